@@ -42,16 +42,16 @@ export function judge({ before, after, chainCost }: RunFigures): Verdict[] {
 }
 
 /** A goal that a figure must not exceed. */
-export function judgeMax(what: string, value: number, most: number, unit: string): Verdict {
-  return { goal: `${what}: at most ${most}${unit}`, measured: text(value) + unit, passed: value <= most };
+export function judgeMax(what: string, value: number, max: number, unit: string): Verdict {
+  return { goal: `${what}: at most ${max}${unit}`, measured: text(value) + unit, passed: value <= max };
 }
 
 /** A goal that a figure must reach. */
-export function judgeMin(what: string, value: number, least: number): Verdict {
-  return { goal: `${what}: at least ${least}`, measured: text(value), passed: value >= least };
+export function judgeMin(what: string, value: number, min: number): Verdict {
+  return { goal: `${what}: at least ${min}`, measured: text(value), passed: value >= min };
 }
 
-/** Getting faster is no fault. */
+/** A faster run passes. */
 function loses(what: string, before: number, after: number): Verdict {
   const change = after / before - 1;
   return {

@@ -110,8 +110,8 @@ function requireNode(major, minor, why = "") {
 }
 
 /**
- * Ends when npm has died without passing a signal on (SIGKILL, or SIGHUP, which it keeps to itself), as if
- * told to. Who started this file without npm may leave it running on purpose.
+ * Ends this process when npm died without passing a signal on (SIGKILL, or SIGHUP, which it keeps to itself).
+ * A process started without npm may be left running on purpose.
  */
 function endWithCaller() {
   if (process.env.npm_lifecycle_event === undefined) return;
@@ -187,7 +187,7 @@ function isInstalled(fingerprint) {
 /** Two commands started at once in one folder must not install into it together. */
 async function takeInstallLock() {
   mkdirSync(dirname(lockFile), { recursive: true });
-  for (let told = false; ;) {
+  for (let reported = false; ;) {
     try {
       writeFileSync(lockFile, String(process.pid), { flag: "wx" });
       return;
@@ -199,8 +199,8 @@ async function takeInstallLock() {
       rmSync(lockFile, { force: true });
       continue;
     }
-    if (!told) say(`waiting for process ${holder}, which is installing packages`);
-    told = true;
+    if (!reported) say(`waiting for process ${holder}, which is installing packages`);
+    reported = true;
     await sleep(250);
   }
 }
@@ -272,12 +272,12 @@ async function runStep(title, program, programArgs, { env = {}, quietForMs = 3_0
   };
   child.stdout.on("data", listen);
   child.stderr.on("data", listen);
-  let told = "";
+  let reported = "";
   const beat = setInterval(() => {
     const news = progress === "" ? `${title} …` : `${title}: ${progress}`;
-    if (news !== told) say(news);
+    if (news !== reported) say(news);
     else dot();
-    told = news;
+    reported = news;
   }, quietForMs);
   const stopPassing = passSignals(child);
   const { code, signal, error } = await new Promise((settle) => {

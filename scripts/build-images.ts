@@ -17,20 +17,19 @@ import { root, runCommand } from "./check/run-command.ts";
 import { stepNamed } from "./check/steps.ts";
 
 /**
- * Proves the images. With a Docker engine they are built and started; without one, the very commands of the
- * build stages run in an empty folder, the result is laid out as the final stage lays it out, and each
- * process is started as far as its configuration. Says which of the two it did.
+ * Tests the images. With a Docker engine they are built and started; without one, the commands of the build
+ * stages run in an empty folder, the result is laid out like the final stage, and each process is started as
+ * far as its configuration. Reports which of the two it did.
  */
 interface Image {
   readonly dockerfile: string;
-  /** Modules that the image must be able to load: what only some chain files make a process load. */
+  /** Modules that the image must be able to load: a process loads them only with some chain files. */
   readonly loads?: readonly string[];
   /**
-   * Commands of the image that must refuse to start with no variable but these, and everything they must say
-   * at once.
+   * Commands that must refuse to start with only these variables, and all problems they must report at once.
    */
   readonly refusals: readonly Refusal[];
-  /** What suffices to start its main process: files of `configs`, and variables; it gets no other. */
+  /** All files of `configs` and variables that its main process needs to start. */
   readonly start?: {
     readonly configs: Readonly<Record<string, unknown>>;
     readonly env: Readonly<Record<string, string>>;
@@ -45,16 +44,16 @@ interface Refusal {
   readonly says: readonly string[];
 }
 
-const nobody = `0x${"11".repeat(20)}`;
+const unusedAddress = `0x${"11".repeat(20)}`;
 const another = `0x${"22".repeat(20)}`;
-/** Nothing listens there: an oracle starts all the same, and asks again when it is asked. */
+/** Nothing listens there: an oracle starts anyway, and connects when it is queried. */
 const nowhere = "http://127.0.0.1:9";
 
 const oracleKey: Hex = `0x${randomBytes(32).toString("hex")}`;
 
 /** Without these an oracle of the shipped testnets file has no hub. */
 const hubVariables = ["HUB_RPC_URL", "HUB_CHAIN_ID", "HUB_ADDRESS", "HUB_ORACLE_ADDRESS"];
-/** Off without their variables. */
+/** Chains that are disabled without their variables. */
 const testnets =
   "sepolia, base-sepolia, arbitrum-sepolia, optimism-sepolia, polygon-amoy, bnb-testnet, solana-devnet, bitcoin-testnet4, hyperliquid-testnet";
 
@@ -73,7 +72,7 @@ const images: readonly Image[] = [
     refusals: [
       { entry: "dist/main.js", says: ["ENVIRONMENT is required", "ECDSA_PRIVATE_KEY is required"] },
       {
-        // The files that the image brings name what the operator of a network has not written into them yet.
+        // The image's files contain placeholders for what the operator of a network must fill in.
         entry: "dist/main.js",
         env: { ENVIRONMENT: "testnets.prod", ECDSA_PRIVATE_KEY: oracleKey },
         says: [
@@ -86,8 +85,14 @@ const images: readonly Image[] = [
     start: {
       configs: {
         "chains.proof.one.json": [
-          { id: "one", vmType: "ethereum-vm", chainId: 1, httpRpcUrl: "$ONE_RPC_URL", depository: nobody },
-          // One on which nothing is deployed: its variable is set by nobody.
+          {
+            id: "one",
+            vmType: "ethereum-vm",
+            chainId: 1,
+            httpRpcUrl: "$ONE_RPC_URL",
+            depository: unusedAddress,
+          },
+          // A chain without contracts: its variable is not set.
           {
             id: "two",
             vmType: "ethereum-vm",
@@ -95,21 +100,21 @@ const images: readonly Image[] = [
             httpRpcUrl: "$TWO_RPC_URL",
             depository: "$TWO_DEPOSITORY_ADDRESS",
           },
-          // One of each further family, whose libraries are loaded only for it.
+          // One chain of each further family, whose libraries are loaded only for it.
           { id: "solana", vmType: "solana-vm", httpRpcUrl: "$ONE_RPC_URL", hubChainId: "4" },
           { id: "bitcoin", vmType: "bitcoin-vm", httpRpcUrl: "$ONE_RPC_URL", hubChainId: "5" },
           { id: "perpetuals", vmType: "hyperliquid-vm", httpRpcUrl: "$ONE_RPC_URL", hubChainId: "6" },
           { id: "order-book", vmType: "lighter-vm", httpRpcUrl: "$ONE_RPC_URL", hubChainId: "7" },
           { id: "tron", vmType: "tron-vm", httpRpcUrl: `${nowhere}/jsonrpc`, hubChainId: "8" },
         ],
-        // Literal addresses, as the operator of a network hands the file out.
+        // Literal addresses, like in the file that a network operator distributes.
         "chains.hub.proof.one.json": [
           {
             id: "hub",
             vmType: "hub-vm",
             chainId: "2",
             httpRpcUrl: "$HUB_RPC_URL",
-            hubAddress: nobody,
+            hubAddress: unusedAddress,
             oracleAddress: another,
           },
         ],
@@ -131,11 +136,11 @@ const images: readonly Image[] = [
   },
 ];
 
-// No command has a tighter bound than the whole step: on a busy machine it may need most of that.
+// No command has a tighter limit than the whole step: on a busy machine it may need most of that.
 const { timeoutMs } = stepNamed("images");
 const signal = AbortSignal.timeout(timeoutMs);
 const bound = { timeoutMs, signal };
-/** For what usually takes two seconds at most. */
+/** Usually two seconds at most. */
 const START_TIMEOUT_MS = 5 * 60_000;
 const proof = await imagesProof();
 
@@ -195,8 +200,8 @@ async function buildWithDocker(image: Image): Promise<void> {
 }
 
 /**
- * Runs what both build stages begin with once, as an engine keeps layers, and the rest for each image in a
- * copy of its own.
+ * Runs the common beginning of both build stages once, like an engine's cached layers, and the rest for each
+ * image in its own copy.
  */
 async function buildByHand(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "causeway-image-"));
@@ -209,7 +214,7 @@ async function buildByHand(): Promise<void> {
     for (const [at, { build, final }] of stages.entries()) {
       const image = images[at] as Image;
       const built = join(folder, `build-${at}`);
-      // Hard links: the commands that follow add files and replace them, but write into none.
+      // Hard links: the following commands add and replace files, but write into none.
       await must(["cp", "-al", base, built], root);
       const rest = build.instructions.slice(common.length);
       await runInstructions(rest, built, context, workdir);
@@ -232,7 +237,7 @@ async function tryByHand(image: Image, final: Stage, built: string, laidOut: str
   await layOut(final, built, laidOut);
   for (const { entry, env = {}, says } of image.refusals) {
     const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-    // No variable but these: what starts here starts from the image's own files, or not at all.
+    // Only these variables: the program starts from the image's own files, or not at all.
     const { ok, output } = await runCommand(
       [
         "env",
@@ -264,8 +269,8 @@ function loading(modules: readonly string[]): readonly string[] {
 type Start = NonNullable<Image["start"]>;
 
 /**
- * Starts the main process, waits until it answers, stops it as a platform does, and fails unless all of that
- * went well.
+ * Starts the main process, waits until it answers, and stops it as a platform does; fails if any of that
+ * does.
  */
 function startScript(path: string): string {
   const ask = `
@@ -311,11 +316,11 @@ async function writeConfigs(folder: string, configs: Start["configs"]): Promise<
 }
 
 /**
- * Runs WORKDIR, COPY and RUN, with `/app` standing for `<base>/app`. No other instruction is expected in a
- * build stage.
+ * Runs WORKDIR, COPY and RUN, with `/app` mapped to `<base>/app`. No other instruction is expected in a build
+ * stage.
  *
- * @param workdir the folder in which earlier instructions ended, as a path in the image
- * @returns the folder in which these end
+ * @param workdir the working directory after earlier instructions, as a path in the image
+ * @returns the working directory after these
  */
 async function runInstructions(
   instructions: readonly Instruction[],
@@ -358,7 +363,7 @@ async function layOut(stage: Stage, built: string, target: string): Promise<void
   }
 }
 
-/** What git would commit, and .dockerignore lets through. */
+/** The files that git would commit and .dockerignore includes. */
 async function contextFiles(): Promise<readonly string[]> {
   const ignore = await readFile(join(root, ".dockerignore"), "utf8");
   const listed = await must(["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"], root);

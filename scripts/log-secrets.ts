@@ -1,4 +1,4 @@
-// Looks through the logs of every local system that the suite has run for the secrets that it ran with.
+// Searches the logs of every local system that the suite has run for the secrets of that run.
 import { LOCAL_KEYS_PER_ROLE, LOCAL_ROLES, localPrivateKey } from "@causeway/config";
 import { localOperatorToken } from "@causeway/localnet";
 import { repositoryRoot } from "@causeway/testkit";
@@ -31,7 +31,7 @@ for await (const file of glob(join(repositoryRoot, ".localnet", "*", "logs", "*.
     found.push(`${relative(repositoryRoot, file)} contains ${name}`);
 }
 
-// Without the logs of the services there is nothing to judge, and that is no proof.
+// Without the logs of the services the check proves nothing.
 const services = ["api", "worker", "oracle"];
 const silent = services.filter((service) => !read.some((file) => basename(file).startsWith(`${service}-`)));
 for (const line of found) console.error(line);

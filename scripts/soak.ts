@@ -1,5 +1,5 @@
-// `npm run soak`: many bridges through a local system, then every unit of money and every nonce is accounted
-// for.
+// `npm run soak`: runs many bridges through a local system, then accounts for every unit of money and every
+// nonce.
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { startSystem, type System } from "@causeway/localnet";
@@ -28,18 +28,18 @@ import { workerCables, type WorkerCables } from "./soak/takeovers.ts";
 import { verify } from "./soak/verify.ts";
 import { openChain, readCurrencies, usersOfSeed, type World } from "./soak/world.ts";
 
-/** Within it all requests of a load are started. */
+/** All requests of a load are started within this time. */
 const SPREAD_MS = 20_000;
-/** After the start of the last request nothing may take longer than this. */
+/** Maximum duration after the start of the last request. */
 const BOUND_MS = { plain: 120_000, chaos: 240_000 };
 const SETTLE_MS = 45_000;
 const SLOW_BLOCK_SECONDS = 3;
-/** Far above any load: requests that wait for the next minute's limit would measure the limit. */
+/** Far above any load: waiting for the next minute's limit would measure the limit. */
 const PRICE_EXPOSURE_USD_PER_MINUTE = "1000000000";
-/** Each takes one route at a time. */
+/** Each user takes one route at a time. */
 const ROUTE_USERS = 48;
 
-/** Those whose users the system funds; the others make users of their own. */
+/** Modes whose users the system funds; the others create their own users. */
 const usersOf = { takeovers: 1, load: 1, onceLatency: 1, lane: 1, routes: ROUTE_USERS, families: 6 } as const;
 
 const startedAtMs = performance.now();
@@ -50,12 +50,12 @@ const say = (text: string): void =>
 const stopAsked = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
   process.on(signal, () => stopAsked.abort(signal));
-// Only when started by another Node with a channel: that one has died without passing a signal on.
+// Only when started by another Node with a channel: it died without passing a signal on.
 process.on("disconnect", () => stopAsked.abort("disconnect"));
 process.channel?.unref();
 
 process.exitCode = await run();
-// Whatever is still open (idle connections to the nodes) is not worth waiting for.
+// Remaining connections (idle ones to the nodes) are not worth waiting for.
 process.exit();
 
 async function run(): Promise<number> {
@@ -93,7 +93,7 @@ type Asked = SoakOptions & { readonly cables: WorkerCables | undefined };
 async function carryOutMode(system: System, options: Asked, accidents: string[]): Promise<SoakResult> {
   if (options.mode === "routes") return await soakRoutes(system, options.seed, accidents, print);
   if (options.mode !== "families") return await soak(system, options, accidents);
-  // What they need is loaded only here.
+  // Its dependencies are loaded only here.
   const { soakFamilies } = await import("./soak/families.ts");
   const { seed, requests, chaos } = options;
   const kills = chaos ? options.kills : 0;
@@ -156,7 +156,7 @@ async function soak(system: System, options: Asked, accidents: string[]): Promis
     say("waiting until all requests are final");
     const verdict = await verify(world, runs, database, SETTLE_MS);
     const after = await readUse();
-    // A process that was killed took its figures with it.
+    // A killed process loses its figures.
     const isWhole = !options.chaos && options.cables === undefined;
     const measures = measuresOf(runs, verdict);
     const busiest = busiestLanes(verdict);
@@ -174,7 +174,7 @@ async function soak(system: System, options: Asked, accidents: string[]): Promis
         ...retries,
         ...verdict.remarks,
         ...[...busiest].map(
-          ([chainId, most]) => `chain ${chainId}: up to ${most} fills were in flight at once on the lane`,
+          ([chainId, max]) => `chain ${chainId}: up to ${max} fills were in flight at once on the lane`,
         ),
         ...(await readAlarms(join(system.folder, "logs"))),
       ],
@@ -200,7 +200,7 @@ function planRun(
   const spreadMs = mode === "load" ? SPREAD_MS : 0;
   const count = mode === "takeovers" ? takeovers * REQUESTS_PER_TAKEOVER : requests;
   const plans = planMix({ requests: count, seed, spreadMs, currencies });
-  // Only what is filled at once says how fast a fill is.
+  // Only fills of simultaneous requests show how fast a fill is.
   return mode === "onceLatency" || mode === "takeovers"
     ? plans.map((plan) => ({ ...plan, amount: smallest(plan) }))
     : plans;

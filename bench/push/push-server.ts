@@ -1,5 +1,5 @@
-// An API process with the real feed on the real store and real sockets; the other routes have nothing behind
-// them. Tells its port to its parent.
+// An API process with the real feed, store and sockets; its other routes have no services. Reports its port
+// to its parent.
 import { Secret } from "@causeway/config";
 import { createLifecycle, createLogger, createMetrics } from "@causeway/service-kit";
 import type { AddressInfo } from "node:net";
@@ -10,13 +10,13 @@ import { buildServer } from "../../apps/api/src/process/server.ts";
 import { fakeRouteServices } from "../../test/fakes/route-services.ts";
 import { createChainDirectory } from "../../apps/api/src/chains/directory.adapter.ts";
 
-const [databaseUrl = "", most = ""] = process.argv.slice(2);
+const [databaseUrl = "", maxConnections = ""] = process.argv.slice(2);
 const log = createLogger({ name: "push bench", level: "warn" });
 const metrics = createMetrics("push-bench");
 const pool = createPool(databaseUrl, { max: 10, statementTimeoutMs: 30_000, applicationName: "push bench" });
 const connections = {
-  maxConnections: Number(most),
-  maxPerAddress: Number(most),
+  maxConnections: Number(maxConnections),
+  maxPerAddress: Number(maxConnections),
   maxSubscriptions: 100,
   heartbeatMs: 20_000,
 };

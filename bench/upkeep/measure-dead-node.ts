@@ -20,14 +20,14 @@ import { noAppBalances } from "../../test/fakes/no-app-balances.ts";
 import { recordedEvents } from "../../test/fakes/recorded-events.ts";
 import { enginePolicy } from "../../test/support/engine-policy.ts";
 
-/** How much faster the clock of the service runs than that of the machine. */
+/** How much faster the service's clock runs than the machine's. */
 const FASTER = 60;
 const HOUR_MS = 3_600 * 1000;
 
 export interface DeadNodeFigures {
   readonly stuck: number;
   /**
-   * The service's clock ran this much faster; pauses that BullMQ makes between tries of one job ran at the
+   * The service's clock ran this much faster; BullMQ's pauses between attempts of one job ran at the
    * machine's speed.
    */
   readonly faster: number;
@@ -36,12 +36,12 @@ export interface DeadNodeFigures {
   readonly runs: number;
   readonly outboxRows: number;
   /** A job of another chain, from its commit until it ran, in ms of the machine. */
-  readonly healthyMs: { readonly p50: number; readonly most: number };
+  readonly healthyMs: { readonly p50: number; readonly max: number };
 }
 
 /**
- * Lets the node of `stuck` refunds be away for an hour of the service's clock while jobs of another chain go
- * on.
+ * Makes the node of `stuck` refunds unreachable for an hour of the service's clock while jobs of another
+ * chain continue.
  */
 export async function measureDeadNode(
   pool: pg.Pool,
@@ -112,7 +112,7 @@ export async function measureDeadNode(
       outboxRows: (outbox.rows[0]?.count ?? 0) - healthy.length,
       healthyMs: {
         p50: healthy[Math.floor(healthy.length / 2)] ?? Number.NaN,
-        most: healthy.at(-1) ?? Number.NaN,
+        max: healthy.at(-1) ?? Number.NaN,
       },
     };
   } finally {

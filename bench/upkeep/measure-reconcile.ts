@@ -22,13 +22,10 @@ const OVERDUE_MS = NOW_MS - 3_600_000;
 const TRAIL = 9_600;
 
 export interface ReconcileFigures {
-  /**
-   * Unpaid quotes past their deadline on the chain that stands still, and as many on the one that was
-   * removed.
-   */
+  /** Unpaid quotes past their deadline on the chain that makes no blocks, and as many on the removed one. */
   readonly waiting: number;
-  /** One round that has nothing else to do, ms: the median and the slowest. */
-  readonly quietMs: { readonly p50: number; readonly most: number };
+  /** One round without other work, ms: the median and the slowest. */
+  readonly quietMs: { readonly p50: number; readonly max: number };
   readonly expiredPerSecond: number;
   readonly faults: number;
 }
@@ -88,7 +85,7 @@ export async function measureReconcile(
   }
   return {
     waiting,
-    quietMs: { p50: took[10] ?? Number.NaN, most: took.at(-1) ?? Number.NaN },
+    quietMs: { p50: took[10] ?? Number.NaN, max: took.at(-1) ?? Number.NaN },
     expiredPerSecond: Math.round((expiring - left) / (tookMs / 1000)),
     faults: events.of("reconcile_fault").length,
   };

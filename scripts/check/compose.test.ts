@@ -4,13 +4,10 @@ import { expect, test } from "vitest";
 import { solverSettings } from "../../apps/api/src/config/solver.ts";
 import { root } from "./run-command.ts";
 
-// Compose reads a whole file before it starts one service of it: a variable that any service requires is
+// Compose reads a whole file before it starts one of its services: a variable that any service requires is
 // required for all.
 
-/**
- * Names of the variables that a file of compose requires; `$$` is a literal `$`, comments are none of its
- * business.
- */
+/** Names of the variables that a compose file requires; `$$` is a literal `$`, and comments do not count. */
 async function requiredBy(file: string): Promise<readonly string[]> {
   const text = (await readFile(join(root, file), "utf8")).replaceAll(/^\s*#.*$/gm, "").replaceAll("$$", "");
   return [...text.matchAll(/\$\{(\w+)(:?[?-])?/g)].flatMap(([, name = "", how = ""]) =>
@@ -22,7 +19,7 @@ test("who runs an oracle alone need not have what the API needs", async () => {
   expect(await requiredBy("docker-compose.oracle.yml")).toEqual([]);
 });
 
-test("the oracle stands in its own file, and the API's file requires passwords but no key, so that keys may come from files", async () => {
+test("the oracle has its own file, and the API's file requires passwords but no key, so that keys may come from files", async () => {
   expect(await readFile(join(root, "docker-compose.yml"), "utf8")).not.toContain("Dockerfile.oracle");
   expect(await readFile(join(root, "docker-compose.oracle.yml"), "utf8")).toContain("Dockerfile.oracle");
   expect(new Set(await requiredBy("docker-compose.yml"))).toEqual(

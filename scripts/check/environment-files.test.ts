@@ -19,7 +19,7 @@ async function variablesOf(file: string): Promise<readonly string[]> {
   );
 }
 
-/** Every variable that a table of docs/CONFIG.md names for these processes. */
+/** All variables in tables of docs/CONFIG.md for these processes. */
 function documented(groups: readonly SettingGroup[]): readonly string[] {
   return [...describeSettings(groups).matchAll(/^\| `(\w+)`(?: or `(\w+)`)?/gm)].flatMap(([, ...names]) =>
     names.filter((name) => name !== undefined),
@@ -47,14 +47,14 @@ test.each([
     expect(names.length).toBeGreaterThan(150);
     const env = Object.fromEntries(names.map((name) => [name, "x"]));
     for (const name of names) {
-      // Alone, since a misspelled variable is tolerated beside the one that it is like.
+      // Alone, because a misspelled variable is tolerated next to the one that it resembles.
       expect(unknownVariables({ [name]: "x" }, groups, configsDir).problems).toEqual([]);
     }
     expect(unknownVariables(env, groups, configsDir).problems).toEqual([]);
   },
 );
 
-/** A file for compose with its blanks filled in. */
+/** A compose file with its blanks filled in. */
 async function filledIn(
   file: string,
   values: Readonly<Record<string, string>>,

@@ -10,7 +10,7 @@ test("a known secret is found wherever it stands, in whatever case", () => {
   expect(secretsIn(`{"msg":"signed by ${key.slice(0, -1)}"}`, secrets)).toEqual([]);
 });
 
-test("secrets that nobody knows beforehand are found by their form", () => {
+test("finds secrets that are not known beforehand by their form", () => {
   const apiKey = `cwk_${randomBytes(8).toString("hex")}_${randomBytes(32).toString("base64url")}`;
   expect(secretsIn(`x-api-key: ${apiKey}`, madeSecrets)).toEqual(["an API key"]);
   expect(secretsIn("connecting to postgres://causeway:hunter2@127.0.0.1/db", madeSecrets)).toEqual([

@@ -5,7 +5,7 @@ export interface Secret {
   readonly form: string | RegExp;
 }
 
-/** Names of the secrets that stand in a text, each once, in the order given. */
+/** Names of the secrets that a text contains, each once, in the order given. */
 export function secretsIn(text: string, secrets: readonly Secret[]): string[] {
   const plain = text.toLowerCase();
   return secrets
@@ -13,7 +13,7 @@ export function secretsIn(text: string, secrets: readonly Secret[]): string[] {
     .map(({ name }) => name);
 }
 
-/** Secrets that are made while the suite runs; nobody knows them beforehand, but all of a kind look alike. */
+/** Secrets that are made while the suite runs: not known beforehand, but all of a kind have the same form. */
 export const madeSecrets: readonly Secret[] = [
   { name: "an API key", form: /cwk_[0-9a-f]{16}_[A-Za-z0-9_-]{43}/ },
   { name: "credentials in a URL", form: /\b[a-z][a-z0-9+.-]*:\/\/[^\s/@:"']+:[^\s/@"']+@/i },

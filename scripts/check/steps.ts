@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { runCommand } from "./run-command.ts";
 import { type Counts, countsOf } from "./vitest-counts.ts";
 
-/** What a step found, and what it printed. */
+/** The counts of a step, and its output. */
 export interface StepResult extends Counts {
   readonly output: string;
 }
@@ -12,9 +12,9 @@ export interface StepResult extends Counts {
 /** One part of the check. */
 export interface Step {
   readonly name: string;
-  /** What it takes on two processors that do nothing else. */
+  /** Usual duration on two otherwise idle processors. */
   readonly usualSeconds: number;
-  /** It is ended, and has failed, when it takes this long. */
+  /** A step that takes this long is ended and has failed. */
   readonly timeoutMs: number;
   run(signal: AbortSignal): Promise<StepResult>;
 }
@@ -30,8 +30,8 @@ const timeoutOf = (usualSeconds: number, minMs: number): number =>
   Math.max(BUSY_FACTOR * usualSeconds * 1000, minMs);
 
 /**
- * Counts as one test: passed when the command ends well. Counts as skipped when the command says that it left
- * out what it is for.
+ * Counts as one test: passed when the command succeeds. Counts as skipped when the command reports that it
+ * skipped its work.
  */
 function command(name: string, usualSeconds: number, line: Command): Step {
   const timeoutMs = timeoutOf(usualSeconds, MIN_COMMAND_TIMEOUT_MS);
@@ -94,18 +94,15 @@ const script = (file: string, ...args: string[]): Command => [
 ];
 
 /**
- * Other steps read what these make (lint follows types into what the compiler emitted), so they go first, one
- * by one.
+ * Other steps read the output of these (lint follows types into the compiler's output), so they run first,
+ * one by one.
  */
 const preparing: readonly Step[] = [
   command("contracts", 0.2, ["node", "-C", "source", "packages/contracts/scripts/compile.ts"]),
   command("types", 65, script("types.ts")),
 ];
 
-/**
- * These need nothing of one another and run side by side; the longest first, so that the others fit beside
- * it.
- */
+/** Independent steps, which run in parallel; the longest first, so that the others fit next to it. */
 const independent: readonly Step[] = [
   command("images", 165, script("build-images.ts")),
   tests("unit", 125),
@@ -123,7 +120,7 @@ const independent: readonly Step[] = [
   command("unused", 6, ["knip", "--no-progress"]),
 ];
 
-/** Side by side, because a whole system often waits for blocks while integration tests compute. */
+/** In parallel, because a whole system often waits for blocks while integration tests compute. */
 const running: readonly Step[] = [tests("e2e", 870), tests("integration", 1050)];
 
 /** Reads the logs of all systems that the tests have run. */

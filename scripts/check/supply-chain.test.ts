@@ -28,7 +28,7 @@ test("the bootstrap script refuses to go on when the pinned Node was not install
       await mkdir(made, { recursive: true });
     for (const file of ["scripts/bootstrap.mjs", "packages/contracts/scripts/compiled-inputs.mjs"])
       await cp(join(root, file), join(folder, file));
-    // As pnpm does when the hash of an optional package is not that of the lockfile: it succeeds without it.
+    // When the hash of an optional package differs from the lockfile, pnpm succeeds without the package.
     await writeFile(join(pnpm, "pnpm.cjs"), "");
     await writeFile(join(folder, "bin/npm"), "#!/bin/sh\n");
     await chmod(join(folder, "bin/npm"), 0o755);
@@ -49,7 +49,7 @@ test("the bootstrap script refuses to go on when the pinned Node was not install
 const manifest = /"packageManager": "pnpm@(?<version>[\d.]+)\+sha512\.(?<hex>[0-9a-f]{128})"/;
 const locked = /"version": "(?<version>[\d.]+)",\n\s*"integrity": "sha512-(?<base64>[^"]+)"/;
 
-test("pnpm is checked against one hash, whoever starts it", async () => {
+test("checks pnpm against one hash, however it is started", async () => {
   const declared = manifest.exec(await read("package.json"))?.groups;
   const installed = locked.exec(await read("scripts/pnpm/package-lock.json"))?.groups;
   expect(declared).toEqual({

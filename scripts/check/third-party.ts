@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
-/** Licences that the MIT licence can live with: permissive, without conditions on the code that uses them. */
+/** Licences compatible with MIT: permissive, without conditions on the code that uses them. */
 const ALLOWED_LICENSES: ReadonlySet<string> = new Set([
   "0BSD",
   "Apache-2.0",
@@ -14,7 +14,7 @@ const ALLOWED_LICENSES: ReadonlySet<string> = new Set([
   "Unlicense",
 ]);
 
-/** How licence texts begin that must not be in production, whatever the manifest of their package says. */
+/** Beginnings of licence texts that are forbidden in production, whatever the package's manifest states. */
 const FORBIDDEN_TEXTS = /GNU (AFFERO |LESSER )?GENERAL PUBLIC LICENSE|Business Source License/i;
 const LICENSE_FILE = /^(licen[cs]e|copying|notice)/i;
 
@@ -61,7 +61,7 @@ export function productionPackages(app: string): readonly ThirdPartyPackage[] {
   return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, found]) => found);
 }
 
-/** As pnpm lays packages out: in the folder's own node_modules, or beside it in the one that holds it. */
+/** In pnpm's layout: in the folder's own node_modules, or next to it in the one that holds it. */
 function dependencyFolder(folder: string, name: string): string | undefined {
   let holder = dirname(folder);
   while (basename(holder) !== "node_modules" && holder !== dirname(holder)) holder = dirname(holder);
@@ -85,7 +85,7 @@ function describe(folder: string, { name, version, license }: Manifest): ThirdPa
   };
 }
 
-/** What forbids these packages in production, each with the package and its licence. */
+/** The forbidden licences of these packages in production, each with its package. */
 export function licenseProblems(packages: readonly ThirdPartyPackage[]): readonly string[] {
   return packages.flatMap(({ name, version, license, texts }) => {
     const problems: string[] = [];
@@ -110,7 +110,7 @@ function isAllowed(expression: string): boolean {
 }
 
 /**
- * The notices of an image, as Markdown. Each licence text stands once, with the packages that it belongs to.
+ * The notices of an image, as Markdown. Each licence text occurs once, with the packages that it belongs to.
  */
 export function renderNotices(image: string, packages: readonly ThirdPartyPackage[]): string {
   const owners = new Map<string, string[]>();

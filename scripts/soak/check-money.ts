@@ -3,17 +3,17 @@ import { NATIVE_CURRENCY } from "@causeway/domain";
 import { observeChanges } from "./balances.ts";
 import type { ScannedTransaction } from "./chain-scan.ts";
 import type { SolverPayment } from "./fills.ts";
-import { burnt, differences, imbalances, Ledger, writeGas } from "./ledger.ts";
+import { burned, differences, imbalances, Ledger, writeGas } from "./ledger.ts";
 import type { RequestRun } from "./run-request.ts";
 import { standingAccounts, type SoakChain, type World } from "./world.ts";
 
 /**
- * Compares what every account of a chain gained or lost with what the agreements and the gas say it should
- * have, to the unit, and that nothing came from or went to nowhere.
+ * Compares what every account of a chain gained or lost with what the agreements and the gas require, to the
+ * unit, and checks that every unit has a sender and a recipient.
  *
  * The expectation is built from the quotes (deposits and direct payments), from the solver's own transactions
- * (fills) and from receipts (gas), never from transfer events: an account that should not have moved is found
- * because it is compared too.
+ * (fills) and from receipts (gas), never from transfer events: an account that should not have changed is
+ * found because it is compared too.
  */
 export async function checkMoney(
   world: World,
@@ -28,7 +28,12 @@ export async function checkMoney(
   const expected = expectedChanges(world, chain, facts);
   const accounts = partiesOf(world, chain, facts);
   const observed = await observeChanges(chain, accounts, facts.lastBlock);
-  observed.add(chain.chain.id, NATIVE_CURRENCY, burnt, expected.get(chain.chain.id, NATIVE_CURRENCY, burnt));
+  observed.add(
+    chain.chain.id,
+    NATIVE_CURRENCY,
+    burned,
+    expected.get(chain.chain.id, NATIVE_CURRENCY, burned),
+  );
   const name = (currency: string): string =>
     [chain.chain.native, ...chain.chain.tokens].find(({ address }) => address.toLowerCase() === currency)
       ?.symbol ?? currency;
@@ -75,8 +80,7 @@ function expectedChanges(
 }
 
 /**
- * Everybody who could have moved: those who should, those who stand around, and everybody whom the chain
- * names.
+ * All accounts that may have changed: the expected ones, the standing ones, and those that the chain names.
  */
 function partiesOf(
   world: World,

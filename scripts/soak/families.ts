@@ -11,13 +11,13 @@ import { killWorkers } from "./worker-kills.ts";
 export interface FamilySoakOptions {
   readonly seed: number;
   readonly requests: number;
-  /** How often a worker is killed meanwhile. */
+  /** How often a worker is killed during the run. */
   readonly kills: number;
   readonly signal: AbortSignal;
   readonly say: (text: string) => void;
 }
 
-/** What one request came to, as its user saw it. */
+/** The outcome of one request, as its user saw it. */
 interface Outcome {
   readonly from: FamilyPlace;
   readonly to: FamilyPlace;
@@ -33,7 +33,7 @@ const DEADLINE_MS = 180_000;
 const SETTLE_MS = 120_000;
 const MIN_DOLLARS = 20;
 const MAX_DOLLARS = 120;
-/** The quoted output may be exceeded by a price that moved; local prices stand still. */
+/** The quoted output may be exceeded if a price moved; local prices do not move. */
 const MAX_EXCESS_BPS = 100n;
 
 const VM: Readonly<Record<string, VmType>> = {
@@ -43,10 +43,9 @@ const VM: Readonly<Record<string, VmType>> = {
 };
 
 /**
- * Users cross between chains of all families, each to recipients that never had anything, while workers are
- * killed. Then the chains are asked: every recipient has what was promised to it once, what solver and
- * depositories hold has changed by exactly what was paid and deposited, and the hub owes the solver exactly
- * the deposits.
+ * Users bridge between chains of all families, each to unused recipients, while workers are killed. Then the
+ * chains are compared: every recipient has its promised amount once, the balances of solver and depositories
+ * changed by exactly what was paid and deposited, and the hub owes the solver exactly the deposits.
  */
 export async function soakFamilies(
   system: System,
@@ -81,7 +80,7 @@ export async function soakFamilies(
       : killWorkers({
           workers: system.workers,
           times: kills,
-          // About as long as the requests take: a kill when nothing is under way shows nothing.
+          // About as long as the requests take: a kill without a request in progress tests nothing.
           withinMs: Math.max(requests * 600, 10_000),
           random: seededRandom(seed + 1),
           signal,
@@ -172,7 +171,7 @@ function somePair(places: readonly FamilyPlace[], random: Random): [FamilyPlace,
   return [from, random.pick(places.filter((place) => place !== from))];
 }
 
-/** By place: what users together, the depository and the solver have. */
+/** By place: the balances of all users together, of the depository and of the solver. */
 type Holdings = ReadonlyMap<
   FamilyPlace,
   { readonly users: bigint; readonly depository: bigint; readonly solver: bigint }
@@ -213,8 +212,8 @@ async function accountFor(
     for (const { recipient, minimum, expected, status } of outcomes.filter(({ to }) => to === place)) {
       const has = await place.balanceOf(recipient);
       received += has;
-      const most = expected + (expected * MAX_EXCESS_BPS) / 10_000n;
-      if (status === "success" ? has < minimum || has > most : has !== 0n)
+      const max = expected + (expected * MAX_EXCESS_BPS) / 10_000n;
+      if (status === "success" ? has < minimum || has > max : has !== 0n)
         problems.push(`${place.chain}: recipient has ${has}, expected ${minimum} to ${expected} (${status})`);
     }
     const deposited = outcomes
@@ -230,7 +229,7 @@ async function accountFor(
     if (sum !== 0n) problems.push(`${place.chain}: all changes and fees sum to ${sum}, expected 0`);
     if (change.depository !== deposited)
       problems.push(`${place.chain}: depository balance grew by ${change.depository}, expected ${deposited}`);
-    // Of Bitcoin both sides pay the network in the same coin.
+    // On Bitcoin both sides pay network fees in the transferred currency.
     if (fees === 0n && change.solver !== -received)
       problems.push(`${place.chain}: solver balance changed by ${change.solver}, expected ${-received}`);
   }
@@ -266,7 +265,7 @@ async function hubWatches(system: System, places: readonly FamilyPlace[]): Promi
   );
 }
 
-/** Deposits of which the hub does not owe the solver the whole, or more than that. */
+/** Deposits for which the hub owes the solver less or more than their amount. */
 async function unsettled(watches: readonly HubWatch[], outcomes: readonly Outcome[]): Promise<string[]> {
   const deadline = AbortSignal.timeout(SETTLE_MS);
   const problems = await Promise.all(
@@ -277,7 +276,7 @@ async function unsettled(watches: readonly HubWatch[], outcomes: readonly Outcom
       if (owed === 0n) return [];
       try {
         await grownBy(owed, deadline);
-        // Nothing more may come of the same deposits.
+        // No further credit may follow for the same deposits.
         await sleep(3_000);
         const { before, after } = await grownBy(owed, deadline);
         return after - before === owed

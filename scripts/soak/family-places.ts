@@ -12,25 +12,25 @@ import {
   solanaTokensOf,
 } from "@causeway/localnet/tour";
 
-/** One currency on one chain, with everybody who may hold it. */
+/** One currency on one chain, with the accounts that may hold it. */
 export interface FamilyPlace {
   readonly chain: string;
   readonly chainId: number;
   readonly currency: string;
-  /** Smallest units of one dollar, about. */
+  /** Base units of about one dollar. */
   readonly perDollar: bigint;
   readonly depository: string;
   readonly solver: string;
   balanceOf(account: string): Promise<bigint>;
-  /** Somebody who never had anything. */
+  /** An account that never held anything. */
   newRecipient(): Promise<string>;
-  /** What the network itself took of this currency since the system began. */
+  /** Network fees in this currency since the system began. */
   networkFees(): Promise<bigint>;
 }
 
 const none = async (): Promise<bigint> => 0n;
 
-/** The places of a system with all families. @param currencyOf as `GET /chains` names it */
+/** The places of a system with all families. @param currencyOf by the names of `GET /chains` */
 export async function familyPlaces(
   system: System,
   listed: ReadonlyArray<{ readonly id: number; readonly name: string }>,
@@ -90,7 +90,7 @@ export async function familyPlaces(
       perDollar: 1_667n,
       depository: bitcoinAddress(hexToBytes(familyKey("allocator"))),
       solver: bitcoinAddress(hexToBytes(solverKey)),
-      balanceOf: async (account) => await coinsOf(families.urls.esplora, account),
+      balanceOf: async (account) => await bitcoinBalance(families.urls.esplora, account),
       newRecipient: async () =>
         createBitcoinWallet(families.urls.esplora, generatePrivateKey(), "bcrt").address,
       networkFees: async () => await bitcoinFees(families.bitcoin, firstHeight),
@@ -115,20 +115,20 @@ async function ask<Answer>(url: string): Promise<Answer> {
   return (await response.json()) as Answer;
 }
 
-/** Unspent outputs of an address, those that wait for a block too. */
-async function coinsOf(esplora: string, address: string): Promise<bigint> {
-  const coins = await ask<{ value: number }[]>(`${esplora}/address/${address}/utxo`);
-  return coins.reduce((sum, { value }) => sum + BigInt(value), 0n);
+/** The sum of an address's unspent outputs, including pending ones. */
+async function bitcoinBalance(esplora: string, address: string): Promise<bigint> {
+  const outputs = await ask<{ value: number }[]>(`${esplora}/address/${address}/utxo`);
+  return outputs.reduce((sum, { value }) => sum + BigInt(value), 0n);
 }
 
-/** What miners were paid by the transactions of all blocks above a height. */
+/** What miners earned from the transactions of all blocks above a height. */
 async function bitcoinFees({ controls, esploraUrl }: RunningBitcoin, above: number): Promise<bigint> {
   let fees = 0n;
   const tip = Number(await controls.call("getblockcount"));
   for (let height = above + 1; height <= tip; height++) {
     const hash = await controls.call("getblockhash", height);
     const { tx } = (await controls.call("getblock", hash, 1)) as { tx: string[] };
-    // The first makes new money.
+    // The first creates new bitcoin.
     for (const txid of tx.slice(1))
       fees += BigInt((await ask<{ fee: number }>(`${esploraUrl}/tx/${txid}`)).fee);
   }

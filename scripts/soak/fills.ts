@@ -2,7 +2,7 @@ import { NATIVE_CURRENCY } from "@causeway/domain";
 import { decodeFunctionData, erc20Abi, slice, type Address, type Hex } from "viem";
 import type { ScannedTransaction } from "./chain-scan.ts";
 
-/** What a transaction of the solver paid, read from its own bytes. */
+/** The payment of a solver's transaction, read from its own bytes. */
 export interface SolverPayment {
   readonly transaction: ScannedTransaction;
   /** The last 32 bytes of the input; undefined when it is shorter (a no-op). */
@@ -30,7 +30,7 @@ export function readPayment(transaction: ScannedTransaction): SolverPayment {
   return { transaction, orderId, currency: recipient, recipient: receiver, amount };
 }
 
-/** Pure. How many of them were in flight together at the busiest moment. */
+/** The maximum number of spans that overlap at one moment. Pure. */
 export function maxInFlight(spans: readonly { readonly fromMs: number; readonly toMs: number }[]): number {
   const edges = spans
     .flatMap(({ fromMs, toMs }) => [
@@ -38,10 +38,10 @@ export function maxInFlight(spans: readonly { readonly fromMs: number; readonly 
       { atMs: toMs, change: -1 },
     ])
     .toSorted((a, b) => a.atMs - b.atMs || a.change - b.change);
-  let [now, most] = [0, 0];
+  let [now, max] = [0, 0];
   for (const { change } of edges) {
     now += change;
-    most = Math.max(most, now);
+    max = Math.max(max, now);
   }
-  return most;
+  return max;
 }

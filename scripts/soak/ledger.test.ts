@@ -1,15 +1,15 @@
 import { expect, test } from "vitest";
-import { burnt, differences, imbalances, Ledger, writeGas } from "./ledger.ts";
+import { burned, differences, imbalances, Ledger, writeGas } from "./ledger.ts";
 
 const chain = 7;
 const native = "0x00";
 
-test("gas leaves the sender, the base fee of it is burnt and the fee recipient gets the rest", () => {
+test("gas leaves the sender, the base fee of it is burned and the fee recipient gets the rest", () => {
   const ledger = new Ledger();
   const gas = { gasUsed: 21_000n, effectiveGasPrice: 10n, baseFeePerGas: 7n };
   writeGas(ledger, chain, native, { from: "0xA", feeRecipient: "0xF" }, gas);
   expect(ledger.get(chain, native, "0xa")).toBe(-210_000n);
-  expect(ledger.get(chain, native, burnt)).toBe(147_000n);
+  expect(ledger.get(chain, native, burned)).toBe(147_000n);
   expect(ledger.get(chain, native, "0xf")).toBe(63_000n);
   expect(imbalances(ledger)).toEqual([]);
 });
@@ -25,7 +25,7 @@ test("an account that appears on one side only is a difference", () => {
   ]);
 });
 
-test("one unit that nobody has is found in the sum of its currency and in no other", () => {
+test("finds one unit without an owner in the sum of its currency and in no other", () => {
   const ledger = new Ledger();
   ledger.move(chain, "usdc", "0xa", "0xb", 5n);
   ledger.move(chain, "tst", "0xa", "0xb", 9n);

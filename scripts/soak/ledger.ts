@@ -1,4 +1,4 @@
-/** Money per (chain, currency, account), in smallest units; what is not written down is zero. Pure. */
+/** Money per (chain, currency, account), in base units; entries that do not exist are zero. Pure. */
 export class Ledger {
   readonly #entries = new Map<string, bigint>();
 
@@ -36,8 +36,8 @@ function keyOf(chainId: number, currency: string, account: string): string {
   return `${chainId} ${currency.toLowerCase()} ${account.toLowerCase()}`;
 }
 
-/** Where base fees go: the account of nobody, so that what is burnt is an entry like any other. */
-export const burnt = "burnt";
+/** Where base fees go: an account without an owner, so that burned gas is an entry like any other. */
+export const burned = "burned";
 
 export interface GasFacts {
   readonly gasUsed: bigint;
@@ -46,8 +46,8 @@ export interface GasFacts {
 }
 
 /**
- * EIP-1559: the sender pays the effective price, the base fee of it is burnt, the rest goes to the block's
- * fee recipient.
+ * EIP-1559: the sender pays the effective price; the base fee is burned, and the rest goes to the block's fee
+ * recipient.
  */
 export function writeGas(
   ledger: Ledger,
@@ -56,7 +56,7 @@ export function writeGas(
   parties: { readonly from: string; readonly feeRecipient: string },
   { gasUsed, effectiveGasPrice, baseFeePerGas }: GasFacts,
 ): void {
-  ledger.move(chainId, native, parties.from, burnt, gasUsed * baseFeePerGas);
+  ledger.move(chainId, native, parties.from, burned, gasUsed * baseFeePerGas);
   ledger.move(
     chainId,
     native,
@@ -66,12 +66,12 @@ export function writeGas(
   );
 }
 
-/** One place where the chain and the agreements disagree. */
+/** One entry in which the chain differs from the agreements. */
 export interface Difference extends Entry {
   readonly expected: bigint;
 }
 
-/** Compares, account by account, what was observed with what should be; `amount` is the observed change. */
+/** Compares the observed with the expected change of each account; `amount` is the observed change. */
 export function differences(observed: Ledger, expected: Ledger): Difference[] {
   const all = new Map<string, Entry>();
   for (const entry of [...observed.entries(), ...expected.entries()])
@@ -87,7 +87,7 @@ export function differences(observed: Ledger, expected: Ledger): Difference[] {
     .filter(({ amount, expected: should }) => amount !== should);
 }
 
-/** Per chain and currency, the sum over all accounts; only those that are not zero. */
+/** Sums over all accounts per chain and currency; only nonzero ones. */
 export function imbalances(ledger: Ledger): { chainId: number; currency: string; sum: bigint }[] {
   const sums = new Map<string, { chainId: number; currency: string; sum: bigint }>();
   for (const { chainId, currency, amount } of ledger.entries()) {

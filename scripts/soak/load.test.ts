@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { missedChaos } from "./load.ts";
 
-test("a run that made fewer kills or reorgs than asked, or reorgs that hit nobody, has failed", () => {
+test("a run with fewer kills or reorgs than requested, or with reorgs that hit no transaction, has failed", () => {
   const asked = { kills: 2, reorgs: 3 };
   expect(missedChaos(asked, { kills: 2, reorgs: 3, dropped: 1 })).toEqual([]);
   expect(missedChaos(asked, { kills: 1, reorgs: 0, dropped: 0 })).toEqual([

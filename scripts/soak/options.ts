@@ -6,15 +6,15 @@ export interface SoakOptions {
   readonly mode: Mode;
   readonly requests: number;
   readonly chaos: boolean;
-  /** How often the leading worker is broken. */
+  /** How often the leading worker is taken over. */
   readonly takeovers: number;
-  /** How often a worker is killed, and one chain reorganised, in chaos. */
+  /** How often a worker is killed, and one chain reorganized, with chaos. */
   readonly kills: number;
   readonly reorgs: number;
   readonly portBase: number;
   readonly seed: number;
   readonly jsonFile: string | undefined;
-  /** Leave the system up afterwards, until Ctrl-C. */
+  /** Keeps the system running afterwards, until Ctrl-C. */
   readonly keep: boolean;
 }
 
@@ -42,7 +42,7 @@ const usualRequests: Readonly<Record<Mode, number>> = {
   routes: 30,
 };
 
-/** @throws RangeError for a value that makes no sense, TypeError for an option there is not */
+/** @throws RangeError for an invalid value, TypeError for an unknown option */
 export function readOptions(args: readonly string[], randomSeed: number): SoakOptions {
   const { values } = parseArgs({
     args: [...args],
@@ -97,10 +97,10 @@ export function readOptions(args: readonly string[], randomSeed: number): SoakOp
   };
 }
 
-function wholeNumber(name: string, text: string | undefined, byDefault: number, most: number): number {
+function wholeNumber(name: string, text: string | undefined, byDefault: number, max: number): number {
   if (text === undefined) return byDefault;
   const value = /^\d{1,10}$/.test(text) ? Number(text) : 0;
-  if (value < 1 || value > most)
-    throw new RangeError(`--${name} must be an integer from 1 to ${most}, got ${text}`);
+  if (value < 1 || value > max)
+    throw new RangeError(`--${name} must be an integer from 1 to ${max}, got ${text}`);
   return value;
 }

@@ -7,7 +7,7 @@ import type { Verdict } from "./verify.ts";
 
 export const toBroadcastName = "deposit block seen -> fill broadcast";
 
-/** Durations of a run, ms, by what they measure. */
+/** Durations of a run in ms, by name of the measure. */
 export function measuresOf(runs: readonly RequestRun[], verdict: Verdict): Map<string, number[]> {
   const toBroadcast = verdict.timings.map((timing) => ({
     ...timing,
@@ -34,7 +34,7 @@ export function measuresOf(runs: readonly RequestRun[], verdict: Verdict): Map<s
   ]);
 }
 
-/** By chain: fills of its lane that were broadcast and not yet in a block, at the busiest moment. */
+/** By chain: the maximum number of its lane's fills that were broadcast but not in a block. */
 export function busiestLanes(verdict: Verdict): Map<number, number> {
   const minedAtMs = new Map(
     verdict.payments.map(({ transaction }) => [
@@ -51,7 +51,7 @@ export function busiestLanes(verdict: Verdict): Map<number, number> {
   return new Map([...byChain].map(([chainId, list]) => [chainId, maxInFlight(list)]));
 }
 
-/** What a run of this kind promises about its own figures, and whether it holds. */
+/** The bounds of this kind of run that its figures miss. */
 export function missedBounds(
   mode: Mode,
   requests: number,
@@ -60,8 +60,8 @@ export function missedBounds(
 ): string[] {
   if (mode === "load" || mode === "families" || mode === "takeovers") return [];
   if (mode === "lane") {
-    const most = Math.max(0, ...busiest.values());
-    return most < requests ? [`only ${most} of ${requests} fills were in flight at once`] : [];
+    const busiestLane = Math.max(0, ...busiest.values());
+    return busiestLane < requests ? [`only ${busiestLane} of ${requests} fills were in flight at once`] : [];
   }
   const found = percentilesOf(measures.get(toBroadcastName) ?? []);
   if (found === undefined) return ["no fill was measured"];
@@ -71,7 +71,7 @@ export function missedBounds(
   ];
 }
 
-/** Bounds of one fill at a time. */
+/** Bounds for one fill at a time. */
 const FILL_BOUNDS_MS = { p50: 50, p99: 250 };
 
 export interface SoakResult {

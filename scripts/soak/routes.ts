@@ -5,7 +5,7 @@ import { checkRoutes, routeTable, type Outcome } from "../../test/e2e/check-rout
 import { createClient, createWallet } from "../../test/e2e/client.ts";
 import { observeChanges } from "./balances.ts";
 import { scanChain, type ScannedTransaction } from "./chain-scan.ts";
-import { burnt, Ledger, writeGas } from "./ledger.ts";
+import { burned, Ledger, writeGas } from "./ledger.ts";
 import type { SoakResult } from "./report.ts";
 import { createSoakApi } from "./soak-api.ts";
 import { seededRandom } from "./random.ts";
@@ -14,8 +14,8 @@ import { currencyAddresses, openChain, standingAccounts, type SoakChain, type Wo
 const WALLETS_ASK_EVERY_MS = 250;
 
 /**
- * Takes every pair with every trade type through the system, then asks of each token where it went: what
- * users lost is what recipients, solver, pools and gas got.
+ * Takes every pair with every trade type through the system, then follows each token: what users paid is what
+ * recipients, solver, pools and gas received.
  */
 export async function soakRoutes(
   system: System,
@@ -64,7 +64,7 @@ export async function soakRoutes(
   }
 }
 
-/** Who somebody is to a chain. Pools are whoever else a token moved to or from. */
+/** The role of an account on a chain. Pools are all other accounts that a token moved to or from. */
 type Role = "users" | "recipients" | "solver" | "depository" | "passed through" | "pools and others" | "gas";
 
 async function accountFor(
@@ -84,11 +84,11 @@ async function accountFor(
     const { from, feeRecipient } = transaction;
     writeGas(gas, id, NATIVE_CURRENCY, { from, feeRecipient }, transaction);
   }
-  changes.add(id, NATIVE_CURRENCY, burnt, gas.get(id, NATIVE_CURRENCY, burnt));
+  changes.add(id, NATIVE_CURRENCY, burned, gas.get(id, NATIVE_CURRENCY, burned));
 
   const sums = new Map<Address, Map<Role, bigint>>();
   for (const { currency, account, amount } of changes.entries()) {
-    const role = account === burnt ? "gas" : (roles.get(account) ?? "pools and others");
+    const role = account === burned ? "gas" : (roles.get(account) ?? "pools and others");
     const ofCurrency = sums.get(currency as Address) ?? new Map<Role, bigint>();
     sums.set(currency as Address, ofCurrency.set(role, (ofCurrency.get(role) ?? 0n) + amount));
   }
@@ -98,7 +98,7 @@ async function accountFor(
     const of = sums.get(currency) ?? new Map<Role, bigint>();
     print(`${name} ${symbol.padEnd(5)} ${[...of].map(([role, sum]) => `${role} ${sum}`).join(", ")}`);
     const sum = [...of.values()].reduce((total, one) => total + one, 0n);
-    // What is wrapped is made of coin that its contract holds.
+    // Wrapped tokens are created from native tokens that their contract holds.
     const made = currency === liquidity?.wrappedNative ? changes.get(id, NATIVE_CURRENCY, currency) : 0n;
     if (sum !== made) problems.push(`${name}: all changes of ${symbol} sum to ${sum}, expected ${made}`);
     if ((of.get("passed through") ?? 0n) !== 0n)
@@ -148,7 +148,7 @@ function partiesOf(
   return [...new Set(all.map((address) => address.toLowerCase() as Address))];
 }
 
-/** What users paid on a chain, their gas included. */
+/** What users paid on a chain, including their gas. */
 function takenOn({ chain }: SoakChain, outcomes: readonly Outcome[], currency: Address): bigint {
   let taken = 0n;
   for (const { pair, travelled } of outcomes) {

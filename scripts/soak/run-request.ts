@@ -6,7 +6,7 @@ import type { KeptTransaction } from "./kept-transactions.ts";
 import type { RequestPlan } from "./mix.ts";
 import { freshRecipient, type SoakChain, type World } from "./world.ts";
 
-/** One request and what has become of it. */
+/** One request and its progress. */
 export interface RequestRun {
   readonly plan: RequestPlan;
   readonly user: PrivateKeyAccount;
@@ -18,7 +18,7 @@ export interface RequestRun {
   /** ms since epoch. */
   successAtMs?: number;
   last?: StatusAnswer;
-  /** Why the client could not go on. */
+  /** Why the client could not continue. */
   error?: string;
 }
 
@@ -35,8 +35,7 @@ export function newRun(world: World, plan: RequestPlan): RequestRun {
 }
 
 /**
- * From the quote to the last word of the status, as a client does it. Never throws: what went wrong is in
- * `error`.
+ * Runs a request from the quote to its final status, as a client does. Never throws: a failure is in `error`.
  */
 export async function runRequest(world: World, run: RequestRun, deadline: AbortSignal): Promise<void> {
   try {
@@ -61,14 +60,14 @@ export async function askQuote(world: World, run: RequestRun): Promise<void> {
     amount: plan.amount.toString(),
     tradeType: plan.tradeType,
     ...(plan.explicitDeposit ? {} : { explicitDeposit: false }),
-    // What the solver pays is told to the unit by the quote; what pools pay a user who swaps himself is not.
+    // The quote states the solver's payment to the unit; what pools pay a user who swaps directly may differ.
     ...(plan.kind === "swap" ? { forceSolverExecution: true } : {}),
   });
   run.quote = answer;
   run.quoteMs = tookMs;
 }
 
-/** Carries out the steps, each once the one before is mined. */
+/** Executes the steps, each once the one before is mined. */
 export async function pay(world: World, run: RequestRun, deadline: AbortSignal): Promise<void> {
   const chain = world.chains[run.plan.origin];
   for (const step of run.quote?.steps ?? []) {
@@ -92,7 +91,7 @@ export async function pay(world: World, run: RequestRun, deadline: AbortSignal):
   if (run.payment === undefined) throw new Error("quote has no payment step");
 }
 
-/** A reorg may have taken the approval away for a moment, so a refusal is asked again. */
+/** A reorg may have orphaned the approval for a moment, so a refused estimate is repeated. */
 async function estimate(
   { client }: SoakChain,
   account: Address,
@@ -109,12 +108,12 @@ async function estimate(
   }
 }
 
-/** What clients tell the service: every direct payment, and here some of the deposits. */
+/** Reports transactions as clients do: every direct payment, and here some of the deposits. */
 async function report(world: World, { plan, quote, payment }: RequestRun): Promise<void> {
   if (quote === undefined || payment === undefined) return;
   const chainId = String(world.chains[plan.origin].chain.id);
   const { requestId } = quote;
-  // Nobody but the user knows of a transaction that is all of the request.
+  // Only the user knows of a transaction that is all of the request.
   if (quote.steps.at(-1)?.id !== "deposit") {
     const tx = JSON.stringify({ txHash: payment.hash });
     return await world.api.singleTransaction({ tx, chainId, requestId });
@@ -124,7 +123,7 @@ async function report(world: World, { plan, quote, payment }: RequestRun): Promi
 
 const outcomes: readonly string[] = ["success", "failure", "refund"];
 
-/** Asks as often as the answers advise, until the status is an outcome. */
+/** Polls as often as the answers advise, until the status is final. */
 export async function followStatus(world: World, run: RequestRun, deadline: AbortSignal): Promise<void> {
   if (run.quote === undefined) return;
   for (;;) {

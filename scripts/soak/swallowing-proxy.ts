@@ -3,9 +3,9 @@ import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 /** A network cable between a client and a server that can be pulled. */
 export interface SwallowingProxy {
   readonly port: number;
-  /** From now on nothing passes, and nobody is told: connections stay open, and new ones are accepted. */
+  /** From now on nothing passes, silently: connections stay open, and new ones are accepted. */
   cut(): void;
-  /** Ends the connections that were cut; new ones pass again. */
+  /** Ends the cut connections; new ones pass again. */
   heal(): void;
   close(): Promise<void>;
 }
@@ -28,7 +28,7 @@ export async function startSwallowingProxy(to: {
     });
     from.on("close", () => {
       sockets.delete(from);
-      // Also the end of a connection is not heard of.
+      // The end of a connection is not passed on either.
       if (!isCut) target.destroy();
     });
   };

@@ -13,7 +13,7 @@ export interface SoakChain {
   readonly chain: Chain;
   readonly client: LocalClient;
   readonly kept: KeptTransactions;
-  /** The block after which everything that moves is the run's doing. */
+  /** The block after which every transfer belongs to the run. */
   readonly startBlock: bigint;
   readonly solverStartNonce: number;
 }
@@ -41,21 +41,20 @@ export async function readCurrencies(chain: Chain): Promise<SoakCurrency[]> {
   }));
 }
 
-/** Users of a run: keys that its seed gives, so that two runs do not meet. */
+/** Users of a run: keys derived from its seed, so that two runs do not share users. */
 export function usersOfSeed(seed: number, count: number): PrivateKeyAccount[] {
   return Array.from({ length: count }, (_, index) =>
     privateKeyToAccount(keccak256(stringToBytes(`causeway soak ${seed} user ${index}`))),
   );
 }
 
-/** An address nobody has ever used: no code, no balance, no key. */
+/** An unused address: no code, no balance, no key. */
 export function freshRecipient(seed: number, index: number): Address {
   return `0x${keccak256(stringToBytes(`causeway soak ${seed} recipient ${index}`)).slice(-40)}`;
 }
 
 /**
- * Gives the users money, then notes where the chain stands. Blocks are added so that no reorg reaches the
- * funding.
+ * Funds the users, then records the chain's newest block. Adds blocks so that no reorg reaches the funding.
  */
 export async function openChain(
   system: System,
@@ -87,7 +86,7 @@ export async function openChain(
   return { chain, client, kept: keepTransactions(client, resendLost), startBlock, solverStartNonce };
 }
 
-/** Accounts that exist whoever bridges: services, contracts and staff. */
+/** Accounts that exist independently of users: services, contracts and staff. */
 export function standingAccounts({ system }: World, { chain }: SoakChain): Address[] {
   const staff = (["deployer", "owner", "allocator"] as const).map((role) => localAccount(role).address);
   return [

@@ -104,7 +104,7 @@ export class Execution {
       from: frame.from,
       to: frame.to,
       selector: frame.data.length < 10 ? undefined : (frame.data.slice(0, 10) as Hex),
-      coin: frame.value,
+      value: frame.value,
       userOperations: undefined,
     };
     this.inner.push(inner);
@@ -119,7 +119,7 @@ export class Execution {
       this.logs.length = logs;
       this.movements.length = movements;
       this.deposits.length = deposits;
-      Object.assign(inner, { coin: 0n });
+      Object.assign(inner, { value: 0n });
       throw error;
     }
   }

@@ -8,7 +8,7 @@ import {
   type Hex,
   type NonEvmChain,
 } from "@causeway/domain";
-import { bitcoinAddress, type BitcoinCoin, type BitcoinControls } from "@causeway/simulators/bitcoin";
+import { bitcoinAddress, type FundedOutput, type BitcoinControls } from "@causeway/simulators/bitcoin";
 
 /** Address formats of Bitcoin Core's regtest network. */
 export const REGTEST = { bech32: "bcrt", pubKeyHash: 0x6f, scriptHash: 0xc4, wif: 0xef } as const;
@@ -50,7 +50,7 @@ export const FEE = 2_000n;
  * @param fee satoshis
  */
 export function spend(
-  utxos: readonly (BitcoinCoin & { readonly owner: Owner })[],
+  utxos: readonly (FundedOutput & { readonly owner: Owner })[],
   outputs: readonly Paid[],
   {
     fee = FEE,
@@ -86,7 +86,7 @@ export async function utxoOf(
   controls: BitcoinControls,
   owner: Owner,
   amount: bigint,
-): Promise<BitcoinCoin & { readonly owner: Owner }> {
+): Promise<FundedOutput & { readonly owner: Owner }> {
   return { ...(await controls.fund(owner.address, amount)), owner };
 }
 

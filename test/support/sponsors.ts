@@ -2,7 +2,7 @@ import type { Address, HoldState } from "@causeway/domain";
 import { availableFor, defaultSponsorshipRules, usdToAmountUp } from "@causeway/domain";
 import { randomBytes } from "node:crypto";
 import type { ApiKeyIdentity } from "../../apps/api/src/http/api-keys.port.ts";
-import type { FastFillOutcome, FastFillWish } from "../../apps/api/src/balances/fast-fill.port.ts";
+import type { FastFillOutcome, FastFillRequest } from "../../apps/api/src/balances/fast-fill.port.ts";
 import type { HoldRecord, WalletBook } from "../../apps/api/src/balances/ledger.port.ts";
 import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 import { appraise } from "../../apps/api/src/balances/appraise.ts";
@@ -18,7 +18,7 @@ export interface Sponsor {
   readonly key: ApiKeyIdentity;
   readonly wallet: Address;
   /** Requests a fast fill as this app. */
-  fastFill(agreed: Agreed, input?: Partial<FastFillWish>, by?: WorkerServices): Promise<FastFillOutcome>;
+  fastFill(agreed: Agreed, input?: Partial<FastFillRequest>, by?: WorkerServices): Promise<FastFillOutcome>;
   book(): Promise<WalletBook>;
   /** What its fast fills may still use, in USD with 18 decimals. */
   availableUsd(): Promise<bigint>;

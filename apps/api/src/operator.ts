@@ -42,10 +42,10 @@ ${KEYS_USAGE}${REFUND_USAGE}${WITHDRAW_USAGE}${ARCHIVE_USAGE}Exit code of the re
 DATABASE_URL names the database; without it, \`npm run operator\` uses that of the running local system.
 `;
 
-/** Undefined: what was asked about does not exist. */
+/** Undefined: the subject of the report does not exist. */
 type Question = (sql: Sql) => Promise<readonly object[] | undefined>;
 
-/** Undefined when the words are no question. */
+/** Undefined when the arguments name no report. */
 function questionOf([command, argument, ...more]: readonly string[]): Question | undefined {
   if (more.length > 0) return undefined;
   if (command === "trace" && argument !== undefined) return (sql) => traceOf(sql, argument.toLowerCase());
@@ -66,15 +66,13 @@ function questionOf([command, argument, ...more]: readonly string[]): Question |
   return undefined;
 }
 
-/**
- * One JSON line a row: made for reading with the eye and with jq alike. Amounts are text, JSON has no bigint.
- */
+/** Prints one JSON line per row, for people and for jq. Amounts are text, because JSON has no bigint. */
 function print(rows: readonly object[], env: Env): void {
   const asText = (_key: string, value: unknown): unknown =>
     typeof value === "bigint" ? value.toString() : value;
   const named = namedRows(rows.length === 0 ? [] : chainsToName(env));
   for (const row of rows) process.stdout.write(`${JSON.stringify(named(row), asText)}\n`);
-  // Beside stdout, so that a program which reads the rows reads none.
+  // To stderr, so that a program which reads the rows from stdout gets none.
   if (rows.length === 0) process.stderr.write("none\n");
 }
 
@@ -116,7 +114,7 @@ async function run(words: readonly string[], env: Env): Promise<number> {
   }
 }
 
-/** Commands that do something are in files of their own. */
+/** Commands that change something have files of their own. */
 async function runCommand(words: readonly string[], env: Env): Promise<number> {
   if (words.includes("--help") || words.includes("-h")) {
     process.stdout.write(USAGE);

@@ -1,4 +1,4 @@
-// Calls per second of the batched transport beside viem's http transport, against one node that answers at
+// Calls per second of the batched transport and of viem's http transport, against one node that answers at
 // once: node -C source packages/chains/bench/transport.ts
 import { fork } from "node:child_process";
 import { once } from "node:events";

@@ -3,25 +3,25 @@ import type { ObserveCall } from "./nodes/rpc-call.ts";
 import type { NonceMappings } from "@causeway/families";
 import type { OpenConnection } from "./non-evm-connection.ts";
 
-/** What a connection is made of. */
+/** The dependencies of a connection. */
 export interface NonEvmOptions {
   readonly chain: NonEvmChain;
-  /** The same chain as oracles know it: what it says of deposits must be what they will attest. */
+  /** The same chain in the oracles' configuration: deposits are judged as the oracles will attest them. */
   readonly attestation: AttestationChain;
   /** The solver's account on this chain: canonical bytes. */
   readonly solver: Hex;
-  /** What the hub says of nonces, where a transfer cannot name its order. */
+  /** The hub's mappings of nonces, where a transfer cannot name its order. */
   readonly nonceMappings?: NonceMappings | undefined;
   /**
-   * Whether this process answers clients (the API). Each kind of process has shares of its own of an
-   * endpoint's rate limit.
+   * Whether this process answers clients (the API). Each kind of process has its own shares of an endpoint's
+   * rate limit.
    */
   readonly answersClients?: boolean;
   /** Observes calls to the endpoint at this URL. */
   readonly observeEndpoint?: (url: string) => ObserveCall;
   /** ms since epoch. */
   now(): number;
-  /** Told of every fault that nobody waits for. */
+  /** Called with every fault that no caller awaits. */
   onFault(error: unknown): void;
 }
 

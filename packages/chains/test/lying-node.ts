@@ -17,7 +17,7 @@ export interface LyingNode {
 
 export type Answer = { readonly result: unknown } | { readonly error: unknown };
 
-/** An HTTP server that answers as it is told: `respond` may write anything at all. */
+/** An HTTP server with arbitrary answers: `respond` may write anything at all. */
 export async function startLyingNode(
   respond: (calls: RpcCall[], response: ServerResponse, isBatch: boolean) => void,
 ): Promise<LyingNode> {
@@ -43,7 +43,7 @@ export async function startLyingNode(
   return { url: `http://127.0.0.1:${port}`, requests, headers, stop };
 }
 
-/** A node that keeps to the protocol and answers each call with what `answer` says. */
+/** An honest node that answers each call with the result of `answer`. */
 export async function startAnsweringNode(answer: (call: RpcCall) => Answer): Promise<LyingNode> {
   return await startLyingNode((calls, response, isBatch) => {
     const answers = calls.map((call) => ({ jsonrpc: "2.0", id: call.id, ...answer(call) }));

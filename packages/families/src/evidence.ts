@@ -1,11 +1,10 @@
 import type { Address, AttestationChain, Hex, Hex32 } from "@causeway/domain";
 
 /**
- * What an oracle asks of a chain, by question and not by protocol. Every answer rests on blocks that are
- * final by the chain's policy, read from one fork; what is not there or not settled yet is a value.
- * Exceptions are RpcFaults: the node's fault, retryable, and never a reason to sign anything. The same facts
- * give the same answer on every honest oracle: no clock of ours, no order in which a node happens to list
- * things.
+ * What an oracle asks of a chain, independent of its protocol. Every answer rests on blocks that are final by
+ * the chain's policy, read from one fork; what is missing or not settled yet is a value. Exceptions are
+ * RpcFaults: the node's fault, retryable, and never a reason to sign anything. Equal facts give equal answers
+ * on every honest oracle, independent of our clock and of the order in which a node lists things.
  */
 export interface EvidenceSource {
   readonly chain: AttestationChain;
@@ -14,7 +13,7 @@ export interface EvidenceSource {
   /** What a transaction of a solver paid and called. */
   payments(transactionId: string, question: PaymentQuestion): Promise<Evidence<PaymentAnswer>>;
   /**
-   * Whether an encoded withdrawal payload was carried out, or can never be. `transactionId` is a hint for
+   * Whether an encoded withdrawal payload was executed, or can never be. `transactionId` is a hint for
    * families that cannot look it up.
    */
   withdrawal(payload: Hex, transactionId: string | undefined): Promise<Evidence<WithdrawalAnswer>>;
@@ -27,29 +26,29 @@ export interface EvidenceSource {
 export interface FinalHead {
   /** Number of the block; slot. */
   readonly height: bigint;
-  /** Unix seconds, by the block; undefined when the node does not tell it with the height. */
+  /** Unix seconds of the block; undefined when the node does not return it with the height. */
   readonly timestamp: bigint | undefined;
 }
 
 export type Evidence<T> =
   | { readonly kind: "final"; readonly value: T }
-  /** Seen, but it may still be taken back. */
+  /** Seen, but it may still be reorged out. */
   | { readonly kind: "notFinal"; readonly reason: string; readonly retryAfterSeconds: number }
   /** The chain does not know the transaction. */
   | { readonly kind: "absent" }
   /**
-   * Final, and it does not say what was claimed: the transaction failed, came too late, does not name the
+   * Final, and it contradicts what was claimed: the transaction failed, came too late, does not name the
    * order, …
    */
   | {
       readonly kind: "refuted";
       readonly reason: string;
-      /** It says what this endpoint does not show, nothing about the chain: another one may show it. */
+      /** It concerns what this endpoint does not show, not the chain: another endpoint may show it. */
       readonly ofEndpoint?: true;
     };
 
 export interface TransactionDeposits {
-  /** The depository that received, in the family's spelling. */
+  /** The depository that received, in the family's address format. */
   readonly depository: string;
   readonly deposits: readonly DepositEvidence[];
   /** Unix seconds of the block that holds the transaction. */
@@ -58,7 +57,7 @@ export interface TransactionDeposits {
   readonly height?: bigint;
 }
 
-/** One deposit. Addresses and currencies in the family's canonical spelling (lower case on EVM chains). */
+/** One deposit. Addresses and currencies in the family's canonical format (lower case on EVM chains). */
 export interface DepositEvidence {
   /**
    * Third part of the on-chain id. On EVM chains the block-wide log index: of the Transfer where there is
@@ -71,8 +70,8 @@ export interface DepositEvidence {
   /** 32 bytes; undefined when it carries none. */
   readonly depositId: Hex32 | undefined;
   /**
-   * Nothing but a token's own Transfer says so, and it names no order: any contract can say as much, at the
-   * price of a log.
+   * Only a token's own Transfer proves it, and it names no order: any contract can emit such a log at little
+   * cost.
    */
   readonly isBare?: true;
 }
@@ -89,7 +88,7 @@ export interface PaymentQuestion {
   readonly deadline: number;
   /** The order's `extraData` of this side (EVM: the fill contract, ABI-encoded; `0x`: none). */
   readonly extraData: Hex;
-  /** Distinct pairs; canonical spelling. */
+  /** Distinct pairs, in canonical format. */
   readonly receipts: readonly { readonly recipient: string; readonly currency: string }[];
   /** The order's encoded calls, in order; all must have been executed. */
   readonly calls: readonly Hex[];
@@ -110,7 +109,7 @@ export interface PaymentAnswer {
 export interface WithdrawalAnswer {
   /** The family's id of the payload. */
   readonly withdrawalId: Hex32;
-  /** Which depository paid. Of an unused payload that names none: the present one. */
+  /** The depository that paid; for an unused payload that names none, the present one. */
   readonly depository: string;
   /**
    * Only of an unused payload that names no depository: former depositories that it may be meant for instead.

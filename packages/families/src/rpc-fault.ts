@@ -1,19 +1,19 @@
 import type { Hex } from "@causeway/domain";
 import { saysRateLimit } from "./rate-limit.ts";
 
-/** What kind of trouble a node or the network made. */
+/** The kind of fault of a node or the network. */
 export type RpcFaultKind =
   /** No connection, or it broke. */
   | "network"
-  /** No whole answer before the deadline. */
+  /** No complete answer before the deadline. */
   | "deadline"
   /** An HTTP status other than 200 without a JSON-RPC answer in it. */
   | "http"
-  /** An answer that is not what was asked for: no JSON, another id, another hash, missing fields. */
+  /** An answer to something else: no JSON, another id, another hash, missing fields. */
   | "garbage"
   /** The answer exceeded the size bound. */
   | "tooLarge"
-  /** Calls that are worth something only together cannot be sent as one batch. */
+  /** Calls that must be answered together cannot be sent as one batch. */
   | "batchRefused"
   /** The node answered with a JSON-RPC error. */
   | "refused"
@@ -30,7 +30,7 @@ export interface RpcFaultFacts {
   /** Readable, never holding the URL of the node or anything else that may carry credentials. */
   readonly reason: string;
   /**
-   * The endpoint's or our own limit of calls, or a pause after it; says nothing about what was asked. Default
+   * The endpoint's or our own rate limit, or a pause after it; unrelated to the requested data. Default
    * false.
    */
   readonly isPause?: boolean;
@@ -38,18 +38,18 @@ export interface RpcFaultFacts {
 }
 
 /**
- * The node or the network failed us: nothing is known about the chain from this call.
+ * The node or the network failed: this call proves nothing about the chain.
  *
- * Never says anything about a transaction being invalid or a call reverting; those are values.
+ * Never means that a transaction is invalid or that a call reverts; those are values.
  */
 export class RpcFault extends Error {
   readonly code = "RPC_FAULT";
   readonly kind: RpcFaultKind;
   readonly method: string;
   readonly reason: string;
-  /** False only where asking again cannot help before somebody changes the configuration or the node. */
+  /** False only where a retry cannot help before the configuration or the node changes. */
   readonly retryable: boolean;
-  /** Too many calls were made, so this one says nothing about what was asked. */
+  /** Too many calls were made; unrelated to the requested data. */
   readonly isPause: boolean;
 
   constructor(facts: RpcFaultFacts) {
@@ -63,12 +63,12 @@ export class RpcFault extends Error {
   }
 }
 
-/** The node answered with a JSON-RPC error object. What it means is read in `rpc-errors.ts` only. */
+/** The node answered with a JSON-RPC error object. Only `rpc-errors.ts` interprets it. */
 export class NodeRefusal extends RpcFault {
   readonly nodeCode: number;
-  /** The node's own words, with URLs and credentials taken out. */
+  /** The node's own text, without URLs and credentials. */
   readonly nodeText: string;
-  /** `error.data` as it came. */
+  /** `error.data` as received. */
   readonly nodeData: unknown;
 
   constructor(facts: { method: string; nodeCode: number; nodeText: string; nodeData: unknown }) {
@@ -85,7 +85,7 @@ export class NodeRefusal extends RpcFault {
   }
 }
 
-/** Whether an error, or what caused it, is an answer with an HTTP error, such as a rate limit's 429. */
+/** Whether an error or its cause is an answer with an HTTP error, such as 429 for a rate limit. */
 export function isHttpFault(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause)
     if (cause instanceof RpcFault && cause.kind === "http") return true;
@@ -102,15 +102,15 @@ export function inconsistent(method: string, reason: string): RpcFault {
   return new RpcFault({ kind: "inconsistent", method, reason });
 }
 
-/** {@link withoutSecrets}, and not longer than 300 characters. */
+/** {@link withoutSecrets}, cut to 300 characters. */
 export function redact(text: string, secretUrl?: string): string {
   const clean = withoutSecrets(text, secretUrl);
   return clean.length > 300 ? `${clean.slice(0, 300)}…` : clean;
 }
 
 /**
- * Takes out of foreign text whatever could name the node: URLs, and every part of `secretUrl` that may be a
- * credential (user, password, path segments and query values of 6 characters or more).
+ * Removes everything from foreign text that could reveal the node: URLs, and every part of `secretUrl` that
+ * may be a credential (user, password, path segments and query values of 6 characters or more).
  */
 export function withoutSecrets(text: string, secretUrl?: string): string {
   let clean = text.replaceAll(/\b(?:https?|wss?):\/\/\S+/gi, "[url]");

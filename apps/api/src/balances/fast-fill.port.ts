@@ -68,7 +68,7 @@ export interface FastFillWrites {
 }
 
 /** An app asks to fill a request before its deposit arrives, and guarantees the deposit. */
-export interface FastFillWish {
+export interface FastFillRequest {
   readonly key: ApiKeyIdentity;
   readonly requestId: RequestId;
   /** Base units of the input that the fill is priced on; undefined: as quoted. */

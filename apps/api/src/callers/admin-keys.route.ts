@@ -13,7 +13,7 @@ import {
 } from "@causeway/wire";
 import type { Secret } from "@causeway/config";
 import type { KeyAdmin } from "./key-admin.port.ts";
-import { apiKeyJson, keyWish, newKeyWish } from "./api-key-json.ts";
+import { apiKeyJson, keyChanges, newKeySettings } from "./api-key-json.ts";
 import { onlyOperator } from "../http/operator-token.route.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
 
@@ -23,10 +23,7 @@ interface AdminKeysRouteNeeds {
   readonly operatorToken: Secret | undefined;
 }
 
-/**
- * `/admin/keys`: the keeper's side of API keys. Without an operator's token in the configuration there are no
- * such routes.
- */
+/** `/admin/keys`: manages API keys. The routes exist only if an operator token is configured. */
 export function adminKeysRoutes(app: TypedServer, { keyAdmin, operatorToken }: AdminKeysRouteNeeds): void {
   if (operatorToken === undefined) return;
   const preParsing = onlyOperator(operatorToken.reveal());
@@ -50,7 +47,7 @@ export function adminKeysRoutes(app: TypedServer, { keyAdmin, operatorToken }: A
       },
     },
     async ({ body }) => {
-      const { key, record } = await keyAdmin.create(newKeyWish(body));
+      const { key, record } = await keyAdmin.create(newKeySettings(body));
       return { key, apiKey: apiKeyJson(record) };
     },
   );
@@ -86,7 +83,7 @@ export function adminKeysRoutes(app: TypedServer, { keyAdmin, operatorToken }: A
         response: { 200: apiKeyAnswer, ...failures },
       },
     },
-    async ({ params, body }) => apiKeyJson(await keyAdmin.change(params.id, keyWish(body))),
+    async ({ params, body }) => apiKeyJson(await keyAdmin.change(params.id, keyChanges(body))),
   );
 
   app.post(
@@ -174,5 +171,5 @@ export function adminKeysRoutes(app: TypedServer, { keyAdmin, operatorToken }: A
   );
 }
 
-/** Found well formed by the schema. */
+/** The schema has checked the format. */
 const wallet = (text: string): Address => text.toLowerCase() as Address;

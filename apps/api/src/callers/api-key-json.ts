@@ -16,7 +16,7 @@ interface SettingsJson {
 }
 
 /** Includes only the given fields. */
-export function keyWish({
+export function keyChanges({
   label,
   scopes,
   referrers,
@@ -35,7 +35,7 @@ export function keyWish({
 }
 
 /** All settings of a new key. */
-export function newKeyWish(settings: {
+export function newKeySettings(settings: {
   readonly [Name in keyof SettingsJson]-?: Exclude<SettingsJson[Name], undefined>;
 }): ApiKeySettings {
   const { label, scopes, referrers, origins, rules, limits } = settings;

@@ -1,7 +1,7 @@
 import type { TransactionState } from "@causeway/chains";
 import type { RequestTerms, TxHash } from "@causeway/domain";
 import type { ConnectedChain } from "../chains/chains.port.ts";
-import type { FastFillWish } from "../balances/fast-fill.port.ts";
+import type { FastFillRequest } from "../balances/fast-fill.port.ts";
 import type { RequestRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
 import { refusal } from "./fast-fill-refusals.ts";
@@ -19,7 +19,7 @@ type Needs = Pick<Services, "chains" | "reads">;
 export async function refuseDoubtfulOrigin(
   services: Needs,
   request: RequestRecord,
-  { key, txHash: named }: Pick<FastFillWish, "key" | "txHash">,
+  { key, txHash: named }: Pick<FastFillRequest, "key" | "txHash">,
 ): Promise<void> {
   // Its deposit is in a block, or the service's own transaction makes it.
   if (request.state.name !== "quoted") return;

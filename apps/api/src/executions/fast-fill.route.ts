@@ -11,7 +11,7 @@ import type { TypedServer } from "../http/typed.route.ts";
 import { hash } from "../http/wire-values.ts";
 import { withIdempotency, type IdempotencyServices } from "../http/with-idempotency.route.ts";
 
-/** `POST /fast-fill`: an app vouches for a deposit, and the fill does not wait for it. */
+/** `POST /fast-fill`: an app guarantees a deposit, and the fill does not wait for it. */
 export function fastFillRoute(
   app: TypedServer,
   needs: IdempotencyServices & Calls<typeof requestFastFill>,

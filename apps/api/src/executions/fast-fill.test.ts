@@ -3,7 +3,7 @@ import { afterAll, expect, test } from "vitest";
 import { anApiKey, fakeApiKeys } from "../../../../test/fakes/api-keys.ts";
 import { failing, KNOWN_REQUEST_ID } from "../../../../test/fakes/route-services.ts";
 import { aServer } from "../../../../test/support/route-server.ts";
-import type { FastFillWish } from "../balances/fast-fill.port.ts";
+import type { FastFillRequest } from "../balances/fast-fill.port.ts";
 import { refusal } from "../deposits/fast-fill-refusals.ts";
 import type { FastFillRule } from "../deposits/fast-fill-refusals.ts";
 
@@ -56,7 +56,7 @@ test.for([
 });
 
 test("passes the request on in internal units, with the calling key", async () => {
-  let seen: FastFillWish | undefined;
+  let seen: FastFillRequest | undefined;
   const answer = await post(
     {
       requestId: `0x${KNOWN_REQUEST_ID.slice(2).toUpperCase()}`,
@@ -90,7 +90,7 @@ test.for([
   [1e-7, 100_000_000_000n],
   [250, 250_000_000_000_000_000_000n],
 ] as const)("reads maxFillAmountUsd %s as US dollars", async ([maxFillAmountUsd, maxUsd]) => {
-  let seen: FastFillWish | undefined;
+  let seen: FastFillRequest | undefined;
   await post(
     { requestId: KNOWN_REQUEST_ID, maxFillAmountUsd },
     { requestFastFill: async (asked) => ((seen = asked), "queued") },
@@ -209,7 +209,7 @@ test("answers a temporary failure with 503 and Retry-After, and a defect without
 });
 
 test("passes the idempotency lease and the answer to the use case, and replays the first answer", async () => {
-  const asked: FastFillWish[] = [];
+  const asked: FastFillRequest[] = [];
   const { app } = await aServer({
     apiKeys,
     requestFastFill: async (request) => {

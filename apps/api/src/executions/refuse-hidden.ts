@@ -39,7 +39,7 @@ function refuseReturnedNative({ value }: LaneCall, executor: Address, { calls, e
   const change = effects.kind === "seen" ? effects.accounts.get(account) : undefined;
   // The balance change includes gas if the node traced it, and excludes it otherwise.
   const hasKept = change !== undefined && change.balanceBefore - change.balanceAfter < value;
-  if (hasKept || calls?.some(({ to, coin }) => to === account && coin > 0n))
+  if (hasKept || calls?.some(({ to, value }) => to === account && value > 0n))
     throw refusal(
       "data.value: part of it would return to the executor instead of the user; send the exact value, or have the rest sent to the user",
     );

@@ -1,6 +1,6 @@
 import { formatUsd, minDeposit, ONE_USD, ServiceError, unreachable, payBy } from "@causeway/domain";
 import type { Address, RequestId, RequestTerms } from "@causeway/domain";
-import type { FastFillOutcome, FastFillWish } from "../balances/fast-fill.port.ts";
+import type { FastFillOutcome, FastFillRequest } from "../balances/fast-fill.port.ts";
 import type { RequestRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
@@ -32,7 +32,7 @@ type Needs = Pick<
  * FORBIDDEN; PRICE_FETCH_FAILED, RPC_HTTP_ERROR
  * @throws LeaseLost, RpcFault
  */
-export async function requestFastFill(services: Needs, fastFill: FastFillWish): Promise<FastFillOutcome> {
+export async function requestFastFill(services: Needs, fastFill: FastFillRequest): Promise<FastFillOutcome> {
   try {
     return await accept(services, fastFill);
   } catch (error) {
@@ -53,7 +53,7 @@ export async function requestFastFill(services: Needs, fastFill: FastFillWish): 
   }
 }
 
-async function accept(services: Needs, fastFill: FastFillWish): Promise<FastFillOutcome> {
+async function accept(services: Needs, fastFill: FastFillRequest): Promise<FastFillOutcome> {
   const { key, requestId } = fastFill;
   const wallet = key.fundingAddress;
   if (wallet === undefined)
@@ -102,7 +102,7 @@ async function accept(services: Needs, fastFill: FastFillWish): Promise<FastFill
  * The surplus of a lower input belongs to the app, not the recipient: only the key that requested the quote
  * may choose it.
  */
-function refuseOthersInput(terms: RequestTerms, { key, inputAmount }: FastFillWish): void {
+function refuseOthersInput(terms: RequestTerms, { key, inputAmount }: FastFillRequest): void {
   // It would be filled at its minimum, and the user would lose the rest.
   if (terms.origin.minimumAmount !== undefined && terms.keyId !== key.id)
     throw refusal(
@@ -140,7 +140,7 @@ async function holdAndAccept(
   services: Needs,
   tx: Tx,
   current: RequestRecord,
-  { key }: FastFillWish,
+  { key }: FastFillRequest,
   {
     wallet,
     priced,

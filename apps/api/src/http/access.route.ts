@@ -13,11 +13,11 @@ export type Access =
   /** Everyone; a key that is sent must have the scope, if one is named. */
   | { readonly kind: "anybody"; readonly scope?: ApiScope }
   /**
-   * Only with a key that carries the scope. `strict`: every refusal is 401, as the contract of the endpoint
-   * has it.
+   * Only with a key that has the scope. `strict`: every refusal is 401, as the contract of the endpoint
+   * requires.
    */
   | { readonly kind: "key"; readonly scope: ApiScope; readonly strict?: boolean }
-  /** Not a matter of keys: health, or a token of another kind. */
+  /** Keys do not apply: health, or another kind of token. */
   | { readonly kind: "unkeyed" };
 
 declare module "fastify" {
@@ -26,7 +26,7 @@ declare module "fastify" {
     readonly access?: Access;
   }
   interface FastifyRequest {
-    /** Whose valid key came with the request. */
+    /** The identity of the request's valid key. */
     apiKey: ApiKeyIdentity | undefined;
   }
 }
@@ -38,23 +38,22 @@ export interface AccessServices {
   readonly usage: Usage;
 }
 
-const ANYBODY: Access = { kind: "anybody" };
+const DEFAULT_ACCESS: Access = { kind: "anybody" };
 
 /**
- * Looks at the key of each request to the routes added later, before anything else of it is read. Without a
- * key it costs two look-ups of a header. Both headers are taken everywhere: some clients send the one, some
- * the other.
+ * Checks the key of each request to the routes added later, before the rest of the request is read. Without a
+ * key it costs two header look-ups. Both headers are accepted everywhere, because clients send either.
  */
 export function checkKeys(app: FastifyInstance, services: AccessServices): void {
   app.decorateRequest("apiKey", undefined);
   const wrong = wrongKeys(services.limits);
   app.addHook("onRoute", (route) => {
-    const access = route.config?.access ?? ANYBODY;
+    const access = route.config?.access ?? DEFAULT_ACCESS;
     if (access.kind === "unkeyed") return;
     document(route, access);
     const endpoint = `${[route.method].flat().join(",")} ${route.url}`;
-    // Without a key it goes on at once; a promise, which the framework waits for, costs a fast route more
-    // than the look at the headers.
+    // Without a key it continues synchronously: awaiting a promise costs a fast route more than the header
+    // look-ups.
     const check = (
       request: FastifyRequest,
       reply: FastifyReply,
@@ -81,7 +80,7 @@ function document(route: RouteOptions, access: Access): void {
 
 /**
  * The key of a request to a route that needs one.
- * @throws ServiceError UNAUTHORIZED without a key, FORBIDDEN when it is not for this.
+ * @throws ServiceError UNAUTHORIZED without a key, FORBIDDEN when it lacks the scope
  */
 export function requireKey({ apiKey }: Pick<FastifyRequest, "apiKey">, scope: ApiScope): ApiKeyIdentity {
   if (apiKey === undefined)
@@ -188,7 +187,7 @@ export function givenKey({ headers }: Pick<FastifyRequest, "headers">): string |
   return own ?? bearer;
 }
 
-/** An empty header is what a client sends whose key is not configured: none. */
+/** An empty header counts as none: clients without a configured key send it. */
 function oneText(header: string | readonly string[] | undefined): string | undefined {
   const text = (typeof header === "object" ? header.join(", ") : header)?.trim();
   return text === "" ? undefined : text;
@@ -201,8 +200,7 @@ function checkScope(key: ApiKeyIdentity, scope: ApiScope): void {
 }
 
 /**
- * A publishable key stands in pages for everyone to read: it is worth something only where browsers vouch for
- * the page.
+ * A publishable key is public: it is worth something only where browsers state the origin of the page.
  *
  * @throws ServiceError FORBIDDEN
  */

@@ -13,8 +13,8 @@ const MAX_NEAR_MISSES = 10;
 
 /**
  * Finds unknown fields that may be misspelled known ones.
- * @param fields known ones; `suggested` are those of them that a near miss is worth a warning
- * @param otherNames in other interfaces, in lower case without separators, and the known fields they are
+ * @param fields known ones; a near miss of those in `suggested` is worth a warning
+ * @param otherNames names in other interfaces, in lower case without separators, and their known fields
  */
 export function nearMissesOf(
   fields: { readonly known: readonly string[]; readonly suggested: readonly string[] },
@@ -27,11 +27,11 @@ export function nearMissesOf(
     const asked = plainName(field);
     const same = plain.get(asked) ?? others.get(asked);
     if (same !== undefined) return same;
-    let [best, least] = [undefined as string | undefined, maxEdits(asked) + 1];
+    let [best, fewest] = [undefined as string | undefined, maxEdits(asked) + 1];
     for (const [name, meant] of plain) {
       // The length bounds the number of edits from below.
-      const edits = Math.abs(name.length - asked.length) < least ? editsBetween(asked, name) : least;
-      if (edits < least) [best, least] = [meant, edits];
+      const edits = Math.abs(name.length - asked.length) < fewest ? editsBetween(asked, name) : fewest;
+      if (edits < fewest) [best, fewest] = [meant, edits];
     }
     return best;
   };
@@ -49,7 +49,7 @@ export function nearMissesOf(
   };
 }
 
-/** A name without what writers of it differ in: case and separators. */
+/** A name without case and separators, so that variants of it are equal. */
 function plainName(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, "");
 }
@@ -58,7 +58,7 @@ function maxEdits({ length }: string): number {
   return length < 5 ? 0 : length < 8 ? 1 : 2;
 }
 
-/** Insertions, deletions and replacements that make one text of the other (Levenshtein). */
+/** Insertions, deletions and replacements that turn one text into the other (Levenshtein). */
 function editsBetween(from: string, to: string): number {
   let row = Array.from({ length: to.length + 1 }, (_, at) => at);
   for (let y = 1; y <= from.length; y++) {

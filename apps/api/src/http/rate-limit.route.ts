@@ -7,14 +7,14 @@ import { isPublishable } from "./publishable-key.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** What the calls of a route count as; default: `other`. */
+    /** The class that calls of the route count as; default: `other`. */
     readonly limited?: LimitClass | "not";
   }
 }
 
 /**
  * Limits how often each key, or each address without a key, calls the routes added later. The headers
- * `RateLimit-*` report what is left.
+ * `RateLimit-*` report the remaining calls.
  */
 export async function limitRates(app: FastifyInstance, limits: RateLimits | undefined): Promise<void> {
   if (limits === undefined) return;
@@ -42,7 +42,7 @@ const MAX_GUESSERS = 10_000;
 
 export interface WrongKeys {
   /**
-   * Call it before looking up a key that is not familiar.
+   * Call it before looking up an unfamiliar key.
    *
    * @throws ServiceError RATE_LIMITED for an address that sent too many wrong ones
    */
@@ -65,9 +65,9 @@ export function wrongKeys(limits: RateLimits | undefined): WrongKeys {
     async count({ ip }) {
       if (limits === undefined) return;
       const address = normalizeIP(ip);
-      const most = limits.policy.address.other;
-      const { used, endsInMs } = await limits.take(`ip:${address}:wrong-key`, most);
-      if (used <= most) return;
+      const limit = limits.policy.address.other;
+      const { used, endsInMs } = await limits.take(`ip:${address}:wrong-key`, limit);
+      if (used <= limit) return;
       refusedUntilMs.set(address, performance.now() + endsInMs);
       // A map keeps insertion order, so this removes the oldest.
       const oldest = refusedUntilMs.size > MAX_GUESSERS ? refusedUntilMs.keys().next().value : undefined;
@@ -136,11 +136,11 @@ function storeOf(limits: RateLimits) {
       bucket: string,
       done: (error: Error | null, result?: { current: number; ttl: number }) => void,
       _windowMs: number,
-      most: number,
+      limit: number,
     ): void {
       const tell = ({ used, endsInMs }: { used: number; endsInMs: number }): void =>
         done(null, { current: used, ttl: endsInMs });
-      const use = limits.take(bucket, most);
+      const use = limits.take(bucket, limit);
       if (use instanceof Promise) use.then(tell, done);
       else tell(use);
     }

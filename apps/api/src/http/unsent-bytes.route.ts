@@ -30,10 +30,10 @@ export function unsentBytes<Socket>(bounds: UnsentBounds, nowMs: () => number): 
   }
 
   function fullest(): Socket | undefined {
-    let most: { readonly socket: Socket; readonly bytes: number } | undefined;
+    let largest: { readonly socket: Socket; readonly bytes: number } | undefined;
     for (const [socket, { bytes }] of waiting)
-      if (most === undefined || bytes > most.bytes) most = { socket, bytes };
-    return most?.socket;
+      if (largest === undefined || bytes > largest.bytes) largest = { socket, bytes };
+    return largest?.socket;
   }
 
   return {
@@ -52,10 +52,10 @@ export function unsentBytes<Socket>(bounds: UnsentBounds, nowMs: () => number): 
       }
       const ended: Socket[] = [];
       while (sum > bounds.total) {
-        const most = fullest();
-        if (most === undefined) break;
-        forget(most);
-        ended.push(most);
+        const largest = fullest();
+        if (largest === undefined) break;
+        forget(largest);
+        ended.push(largest);
       }
       return ended;
     },

@@ -116,9 +116,7 @@ function send(reply: FastifyReply, { status, body }: StoredAnswer): void {
 const inProgress = (): ServiceError =>
   new ServiceError("IDEMPOTENCY_IN_PROGRESS", "A call with this Idempotency-Key is in progress; retry later");
 
-/**
- * Hashes the parsed values in the order of the schema, so that spelling and field order do not matter.
- */
+/** Hashes the parsed values in the order of the schema, so that neither format nor field order matters. */
 function hashOf(asked: object): string {
   return createHash("sha256").update(JSON.stringify(asked)).digest("hex");
 }

@@ -49,7 +49,7 @@ test("a HEAD request is refused like the GET request that it stands for", async 
   }
 });
 
-test("a publishable key on a page of another origin, and a key nobody has, are refused wherever keys are read", async () => {
+test("a publishable key on a page of another origin, and an unknown key, are refused wherever keys are read", async () => {
   for (const row of rows.filter(
     ({ route, expected }) => !route.startsWith("WS ") && expected.operator === "401",
   )) {

@@ -210,7 +210,7 @@ test("POST /requests/metadata accepts what clients send of card payments, and sa
   ]);
 });
 
-test("an id that nobody knows has no signature: 404 in the words of the status; a text that is no id: 400", async () => {
+test("an unknown id has no signature: 404 with the status route's message; an invalid id: 400", async () => {
   const unknown = await app.inject({ url: `/requests/0x${"77".repeat(32)}/signature` });
   expect([unknown.statusCode, unknown.json()]).toEqual([
     404,

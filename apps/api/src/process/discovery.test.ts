@@ -62,7 +62,7 @@ test("a price is a number, or text with all its digits", async () => {
   });
 });
 
-test("clients of the price read why there is none in `error`; a source that is away is no missing price", async () => {
+test("a missing price has its reason in `error`; an unreachable source is not a missing price", async () => {
   for (const version of ["", "/v2"]) {
     const none = await get(`/currencies/token/price${version}?address=0x01&chainId=11`);
     expect(none.statusCode).toBe(400);
@@ -87,14 +87,14 @@ test("trending is asked for with chain, order and number as text", async () => {
   expect(asked.at(-1)).toEqual({ chainId: undefined, by: "requests", limit: 20 });
 });
 
-test("a chain's liquidity and health are told", async () => {
+test("reports a chain's liquidity and health", async () => {
   expect((await get("/chains/liquidity?chainId=11")).json()).toMatchObject({
     liquidity: [{ chainId: 11, symbol: "ETH", balance: "1" }],
   });
   expect((await get("/chains/health?chainId=11")).json()).toMatchObject({ healthy: true, chainId: 11 });
 });
 
-test("what a route can bear is told by both names, and that they are deprecated", async () => {
+test("reports a route's capacity under both names, and that they are deprecated", async () => {
   for (const url of ["/config/v2", "/config"]) {
     const answer = await get(`${url}?originChainId=11&destinationChainId=12&user=0x01&currency=eth&more=1`);
     expect(answer.statusCode).toBe(200);

@@ -7,7 +7,7 @@ const chain = aChain(72_001);
 const named = namedRows([chain]);
 const [token] = chain.tokens;
 
-test("rows get the name of their chain, and amounts with decimals and symbol beside smallest units", () => {
+test("adds the name of the chain to rows, and amounts with decimals and symbol to base units", () => {
   const row = { id: 7, chain_id: 72_001, currency: token?.address, amount: 24_988_505n, owed: 0n, nonce: 3 };
   expect(named(row)).toEqual({
     ...row,

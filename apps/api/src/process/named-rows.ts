@@ -3,7 +3,7 @@ import { formatAmount } from "@causeway/domain";
 import type { Chain, Currency, NonEvmChain } from "@causeway/domain";
 import { locationSettings } from "../config/settings.ts";
 
-/** Fields of operators' rows that hold smallest units of the row's currency. */
+/** Fields of operators' rows that hold base units of the row's currency. */
 const AMOUNTS: ReadonlySet<string> = new Set([
   "amount",
   "balance",
@@ -18,8 +18,8 @@ const AMOUNTS: ReadonlySet<string> = new Set([
 type Row = Readonly<Record<string, unknown>>;
 
 /**
- * Writes the name of a chain beside its id, and amounts with decimals and symbol beside smallest units; what
- * is not configured stays as it is.
+ * Adds the name of a chain to its id, and amounts with decimals and symbol to base units; what is not
+ * configured stays as it is.
  */
 export function namedRows(chains: ReadonlyArray<Chain | NonEvmChain>): (row: object) => object {
   const byId = new Map(chains.map((chain) => [String(chain.id), chain]));
@@ -57,8 +57,8 @@ function readableAmount(value: unknown, { decimals, symbol }: Currency): string 
 }
 
 /**
- * Enabled chains of the environment, for naming alone: without a configuration, or with a wrong one, rows
- * have ids and smallest units only.
+ * The enabled chains of the environment, for names only: without a valid configuration, rows have ids and
+ * base units only.
  */
 export function chainsToName(processEnv: Env): ReadonlyArray<Chain | NonEvmChain> {
   try {

@@ -11,14 +11,14 @@ import { doneFrame, errorFrame, eventFrame } from "./socket-frames.ts";
 import { hash } from "../http/wire-values.ts";
 import { requestNotFound } from "../http/refusals.ts";
 
-/** Frames that a client may send in a window: far more than subscribing to all it may. */
-const FRAMES = { most: 500, windowMs: 10_000 };
-/** Each subscription is answered with a frame of about 1 kB: so often it may be repeated in a window. */
+/** Maximum number of frames from a client per window: far more than all its possible subscriptions. */
+const FRAMES = { max: 500, windowMs: 10_000 };
+/** Maximum repetitions of a subscription per window: each is answered with a frame of about 1 kB. */
 const MAX_SAME_SUBSCRIPTIONS = 10;
 /** The subscription to all requests of the key. */
 const ALL = "all";
 
-/** Why the service ends a socket, by the codes of the protocol. */
+/** The service's reasons for closing a socket, with the codes of the protocol. */
 export const closing = {
   restart: { code: 1012, reason: "service restart" },
   lost: { code: 1011, reason: "events may be missing; reconnect" },
@@ -28,9 +28,9 @@ export const closing = {
 } as const;
 export type Closing = (typeof closing)[keyof typeof closing];
 
-/** The other end of a socket. */
+/** The client's end of a socket. */
 export interface Peer {
-  /** Counts a frame of the peer's address; false when that has sent too many. */
+  /** Counts a frame of the peer's address; false when the address has sent too many. */
   mayAsk(): boolean;
   send(frame: string): void;
   close(why: Closing): void;
@@ -38,7 +38,7 @@ export interface Peer {
 
 /** The conversation on one open socket. */
 export interface Conversation {
-  /** A frame came. */
+  /** A frame arrived. */
   heard(text: string): void;
   /** The socket is closed. */
   ended(): void;
@@ -52,12 +52,12 @@ type Services = Pick<StatusPush, "follow" | "followKey" | "policy" | "sockets"> 
  */
 export function converse(services: Services, peer: Peer, key: ApiKeyIdentity | undefined): Conversation {
   const { policy, sockets, clock } = services;
-  /** Undefined: it is being looked up. */
+  /** Undefined: the look-up is not finished. */
   const subscriptions = new Map<string, { stop?: StopListening; isOver: boolean }>();
-  // Monotonic: with a wall clock that is put back the window would not end.
+  // Monotonic: if a wall clock is set back, the window would not end.
   const frames = { count: 0, sinceMs: performance.now() };
 
-  /** How often each subscription was asked for in this window. */
+  /** How often each subscription was requested in this window. */
   const asked = new Map<string, number>();
 
   function heard(text: string): void {
@@ -66,7 +66,7 @@ export function converse(services: Services, peer: Peer, key: ApiKeyIdentity | u
       Object.assign(frames, { count: 0, sinceMs: nowMs });
       asked.clear();
     }
-    if (++frames.count > FRAMES.most || !peer.mayAsk()) return peer.close(closing.tooMuch);
+    if (++frames.count > FRAMES.max || !peer.mayAsk()) return peer.close(closing.tooMuch);
     const frame = readFrame(text);
     if (typeof frame === "string") return peer.send(errorFrame("INVALID_REQUEST", frame));
     const id = frame.filters?.id;
@@ -106,7 +106,7 @@ export function converse(services: Services, peer: Peer, key: ApiKeyIdentity | u
       updated: (update) => {
         if (subscription.isOver) return;
         if (!isAnswered) peer.send(doneFrame("subscribe", requestId));
-        // The same words once more would be the same event twice.
+        // The same update again would be a duplicate event.
         else if (update.onlyFinal) return;
         isAnswered = true;
         sockets.messages++;
@@ -125,7 +125,7 @@ export function converse(services: Services, peer: Peer, key: ApiKeyIdentity | u
         }
         end(name);
         peer.send(errorFrame("REQUEST_NOT_FOUND", requestNotFound(requestId).message));
-        // Who waits for nothing else would wait for ever.
+        // A client without another subscription would wait forever.
         if (subscriptions.size === 0) peer.close(closing.notToBeHad);
         return undefined;
       },
@@ -170,7 +170,7 @@ export function converse(services: Services, peer: Peer, key: ApiKeyIdentity | u
   };
 }
 
-/** What is asked for; a text says what is wrong with the frame. */
+/** The request in a frame; a string describes what is wrong with the frame. */
 function readFrame(text: string): SocketRequest | string {
   let json: unknown;
   try {

@@ -20,15 +20,17 @@ import { closing, converse } from "./socket-conversation.route.ts";
 import { readyFrame } from "./socket-frames.ts";
 import { unsentBytes } from "../http/unsent-bytes.route.ts";
 
-/** No frame of a client says more. */
+/** Larger than any valid frame of a client. */
 const MAX_FRAME_BYTES = 4_096;
-/** What clients have not taken off the line yet; past it a client is not reading. */
+/** Limits of buffered bytes that clients have not read; beyond them a client counts as stalled. */
 const UNSENT = { perSocket: 65_536, total: 64 * 1024 * 1024, stalledMs: 30_000 };
-/** How long a closing process waits for the other ends to say goodbye. */
+/** How long a closing process waits for clients to close their sockets. */
 const GOODBYE_MS = 1_000;
-/** A change of a key counts for its open sockets about as soon as for its next request. */
+/**
+ * How often the keys of open sockets are checked: a change takes effect about as early as for new requests.
+ */
 const KEY_CHECK_MS = 1_000;
-/** Clients are told the bare host; some want a path. */
+/** Clients get a URL without a path; some add one. */
 const PATHS: ReadonlySet<string> = new Set(["/", "/ws"]);
 
 interface SocketNeeds {
@@ -39,14 +41,14 @@ interface SocketNeeds {
   readonly clock: Clock;
 }
 
-/** A socket that is open. */
+/** An open socket. */
 interface Open {
   readonly key: { readonly text: string; readonly identity: ApiKeyIdentity } | undefined;
   isAlive: boolean;
 }
 
 /**
- * `request.status.updated` over WebSocket, on the port of the API. Beside the framework: its plugin would
+ * `request.status.updated` over WebSocket, on the port of the API. Not a plugin of the framework, which would
  * wrap the handler of every other route. Without a key: requests by their ids.
  */
 export function statusSockets(app: FastifyInstance, services: SocketNeeds): void {
@@ -64,11 +66,11 @@ export function statusSockets(app: FastifyInstance, services: SocketNeeds): void
   const addressOf = remoteAddress(push.policy.trustProxy);
   let isEnding = false;
 
-  // With a listener for upgrades Node hands over every request that offers any, which some HTTP clients do
-  // with each plain one.
+  // With a listener for upgrades, Node passes on every request that offers one, which some HTTP clients do
+  // with every plain request.
   Object.assign(app.server, { shouldUpgradeCallback: isForSockets });
   app.server.on("upgrade", (request: IncomingMessage, raw: Duplex, head: Buffer) => {
-    // Until the socket is the library's nobody else listens, and an error without a listener ends the
+    // Until the library has the socket there is no other listener, and an error without a listener ends the
     // process.
     const onError = (): void => void raw.destroy();
     raw.on("error", onError);
@@ -83,11 +85,11 @@ export function statusSockets(app: FastifyInstance, services: SocketNeeds): void
     );
   });
 
-  /** @throws ServiceError when the socket is not to be opened */
+  /** @throws ServiceError when the socket must not be opened */
   async function admit(
     request: IncomingMessage,
   ): Promise<{ readonly key: Open["key"]; readonly address: string; readonly giveBack: () => void }> {
-    // Where Node has not that option, such requests come here.
+    // On Node versions without that option, such requests arrive here.
     if (!isForSockets(request))
       throw new ServiceError("NOT_FOUND", "WebSocket endpoint not found; connect to /");
     if (isEnding) throw new ServiceError("SERVICE_UNAVAILABLE", "The service is restarting; reconnect");
@@ -142,7 +144,7 @@ export function statusSockets(app: FastifyInstance, services: SocketNeeds): void
       conversation.ended();
     });
     socket.send(readyFrame(randomUUID()));
-    // It may have been opened while the process began to end.
+    // It may have been opened while the process began to close.
     if (isEnding) socket.close(closing.restart.code, closing.restart.reason);
   }
 
@@ -150,7 +152,7 @@ export function statusSockets(app: FastifyInstance, services: SocketNeeds): void
     if (open.has(socket)) endAtOnce(unsent.note(socket, socket.bufferedAmount));
   }
 
-  /** A close would wait behind everything that is not read either. */
+  /** Terminates at once: a close frame would wait behind the unread bytes. */
   function endAtOnce(sockets: readonly WebSocket[]): void {
     for (const socket of sockets) {
       push.sockets.closed++;
@@ -173,7 +175,7 @@ export function statusSockets(app: FastifyInstance, services: SocketNeeds): void
   async function endSocketsOfChangedKeys(): Promise<void> {
     const texts = new Set([...open.values()].flatMap(({ key }) => key?.text ?? []));
     for (const text of texts) {
-      // A key that cannot be read now is checked again the next time.
+      // If the key cannot be read now, it is checked again the next time.
       const identity = await apiKeys.find(text).catch(() => "unknown" as const);
       if (identity === "unknown") continue;
       for (const [socket, { key }] of open)
@@ -202,8 +204,7 @@ export function statusSockets(app: FastifyInstance, services: SocketNeeds): void
 }
 
 /**
- * Whether a socket opened with this identity may go on: its secret is still valid, and the key reads as it
- * did.
+ * Whether a socket opened with this identity may stay open: its secret is still valid and the key unchanged.
  */
 function mayStay(opened: ApiKeyIdentity, now: ApiKeyIdentity | undefined): boolean {
   if (now === undefined) return false;
@@ -216,7 +217,7 @@ function sameTexts(some: readonly string[], others: readonly string[]): boolean 
   return some.length === others.length && some.every((text) => others.includes(text));
 }
 
-/** The key of the address, as clients of sockets send it, or of a header. */
+/** The key in the URL, where socket clients send it, or in a header. */
 function givenText(request: IncomingMessage): string | undefined {
   const ofQuery = new URL(request.url ?? "/", "http://host").searchParams.get("apiKey")?.trim();
   const ofHeader = givenKey(request);
@@ -254,7 +255,7 @@ function refuse(raw: Duplex, error: unknown): void {
     `content-length: ${Buffer.byteLength(text)}`,
     ...Object.entries(headers ?? {}).map(([name, value]) => `${name}: ${value}`),
   ];
-  // Else it would stay open for as long as the other end likes: nobody here waits for that to close.
+  // Else it would stay open as long as the client likes: no code here waits for its close.
   raw.once("finish", () => raw.destroy());
   raw.end(`${lines.join("\r\n")}\r\n\r\n${text}`);
 }

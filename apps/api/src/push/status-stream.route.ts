@@ -9,14 +9,14 @@ import { errors, type TypedServer } from "../http/typed.route.ts";
 import { hash } from "../http/wire-values.ts";
 import { requestNotFound } from "../http/refusals.ts";
 
-/** What a client has not taken off the line yet; past it the client is not reading. */
+/** Maximum buffered bytes; beyond it the client is not reading. */
 const MAX_UNSENT_BYTES = 262_144;
-/** After so long a client that lost the stream asks again. */
+/** After this time, a client that lost the stream reconnects. */
 const RETRY_MS = 1_000;
 
 /**
- * `GET /intents/status/v3/stream`: how one request stands and every change, as server-sent events, until
- * nothing changes any more.
+ * `GET /intents/status/v3/stream`: the status of one request and every change, as server-sent events, until
+ * the status is final.
  */
 export function statusStreamRoute(app: TypedServer, { push }: { readonly push: StatusPush }): void {
   const open = new Set<ServerResponse>();
@@ -73,7 +73,7 @@ export function statusStreamRoute(app: TypedServer, { push }: { readonly push: S
         );
         if (stopped === undefined) throw requestNotFound(requestId);
         const [known] = first;
-        // A browser that gets any other answer comes again for ever.
+        // A browser that gets any other answer reconnects forever.
         if (known?.sequence === lastSequence && known?.view.final === true) {
           stopped();
           giveBack();
@@ -96,14 +96,14 @@ export function statusStreamRoute(app: TypedServer, { push }: { readonly push: S
         push.sockets.streams--;
       };
       raw.once("close", close);
-      // Who went away while the request was looked up says so no second time.
+      // A client that disconnected during the look-up emits no second event.
       if (raw.destroyed) return close();
       for (const [name, value] of Object.entries(reply.getHeaders()))
         if (value !== undefined) raw.setHeader(name, value);
       raw.writeHead(200, {
         "content-type": "text/event-stream; charset=utf-8",
         "cache-control": "no-store",
-        // Proxies that gather answers would hold events back.
+        // Buffering proxies would hold events back.
         "x-accel-buffering": "no",
       });
       isStreaming = true;

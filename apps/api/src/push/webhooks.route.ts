@@ -112,13 +112,13 @@ export function webhookRoutes(app: TypedServer, { webhooks }: { readonly webhook
     },
     async ({ apiKey, params, query }) => {
       const { state, before, requestId } = query;
-      const wish = {
+      const filter = {
         state,
         requestId: requestId?.toLowerCase(),
         before: before === undefined ? undefined : Number(before),
         limit: PAGE,
       };
-      const found = await webhooks.deliveries(owner(apiKey), params.id, wish);
+      const found = await webhooks.deliveries(owner(apiKey), params.id, filter);
       return { deliveries: found.map(deliveryJson) };
     },
   );
@@ -171,7 +171,7 @@ export function webhookRoutes(app: TypedServer, { webhooks }: { readonly webhook
   );
 }
 
-/** Id of the key that asks. */
+/** Id of the caller's key. */
 function owner(apiKey: ApiKeyIdentity | undefined): string {
   return requireSecretKey({ apiKey }, "read", "manage webhooks").id;
 }

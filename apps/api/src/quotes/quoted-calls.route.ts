@@ -5,9 +5,9 @@ import type { RateLimits } from "../http/rate-limits.port.ts";
 import { hasSecretKey } from "../http/access.route.ts";
 import { callerOf } from "../http/rate-limit.route.ts";
 
-/** Call data of one quote without a secret key. Quotes are stored before anybody pays for them. */
+/** Maximum call data of one quote without a secret key, in bytes. Quotes are stored before they are paid. */
 const MAX_DATA_BYTES = 4_096;
-/** What a call or an authorization takes besides its data. */
+/** Overhead of a call or an authorization in addition to its data. */
 const EACH_BYTES = 128;
 
 /**

@@ -23,9 +23,9 @@ type Needs = Pick<
 >;
 
 /**
- * One round: cares for the transactions to the hub, concludes what ended ones carried, and sends the next
- * batch when none is pending. Executions are judged by the hub's state, never by a receipt: whatever crashes,
- * reorgs or others do, each one runs once. Safe to run at any time in any number of processes.
+ * One round: maintains the transactions to the hub, settles what ended ones carried, and sends the next batch
+ * when none is pending. Executions are judged by the hub's state, never by a receipt: each one runs once,
+ * despite crashes, reorgs and other senders. Safe to run at any time in any number of processes.
  * @throws RpcFault: the next round continues
  */
 export async function submitExecutions(services: Needs): Promise<void> {
@@ -45,9 +45,9 @@ export async function submitExecutions(services: Needs): Promise<void> {
 }
 
 /**
- * What the hub has not run in a final block in which a nonce is used, the transaction with that nonce will
- * not run. Both are read at one block: the node that showed the end may have been ahead, or finality may be
- * less deep there.
+ * If a nonce is used at a final block and the hub has not run an execution there, the transaction with that
+ * nonce will not run it. Both are read at one block: the node that reported the end may have been ahead, or
+ * finality may be less deep there.
  */
 async function concludeEnded(services: Needs): Promise<void> {
   const { hub, settlement, uow, clock, signer, settlementPolicy: policy } = services;
@@ -59,15 +59,15 @@ async function concludeEnded(services: Needs): Promise<void> {
   const undone = ended.filter(
     ({ idempotencyKey, slot }) => !final.executed.has(idempotencyKey) && isUsed(hub, slot, final.nonces),
   );
-  const soon = await hub.executed(
+  const atHead = await hub.executed(
     undone.map(({ idempotencyKey }) => idempotencyKey),
     "latest",
   );
   const left: { readonly key: Hex32; readonly slotId: string; readonly refusal: string | undefined }[] = [];
   for (const execution of undone) {
     const { idempotencyKey: key, slot } = execution;
-    // Executed, but not final yet: the next rounds look again.
-    if (soon.has(key)) continue;
+    // Executed, but not final yet: the next rounds check again.
+    if (atHead.has(key)) continue;
     const refusal = await hub.refusal(execution, signer.address);
     if (refusal?.startsWith("AlreadyExecuted") !== true) left.push({ key, slotId: slot.id, refusal });
   }
@@ -120,8 +120,8 @@ async function abandonIfUnpayable(services: Needs, slot: Slot): Promise<void> {
 }
 
 /**
- * The hub refuses the bytes for good, so a no-op takes their nonce. The executions are sent again one by one;
- * one that was alone is postponed, so that the others go on.
+ * The hub refuses the bytes permanently, so a cancel transaction takes their nonce. The executions are sent
+ * again one by one; one that was alone is postponed, so that the others continue.
  */
 async function takeApart(services: Needs, { id, nonce }: Slot): Promise<void> {
   const { uow, clock, events, settlementPolicy: policy } = services;
@@ -155,7 +155,7 @@ async function carryNext(services: Needs): Promise<void> {
   );
 }
 
-/** The executions of the next transaction, if any. Postpones those that fit into no transaction. */
+/** The executions of the next transaction, if any. Postpones those that are too large for any transaction. */
 async function chooseBatch(services: Needs): Promise<Batch | undefined> {
   const { hub, settlement, clock, signer, settlementPolicy: policy } = services;
   const waiting = await settlement.executionsToCarry(clock.nowMs(), policy.batchSize);

@@ -28,7 +28,7 @@ const MAX_STAND_BY_MS = 15_000;
 const SERVED_PAUSE_MS = 500;
 
 /** Work for each new head that deposits and payments do not wait for, at a scanned block. */
-export type BesideScan = (atBlock: bigint) => Promise<void>;
+export type HeadWork = (atBlock: bigint) => Promise<void>;
 
 /**
  * Watches one chain while this process leads it: scans each new head for deposits, compares it with the
@@ -38,7 +38,7 @@ export function watchChain(
   services: WorkerServices,
   connected: ConnectedChain,
   leadOf: Lead,
-  headWork: BesideScan = async () => undefined,
+  headWork: HeadWork = async () => undefined,
 ): Watcher {
   const closing = new AbortController();
   const loop = standBy(services, connected, { leadOf, headWork }, closing.signal);
@@ -53,7 +53,7 @@ export function watchChain(
 async function standBy(
   services: WorkerServices,
   connected: ConnectedChain,
-  { leadOf, headWork }: { readonly leadOf: Lead; readonly headWork: BesideScan },
+  { leadOf, headWork }: { readonly leadOf: Lead; readonly headWork: HeadWork },
   closing: AbortSignal,
 ): Promise<void> {
   const facts = { chain: connected.chain.name };
@@ -82,7 +82,7 @@ async function standBy(
 async function lead(
   services: WorkerServices,
   connected: ConnectedChain,
-  { headWork, worked }: { readonly headWork: BesideScan; readonly worked: () => void },
+  { headWork, worked }: { readonly headWork: HeadWork; readonly worked: () => void },
   stop: AbortSignal,
 ): Promise<void> {
   const { chain, connection } = connected;
@@ -115,7 +115,7 @@ async function lead(
   }, onFault);
   const pace = createScanPace(services.enginePolicy.maxScanBlocks, Math.random);
   const lookAtLag = watchScanLag(services.events, chain);
-  // The endpoint may serve less than is announced.
+  // The endpoint may be behind the announced head.
   let hasFailed = false;
   // Blocks of the trail were replaced since the lanes were last compared.
   let reorged = false;
@@ -145,7 +145,7 @@ async function lead(
           if (scanned !== undefined) headWorker.look(scanned.number);
           if (scanned !== undefined) reports.look(scanned.number);
           if (scanned !== undefined) recheck.look(scanned.number);
-          // What a reorg dropped is sent again immediately.
+          // Transactions dropped by a reorg are sent again immediately.
           if (reorged) maintenance.makeDue();
           reorged = false;
           hasFailed = head !== announced;
@@ -197,7 +197,7 @@ async function lead(
 
 /** Runs the work unless it is still running: the next head asks again. */
 function oneAtATime(
-  work: BesideScan,
+  work: HeadWork,
   onFault: (error: unknown) => void,
 ): { look(atBlock: bigint): void; idle(): Promise<void> } {
   let round: Promise<void> | undefined;

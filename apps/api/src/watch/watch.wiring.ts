@@ -2,7 +2,7 @@ import type { Lifecycle } from "@causeway/service-kit";
 import type { EvmChain } from "../chains/chains.wiring.ts";
 import type { Lead } from "../db/leadership.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
-import { watchChain, type BesideScan } from "./watch-chain.job.ts";
+import { watchChain, type HeadWork } from "./watch-chain.job.ts";
 import { watchNonEvm } from "./watch-non-evm.job.ts";
 
 /**
@@ -12,7 +12,7 @@ import { watchNonEvm } from "./watch-non-evm.job.ts";
 export function startWatchers(
   services: WorkerServices & { readonly evmChains: readonly EvmChain[]; readonly lifecycle: Lifecycle },
   lead: Lead,
-  afterScan: (chain: EvmChain) => BesideScan,
+  afterScan: (chain: EvmChain) => HeadWork,
 ): void {
   const { lifecycle } = services;
   for (const one of services.evmChains) {

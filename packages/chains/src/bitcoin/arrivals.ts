@@ -19,17 +19,14 @@ export interface BlockToRead extends BlockCursor {
 
 /** Blocks that one reading covers at most. */
 const MAX_BLOCKS = 20;
-/**
- * So far back it begins for whoever has read nothing yet, and goes back when even final blocks were taken
- * back.
- */
+/** Blocks to go back without a cursor, and when a reorg replaced blocks that counted as final. */
 const LOOK_BACK = 100;
 
 export function cursorText({ height, hash }: BlockCursor): string {
   return `${height}:${hash}`;
 }
 
-/** @throws RangeError for a text that is no cursor */
+/** @throws RangeError for a text that is not a cursor */
 export function readCursor(text: string): BlockCursor {
   const [, height, hash] = /^(\d{1,9}):([0-9a-f]{64})$/.exec(text) ?? [];
   if (height === undefined || hash === undefined)
@@ -41,8 +38,7 @@ export function readCursor(text: string): BlockCursor {
  * The final blocks behind a cursor, oldest first, each the child of the one before, with what pays one of
  * these scripts.
  *
- * A cursor whose block is no longer in the chain means that blocks were taken back that counted as final:
- * what stands there now is read once more.
+ * If a reorg replaced the cursor's block although it counted as final, the blocks that replaced it are read.
  * @throws RpcFault
  */
 export async function finalBlocksAfter(
@@ -76,7 +72,7 @@ export async function finalBlocksAfter(
       ),
     });
   }
-  // Whoever reorganised meanwhile is noticed: all of these were in one chain, of which the highest still is.
+  // Detects a reorg during the read: the blocks form one chain, so checking the highest is enough.
   const top = blocks.at(-1);
   if (top !== undefined && (await reads.hashAt(top.height)) !== top.hash)
     throw inconsistent("getblockhash", "the chain was reorganized during the read");

@@ -17,9 +17,9 @@ export interface Selection<C extends Coin> {
 }
 
 export interface SelectionWish<C extends Coin> {
-  /** Coins that must be spent. */
+  /** Outputs that must be spent. */
   readonly required: readonly C[];
-  /** Coins that may be spent too. */
+  /** Outputs that may be spent too. */
   readonly available: readonly C[];
   readonly kind: InputKind;
   /** Scripts of all outputs but the change. */
@@ -32,9 +32,8 @@ export interface SelectionWish<C extends Coin> {
 }
 
 /**
- * Which coins pay: those that must, then the smallest that suffices alone, else the largest ones. The same
- * coins give the same choice, in whatever order they are listed. Undefined: all together are too little.
- * Pure.
+ * Chooses the outputs that pay: all required ones, then the smallest that is enough alone, else the largest
+ * ones. The choice does not depend on the order of the list. Undefined: all together are not enough. Pure.
  */
 export function selectCoins<C extends Coin>(wish: SelectionWish<C>): Selection<C> | undefined {
   const rising = wish.available.toSorted(byAmount);

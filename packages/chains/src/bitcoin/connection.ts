@@ -39,7 +39,7 @@ import { createWallet } from "./wallet.ts";
 const NATIVE = encodeAddress("bitcoin-vm", nativeCurrency("bitcoin-vm"));
 /** What an order's id is as long as. */
 const ANY_ID = `0x${"00".repeat(32)}` as OrderId;
-/** Coins that a payment spends, where nobody knows yet which. */
+/** The inputs of a payment whose outputs to spend are not chosen yet. */
 const USUAL_INPUTS = ["witnessKey", "witnessKey"] as const;
 /** A replacement may cost so many times what the dearest ordinary payment does. */
 const DEAREST_REPLACEMENT = 2n;
@@ -78,7 +78,7 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
   const addresses = [attestation.depository, ...attestation.additionalDepositories];
   const depositories = new Set(addresses.filter((address) => address !== undefined).map(scriptOf));
 
-  /** Undefined: the transaction holds no deposit, or none that could be told whose it is. */
+  /** Undefined: the transaction holds no deposit, or one without a known depositor. */
   const depositOf = async (
     transaction: BitcoinTransaction,
     block: BlockToRead,
@@ -168,14 +168,14 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
     return { raw: `0x${hexOf(bytes)}`, txId: `0x${txid}`, fee, madeAtMs: options.now() };
   };
 
-  // What somebody is paid by himself counts as nothing.
+  // A transfer from the recipient to themselves does not count as a payment.
   const refusal = (payment: Omit<NonEvmPayment, "orderId">): string | undefined =>
     payment.recipient === solver ? "recipient must differ from the payer" : refusalOf(payment, depositories);
 
   const connection: NonEvmConnection = {
     vm: "bitcoin-vm",
     solver,
-    // Both spend a coin in common.
+    // Both attempts spend a common output.
     replaces: true,
     takesBack: true,
     arrivals: async (text): Promise<NonEvmArrivals> => {

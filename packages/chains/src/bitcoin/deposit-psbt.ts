@@ -5,10 +5,10 @@ import { textScript } from "./payment-transaction.ts";
 import { bytesIn, hexOf } from "@causeway/families/bitcoin";
 import { feeFor, inputKindOf, vsizeOf, type InputKind } from "./sizes.ts";
 
-/** A user's deposit as a transaction that his wallet signs. Pure. */
+/** A user's deposit as a transaction for their wallet to sign. Pure. */
 
 export interface DepositWish {
-  /** What the user pays from, and where his change goes. */
+  /** The script that the user pays from and that receives the change. */
   readonly userScript: string;
   readonly depositoryScript: string;
   /** Satoshis. */
@@ -17,13 +17,12 @@ export interface DepositWish {
   readonly text: string;
   /** What the user can spend. */
   readonly coins: readonly Coin[];
-  /** The bytes of the coins' transactions, by id: needed only for coins of legacy scripts. */
+  /** The bytes of the transactions that created the outputs, by id: needed only for legacy scripts. */
   readonly sources: ReadonlyMap<string, Uint8Array>;
   /** Satoshis per 1 000 virtual bytes. */
   readonly rate: bigint;
   /**
-   * The key behind the user's address, where he gave it: without it coins of nested scripts cannot be signed
-   * for.
+   * The public key of the user's address, if given. Outputs of nested scripts cannot be signed without it.
    */
   readonly publicKey: Uint8Array | undefined;
 }
@@ -35,7 +34,7 @@ export interface DepositTransaction {
   readonly fee: bigint;
 }
 
-/** Undefined when the coins are too little, or it is not known how they are spent. */
+/** Undefined when the outputs are not enough, or how to spend them is not known. */
 export function depositTransaction(wish: DepositWish): DepositTransaction | undefined {
   const kind = inputKindOf(wish.userScript);
   const way = kind === undefined ? undefined : spendingOf(kind, wish);
@@ -74,7 +73,7 @@ export function depositTransaction(wish: DepositWish): DepositTransaction | unde
   return { psbt: Buffer.from(tx.toPSBT(0)).toString("base64"), fee };
 }
 
-/** Satoshis that an ordinary deposit costs its user: one input, his change. */
+/** Satoshis that an ordinary deposit costs its user: one input, and a change output. */
 export function usualDepositFee(
   wish: Pick<DepositWish, "userScript" | "depositoryScript" | "text" | "rate">,
 ): bigint {
@@ -82,7 +81,7 @@ export function usualDepositFee(
   return feeFor(vsizeOf([kind], [wish.depositoryScript, textScript(wish.text), wish.userScript]), wish.rate);
 }
 
-/** What a signer must be told besides the coin; undefined when that is not known. */
+/** What a signer needs in addition to the output; undefined when that is not known. */
 function spendingOf(
   kind: InputKind,
   { userScript, publicKey }: DepositWish,

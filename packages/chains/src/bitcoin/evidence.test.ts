@@ -283,7 +283,7 @@ function counted(transport: RpcTransport) {
   return { transport: { ...transport, request }, asked: () => asked, most: () => most };
 }
 
-/** As many coins, each of a transaction of its own. */
+/** This many outputs, one to the depository and the others to the user. */
 const crowd = (count: number): BitcoinOutput[] =>
   Array.from({ length: count }, (_, at) => pay(at === 0 ? depository : user, 1_000n + BigInt(at)));
 

@@ -17,7 +17,7 @@ export interface SpendHints {
 
 /** What else an explorer knows: what an address holds, and what fees are. */
 export interface Explorer extends SpendHints {
-  /** @param address as the network spells it @throws RpcFault */
+  /** @param address as the network writes it @throws RpcFault */
   coinsOf(address: string): Promise<readonly ReportedOutput[]>;
   /** Satoshis per 1 000 virtual bytes; undefined when it has no opinion. @throws RpcFault */
   feeRate(withinBlocks: number): Promise<bigint | undefined>;

@@ -35,7 +35,8 @@ export function scriptOfKey(privateKey: Uint8Array): string {
 }
 
 /**
- * Signs a transaction that spends coins of the key's witness program. The same arguments give the same bytes.
+ * Signs a transaction that spends outputs of the key's witness program. Deterministic: equal arguments give
+ * equal bytes.
  */
 export function signedTransaction(
   privateKey: Uint8Array,
@@ -48,7 +49,7 @@ export function signedTransaction(
   return { txid: tx.id, bytes: tx.extract() };
 }
 
-/** A transaction of coins whose scripts are witness programs; others need more than this to be signed. */
+/** A transaction that spends outputs of witness programs; other scripts need more data to be signed. */
 export function unsignedTransaction(inputs: readonly Coin[], outputs: readonly BitcoinOutput[]): Transaction {
   const tx = new Transaction({ version: 2, allowUnknownOutputs: true });
   for (const { txid, vout, amount, script } of inputs)

@@ -155,8 +155,7 @@ test("no depository pays for a solver, and none is paid", () => {
 });
 
 test("a deposit with the order's id is no payment, wherever its change goes", () => {
-  // The user keeps coins under two addresses; the change of his own deposit goes to the one that a refund is
-  // to go to.
+  // The user holds outputs under two addresses; the change of their deposit goes to the refund's recipient.
   const deposit = [pay(depository, 10_000n), carry(orderId), pay(recipient, 90_000n)];
   expect(judge([pay(other, 100_000n)], deposit)).toEqual({
     refusal: "transaction pays a depository, so it is a deposit",

@@ -50,8 +50,8 @@ export interface BitcoinReads {
   /** A transaction, once enough blocks say so. @throws RpcFault */
   transaction(txid: string): Promise<Evidence<FinalTransaction>>;
   /**
-   * A transaction wherever it is, with its block unless it waits or that was taken back; undefined when the
-   * node knows none.
+   * A transaction in the mempool or in a block. It has no block while it is pending or orphaned; undefined
+   * when the node does not know it.
    *
    * @throws RpcFault
    */

@@ -27,7 +27,7 @@ export function vsizeOf(inputs: readonly InputKind[], outputs: readonly string[]
   return (weight + 3n) / 4n;
 }
 
-/** How a script is spent by whoever owns one key; undefined where more is needed to know or to do. */
+/** How the owner of a single key spends a script; undefined where more is required. */
 export function inputKindOf(script: string): InputKind | undefined {
   if (/^0014.{40}$/.test(script)) return "witnessKey";
   if (/^5120.{64}$/.test(script)) return "taprootKey";

@@ -24,7 +24,7 @@ test("however many coins lie at an address that anybody may ask about, few are l
     depository: `0x00${"75".repeat(20)}`,
     now: () => 0,
   });
-  // A legacy address: what its coins are must be read from the transactions that made them.
+  // A legacy address: the amounts of its outputs must be read from the transactions that made them.
   const deposit = {
     user: `0xff00${"11".repeat(20)}`,
     currency: `0x${"00".repeat(20)}`,

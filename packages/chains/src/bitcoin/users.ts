@@ -20,10 +20,7 @@ import { inputKindOf } from "./sizes.ts";
 
 const NATIVE = encodeAddress("bitcoin-vm", nativeCurrency("bitcoin-vm"));
 
-/**
- * So many of an address's coins, the largest, are thought of: anybody may ask about an address with a hundred
- * thousand.
- */
+/** Only the largest outputs of an address are considered: any client may ask about one with 100,000. */
 const MAX_COINS = 50;
 
 export interface BitcoinUsersOptions {
@@ -37,8 +34,8 @@ export interface BitcoinUsersOptions {
 }
 
 /**
- * The user's side of Bitcoin: what he holds, and what his wallet is given to sign. By the explorer's word
- * alone: a wrong one makes a transaction that nobody accepts.
+ * The user's side of Bitcoin: their balance, and the transaction for their wallet to sign. It trusts the
+ * explorer alone: a wrong answer makes a transaction that the network rejects.
  */
 export interface BitcoinUsers {
   /** Satoshis in unspent outputs, those that wait included. @throws RpcFault */

@@ -6,29 +6,30 @@ import { addressBytesOfScript, readRawTransaction } from "@causeway/families/bit
 import { keyOf } from "./replacement.ts";
 import type { BitcoinReads } from "./rpc.ts";
 
-/** Coins of one script. */
+/** Unspent outputs of one script. */
 export interface Wallet {
   /** Those in blocks that nothing spends, waiting transactions included. @throws RpcFault */
   spendable(): Promise<readonly Coin[]>;
-  /** A coin in a block that no block spends, whatever waits. @throws RpcFault when it is none */
+  /** An output in a block that no block spends, whatever is in the mempool. @throws RpcFault otherwise */
   unspentInChain(coin: Pick<Coin, "txid" | "vout">): Promise<Coin>;
 }
 
 /**
- * So many coins, the largest, are looked at: anybody may send the solver any number of specks, and each would
- * cost two questions to the node.
+ * Only the largest outputs are considered: anyone may send dust to the solver, and each output costs two
+ * requests to the node.
  */
 const MAX_COINS = 200;
 
 /**
- * The explorer lists coins; what they hold is read from the bytes of their transactions, and whether they are
- * unspent is asked of the node.
+ * The explorer lists outputs. Their amounts are read from the bytes of their transactions, and the node
+ * decides whether they are unspent.
  *
- * Explorers refuse to list an address with more than some hundred outputs, and anybody may send it that many.
- * Then the coins that were listed before go on paying.
+ * Explorers refuse to list an address with more than a few hundred outputs, and anyone may send it that many.
+ * The outputs of the last list then continue to pay.
  *
- * What waits is left out even if it is our own change: whoever spends it is lost with it when it is replaced.
- * @param onUnlisted told why the explorer listed nothing
+ * Pending outputs are left out, even our own change: when its transaction is replaced, the spending one is
+ * lost.
+ * @param onUnlisted called with the reason why the explorer listed nothing
  */
 export function createWallet(
   script: string,
@@ -76,7 +77,7 @@ export function createWallet(
         }),
       );
       const found = coins.filter((coin) => coin !== undefined);
-      // A transaction's bytes never change: they are not asked for again while the coin is there.
+      // A transaction's bytes never change: they are fetched once while its output is listed.
       known = new Map(found.map((coin) => [keyOf(coin), coin]));
       return found;
     },

@@ -7,7 +7,7 @@ import { createRpcTransport, type RpcTransport } from "../nodes/transport.ts";
 
 const to = `0x${"c0".repeat(20)}` as const;
 
-/** A node that answers, or fails, so. */
+/** A node with this answer or failure. */
 function aNode(answer: unknown): { readonly transport: RpcTransport; readonly asked: unknown[] } {
   const asked: unknown[] = [];
   const request = async (method: string, params: readonly unknown[]): Promise<unknown> => {
@@ -21,7 +21,7 @@ function aNode(answer: unknown): { readonly transport: RpcTransport; readonly as
 const refusal = (nodeText: string, nodeCode: number, nodeData?: unknown): NodeRefusal =>
   new NodeRefusal({ method: "eth_call", nodeCode, nodeText, nodeData });
 
-test("a contract's answer is told as it is, and that there is no contract as no bytes", async () => {
+test("returns a contract's answer unchanged, and no bytes where there is no contract", async () => {
   for (const bytes of ["0x", "0x1626ba7e"]) {
     const { transport, asked } = aNode(bytes);
     expect(await askContract(transport, to, "0x12345678")).toBe(bytes);
@@ -47,13 +47,13 @@ test("a node that says nothing of the contract is a fault, never an answer of th
     await expect(askContract(aNode(fault).transport, to, "0x")).rejects.toBeInstanceOf(RpcFault);
 });
 
-test("a contract that takes for ever keeps nobody else's calls waiting", async () => {
+test("a contract that never answers does not delay other calls", async () => {
   const server = createServer((request, response) => {
     request.setEncoding("utf8");
     let body = "";
     request.on("data", (chunk: string) => void (body += chunk));
     request.on("end", () => {
-      // A node works through a batch before it answers any of it.
+      // A node executes a whole batch before it answers any of it.
       if (body.includes(to)) return;
       const { id } = JSON.parse(body) as { id: number };
       response.end(JSON.stringify({ jsonrpc: "2.0", id, result: "0x7" }));

@@ -39,14 +39,14 @@ const blockAnswer = {
 };
 
 interface Answers {
-  /** What the node answers to a filter of logs. */
+  /** The node's answer to a log filter. */
   readonly logs: (filter: { address?: unknown }) => unknown;
   readonly receipt?: () => unknown;
-  /** The block, as the node that gives the logs has it. */
+  /** The block as the node that returns the logs has it. */
   readonly look?: unknown;
 }
 
-/** Says what a node is asked for, too. */
+/** Also records the node's requests. */
 function nodeOf({ logs, receipt = () => null, look = blockAnswer }: Answers) {
   const asked: string[] = [];
   const answer = (method: string, params: readonly unknown[]): unknown => {
@@ -105,7 +105,7 @@ const receiptWith = (logs: readonly unknown[]) => () => ({
   logs,
 });
 
-test("counts the deposits of one transaction, of tokens that nobody listed too", async () => {
+test("counts the deposits of one transaction, including unlisted tokens", async () => {
   const others = transfers(257, `0x${"66".repeat(32)}`);
   expect(await attestable(logsAre(transfers(256)))).toBe("attestable");
   expect(await attestable(logsAre(transfers(257)))).toBe("unattestable");
@@ -121,7 +121,7 @@ test("does not count an NFT that was sent to the depository", async () => {
   expect(await attestable(logsAre([...nfts, transfer(300)]))).toBe("attestable");
 });
 
-test("counts no deposit of a token that tells of no transfer, and lets it keep no block from being read", async () => {
+test("counts no deposit of a token without a Transfer, and reads its block all the same", async () => {
   const event = {
     ...transfer(0),
     address: depository,

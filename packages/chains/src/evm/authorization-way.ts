@@ -6,22 +6,22 @@ import { NodeRefusal } from "@causeway/families";
 import type { TraceQuestion } from "./trace-question.ts";
 import { runChanges, type AuthorizationWay } from "./trace-run.ts";
 
-/** `unknown`: the chain takes no transactions with authorizations (EIP-7702). */
+/** `unknown`: the chain accepts no transactions with authorizations (EIP-7702). */
 export type Authorizing = AuthorizationWay | "unknown";
 
 export interface AuthorizationWays {
-  /** How the node is told of authorizations. @throws RpcFault, NodeRefusal when it does not trace */
+  /** How to pass authorizations to the node. @throws RpcFault, NodeRefusal when it does not trace */
   of(question: TraceQuestion): Promise<Authorizing>;
 }
 
-/** What was found out is asked anew after this time, ms: nodes are updated, and chains learn. */
+/** How long a result is kept, ms: nodes get updates, and chains get upgrades. */
 const KEPT_MS = 600_000;
 /** Enough for a transaction that does nothing, and its authorization. */
 const GAS = 100_000n;
 
 /**
- * Finds out whether the node reads authorization lists by a call of our own: an account that nobody else
- * knows consents to be changed, and is, or is not. Calls of others could be made to look either way.
+ * Finds out whether the node applies authorization lists, by a call of our own: a random account authorizes
+ * code, and the call shows whether it got it. Calls of others could be crafted to show either.
  */
 export function authorizationWays(chainId: number): AuthorizationWays {
   let found: { readonly way: Authorizing; readonly atMs: number } | undefined;
@@ -55,7 +55,7 @@ async function findOut(question: TraceQuestion, chainId: number): Promise<Author
     if (!(error instanceof NodeRefusal)) throw error;
     if (isTypeRefused(error)) return "unknown";
     if (!isTracingRefused(error)) throw error;
-    // The same without the list tells what it is that the node refuses. It throws when that is tracing.
+    // The same call without the list shows what the node refuses. It throws when that is tracing.
     await askPlainly(question);
     return "unknown";
   }

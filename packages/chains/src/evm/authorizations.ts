@@ -2,35 +2,35 @@ import { recoverAuthorizationAddress } from "viem/utils";
 import type { Address, Hex } from "@causeway/domain";
 import type { Authorization } from "@causeway/families/evm";
 
-/** Half of the secp256k1 order: authorizations above it count for nothing (EIP-7702). */
+/** Half of the secp256k1 order: authorizations with a higher `s` are invalid (EIP-7702). */
 const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 const DELEGATION = "0xef0100";
 const NO_CODE: Address = "0x0000000000000000000000000000000000000000";
 
-/** What an account has before the transaction. */
+/** The state of an account before the transaction. */
 export interface AuthorityState {
   readonly nonce: bigint;
-  /** After its transactions that wait in the node's pool. */
+  /** Including its pending transactions in the node's pool. */
   readonly nextNonce: bigint;
   readonly code: Hex;
 }
 
-/** Code that the chain puts into an account that consents. */
+/** Code that the chain sets for an authorizing account. */
 export interface Delegation {
   readonly authority: Address;
-  /** Of the account afterwards. */
+  /** The code of the account afterwards. */
   readonly code: Hex;
   readonly nonce: bigint;
 }
 
 export type AuthorizationJudgement =
   | { readonly kind: "apply"; readonly delegations: readonly Delegation[] }
-  /** The chain would go on without this one, and the call would do something else than was signed for. */
+  /** The chain would skip this one, and the call would not do what was signed for. */
   | { readonly kind: "skipped"; readonly label: string; readonly message: string };
 
 /**
- * Who signed an authorization; undefined when nobody can have. Whoever it is, is not said to have wanted it:
- * a wrong signature names a stranger.
+ * Recovers the signer of an authorization; undefined when the signature is invalid. The signer has not
+ * necessarily consented: a wrong signature recovers a random account.
  */
 export async function recoverAuthority(authorization: Authorization): Promise<Address | undefined> {
   if (BigInt(authorization.s) > HALF_ORDER || BigInt(authorization.s) === 0n) return undefined;
@@ -41,17 +41,17 @@ export async function recoverAuthority(authorization: Authorization): Promise<Ad
     });
     return signer.toLowerCase() as Address;
   } catch {
-    // r or s is no point of the curve.
+    // r or s is not valid for a point of the curve.
     return undefined;
   }
 }
 
 /**
- * What the chain makes of a list of authorizations, in order, by the rules of EIP-7702. Pure.
+ * The effect of a list of authorizations, in order, by the rules of EIP-7702. Pure.
  *
- * @param authorities who signed each, as {@link recoverAuthority} says
+ * @param authorities the signer of each, see {@link recoverAuthority}
  * @param accounts of every authority, before the transaction
- * @param sender sends the transaction, so that its nonce is one higher when the list is read
+ * @param sender sends the transaction, so its nonce is one higher when the list is read
  */
 export function judgeAuthorizations(
   list: readonly Authorization[],
@@ -82,8 +82,7 @@ export function judgeAuthorizations(
         `its nonce is ${authorization.nonce}, but its signer ${authority} has nonce ${nonce}`,
       );
     }
-    // Nodes keep a transaction that changes an account out of their pool for as long as one of that account's
-    // own is in it.
+    // While an account has a transaction in the pool, nodes accept none that changes its code.
     const waiting = accounts.get(authority);
     if (waiting !== undefined && waiting.nextNonce > waiting.nonce) {
       return skipped("ACCOUNT_BUSY", `its signer ${authority} has a pending transaction`);

@@ -58,8 +58,7 @@ afterAll(async () => {
 });
 
 /**
- * What would be taken from us by a call that succeeds; `pricedWei` is the value that was priced, the gas
- * comes on top of it.
+ * What a successful call would take from us; `pricedWei` is the priced value, to which the gas is added.
  */
 async function takenBy(call: Partial<TracedCall>, pricedWei = 0n): Promise<ForbiddenEffect | undefined> {
   const outcome = await reader.trace(executor, { to: taker, data: "0x", value: 0n, ...call }, fees);
@@ -113,7 +112,7 @@ test("tokens that an allowance of ours lets others take", async () => {
     account: solver,
     currency: usd,
   });
-  // Through others it is the same.
+  // The same through another contract.
   const failures = await world.wallet.deploy(failuresAbi, failuresBytecode);
   const through = encodeFunctionData({ abi: failuresAbi, functionName: "forward", args: [taker, take] });
   expect(await takenBy({ to: failures, data: through })).toMatchObject({
@@ -264,7 +263,7 @@ test("what a token moves by an old event without indexes", () => {
   expect(judge([], "0x")).toBeUndefined();
 });
 
-test("nonces, code and native coin of an account that only stands by", () => {
+test("nonces, code and native balance of an account that takes no part", () => {
   const change = (values: Partial<AccountChange>): CallEffects => ({
     kind: "seen",
     logs: [],
@@ -288,14 +287,14 @@ test("nonces, code and native coin of an account that only stands by", () => {
   expect(judge(change({ balanceAfter: 9n }))).toBeUndefined();
   expect(judge(change({ nonceAfter: 2n }))).toBe("nonceUsed");
   expect(judge(change({ codeChanged: true }))).toBe("codeChanged");
-  // As a sender it may spend what was priced, and one nonce.
+  // As a sender it may spend the priced amount, and one nonce.
   expect(judge(change({ nonceAfter: 2n, balanceAfter: 2n }), solver)).toBeUndefined();
   expect(judge(change({ nonceAfter: 3n }), solver)).toBe("nonceUsed");
   expect(judge(change({ balanceAfter: 1n }), solver)).toBe("nativeSpent");
   expect(judge(change({ codeChanged: true }), solver)).toBe("codeChanged");
 });
 
-test("what nobody saw is not fine", () => {
+test("rejects effects that could not be read", () => {
   const rules = { sender: executor, protectedAccounts: [executor], allowedSpendWei: 10n ** 18n };
   expect(judgeEffects({ kind: "unseen" }, rules)).toMatchObject({ kind: "unseen" });
 });

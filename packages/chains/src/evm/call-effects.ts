@@ -3,13 +3,11 @@ import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { CallEffects } from "@causeway/families/evm";
 
 export interface EffectRules {
-  /** Whose transaction it is: it alone may spend, and its nonce rises by one. */
+  /** The sender of the transaction: only it may spend, and its nonce rises by one. */
   readonly sender: Address;
-  /** Accounts of ours, lower case, the sender among them where it is one. */
+  /** Our accounts, lower case, including the sender if it is ours. */
   readonly protectedAccounts: readonly Address[];
-  /**
-   * What the sender's native balance may fall by: the value that was priced, and the gas if it was priced.
-   */
+  /** Maximum decrease of the sender's native balance: the priced value, and the gas if it was priced. */
   readonly allowedSpendWei: bigint;
 }
 
@@ -18,7 +16,7 @@ export interface ForbiddenEffect {
   readonly kind: "unseen" | "nativeSpent" | "nonceUsed" | "codeChanged" | "tokensMoved" | "allowanceGiven";
   readonly account: Address | undefined;
   readonly currency: Address | undefined;
-  /** For a person; nothing from the chain in it but addresses and amounts. */
+  /** Human-readable; contains only addresses and amounts from the chain. */
   readonly message: string;
 }
 
@@ -37,14 +35,11 @@ const AUTHORIZED_OPERATOR: Hex = "0xf4caeb2d6ca8932a215a353d0703c326ec2d81fc6817
 
 interface Movement {
   readonly kind: "tokensMoved" | "allowanceGiven";
-  /** Position, among all words of topics and data after the event's own, of the account that loses. */
+  /** Position of the losing account, among all words of topics and data after the event's own. */
   readonly loser: number;
 }
 
-/**
- * Old tokens do not index their events: words are counted through topics and data alike, which is where the
- * same argument then stands.
- */
+/** Words are counted through topics and data alike, because old tokens do not index their events. */
 const movements: ReadonlyMap<Hex, Movement> = new Map<Hex, Movement>([
   [TRANSFER, { kind: "tokensMoved", loser: 0 }],
   [TRANSFER_SINGLE, { kind: "tokensMoved", loser: 1 }],
@@ -62,8 +57,8 @@ const movements: ReadonlyMap<Hex, Movement> = new Map<Hex, Movement>([
 /**
  * Whether a sponsored call takes more from us than was priced; undefined when it does not. Pure.
  *
- * Whoever emits a Transfer from us is believed, token or not: a contract that pretends to take our money is
- * not worth paying for either.
+ * A Transfer from us counts whichever contract emits it: a contract that only pretends to take our money is
+ * not worth sponsoring either.
  */
 export function judgeEffects(effects: CallEffects, rules: EffectRules): ForbiddenEffect | undefined {
   if (effects.kind === "unseen") {

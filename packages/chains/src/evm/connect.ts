@@ -17,7 +17,7 @@ export interface ConnectOptions {
   readonly onFault?: (fault: unknown) => void;
   /** Logs that look like deposits and are none. */
   readonly onIgnoredLogs?: (ignored: readonly IgnoredLog[]) => void;
-  /** Told of logs that the node gave without being asked, by their number, with each such answer. */
+  /** Called with the number of logs that the node gave without being asked, for each such answer. */
   readonly onUnrequestedLogs?: (count: number) => void;
   /** How oracles attest deposits; absent: nothing is settled. */
   readonly attestation?: AttestationRules;
@@ -82,8 +82,8 @@ export function connectEvmChain(chain: Chain, options: ConnectOptions = {}): Evm
 }
 
 /**
- * Lets no call through to a node until it has said that it serves `chainId`: money must never meet the wrong
- * chain.
+ * Lets no call through to a node until it has confirmed that it serves `chainId`: money must never meet the
+ * wrong chain.
  */
 export function checkedTransport(
   inner: RpcTransport,

@@ -10,7 +10,7 @@ const abi = parseAbi(["function getL1Fee(bytes unsignedTransaction) view returns
 const to: Address = `0x${"ab".repeat(20)}`;
 const call = { to, data: "0x12345678", value: 5n } as const;
 
-/** A chain whose oracle answers so. */
+/** A chain with these answers of the oracle. */
 function aChain(answer: (bytes: Hex) => unknown) {
   const asked: Address[] = [];
   const dataFee = createDataFees(
@@ -49,7 +49,7 @@ test("a rollup's oracle is asked about the whole transaction, authorizations as 
   expect(listed - plain).toBeGreaterThan(2n * 90n);
 });
 
-test("where there is no such oracle bytes cost nothing, and nobody is asked again", async () => {
+test("without a gas price oracle bytes cost nothing, and it is not asked for again", async () => {
   const { dataFee, asked } = aChain(() => "0x");
   expect([await dataFee(call), await dataFee(call)]).toEqual([0n, 0n]);
   expect(asked).toHaveLength(1);

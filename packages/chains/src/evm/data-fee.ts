@@ -5,10 +5,7 @@ import { askContract } from "./ask-contract.ts";
 import { garbage } from "@causeway/families";
 import type { RpcTransport } from "../nodes/transport.ts";
 
-/**
- * Where rollups of the OP stack tell what the bytes of a transaction cost on the chain that they are written
- * to (predeploys, "GasPriceOracle").
- */
+/** The predeployed contract of OP Stack rollups for a transaction's data fee ("GasPriceOracle"). */
 const GAS_PRICE_ORACLE: Address = "0x420000000000000000000000000000000000000f";
 const abi = [
   {
@@ -19,13 +16,13 @@ const abi = [
     outputs: [{ type: "uint256" }],
   },
 ] as const;
-/** Numbers of a usual transaction that only their length matters of. */
+/** Numbers of a usual transaction; only their length matters. */
 const NUMBERS = { nonce: 2 ** 20, gas: 2n ** 24n, maxFeePerGas: 2n ** 36n, maxPriorityFeePerGas: 2n ** 30n };
 
 /**
- * What the bytes of calls cost beside their gas, wei, at the newest block; zero where nobody asks for that.
- * That a chain does not is found out once.
- * @throws RpcFault when the node did not say
+ * The data fee of calls at the newest block, in wei, in addition to their gas. Zero on chains that charge
+ * none, which is found out once.
+ * @throws RpcFault when the node did not answer
  */
 export function createDataFees(
   transport: Pick<RpcTransport, "request">,

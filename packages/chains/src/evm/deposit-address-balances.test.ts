@@ -17,7 +17,7 @@ const mute: Address = `0x${"33".repeat(20)}`;
 
 const word = (value: number): Hex => `0x${value.toString(16).padStart(64, "0")}`;
 
-/** A node on which every account has 7 of everything; one token reverts and one answers nothing. */
+/** A node on which every account has 7 of each currency; one token reverts and one returns no data. */
 function node(): { transport: Pick<RpcTransport, "request">; asked: { calls: number; block: unknown }[] } {
   const asked: { calls: number; block: unknown }[] = [];
   return {
@@ -54,7 +54,7 @@ test("balances of many accounts are read at one block in few calls, and a token 
   expect(new Set(read.map((one) => one.account)).size).toBe(500);
 });
 
-test("nothing is asked about nobody, and whole blocks are read for native coin only where they are few", async () => {
+test("asks nothing without accounts, and reads whole blocks for native payments only when they are few", async () => {
   const { transport, asked } = node();
   expect(
     await readHeldAmounts(transport, multicall3, { accounts: [], currencies: [token], atBlock: 1n }),

@@ -9,22 +9,22 @@ import {
 } from "./multicall.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
 
-/** What one account has of one currency. */
+/** One account's balance of one currency. */
 export interface HeldAmount {
   readonly account: Address;
   /** Zero address = native. */
   readonly currency: Address;
-  /** Smallest units; undefined: the token did not answer a number. */
+  /** Base units; undefined: the token did not answer with a number. */
   readonly amount: bigint | undefined;
 }
 
-/** Balances asked for in one call of a node: a word and some thousand gas each. */
+/** Balances per node call: each takes a word and a few thousand gas. */
 const PER_CALL = 1_500;
 
 /**
- * Balances of many accounts in several currencies, all at one block. A token that does not answer spoils only
- * its own amounts.
- * @throws RpcFault when the node did not say, or does not know the block (yet)
+ * Balances of many accounts in several currencies, all at one block. A token that does not answer affects
+ * only its own amounts.
+ * @throws RpcFault when the node did not answer, or does not know the block (yet)
  */
 export async function readHeldAmounts(
   transport: Pick<RpcTransport, "request">,
@@ -60,7 +60,7 @@ export async function readHeldAmounts(
   return read.flat();
 }
 
-/** A token that answers with less than a word has said nothing. */
+/** An answer shorter than a 32-byte word is not a number. */
 function numberIn(answer: string | undefined): bigint | undefined {
   return answer === undefined || answer.length < 66 ? undefined : BigInt(answer.slice(0, 66));
 }

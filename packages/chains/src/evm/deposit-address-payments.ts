@@ -18,21 +18,21 @@ interface Blocks {
   readonly to: bigint;
 }
 
-/** Money that somebody sent to an account. */
+/** A payment to an account. */
 export interface PaymentIn {
-  /** The token's sender; of native coin the account that signed. */
+  /** The sender of a token; for the native token, the account that signed the transaction. */
   readonly from: Address;
   readonly amount: bigint;
 }
 
-/** Whole blocks read for native coin at most: their size is other people's choice. */
+/** Maximum number of whole blocks read for native transfers: other people decide how large a block is. */
 const MAX_NATIVE_BLOCKS = 16n;
 
 /**
  * Payments of one currency to an account in the blocks from…to, oldest first: Transfers of the token, or
- * plain transactions with a value. Native coin that a contract sent leaves no trace here; who adds up what is
- * told knows that something is missing.
- * @returns undefined for native coin in more blocks than are read
+ * plain transactions with a value. Native tokens sent by a contract are not found here; the caller notices
+ * that the sum is less than the balance.
+ * @returns undefined for native tokens in more blocks than are read
  * @throws RpcFault
  */
 export async function readPaymentsTo(

@@ -26,7 +26,7 @@ import {
   type TransactionFact,
 } from "@causeway/families/evm";
 
-// Numbers are those of the cases that an attestation must withstand.
+// Numbers in test names refer to the cases that an attestation must withstand.
 
 const rules = { depository, isZksyncStack: false };
 const otherId: Hex = `0x${"2e".repeat(32)}`;
@@ -35,7 +35,7 @@ const zksyncBaseToken: Address = "0x000000000000000000000000000000000000800a";
 const eip7708 = ["f".repeat(39) + "e", "e".repeat(40), "0".repeat(40)].map(
   (digits): Address => `0x${digits}`,
 );
-/** Of Metis and other rollups of its generation. */
+/** The token of Metis and other rollups of its generation. */
 const ovmBaseToken: Address = "0xdeaddeaddeaddeaddeaddeaddeaddeaddead0000";
 const mirrors = [...eip7708, ovmBaseToken];
 
@@ -86,7 +86,7 @@ test("a token that lies about a transfer credits only itself", () => {
   expect(amountsOf(read([transfer(liar, alice, depository, 10n ** 30n)]))).toEqual([
     `${10n ** 30n} ${liar} -`,
   ]);
-  // Its Transfer does not prove a deposit of a token of worth.
+  // Its Transfer does not prove a deposit of a token with a value.
   expect(
     amountsOf(read([transfer(liar, alice, depository, 9n), erc20Deposit(alice, usdc, 9n, orderId)])),
   ).toEqual([`9 ${liar} -`]);
@@ -187,7 +187,7 @@ test("a token that takes its fee from the receiver credits what stayed, the dire
   expect(amountsOf(read([...both, transfer(dai, depository, bob, 30n)]))).toHaveLength(2);
 });
 
-test("a withdrawal beside a deposit takes nothing from it, as far as the depository reports it", () => {
+test("a withdrawal that the depository reports does not reduce a deposit in the same transaction", () => {
   const [arrived, left] = [transfer(usdc, alice, depository, 100n), transfer(usdc, depository, bob, 30n)];
   const withdrawal = [left, report(usdc, bob, 30n)];
   expect(amountsOf(read([arrived, ...withdrawal]))).toEqual([`100 ${usdc} -`]);
@@ -249,7 +249,7 @@ const anyEvent: fc.Arbitrary<EmittedLog> = fc
     return erc20Deposit(who, token, amount, id, emitter);
   });
 
-test("invariant a: of no token is more credited than its Transfers brought and left, whatever else is said", () => {
+test("invariant a: of no token is more credited than its Transfers brought and left, whatever else the logs report", () => {
   fc.assert(
     fc.property(fc.array(anyEvent, { maxLength: 12 }), fc.boolean(), (emitted, isZksyncStack) => {
       const deposits = depositEvidenceIn({ depository, isZksyncStack }, receiptOf(...emitted), undefined);

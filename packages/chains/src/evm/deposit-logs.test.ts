@@ -51,9 +51,9 @@ interface Dust {
   readonly count: number;
   readonly gasLimit: number;
   readonly depository: Address;
-  /** Takes no JSON-RPC batches. */
+  /** Refuses JSON-RPC batches. */
   readonly isUnbatched?: boolean;
-  /** Answers otherwise about a receipt that is asked for next to others. */
+  /** Another answer for a receipt requested together with others. */
   readonly inCompany?: () => Answer;
 }
 
@@ -61,12 +61,13 @@ interface Reading {
   readonly deposits: readonly DepositFact[];
   /** Calls for receipts. */
   readonly receipts: number;
-  /** How often the node had to answer a request for receipts before the next one came. */
+  /** How often the node had to answer a request for receipts before the next one arrived. */
   readonly rounds: number;
 }
 
 /**
- * Reads a block of dust deposits at a node that gathers requests for a moment and then answers all of them.
+ * Reads a block of dust deposits from a node that collects requests for a moment and then answers all of
+ * them.
  */
 async function readDust({
   count,
@@ -154,12 +155,12 @@ test.each([
   ["in the present depository", { depository: present }, { receipts: 0, rounds: 0 }],
 ] as const)(
   "reads the receipts of 300 dust deposits with large gas limits a group at a time: %s",
-  async (_where, dusted, atMost) => {
+  async (_where, dusted, max) => {
     const { deposits, receipts, rounds } = await readDust({ count: 300, gasLimit: 2_100_000, ...dusted });
     expect(deposits).toHaveLength(300);
     expect(deposits.filter(({ isUnattestable }) => isUnattestable === true)).toEqual([]);
-    expect(receipts).toBe(atMost.receipts);
-    expect(rounds).toBeLessThanOrEqual(atMost.rounds);
+    expect(receipts).toBe(max.receipts);
+    expect(rounds).toBeLessThanOrEqual(max.rounds);
   },
 );
 

@@ -74,16 +74,16 @@ afterEach(async () => {
 });
 
 /**
- * A node for which the request is used at its final block, 110; `told` says what else it knows, and nothing
- * is null.
+ * A node for which the request is used at its final block, 110; `answerTo` returns what else it knows, and
+ * nothing is null.
  */
 async function sourceOf(
-  told: (asked: RpcCall) => unknown,
+  answerTo: (asked: RpcCall) => unknown,
   options: EvmEvidenceOptions = {},
 ): Promise<EvidenceSource> {
   const node = await startAnsweringNode((asked) => {
     const { method, params } = asked;
-    const result = told(asked);
+    const result = answerTo(asked);
     if (result !== undefined) return { result };
     if (method === "eth_chainId") return { result: "0x7" };
     if (method === "eth_call") return { result: `0x${"0".repeat(63)}1` };
@@ -171,8 +171,8 @@ test("a look-alike's report is not taken for the depository's, though a node lis
 
 test("reports a fault when logs exceed the limit, instead of no deposit or no payment", async () => {
   const huge: EmittedLog = { address: bob, topics: [], data: `0x${"ab".repeat(64 * 1024)}` };
-  const told = receipts({ [hint]: receiptOf(hint, [...paid, huge]) });
-  const source = await sourceOf(told, { rpc: { maxAnswerBytes: 64 * 1024 } });
+  const answerTo = receipts({ [hint]: receiptOf(hint, [...paid, huge]) });
+  const source = await sourceOf(answerTo, { rpc: { maxAnswerBytes: 64 * 1024 } });
   await expect(source.deposits(hint)).rejects.toMatchObject({ kind: "tooLarge" });
   await expect(source.withdrawal(payload, hint)).rejects.toMatchObject({ kind: "tooLarge" });
 });

@@ -111,7 +111,7 @@ test("deposits of every kind are read alike from a block range, from its single 
     [NATIVE_CURRENCY, 1n, id],
     [token, 2n, id],
     [token, 3n, id],
-    // What arrived, not what was asked for.
+    // The amount that arrived, not the requested one.
     [feeToken, held.balances.get(feeToken), id],
   ]);
   expect(held.balances.get(feeToken)).toBeLessThan(10_000n);
@@ -177,12 +177,12 @@ test("a reorg is followed from headers alone: the trail ends as the node's chain
   await wallet.rpc("anvil_reorg", [3, []]);
   await wallet.rpc("anvil_mine", ["0x2"]);
   await follow();
-  const told = await Promise.all(trail.map(async ({ number }) => await reader.block(number)));
-  expect(trail).toEqual(told);
+  const blocks = await Promise.all(trail.map(async ({ number }) => await reader.block(number)));
+  expect(trail).toEqual(blocks);
   expect(trail.some(({ hash }) => hash === start.hash)).toBe(false);
 });
 
-test("heads arrive by subscription, soon, and with the time they were heard of", async () => {
+test("heads arrive by subscription, quickly, and with the time of their arrival", async () => {
   const before = await head();
   const arrived = headWhere(connection.heads, ({ number }) => number > before.number);
   const askedAtMs = Date.now();
@@ -193,7 +193,7 @@ test("heads arrive by subscription, soon, and with the time they were heard of",
   expect(heard.seenAtMs - askedAtMs).toBeLessThan(400);
 });
 
-test("a block of equal height with another hash is told", async () => {
+test("reports a block of equal height with another hash", async () => {
   const before = await head();
   await headWhere(connection.heads, ({ hash }) => hash === before.hash);
   const replaced = headWhere(
@@ -286,7 +286,7 @@ test("a simulation tells success, revert and missing funds apart", async () => {
   });
 });
 
-/** Deploys this code as it stands. */
+/** Deploys exactly this code. */
 async function deployed(code: string): Promise<Address> {
   const size = (code.length / 2).toString(16).padStart(2, "0");
   // PUSH1 size, DUP1, PUSH1 0x0a, PUSH1 0, CODECOPY, PUSH1 0, RETURN, filled to ten bytes.
@@ -297,14 +297,14 @@ const feesOf = (maxFeePerGas: bigint) => ({ maxFeePerGas, maxPriorityFeePerGas: 
 
 test("a simulation at a price looks to the recipient like the payment itself", async () => {
   const fees = feesOf(50n * 10n ** 9n);
-  // Both ask for GASPRICE: the one reverts when there is none, the other burns all gas when there is one.
+  // Both read GASPRICE: one reverts when it is zero, the other burns all gas when it is not.
   const wary = { to: await deployed("3a6007575f5ffd5b00"), data: id, value: 1n };
   const sly = { to: await deployed("3a600557005b600556"), data: id, value: 1n };
   expect(await reader.simulate(userAddress, wary)).toMatchObject({ kind: "reverts" });
   expect(await reader.simulate(userAddress, wary, fees)).toMatchObject({ kind: "ok" });
   expect(await reader.simulate(userAddress, sly)).toMatchObject({ kind: "ok" });
   expect(await reader.simulate(userAddress, sly, fees)).toMatchObject({ kind: "reverts" });
-  // All that such a sender can pay for burns too, but an honest recipient would have cost it less.
+  // The same for a sender with little money: all its gas burns, but an honest recipient would have cost less.
   const modestly: Address = `0x${"79".repeat(20)}`;
   await world.wallet.rpc("anvil_setBalance", [modestly, `0x${(100_000n * fees.maxFeePerGas).toString(16)}`]);
   expect(await reader.simulate(modestly, sly, fees)).toMatchObject({ kind: "reverts" });
@@ -321,7 +321,7 @@ test("at a price, gas that the sender cannot pay for is a lack of funds and no r
   const plan = { calls: [inner], refundTo: poor, refundTokens: [], orderId: id, value: 1_000n };
   for (const call of [
     { to: depository, data: depositNative(), value: 1_000n },
-    // Here the gas ends inside, and the router hands the failure on as a revert.
+    // Here an inner call runs out of gas, and the router passes the failure on as a revert.
     routerCall(world.chain.contracts.router, plan),
   ]) {
     await holding(10n ** 6n, 1_000n);
@@ -332,7 +332,7 @@ test("at a price, gas that the sender cannot pay for is a lack of funds and no r
       expect(await reader.simulate(poor, call, fees), `gas for ${gas}`).toEqual({
         kind: "insufficientFunds",
       });
-      // Without a price only the value is looked at.
+      // Without a price only the value is checked.
       expect(await reader.simulate(poor, call)).toMatchObject({ kind: "ok" });
     }
     await holding(outcome.gas, 1_000n);
@@ -340,7 +340,7 @@ test("at a price, gas that the sender cannot pay for is a lack of funds and no r
     await holding(0n, 999n);
     expect(await reader.simulate(poor, call, fees)).toEqual({ kind: "insufficientFunds" });
   }
-  // Funds or not, what reverts at any price reverts.
+  // A call that reverts at any price reverts, with or without funds.
   const refused = { to: depository, data: "0x12345678", value: 0n } as const;
   for (const gas of [0n, 30_000n, 10n ** 6n]) {
     await holding(gas, 0n);
@@ -400,7 +400,7 @@ test("a reverted transaction deposits nothing", async () => {
   const hash = await world.wallet.rpc("eth_sendTransaction", [
     { from: userAddress, to: depository, data: depositErc20(world.token, 10n ** 40n), gas: "0x30000" },
   ]);
-  // A busy node answers before its block is there.
+  // A busy node may answer before its block exists.
   const state = await vi.waitFor(async () => {
     const found = await reader.transaction(String(hash) as Hex);
     expect(found).toMatchObject({ kind: "mined", receipt: { status: "reverted" } });

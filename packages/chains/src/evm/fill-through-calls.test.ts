@@ -28,8 +28,8 @@ interface Made {
   readonly value: bigint;
 }
 
-/** The calls of the transaction in words, in order. */
-function toldOf(change: Partial<FillThroughCalls> & { readonly currency?: Address }) {
+/** The calls of the transaction as text, in order. */
+function planned(change: Partial<FillThroughCalls> & { readonly currency?: Address }) {
   const { currency = token, ...rest } = change;
   const plan = fillThroughCalls({
     payment: { currency, recipient, amount: 100n, orderId },
@@ -63,7 +63,7 @@ const fromHeld = { paidFrom: held, limit: 120n, wrappedNative: wrapped, exchange
 const fromNative = { ...fromHeld, paidFrom: NATIVE_CURRENCY };
 
 test("a token that the solver has: its recipient's balance is noted, and what is left is demanded on the chain", () => {
-  expect(toldOf({})).toEqual({
+  expect(planned({})).toEqual({
     spends: [token, 100n],
     calls: [
       `noteBalance ${token} ${recipient}`,
@@ -76,8 +76,8 @@ test("a token that the solver has: its recipient's balance is noted, and what is
   });
 });
 
-test("native coin: what is left is paid with the router's event", () => {
-  expect(toldOf({ currency: NATIVE_CURRENCY })).toEqual({
+test("native tokens: what is left is paid with the router's event", () => {
+  expect(planned({ currency: NATIVE_CURRENCY })).toEqual({
     spends: [NATIVE_CURRENCY, 100n],
     calls: ["call", `payBalance ${NATIVE_CURRENCY} ${recipient} 60`],
     refundTo: recipient,
@@ -85,18 +85,18 @@ test("native coin: what is left is paid with the router's event", () => {
   });
 });
 
-test("where nothing is to be left nobody is paid, and what is left all the same is sent on", () => {
-  expect(toldOf({ minLeft: undefined })).toMatchObject({ calls: ["call"], refundTo: recipient });
-  expect(toldOf({ minLeft: 0n }).calls).toEqual(["call", `payBalance ${token} ${recipient} 0`]);
+test("a swap that should leave nothing pays no one, and any remainder is sent on", () => {
+  expect(planned({ minLeft: undefined })).toMatchObject({ calls: ["call"], refundTo: recipient });
+  expect(planned({ minLeft: 0n }).calls).toEqual(["call", `payBalance ${token} ${recipient} 0`]);
 });
 
-test("what an exchange leaves is the solver's before anybody else's call is made", () => {
+test("the remainder of a swap goes to the solver before any other call is made", () => {
   const rest = ["call", `payBalance ${token} ${recipient} 0`];
-  expect(toldOf({ minLeft: 0n, exchanged: fromHeld })).toMatchObject({
+  expect(planned({ minLeft: 0n, exchanged: fromHeld })).toMatchObject({
     spends: [held, 120n],
     calls: ["exchange", `payBalance ${held} ${solver} 0`, ...rest],
   });
-  expect(toldOf({ minLeft: 0n, exchanged: fromNative })).toMatchObject({
+  expect(planned({ minLeft: 0n, exchanged: fromNative })).toMatchObject({
     spends: [NATIVE_CURRENCY, 120n],
     calls: [
       `wrapBalance ${wrapped}`,
@@ -106,7 +106,7 @@ test("what an exchange leaves is the solver's before anybody else's call is made
       ...rest,
     ],
   });
-  expect(toldOf({ minLeft: undefined, exchanged: fromHeld, currency: NATIVE_CURRENCY }).calls).toEqual([
+  expect(planned({ minLeft: undefined, exchanged: fromHeld, currency: NATIVE_CURRENCY }).calls).toEqual([
     "exchange",
     `payBalance ${held} ${solver} 0`,
     `unwrapBalance ${wrapped} 0`,
@@ -114,18 +114,18 @@ test("what an exchange leaves is the solver's before anybody else's call is made
   ]);
 });
 
-test("native coin and its token are one for one: nothing is left to give back", () => {
+test("the native token and its wrapped token are one for one: nothing is left to return", () => {
   const one = { minLeft: undefined, currency: NATIVE_CURRENCY };
-  expect(toldOf({ ...one, exchanged: { ...fromHeld, paidFrom: wrapped, exchange: [] } }).calls).toEqual([
+  expect(planned({ ...one, exchanged: { ...fromHeld, paidFrom: wrapped, exchange: [] } }).calls).toEqual([
     `unwrapBalance ${wrapped} 0`,
     "call",
   ]);
-  expect(toldOf({ minLeft: undefined, currency: wrapped, exchanged: fromNative }).calls).toEqual([
+  expect(planned({ minLeft: undefined, currency: wrapped, exchanged: fromNative }).calls).toEqual([
     `wrapBalance ${wrapped}`,
     "call",
   ]);
 });
 
-test("native coin is not exchanged on a chain without its wrapped token", () => {
-  expect(() => toldOf({ exchanged: { ...fromNative, wrappedNative: undefined } })).toThrow(RangeError);
+test("the native token is not swapped on a chain without its wrapped token", () => {
+  expect(() => planned({ exchanged: { ...fromNative, wrappedNative: undefined } })).toThrow(RangeError);
 });

@@ -18,37 +18,36 @@ import {
  */
 
 export interface FillThroughCalls {
-  /** `amount` is what the calls get, `recipient` who gets the rest. */
+  /** `amount` is what the calls get, `recipient` gets the rest. */
   readonly payment: Payment;
   /** Made by the router, in order; all must succeed. */
   readonly calls: readonly CallPlan[];
   /**
-   * Less than this must not be left. Undefined: nothing is paid by a call of its own, and whatever is left
-   * all the same is sent on.
+   * The minimum that must remain. Undefined: no payment of its own is made, and any remainder is sent on.
    */
   readonly minLeft: bigint | undefined;
-  /** How the output comes about; undefined: the solver has it. */
+  /** The source of the output; undefined: the solver's own balance. */
   readonly exchanged?: {
-    /** What the solver spends, of which at most `limit`; zero address = native. */
+    /** The currency that the solver spends, at most `limit` of it; zero address = native. */
     readonly paidFrom: Address;
     readonly limit: bigint;
-    /** The token that is the chain's native coin, one for one; undefined: neither currency is native. */
+    /** The wrapped native token, one for one; undefined: neither currency is native. */
     readonly wrappedNative: Address | undefined;
-    /** Made by the router, which holds the input then, and is to get exactly the payment. */
+    /** Made by the router, which then holds the input and must get exactly the payment. */
     readonly exchange: readonly CallPlan[];
   };
-  /** Sends the transaction, and gets what an exchange leaves. */
+  /** Sends the transaction, and gets the remainder of a swap. */
   readonly solver: Address;
   readonly router: Address;
-  /** Pulls tokens of the solver, who has approved them to it, into the router. */
+  /** Pulls the solver's approved tokens into the router. */
   readonly approvalProxy: Address;
 }
 
 /**
- * The transaction; its input ends with the order id. What an exchange leaves is the solver's, and paid to him
- * before anybody else's calls are made. The rest of the output is paid by the router: native coin with its
- * event, a token between a note of the recipient's balance and the demand that it has grown.
- * @throws RangeError when native coin is exchanged on a chain without its wrapped token
+ * The transaction; its input ends with the order id. What remains of the swap is paid to the solver before
+ * any other calls are made. The router pays the rest of the output: native tokens with its event, a token
+ * between a note of the recipient's balance and the check that it has grown.
+ * @throws RangeError when the native token is swapped on a chain without its wrapped token
  */
 export function fillThroughCalls(fill: FillThroughCalls): CallPlan {
   const { payment, calls, minLeft, exchanged, solver, router, approvalProxy } = fill;
@@ -63,15 +62,15 @@ export function fillThroughCalls(fill: FillThroughCalls): CallPlan {
     ...(isGuarded ? [ofRouter(requireReceived(currency, recipient, minLeft))] : []),
   ];
   const spent = exchanged?.paidFrom ?? currency;
-  const most = exchanged?.limit ?? amount;
-  // Whatever else is left then came out of the calls: it is the recipient's.
+  const maxSpend = exchanged?.limit ?? amount;
+  // Any other remainder came out of the calls: it belongs to the recipient.
   const refundTokens = currency === NATIVE_CURRENCY ? [] : [currency];
   if (spent === NATIVE_CURRENCY)
-    return routerCall(router, { calls: made, refundTo: recipient, refundTokens, value: most, orderId });
+    return routerCall(router, { calls: made, refundTo: recipient, refundTokens, value: maxSpend, orderId });
   const data = encodeFunctionData({
     abi: approvalProxyAbi,
     functionName: "pullAndRoute",
-    args: [spent, most, made.map((call) => ({ ...call, allowFailure: false })), recipient, refundTokens],
+    args: [spent, maxSpend, made.map((call) => ({ ...call, allowFailure: false })), recipient, refundTokens],
   });
   return { to: approvalProxy, data: withOrderId(data, orderId), value: 0n };
 }
@@ -89,7 +88,7 @@ function exchangeOf(
   };
   if (paidFrom === NATIVE_CURRENCY) {
     const before = ofRouter(wrapBalance(wrapped()));
-    // One for one: there is nothing to give back.
+    // One for one: there is no remainder.
     if (currency === wrappedNative) return [before];
     return [
       before,
@@ -107,10 +106,7 @@ function exchangeOf(
   ];
 }
 
-/**
- * What such a fill left for its recipient, by the last that its router tells: only where `minLeft` was
- * given.
- */
+/** The remainder that such a fill paid its recipient, by the router's last event: only with `minLeft`. */
 export function leftInFill(
   logs: readonly FrameLog[],
   { payment: { currency, recipient }, router }: Pick<FillThroughCalls, "payment" | "router">,

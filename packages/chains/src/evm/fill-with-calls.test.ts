@@ -16,7 +16,7 @@ const called = (to: Address, data: Hex): InnerCall => ({
   from: router,
   to,
   selector: data.slice(0, 10) as Hex,
-  coin: 0n,
+  value: 0n,
   userOperations: undefined,
 });
 const selectorOf = (name: "nativeTransfer" | "noteBalance" | "requireReceived" | "multicall"): Hex =>
@@ -73,7 +73,7 @@ test.each<readonly [string, readonly FrameLog[], boolean]>([
     [moved(recipient, router, 90n), moved(stranger, recipient, 90n)],
     true,
   ],
-  // His own money came and went: whoever checks the payment counts neither.
+  // The solver's own money came and went: checks of the payment count neither.
   [
     "it, when a depository pays him as much as goes",
     [moved(recipient, stranger, 90n), moved(depository, recipient, 90n)],
@@ -88,13 +88,13 @@ test.each<readonly [string, readonly FrameLog[], boolean]>([
   expect(keepsPayment([...paid, ...after], payment, router)).toBe(keeps);
 });
 
-/** What is seen of a fill whose calls reach `beside`. */
-function seen(beside: readonly InnerCall[], currency: Address = token): readonly InnerCall[] {
+/** The calls of a fill that reaches `reached`. */
+function seen(reached: readonly InnerCall[], currency: Address = token): readonly InnerCall[] {
   if (currency === NATIVE_CURRENCY)
     return [
       called(router, selectorOf("nativeTransfer")),
       called(recipient, "0x"),
-      ...beside,
+      ...reached,
       called(solver, "0x"),
     ];
   return [
@@ -103,7 +103,7 @@ function seen(beside: readonly InnerCall[], currency: Address = token): readonly
     called(router, selectorOf("noteBalance")),
     called(token, look),
     called(token, pay),
-    ...beside,
+    ...reached,
     called(router, selectorOf("requireReceived")),
     called(token, look),
     called(token, look),
@@ -114,12 +114,12 @@ const deep = [called(target, "0x12345678"), called(stranger, "0xdeadbeef")];
 const asked = (data: Hex, to: Address = target) => [{ to, data, value: 0n }];
 
 test.each([token, NATIVE_CURRENCY])(
-  "what calls beside a payment reach is told apart from the payment itself, in %s",
+  "separates what a fill's calls reach from the payment itself, in %s",
   (currency) => {
     const fill = { payment: { ...payment, currency }, calls: asked("0x12345678"), router };
-    const beside = reachedBeside(seen(deep, currency), fill);
-    expect(beside.slice(0, 2)).toEqual(deep);
-    expect(beside.some(({ to }) => to === token || to === router || to === recipient)).toBe(false);
+    const reached = reachedBeside(seen(deep, currency), fill);
+    expect(reached.slice(0, 2)).toEqual(deep);
+    expect(reached.some(({ to }) => to === token || to === router || to === recipient)).toBe(false);
   },
 );
 
@@ -131,7 +131,7 @@ test("calls of the payment's own kind are among what is reached, and the pull of
   expect(reachedBeside(seen(pulling), { payment, calls: asked(pull, token), router })).toEqual(pulling);
 });
 
-test("whoever is called cannot hide what follows behind calls to the router", () => {
+test("a called contract cannot hide what follows behind calls to the router", () => {
   const hiding = [
     called(target, "0x12345678"),
     called(router, selectorOf("requireReceived")),

@@ -34,18 +34,18 @@ export interface FillWithCalls {
   readonly payment: Payment;
   /** Made by the router, in order, after the payment; all must succeed. */
   readonly calls: readonly CallPlan[];
-  /** Sends the transaction, and gets what is left. */
+  /** Sends the transaction, and gets the remainder. */
   readonly solver: Address;
   readonly router: Address;
-  /** Pulls tokens of the solver, who has approved them to it, into the router. */
+  /** Pulls the solver's approved tokens into the router. */
   readonly approvalProxy: Address;
 }
 
 /**
- * The transaction: first the payment, then the calls; its input ends with the order id. A payment in a token
- * is noted before and required to have been received at the end, on the chain itself: what a call does there
- * may differ from what it did when it was tried. Native coin is counted by the router's own event, whatever
- * becomes of it.
+ * The transaction: first the payment, then the calls; its input ends with the order id. For a payment in a
+ * token, the recipient's balance is noted before and checked at the end, on the chain itself: a call may act
+ * differently from its simulation. A native payment is counted by the router's own event, whatever becomes of
+ * it.
  */
 export function fillWithCalls({ payment, calls, solver, router, approvalProxy }: FillWithCalls): CallPlan {
   const { currency, recipient, amount, orderId } = payment;
@@ -81,8 +81,8 @@ export function fillWithCalls({ payment, calls, solver, router, approvalProxy }:
 }
 
 /**
- * The logs of such a fill but for what it is meant to take from the solver: the one movement of the payment
- * into the router, and the allowance that this uses up.
+ * The logs of such a fill without its intended effects on the solver: the one transfer of the payment into
+ * the router, and the allowance that it uses up.
  */
 export function withoutOwnMovements(
   logs: readonly FrameLog[],
@@ -109,8 +109,8 @@ export function withoutOwnMovements(
 }
 
 /**
- * Whether the recipient keeps a payment that the router made, as oracles count it (`keptPayment`). Nobody
- * counts what becomes of native.
+ * Whether the recipient keeps a payment that the router made, as oracles count it (`keptPayment`). Oracles
+ * do not count what becomes of a native payment.
  */
 export function keepsPayment(
   logs: readonly FrameLog[],
@@ -123,8 +123,8 @@ export function keepsPayment(
 }
 
 /**
- * Of everything that such a fill calls, what its calls beside the payment do: the payment itself is nobody's
- * choice but the solver's. Where the two cannot be told apart, rather more than less.
+ * Of everything that such a fill calls, what the calls after the payment do: only the solver chose the
+ * payment itself. Includes too much rather than too little where the two cannot be separated.
  */
 export function reachedBeside(
   all: readonly InnerCall[],
@@ -134,8 +134,7 @@ export function reachedBeside(
   if (first === undefined) return [];
   const isNative = payment.currency === NATIVE_CURRENCY;
   const own = (selector: Hex) => (call: InnerCall) => call.to === router && call.selector === selector;
-  // Whoever is called may call the router too, but only after the payment has begun, and before its end is
-  // checked.
+  // A called contract may call the router too, but only after the payment began and before the final check.
   const begun = all.findIndex(own(isNative ? NATIVE_TRANSFER : NOTE_BALANCE));
   const ended = isNative ? -1 : all.findLastIndex(own(REQUIRE_RECEIVED));
   const selector = first.data.length < 10 ? undefined : first.data.slice(0, 10);

@@ -30,7 +30,7 @@ const toToken: FillWithSwap = {
 };
 const toNative = { ...toToken, payment: { ...toToken.payment, currency: NATIVE_CURRENCY } };
 
-/** What the router is made to do, each call in words. */
+/** The calls of the router as text. */
 function made(fill: FillWithSwap) {
   const plan = fillWithSwap(fill);
   expect(plan.data.endsWith(orderId.slice(2))).toBe(true);
@@ -60,7 +60,7 @@ function made(fill: FillWithSwap) {
   return { to: plan.to, value: plan.value, pulled: isPulled ? args.slice(0, 2) : undefined, words };
 }
 
-test("coin beside a token is paid when nothing else is in the router any more, and never beside or out of coin", () => {
+test("pays the top-up of a token payment when the router holds nothing else, and none for native payments or swaps from the native token", () => {
   const { words, value } = made({ ...toToken, topup: 7n });
   expect(value).toBe(7n);
   expect(words.slice(-3)).toEqual([
@@ -86,7 +86,7 @@ test("the router buys the token and pays it itself, between the note of the reci
   });
 });
 
-test("native coin is unwrapped and paid by the router, and what is left of the input has gone back before its recipient is called", () => {
+test("the router unwraps and pays native tokens, after what is left of the input has returned", () => {
   expect(made(toNative)).toEqual({
     to: approvalProxy,
     value: 0n,
@@ -100,7 +100,7 @@ test("native coin is unwrapped and paid by the router, and what is left of the i
   });
 });
 
-test("who pays from native coin sends the limit along, wrapped for the exchange and what is left unwrapped again", () => {
+test("a swap from the native token sends the limit along, wraps it for the swap and unwraps what is left", () => {
   expect(made({ ...toToken, paidFrom: NATIVE_CURRENCY })).toEqual({
     to: router,
     value: 100n,
@@ -123,6 +123,6 @@ test("the wrapped token itself is only unwrapped, none of it sent back before", 
   ]);
 });
 
-test("without a wrapped token native coin is not exchanged", () => {
+test("without a wrapped token the native token is not swapped", () => {
   expect(() => fillWithSwap({ ...toNative, wrappedNative: undefined })).toThrow(RangeError);
 });

@@ -10,39 +10,37 @@ import {
   type Payment,
 } from "@causeway/families/evm";
 
-/**
- * Fills that pay in another currency than the solver spends: exchanged, and paid, in one transaction. Pure.
- */
+/** Fills that pay in another currency than the solver spends: swap and payment in one transaction. Pure. */
 
 export interface FillWithSwap {
   readonly payment: Payment;
-  /** What the solver spends, of which at most `limit`; zero address = native. */
+  /** The currency that the solver spends, at most `limit` of it; zero address = native. */
   readonly paidFrom: Address;
   readonly limit: bigint;
-  /** The token that is the chain's native coin, one for one; undefined: neither currency is native. */
+  /** The wrapped native token, one for one; undefined: neither currency is native. */
   readonly wrappedNative: Address | undefined;
   /**
-   * Made by the router, which holds the input then: buys exactly the payment, for the router. None where both
-   * are the same but for wrapping.
+   * Made by the router, which then holds the input: buys exactly the payment for the router. Empty where the
+   * two currencies differ only by wrapping.
    */
   readonly exchange: readonly CallPlan[];
-  /** Native coin that the recipient of a token gets beside it, wei; absent: none. */
+  /** Native tokens that the recipient of a token gets in addition, in wei; absent: none. */
   readonly topup?: bigint | undefined;
-  /** Sends the transaction, and gets what is left. */
+  /** Sends the transaction, and gets the remainder. */
   readonly solver: Address;
   readonly router: Address;
-  /** Pulls tokens of the solver, who has approved them to it, into the router. */
+  /** Pulls the solver's approved tokens into the router. */
   readonly approvalProxy: Address;
 }
 
 /**
  * The transaction; its input ends with the order id, and it never spends more than `limit`. The router buys
- * the payment and pays it itself: oracles count nothing that a pool sends to the recipient. A payment in a
- * token is noted before and required to have been received afterwards. What is left of the input goes back to
- * the solver before a recipient of native is called: from the router others might take it. A gas top-up comes
- * last, when the router holds nothing else.
- * @throws RangeError when native coin is exchanged on a chain without its wrapped token, or is to be paid
- * beside or out of itself
+ * the payment and pays it itself: oracles do not count what a pool sends to the recipient. For a payment in a
+ * token, the recipient's balance is noted before and checked afterwards. What is left of the input returns to
+ * the solver before a recipient of native tokens is called, who could take it from the router. A gas top-up
+ * comes last, when the router holds nothing else.
+ * @throws RangeError when the native token is swapped on a chain without its wrapped token, or would be paid
+ * in addition to or out of itself
  */
 export function fillWithSwap(fill: FillWithSwap): CallPlan {
   const { payment, paidFrom, limit, exchange, solver, router, approvalProxy, topup } = fill;

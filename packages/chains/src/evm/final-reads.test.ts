@@ -176,7 +176,7 @@ test("what is not final is asked again; what is final is remembered, the latest 
   expect(node.requests.length).toBeGreaterThan(later);
 });
 
-test("by depth, the final block is searched below the head until enough time lies on it", async () => {
+test("by depth, searches for the final block below the head until enough time has passed since it", async () => {
   const depth = { kind: "depth", blocks: 5n, seconds: 8n } as const;
   const { reads, node } = await readsOf(() => undefined, depth);
   expect(await reads.block()).toMatchObject({ kind: "final", value: { number: 102n } });

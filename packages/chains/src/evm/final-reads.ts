@@ -29,7 +29,7 @@ export interface FinalReads extends FinalBlockReads {
    * @throws RpcFault
    */
   content(final: FinalTransaction, begun?: BegunContent): Promise<TransactionFact>;
-  /** Begins to read what {@link content} will be asked for, beside the receipt. Never rejects. */
+  /** Begins to read what {@link content} will return, while the receipt is read. Never rejects. */
   beginContent(hash: TxHash): BegunContent;
 }
 
@@ -79,7 +79,7 @@ export function createFinalReads(
       readTransaction(await transport.request("eth_getTransactionByHash", [hash]), hash),
     );
 
-  /** Why there is no receipt: the transaction waits, or nobody knows it. */
+  /** Why there is no receipt: the transaction is pending or unknown. */
   const withoutReceipt = async (hash: TxHash): Promise<Evidence<never>> => {
     const known = await fetchContent(hash);
     if (known === undefined) return { kind: "absent" };
@@ -116,8 +116,8 @@ export function createFinalReads(
     },
     beginContent: async (hash) => {
       if (contents.get(hash) !== undefined) return undefined;
-      // Whoever needs it asks again and hears of the fault; one about a transaction that turns out to be
-      // absent is nobody's business.
+      // The caller who needs it asks again and gets the fault; a fault about an absent transaction does not
+      // matter.
       return await fetchContent(hash).catch(() => undefined);
     },
     content: async ({ receipt }, begun) => {

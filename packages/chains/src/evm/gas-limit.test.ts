@@ -30,28 +30,28 @@ test("a call without calls within needs what it uses, and perhaps what is given 
 
 test("a caller keeps a part in 64 of what it has left when it calls", () => {
   const inner = aFrame((PLENTY * 63n) / 64n, 630_000n);
-  const [least] = gasLimitsToTry(aFrame(PLENTY, 700_000n, [inner]), PLENTY);
-  expect(least).toBe(710_001n);
-  // And so does each caller above it.
+  const [min] = gasLimitsToTry(aFrame(PLENTY, 700_000n, [inner]), PLENTY);
+  expect(min).toBe(710_001n);
+  // The same for each caller above it.
   const deeper = aFrame(PLENTY, 800_000n, [aFrame((PLENTY * 63n) / 64n, 700_000n, [inner])]);
   expect(gasLimitsToTry(deeper, PLENTY)[0]).toBe(800_000n + 21_271n);
 });
 
-test("a call that was given a limit needs all of it, used or not, and its caller a little beside", () => {
+test("a call that was given a limit needs all of it, used or not, and its caller a little more", () => {
   const inner = aFrame(500_000n, 40_000n);
-  const [least] = gasLimitsToTry(aFrame(PLENTY, 90_000n, [inner]), PLENTY);
-  expect(least).toBe(90_000n + (500_000n * 64n) / 63n + 1n - 40_000n + 12_000n);
+  const [min] = gasLimitsToTry(aFrame(PLENTY, 90_000n, [inner]), PLENTY);
+  expect(min).toBe(90_000n + (500_000n * 64n) / 63n + 1n - 40_000n + 12_000n);
 });
 
 test("what a transaction gets back at its end was not there for its last call, which has no limit of its own", () => {
-  // 250,000 are used and 50,000 given back; the last call gets all that is left but its part in 64.
+  // 250,000 are used and 50,000 refunded; the last call gets all that is left except for one part in 64.
   const last = aFrame(((PLENTY - 250_000n) * 63n) / 64n, 9_000n);
   expect(gasLimitsToTry(aFrame(PLENTY, 200_000n, [last]), PLENTY)[0]).toBe(200_143n);
 });
 
-test("a mere stipend is no limit that anybody chose", () => {
-  const [least] = gasLimitsToTry(aFrame(PLENTY, 90_000n, [aFrame(2_300n, 100n)]), PLENTY);
-  expect(least).toBe(90_002n);
+test("a stipend is not a chosen limit", () => {
+  const [min] = gasLimitsToTry(aFrame(PLENTY, 90_000n, [aFrame(2_300n, 100n)]), PLENTY);
+  expect(min).toBe(90_002n);
 });
 
 test("no more is tried than there is, and all of it in the end", () => {
@@ -63,7 +63,7 @@ test("two runs are the same when the same calls were made with the same fate and
   const log = { address: to, topics: [`0x${"01".repeat(32)}`], data: "0x01", position: 0 } as const;
   const base = { ...aFrame(PLENTY, 1n, [aFrame(1n, 1n)]), logs: [log] };
   expect(didTheSame(base, { ...base, gas: 1n, gasUsed: 2n, output: "0x99" })).toBe(true);
-  // A contract may say how much gas it has left.
+  // A contract may log its remaining gas.
   expect(didTheSame(base, { ...base, logs: [{ ...log, data: "0x02" }] })).toBe(true);
   for (const other of [
     { ...base, error: "out of gas" },

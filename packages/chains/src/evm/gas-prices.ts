@@ -1,11 +1,13 @@
 import { fieldsOf, quantityOf, type BlockRef, type GasPrices } from "@causeway/families/evm";
 import { garbage } from "@causeway/families";
 
-/** Recent priority fees and the next base fee as `eth_feeHistory` tells them. */
+/** Recent priority fees and the next base fee, from `eth_feeHistory`. */
 export interface FeeHistory {
   /** Base fee of the block after the newest one, wei. */
   readonly nextBaseFeePerGas: bigint;
-  /** Priority fee per gas at the asked percentile, wei, one per block, oldest first; empty blocks give 0. */
+  /**
+   * Priority fee per gas at the requested percentile, wei, one per block, oldest first; 0 for empty blocks.
+   */
   readonly rewards: readonly bigint[];
 }
 
@@ -14,17 +16,17 @@ export interface FeePolicy {
   readonly maxFeePerGasWei: bigint;
 }
 
-/** Blocks and percentile of the question: the price at which half of the gas of recent blocks got in. */
+/** Blocks and percentile of the request: the fee at which half of the gas of recent blocks was included. */
 export const FEE_HISTORY_BLOCKS = 10;
 export const FEE_HISTORY_PERCENTILE = 50;
 
 /**
- * Live prices of block space, wei per gas.
+ * Live gas prices, in wei per gas.
  *
- * Priority: the median over recent blocks, not under the configured floor. Empty blocks count with the floor,
- * which would have got in: left out, the tips of one block would set the price of a quiet chain and undo firm
- * quotes. Cap: twice the base fee (room for six full blocks, each raising it by an eighth, EIP-1559) plus the
- * priority, never above the configured cap.
+ * Priority: the median over recent blocks, at least the configured minimum. Empty blocks count with that
+ * minimum, which would have been included: without them, the tips of one block would set the price of a quiet
+ * chain and make firm quotes fail. Cap: twice the base fee (room for six full blocks, each raising it by an
+ * eighth, EIP-1559) plus the priority, never above the configured cap.
  */
 export function gasPricesFrom(head: BlockRef, history: FeeHistory | undefined, policy: FeePolicy): GasPrices {
   const baseFeePerGas = history?.nextBaseFeePerGas ?? head.baseFeePerGas;
@@ -36,9 +38,9 @@ export function gasPricesFrom(head: BlockRef, history: FeeHistory | undefined, p
     .map((reward) => (reward > floor ? reward : floor))
     .toSorted((a, b) => (a < b ? -1 : 1));
   const wanted = rewards[Math.floor(rewards.length / 2)] ?? floor;
-  const maxFeePerGas = atMost(2n * baseFeePerGas + wanted, policy.maxFeePerGasWei);
-  // A priority above the cap is invalid by itself (EIP-1559).
-  return { baseFeePerGas, maxPriorityFeePerGas: atMost(wanted, maxFeePerGas), maxFeePerGas };
+  const maxFeePerGas = capped(2n * baseFeePerGas + wanted, policy.maxFeePerGasWei);
+  // A priority fee above the maximum fee is invalid (EIP-1559).
+  return { baseFeePerGas, maxPriorityFeePerGas: capped(wanted, maxFeePerGas), maxFeePerGas };
 }
 
 /** Reads an answer of `eth_feeHistory` to one percentile. @throws RpcFault */
@@ -47,7 +49,7 @@ export function readFeeHistory(value: unknown): FeeHistory {
   const { baseFeePerGas, reward } = fieldsOf(value, method);
   if (!Array.isArray(baseFeePerGas) || baseFeePerGas.length === 0)
     throw garbage(method, "base fees are missing");
-  // Some nodes leave rewards out when all asked blocks are empty.
+  // Some nodes omit rewards when all requested blocks are empty.
   const rewards: unknown[] = Array.isArray(reward) ? reward : [];
   return {
     nextBaseFeePerGas: quantityOf(baseFeePerGas.at(-1), method, "baseFeePerGas"),
@@ -55,6 +57,6 @@ export function readFeeHistory(value: unknown): FeeHistory {
   };
 }
 
-function atMost(value: bigint, bound: bigint): bigint {
+function capped(value: bigint, bound: bigint): bigint {
   return value < bound ? value : bound;
 }

@@ -106,7 +106,7 @@ async function until(holds: () => boolean): Promise<void> {
   }
 }
 
-test("a notification is a head at the moment it arrives, and while the socket speaks nobody polls", async () => {
+test("reports a notified head at once, and does not poll while the socket is active", async () => {
   const { node, transport } = httpNode();
   const socket = await socketNode();
   const { source, heads } = listen(transport, socket.url, 10);
@@ -119,7 +119,7 @@ test("a notification is a head at the moment it arrives, and while the socket sp
   expect(node.asked).toBe(asked);
 });
 
-test("repetitions are told once, another block of equal height is told", async () => {
+test("reports a repeated head once, and another block of equal height as well", async () => {
   const socket = await socketNode();
   const { heads } = listen(httpNode().transport, socket.url, 10);
   await until(() => socket.sockets.length === 1);
@@ -225,7 +225,7 @@ test("who left hears nothing more, and nothing is asked after the end", async ()
   expect(node.asked).toBe(asked);
 });
 
-test("polls a node that is away at growing pauses of at most two seconds, and hears of it when it is back", async () => {
+test("polls an unreachable node at growing pauses of at most two seconds, and reports a head when it is back", async () => {
   const faults: unknown[] = [];
   const { node, transport } = httpNode();
   const heads = createHeadSource({

@@ -11,7 +11,7 @@ export interface HeadSourceOptions {
   readonly wsUrl: string | undefined;
   /** Milliseconds since epoch. */
   readonly now: () => number;
-  /** Told of faults that the source survives by itself; never holds a URL. */
+  /** Called with faults that the source survives by itself; never holds a URL. */
   readonly onFault?: (fault: unknown) => void;
 }
 
@@ -21,7 +21,7 @@ export interface HeadSourceOptions {
  */
 const LOWER_POLLS = 3;
 
-/** Polls that fail double the pause up to this: a node that is back is noticed soon. */
+/** Failed polls double the pause up to this limit, so that a recovered node is noticed quickly. */
 const MAX_FAILED_POLL_MS = 2_000;
 
 /**

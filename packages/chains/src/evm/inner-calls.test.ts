@@ -21,11 +21,11 @@ function aFrame(change: Partial<CallFrame> = {}): CallFrame {
   };
 }
 
-test("calls are told at every depth, those that failed among them, but not what they would have moved", () => {
+test("reports calls at every depth, including failed ones, but not the value those would have moved", () => {
   const paid = aFrame({ value: 3n });
   const failed = aFrame({ value: 5n, error: "execution reverted", calls: [paid] });
   const calls = innerCallsOf(aFrame({ calls: [aFrame({ calls: [paid] }), failed] }));
-  expect(calls.map(({ coin }) => coin)).toEqual([0n, 3n, 0n, 0n]);
+  expect(calls.map(({ value }) => value)).toEqual([0n, 3n, 0n, 0n]);
 });
 
 test.each([
@@ -35,8 +35,8 @@ test.each([
   ["DELEGATECALL", 0n],
   ["CALLCODE", 0n],
   ["STATICCALL", 0n],
-])("a %s with a value of 7 moves %s to the called account", (type, coin) => {
-  expect(innerCallsOf(aFrame({ calls: [aFrame({ type, value: 7n })] }))).toMatchObject([{ coin }]);
+])("a %s with a value of 7 moves %s to the called account", (type, value) => {
+  expect(innerCallsOf(aFrame({ calls: [aFrame({ type, value: 7n })] }))).toMatchObject([{ value }]);
 });
 
 test("data are kept only where they begin like user operations", () => {

@@ -1,9 +1,9 @@
 import type { Address, CallFrame, Hex } from "@causeway/domain";
 import type { InnerCall } from "@causeway/families/evm";
-import { movesCoin } from "./native-flows.ts";
+import { movesValue } from "./native-flows.ts";
 import { isUserOperations } from "./user-operations.ts";
 
-/** Every call that a traced one makes, at whatever depth, those that failed among them. Pure. */
+/** Every inner call of a traced call, at every depth, including failed ones. Pure. */
 export function innerCallsOf({ calls, error }: CallFrame): InnerCall[] {
   return visit(calls, error === undefined);
 }
@@ -18,7 +18,7 @@ function visit(calls: readonly CallFrame[], stands: boolean): InnerCall[] {
       from: call.from.toLowerCase() as Address,
       to: call.to.toLowerCase() as Address,
       selector: input.length < 10 ? undefined : (input.slice(0, 10).toLowerCase() as Hex),
-      coin: callStands && movesCoin(call) ? call.value : 0n,
+      value: callStands && movesValue(call) ? call.value : 0n,
       userOperations: isUserOperations(input) ? input : undefined,
     };
     return [one, ...inner];

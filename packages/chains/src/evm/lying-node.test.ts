@@ -69,7 +69,7 @@ afterEach(async () => {
   for (const close of closers.splice(0).toReversed()) await close();
 });
 
-/** An honest node about one native deposit in block 100, but for the methods that are answered otherwise. */
+/** An honest node with one native deposit in block 100, except for the overridden methods. */
 async function nodeWith(
   lies: Record<string, (call: RpcCall) => Answer>,
   options: ReaderOptions = {},
@@ -100,7 +100,7 @@ const deposit = { depositor: alice, amount: 7n, txHash, blockHash };
 const until100 = (from: bigint) => ({ from, to: 100n, hashes: new Map([[100n, blockHash]]) });
 
 /**
- * A node that refuses ranges of more blocks than `limit` in the given way; and the ranges that it answered
+ * A node that refuses ranges of more than `limit` blocks in the given way; and the ranges that it answered
  * and refused.
  */
 async function limitedNode(limit: number, error: { readonly code: number; readonly message: string }) {
@@ -185,7 +185,7 @@ test.each([
 test("logs that were not asked for are dropped and counted, and none counts twice", async () => {
   for (const from of [90n, 100n]) {
     const dropped: number[] = [];
-    // As a node answers that ignores filters: everything, whatever it was asked.
+    // The answer of a node that ignores filters: everything.
     const { reader } = await nodeWith(
       { eth_getLogs: says([{ ...lookAlike, logIndex: "0x1" }, log, { ...otherTransfer, logIndex: "0x2" }]) },
       { onUnrequestedLogs: (count) => dropped.push(count) },
@@ -216,7 +216,7 @@ test("a range that the node refuses as too large is split until it passes, and s
     },
   });
   expect(await reader.depositsIn(until100(91n))).toMatchObject([deposit]);
-  // Each part is asked for twice: events and transfers.
+  // Each part is requested twice: events and transfers.
   const parts = [...new Set(ranges.map(String))].map((text) => text.split(",").map(Number));
   expect(parts[0]?.[0]).toBe(91);
   expect(parts.at(-1)?.[1]).toBe(100);
@@ -227,7 +227,7 @@ test("a range that the node refuses as too large is split until it passes, and s
 
 /**
  * Refusals as providers word them: Alchemy, QuickNode, dRPC, BlockPI, Coinbase, thirdweb, Ankr, Harmony,
- * Base, BSC, Tenderly, and one that nobody knows.
+ * Base, BSC, Tenderly, and one made up.
  */
 test.each([
   [
@@ -316,7 +316,7 @@ test("asks by block hash again after one refusal that may have been a passing fa
   });
   expect(await reader.depositsIn(until100(100n))).toMatchObject([deposit]);
   isFailing = false;
-  // A backend that lacks the block answers a range with nothing; asked by hash, it refuses.
+  // A backend that lacks the block returns an empty list for a range; for a hash, it refuses.
   await expect(reader.depositsIn(until100(100n))).rejects.toMatchObject({ kind: "refused" });
 });
 
@@ -333,7 +333,7 @@ test("a node that refuses every log query is asked less than a dozen times for o
 
 test("an endpoint without batches is asked for few blocks at once", async () => {
   let underWay = 0;
-  let most = 0;
+  let max = 0;
   const node = await startLyingNode((calls, response, isBatch) => {
     if (isBatch) {
       json(response, { jsonrpc: "2.0", id: null, error: { code: -32_600, message: "no batches" } });
@@ -341,7 +341,7 @@ test("an endpoint without batches is asked for few blocks at once", async () => 
     }
     const [call] = calls;
     underWay += 1;
-    most = Math.max(most, underWay);
+    max = Math.max(max, underWay);
     setTimeout(() => {
       underWay -= 1;
       const number = call?.params[0];
@@ -354,7 +354,7 @@ test("an endpoint without batches is asked for few blocks at once", async () => 
   const contracts = { depository, multicall3: depository, router: depository };
   const reader = createChainReader(aChain(1, node.url, contracts, [token]), transport);
   expect(await reader.depositsIn({ from: 1n, to: 300n, hashes: new Map() })).toEqual([]);
-  expect(most).toBeLessThanOrEqual(65);
+  expect(max).toBeLessThanOrEqual(65);
 });
 
 test.each([

@@ -5,11 +5,11 @@ import { RpcFault } from "@causeway/families";
 import type { RpcTransport } from "../nodes/transport.ts";
 import { finalBlockReads } from "./final-block-reads.ts";
 
-/** What a hub's mapping holds of an account about an id, for good. */
+/** A permanent entry of a hub's mapping for an account and an id. */
 export interface MappingEntry {
-  /** `0x`: nothing is there. */
+  /** `0x`: there is no entry. */
   readonly data: Hex;
-  /** Unix seconds of the block in which it was set; 0: nothing is there. */
+  /** Unix seconds of the block in which it was set; 0: there is no entry. */
   readonly setAt: bigint;
   /** Unix seconds of the final block that was read. */
   readonly asOf: bigint;
@@ -17,7 +17,7 @@ export interface MappingEntry {
 
 export interface MappingEntries {
   /**
-   * At a final block, pinned by its hash, and believed only while that block is still the final one at its
+   * Read at a final block, pinned by its hash, and valid only while that block is still the final one at its
    * height.
    *
    * @throws RpcFault: nothing is known
@@ -25,9 +25,9 @@ export interface MappingEntries {
   entry(user: Address, id: Hex32): Promise<MappingEntry>;
 }
 
-/** Only leads the search for a block that is old enough, where the policy wants seconds. */
+/** Only the start of a search for an old enough block, where the policy counts in seconds. */
 const NOMINAL_BLOCK_SECONDS = 1;
-/** Longer than any entry that is read here: two words, a length, and 52 bytes. */
+/** Longer than any entry: two words, a length, and 52 bytes. */
 const LONGEST_ANSWER = 2 + 2 * 32 * 16;
 const METHOD = "eth_call";
 
@@ -51,7 +51,7 @@ export function mappingEntries(
       const answer = await transport.request(METHOD, [{ to: contract, data }, block]);
       await final.confirm(found.value);
       const entry = { ...readEntry(answer), asOf: found.value.timestamp };
-      // What is set was set in that block or before it: else this is not the state of that block.
+      // An entry was set in that block or before it: otherwise this is not the state of that block.
       if (entry.setAt > entry.asOf || (entry.setAt === 0n) !== (entry.data === "0x")) throw garbage();
       return entry;
     },
@@ -59,8 +59,8 @@ export function mappingEntries(
 }
 
 /**
- * @throws RpcFault for anything that the contract does not answer; a node without the contract says `0x`,
- * which is no answer, not "no entry"
+ * @throws RpcFault for anything that the contract does not answer; a node without the contract returns `0x`,
+ * which must not be read as "no entry"
  */
 function readEntry(answer: unknown): Pick<MappingEntry, "data" | "setAt"> {
   if (typeof answer !== "string" || answer.length > LONGEST_ANSWER || !/^0x([0-9a-f]{64}){3,}$/i.test(answer))

@@ -34,7 +34,7 @@ import {
   type TransactionFact,
 } from "@causeway/families/evm";
 
-// Numbers are those of the cases that an attestation must withstand.
+// Numbers in test names refer to the cases that an attestation must withstand.
 
 const fill: Address = `0x${"f1".repeat(20)}`;
 const strange: Address = `0x${"f2".repeat(20)}`;
@@ -161,7 +161,7 @@ test("counts each transfer for one recipient and currency, and refuses the same 
   ];
   const emitted = [transfer(usdc, solver, alice, 7n), transfer(usdc, solver, alice, 1n)];
   expect(judge(emitted, { receipts }, transferring(alice, 8n))).toEqual({ amounts: [8n, 0n, 0n] });
-  // Each recipient and currency by what is named for it.
+  // Each recipient and currency by its named amount.
   const all = [...emitted, transfer(usdc, solver, bob, 2n), transfer(dai, solver, alice, 3n)].map((one) => ({
     ...one,
     topics: [one.topics[0] ?? "0x", addressTopic(fill), ...one.topics.slice(2)] as const,
@@ -181,7 +181,7 @@ test("counts funds that move in circles once, and funds that only pass through n
   expect(judge([there, back, there], {}, transferring(alice, 14n))).toEqual({ amounts: [7n] });
   expect(judge([there, back])).toEqual({ amounts: [0n] });
   expect(judge([transfer(usdc, alice, alice, 7n)])).toEqual({ amounts: [0n] });
-  // More left than came: never negative.
+  // More left than arrived: never negative.
   expect(judge([back])).toEqual({ amounts: [0n] });
 });
 
@@ -195,12 +195,12 @@ test("a token whose Transfers cannot be read proves nothing", () => {
   expect(judge([transfer(usdc, solver, alice, 7n), noWord])).toHaveProperty("refusal");
 });
 
-test("the recipient's own withdrawal is not the solver's payment, whoever submits it with the id behind", () => {
+test("the recipient's own withdrawal is not a payment by the sender that submits it with the id", () => {
   expect(judge([transfer(usdc, depository, alice, 7n)])).toEqual({ amounts: [0n] });
   expect(judge([transfer(usdc, otherDepository, alice, 7n)])).toEqual({ amounts: [0n] });
 });
 
-test("who spends his own withdrawal in the transaction that pays him has kept the payment", () => {
+test("a recipient who spends their own withdrawal in the transaction that pays them has kept the payment", () => {
   const paid = transfer(usdc, solver, alice, 7n);
   const withdrawn = transfer(usdc, depository, alice, 5n);
   expect(judge([paid, withdrawn, transfer(usdc, alice, bob, 5n)])).toEqual({ amounts: [7n] });
@@ -220,7 +220,7 @@ test("what is paid into a depository is a deposit, and not a payment as well", (
 
 test("native sent to the recipient with the id as its whole input is the value of the transaction", () => {
   expect(judge([], native(alice), { to: alice, input: orderId, value: 7n })).toEqual({ amounts: [7n] });
-  // Anything before the id may make a contract do something else with it.
+  // Data before the id may make a contract use it differently.
   expect(judge([], native(alice), { to: alice, input: ended, value: 7n })).toEqual({ amounts: [0n] });
   expect(judge([], native(alice), { to: bob, input: orderId, value: 7n })).toEqual({ amounts: [0n] });
 });
@@ -236,7 +236,7 @@ test("native through the fill contract is the sum of what it reports for that re
   const one = encodeFunctionData({ abi: routerAbi, functionName: "nativeTransfer", args: [alice, 7n] });
   const alone = { to: fill, input: `${one}${tail}` as Hex, value: 7n };
   expect(judge([solverNativeTransfer(fill, alice, 7n)], native(alice), alone)).toEqual({ amounts: [7n] });
-  // A function that is not the router's: what the trusted contract reports of itself counts.
+  // A function other than the router's: the trusted contract's own reports count.
   const foreign = { to: fill, input: ended, value: 57n };
   expect(judge(emitted, native(alice), foreign)).toEqual({ amounts: [7n] });
 });
@@ -274,7 +274,7 @@ test("a payment to the payer itself, or of native to the fill contract, proves n
   );
 });
 
-test("a mirror of the native coin is no token to be paid in", () => {
+test("a mirror of the native token is not a token that can be paid", () => {
   const mirror: Address = "0x000000000000000000000000000000000000800a";
   const ofRollups: Address = "0xdeaddeaddeaddeaddeaddeaddeaddeaddead0000";
   const inMirror = { receipts: [{ recipient: alice, currency: ofRollups }] };
@@ -355,7 +355,7 @@ test("invariant b: no recipient is credited more than it gained, and all togethe
         const counted = "amounts" in judged ? (judged.amounts[at] ?? 0n) : 0n;
         expect(counted <= (gained > 0n ? gained : 0n)).toBe(true);
         expect(counted <= given(who)).toBe(true);
-        // Nobody else paid the recipient: then it is exactly what was gained.
+        // With no other payment to the recipient, the counted amount is exactly what they gained.
         if (!moves.some(({ from, to }) => to === who && from !== fill && from !== who))
           expect(counted).toBe(gained > 0n ? gained : 0n);
       }
@@ -367,7 +367,7 @@ test("fills of the service count: direct, through the router, and through the ap
   const fromRouter = transfer(usdc, fill, alice, 7n);
   expect(judge([fromRouter], {}, routed([anything, step(7n)]))).toEqual({ amounts: [7n] });
   expect(judge([fromRouter], {}, pulled([anything, step(7n)]))).toEqual({ amounts: [7n] });
-  // What calls leave is paid whole; at least the minimum is certain.
+  // `payAll` pays the whole balance; at least the minimum is certain.
   expect(judge([fromRouter], {}, pulled([anything, payAll(usdc, alice, 5n)]))).toEqual({ amounts: [5n] });
   const both = { receipts: [{ recipient: alice, currency: usdc }, ...(native(alice).receipts ?? [])] };
   expect(
@@ -381,21 +381,21 @@ test("fills of the service count: direct, through the router, and through the ap
   expect(judge([solverNativeTransfer(fill, alice, 4n)], native(alice), left)).toEqual({ amounts: [3n] });
 });
 
-/** What a market of standing offers does when anybody takes the recipient's. */
+/** The events of a market of standing offers when `by` takes an offer of the recipient. */
 const taken = (payer: Address, by: Address): readonly EmittedLog[] => [
   transfer(usdc, payer, alice, 7n),
   transfer(dai, alice, by, 7n),
 ];
 
-test("the recipient's own trade is no fill, whoever takes the offer and however the market is called", () => {
+test("the recipient's own trade is not a fill, for any taker and any way to call the market", () => {
   expect(judge(taken(solver, solver), {}, { to: strange, input: ended })).toEqual({ amounts: [0n] });
   expect(judge(taken(fill, fill), {}, routed([step(0n, strange), anything]))).toEqual({ amounts: [0n] });
   expect(judge(taken(fill, fill), {}, pulled([anything, payAll(dai, solver, 0n)]))).toEqual({
     amounts: [0n],
   });
-  // A token that trades itself.
+  // The token is the market itself.
   expect(judge(taken(solver, solver), {}, { to: usdc, input: ended })).toEqual({ amounts: [0n] });
-  // Naming a payment that may fail, or less than the trade brings, adds nothing to it.
+  // Naming a payment that may fail, or that is less than the trade's proceeds, adds nothing to it.
   expect(judge(taken(fill, fill), {}, routed([anything, { ...step(7n), allowFailure: true }]))).toEqual({
     amounts: [0n],
   });
@@ -409,17 +409,17 @@ test("a claim, a distribution or a bridge's withdrawal that anyone can trigger f
     expect(judge(emitted, {}, { to: strange, input: ended })).toEqual({ amounts: [0n] });
     expect(judge(emitted, {}, routed([anything]))).toEqual({ amounts: [0n] });
     expect(judge(emitted, {}, pulled([anything]))).toEqual({ amounts: [0n] });
-    // Beside a payment the claim stays the recipient's own: it neither counts nor makes up for what is taken
-    // back.
-    const beside = [...emitted, transfer(usdc, fill, alice, 2n), transfer(usdc, alice, bob, 8n)];
-    expect(judge(beside, {}, routed([anything, step(2n)]))).toEqual({ amounts: [1n] });
+    // Next to a payment the claim stays the recipient's own: it neither counts nor makes up for a refunded
+    // part.
+    const withPayment = [...emitted, transfer(usdc, fill, alice, 2n), transfer(usdc, alice, bob, 8n)];
+    expect(judge(withPayment, {}, routed([anything, step(2n)]))).toEqual({ amounts: [1n] });
   }
   const claimed = [solverNativeTransfer(fill, alice, 7n)];
   expect(judge(claimed, native(alice), { to: strange, input: ended })).toEqual({ amounts: [0n] });
   expect(judge(claimed, native(alice), routed([anything], 7n))).toEqual({ amounts: [0n] });
 });
 
-test("a route that somebody else signed is no fill of whoever submits it", () => {
+test("a route signed by another account is not a fill by its submitter", () => {
   const routes = ["permit2Route", "authorizationRoute"] as const;
   for (const name of routes) {
     const selector = toFunctionSelector(getAbiItem({ abi: approvalProxyAbi, name }));
@@ -449,7 +449,7 @@ test.each([1n, 95n])("attests a payment after calls that move %s of it out and b
   // Out before the payment, out of the recipient's own money.
   const paidTwice = [out, transfer(usdc, fill, alice, moved), there];
   expect(judge(paidTwice, asked, paying)).toEqual({ amounts: [95n] });
-  // The same without a check of the router: the balance grew by as much.
+  // The same without the router's check: the balance grew by as much.
   expect(
     judge([there, out, transfer(usdc, fill, alice, moved)], asked, pulled([step(95n), anything])),
   ).toEqual({ amounts: [95n] });
@@ -462,7 +462,7 @@ test("attests what the router checked, whatever the recipient does when the rout
   expect(judge(emitted, {}, pulled([...checked, payAll(dai, solver, 0n), payNative(alice, 1n)]))).toEqual({
     amounts: [95n],
   });
-  // A check of less, or of the same balance twice, guarantees no more.
+  // A check of a lower amount, or of the same balance twice, guarantees no more.
   expect(judge(emitted, {}, pulled([note(alice), step(95n), received(alice, 90n)]))).toEqual({
     amounts: [90n],
   });
@@ -474,8 +474,8 @@ test("attests what the router checked, whatever the recipient does when the rout
     ),
   ).toEqual({ amounts: [95n] });
   for (const steps of [
-    // Paid before the note, checked for another account, checked before further calls, or not certainly
-    // checked.
+    // Paid before the note, checked for another account, checked before further calls, or with a check that
+    // may fail.
     [step(95n), note(alice), received(alice, 95n)],
     [note(bob), step(95n), received(bob, 95n)],
     [...checked, anything],
@@ -518,7 +518,7 @@ test("attests a payment by another key than the order's, whatever its calls and 
   const deposits = [
     transfer(usdc, bob, otherDepository, 1n),
     transfer(usdc, solver, depository, 1n),
-    // A contract that only says so.
+    // A contract that only emits the event.
     transfer(strange, solver, depository, 1n),
     nativeDeposit(solver, 1n, orderId),
     erc20Deposit(bob, usdc, 1n, orderId),
@@ -556,7 +556,7 @@ test("a transaction whose sender deposits for the order is its fill only when th
       expect(judge(emitted, { solver: bob }, paying)).toEqual(refused);
     }
   }
-  // Of a function that is not the router's only the events tell.
+  // Of a function other than the router's, only the events count.
   const foreign = { to: fill, input: ended };
   const reported = [solverNativeTransfer(fill, alice, 7n), nativeDeposit(bob, 1n, orderId)];
   expect(judge(reported, native(alice), foreign)).toEqual({ amounts: [7n] });

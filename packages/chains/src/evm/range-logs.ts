@@ -26,7 +26,7 @@ export interface LogQuestion {
 export interface LogNode {
   readonly size: LogRangeSize;
   readonly hashes: HashFilters;
-  /** Told of logs that a node gave without being asked, by their number. */
+  /** Called with the number of logs that a node gave without being asked. */
   readonly onUnasked: (count: number) => void;
 }
 
@@ -196,8 +196,7 @@ async function withHashes(transport: RpcTransport, range: BlockRange): Promise<B
 }
 
 /**
- * Logs asked for by block hash cannot come from another fork, so one look at the last block beside them is
- * enough.
+ * Logs requested by block hash cannot come from another fork, so it is enough to read the last block as well.
  */
 async function fetchByHash(
   transport: RpcTransport,

@@ -39,14 +39,11 @@ import type { AttestationRules } from "./attestable.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
 
 export interface ReaderOptions {
-  /**
-   * The newest head heard of, when somebody listens; reads of accounts and gas prices are kept until it
-   * changes.
-   */
+  /** The newest known head, if heads are followed; accounts and gas prices are cached until it changes. */
   readonly knownHead?: () => BlockRef | undefined;
-  /** Told of logs that look like deposits and are none. */
+  /** Called with logs that look like deposits but are not. */
   readonly onIgnored?: (ignored: readonly IgnoredLog[]) => void;
-  /** Told of logs that the node gave without being asked, by their number, with each such answer. */
+  /** Called with the number of logs that the node gave without being asked, for each such answer. */
   readonly onUnrequestedLogs?: (count: number) => void;
   /** How oracles attest deposits; absent: nothing is settled. */
   readonly attestation?: AttestationRules;
@@ -67,7 +64,7 @@ export function createChainReader(
     depositories: [depository, ...formerDepositories],
     tokens: new Set(chain.tokens.map((token) => token.address)),
   };
-  // The solver could not pay back what it does not hold, and app balances are told in dollars.
+  // The solver could not pay back a token that it does not hold, and app balances are in dollars.
   const held = new Set(
     chain.tokens.filter(({ supportsBridging }) => supportsBridging).map(({ address }) => address),
   );
@@ -98,7 +95,7 @@ export function createChainReader(
     const method = "eth_feeHistory";
     const params = [toQuantity(FEE_HISTORY_BLOCKS), "latest", [FEE_HISTORY_PERCENTILE]];
     const history = transport.request(method, params).then(readFeeHistory, (error: unknown) => {
-      // The floor of the configuration stands in where a node has no history to tell.
+      // The configured minimum applies where a node has no fee history.
       if (error instanceof NodeRefusal && isMethodMissing(error)) return undefined;
       throw error;
     });
@@ -142,14 +139,14 @@ export function createChainReader(
       ]);
       if (mined === undefined) {
         if (read === undefined) return { kind: "absent" };
-        // In a block by one answer and without a receipt by the other: neither pending nor known to have
+        // One answer has it in a block, the other has no receipt: neither pending nor known to have
         // succeeded.
         if (read.blockHash !== undefined)
           throw inconsistent(method, "transaction is mined but has no receipt yet");
         return { kind: "pending", transaction: read.transaction };
       }
       if (read === undefined) throw inconsistent(method, "receipt without a transaction");
-      // Read as pending a moment before its block came, which is no contradiction.
+      // The transaction was read as pending just before its block arrived: not a contradiction.
       if (read.blockHash !== undefined && read.blockHash !== mined.blockHash) {
         throw inconsistent(method, "receipt and transaction are in different blocks");
       }

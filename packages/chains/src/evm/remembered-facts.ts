@@ -1,22 +1,19 @@
-/** Facts that can never change, the least recently asked for forgotten first. */
+/** Facts that can never change; the least recently used is forgotten first. */
 export interface RememberedFacts<T> {
   get(key: string): T | undefined;
   set(key: string, fact: T): void;
 }
 
 export interface MemoryBounds<T> {
-  /** Most facts that are kept. */
+  /** Maximum number of facts. */
   readonly entries: number;
-  /** Most bytes that they may take together, by `sizeOf`. */
+  /** Maximum total size, by `sizeOf`. */
   readonly bytes: number;
   /** Must not change while a fact is kept. */
   readonly sizeOf: (fact: T) => number;
 }
 
-/**
- * Bounded by what the facts weigh as well as by their number: whoever pays for a transaction decides how
- * large it is.
- */
+/** Bounded by the size of the facts as well as by their number: others decide how large a transaction is. */
 export function rememberedFacts<T>({ entries, bytes, sizeOf }: MemoryBounds<T>): RememberedFacts<T> {
   const facts = new Map<string, T>();
   let held = 0;
@@ -45,7 +42,7 @@ export function rememberedFacts<T>({ entries, bytes, sizeOf }: MemoryBounds<T>):
   };
 }
 
-/** Runs `work` once for all who ask for the same key while it is under way. Nothing outlives it. */
+/** Runs `work` once for all concurrent callers of a key. Nothing is kept afterwards. */
 export function singleFlight<T>(): (key: string, work: () => Promise<T>) => Promise<T> {
   const underWay = new Map<string, Promise<T>>();
   return async (key, work) => {

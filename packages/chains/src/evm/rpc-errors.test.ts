@@ -84,8 +84,8 @@ test.each([
   ["a node that gives the data only in its text", refusal(`execution reverted, data: "${errorString}"`, 3)],
   ["OpenEthereum", refusal("VM execution error.", -32_015, `Reverted ${errorString}`)],
   ["a proxy that nests the data", refusal("execution reverted", 3, { data: errorString })],
-])("a revert told by %s is read with its data and reason", (_, told) => {
-  expect(simulationOutcomeOf(told)).toEqual({ kind: "reverts", data: errorString, reason: "no entry" });
+])("a revert reported by %s is read with its data and reason", (_, refused) => {
+  expect(simulationOutcomeOf(refused)).toEqual({ kind: "reverts", data: errorString, reason: "no entry" });
 });
 
 test("panics and custom errors get a readable reason", () => {
@@ -166,10 +166,10 @@ test.each([
 ] as const)(
   "%s is a rate limit: neither a range that is too large nor tracing that is switched off",
   (text, code) => {
-    const told = refusal(text, code);
-    expect(isRateLimit(told)).toBe(true);
-    expect(isRangeTooLarge(told)).toBe(false);
-    expect(isTracingRefused(told)).toBe(false);
+    const refused = refusal(text, code);
+    expect(isRateLimit(refused)).toBe(true);
+    expect(isRangeTooLarge(refused)).toBe(false);
+    expect(isTracingRefused(refused)).toBe(false);
   },
 );
 

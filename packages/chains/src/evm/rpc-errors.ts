@@ -4,9 +4,9 @@ import type { BroadcastOutcome, SimulationOutcome } from "@causeway/families/evm
 import { NO_REVERT_DATA, NodeRefusal, RpcFault, saysRateLimit } from "@causeway/families";
 
 /**
- * The one place where error codes and wordings of nodes are read. Known dialects: anvil, geth (and its
- * descendants), erigon, nethermind, reth, besu, OpenEthereum. Nodes agree on no code but 3 (revert with
- * data), so texts decide.
+ * The only place that interprets error codes and texts of nodes. Known dialects: anvil, geth (and its
+ * descendants), erigon, nethermind, reth, besu, OpenEthereum. Nodes agree only on code 3 (revert with data),
+ * so texts decide.
  */
 
 /**
@@ -35,7 +35,7 @@ const insufficientFunds =
   /insufficient ?(?:funds|balance)|insufficient (?:MaxFeePerGas for )?sender balance|(?:doesn't|does not) have enough (?:funds|balance to cover)|upfront.cost.exceeds.(?:account.)?balance|sender balance too low|Lack of funds/i;
 /**
  * Gas limits above the cap of EIP-7825: reth and EDR ("greater than the cap"), Nethermind, Besu ("must be at
- * most"). geth's is among the rest.
+ * most"). geth's wording is part of the following expression.
  */
 const overGasCap =
   /gas limit .{0,24}greater than the cap|TxGasLimitCapExceeded|TxGasLimitGreaterThanCap|gas limit must be at most/i;
@@ -43,15 +43,13 @@ const overGasCap =
 const refusedForGood =
   /intrinsic gas|exceeds block gas limit|gas limit too high|exceeds (?:the )?(?:block|transaction) gas limit|gas limit is (?:too high|exceed)|invalid sender|invalid signature|invalid transaction v, r, s|chain ?id|\brlp\b|failed to decode|decode signed transaction|oversized data|max initcode size|initcode size|priority fee (?:per gas )?higher than max fee|max ?priority ?fee ?per ?gas higher|exceeds the configured cap|transaction type not supported|unsupported transaction type|sender not an EOA|sender is not an EOA|SenderIsContract|TxGasLimitExceeded|GasLimitExceeded|MalformedTransaction|floor data gas/i;
 /**
- * Somebody whose authorization travels along has a transaction of his own in the pool, or ours would be one
- * too many from such an account. It passes, but when is up to him, and everything behind it in the lane would
- * wait.
+ * The signer of an included authorization has a pending transaction, or ours would exceed the limit for such
+ * an account. The condition passes, but at a time the signer chooses, and everything behind it in the lane
+ * would wait.
  */
 const heldUpByAuthority = /authority (?:is )?already reserved|in-?flight transaction limit reached/i;
 
-/**
- * Reads the refusal of `eth_sendRawTransaction`; undefined when it says nothing certain about these bytes.
- */
+/** Reads the refusal of `eth_sendRawTransaction`; undefined when it proves nothing about these bytes. */
 export function broadcastOutcomeOf(refusal: NodeRefusal): BroadcastOutcome | undefined {
   const text = `${refusal.nodeText} ${textIn(refusal.nodeData)}`;
   if (alreadyKnown.test(text)) return { kind: "alreadyKnown" };
@@ -65,7 +63,7 @@ export function broadcastOutcomeOf(refusal: NodeRefusal): BroadcastOutcome | und
 
 const revertText =
   /execution reverted|\brevert(?:ed)?\b|VM execution error|always failing transaction|transaction (?:execution )?failed/i;
-/** The call ran and failed in the machine itself: as final as a revert, without data. */
+/** The call ran and failed in the EVM itself: as final as a revert, without data. */
 const machineFailure =
   /invalid opcode|InvalidFEOpcode|OpcodeNotFound|NotActivated|bad instruction|invalid jump|InvalidJump|stack (?:under|over)flow|Stack(?:Under|Over)flow|out of gas|OutOfGas|gas required exceeds allowance|gas too low|BasicOutOfGas|EVM error|create collision|contract address collision|max code size|write protection|precompile/i;
 
@@ -74,7 +72,7 @@ export function simulationOutcomeOf(refusal: NodeRefusal): SimulationOutcome | u
   const text = `${refusal.nodeText} ${textIn(refusal.nodeData)}`;
   const data = revertDataOf(refusal);
   if (data !== NO_REVERT_DATA) return { kind: "reverts", data, reason: revertReason(data, refusal.nodeText) };
-  // A revert may quote "insufficient balance" of a token: what the chain says first decides.
+  // A revert may quote "insufficient balance" of a token, so the revert is checked first.
   if (refusal.nodeCode === 3 || revertText.test(text)) {
     return { kind: "reverts", data, reason: revertReason(data, refusal.nodeText) };
   }
@@ -88,7 +86,7 @@ export function revertDataOf(refusal: NodeRefusal): Hex {
   return hexIn(refusal.nodeData, 0) ?? hexInText(refusal.nodeText) ?? NO_REVERT_DATA;
 }
 
-/** True when the node refuses a log query for its size, so that a smaller range may pass. */
+/** True when the node refuses a log query because of its size, so that a smaller range may pass. */
 export function isRangeTooLarge(refusal: NodeRefusal): boolean {
   if (isRateLimit(refusal)) return false;
   return /more than \d+ (?:results|logs)|too many (?:results|logs|blocks)|(?:block )?range.{0,40}(?:too (?:large|wide|big)|exceed|limit|greater|less than)|exceed.{0,30}(?:block )?range|max(?:imum)? (?:block )?range|response (?:size )?(?:is )?too (?:big|large)|response size (?:exceed|should)|query (?:timeout|exceeds)|limit(?:ed)? to .{0,20}(?:blocks|logs|results)|max results/i.test(
@@ -97,9 +95,8 @@ export function isRangeTooLarge(refusal: NodeRefusal): boolean {
 }
 
 /**
- * True when a query about the logs of several blocks may pass with fewer. Providers word their limits as they
- * like and change them, so every refusal counts that says nothing else: neither the number of calls, nor an
- * unknown block, nor a missing method.
+ * True when a query about the logs of several blocks may pass with fewer. Providers change the wording of
+ * their limits, so every refusal counts except for rate limits, unknown blocks and missing methods.
  */
 export function mayPassInParts(error: unknown): boolean {
   if (isTooLarge(error)) return true;
@@ -107,13 +104,13 @@ export function mayPassInParts(error: unknown): boolean {
   return !isRateLimit(error) && !isUnknownBlock(error) && !isMethodMissing(error);
 }
 
-/** True when an answer is larger than the node gives or than is read. */
+/** True when an answer exceeds the node's size limit or ours. */
 export function isTooLarge(error: unknown): boolean {
   if (error instanceof NodeRefusal) return isRangeTooLarge(error);
   return error instanceof RpcFault && error.kind === "tooLarge";
 }
 
-/** True when an answer does not come within the deadline. */
+/** True when an answer does not arrive before the deadline. */
 export function isLate(error: unknown): boolean {
   return error instanceof RpcFault && error.kind === "deadline";
 }
@@ -140,7 +137,7 @@ export function isMethodMissing(refusal: NodeRefusal): boolean {
   );
 }
 
-/** True when the node has the method, but not for us: tracing is often switched off, or sold apart. */
+/** True when the node has the method, but not for us: tracing is often disabled or sold separately. */
 export function isTracingRefused(refusal: NodeRefusal): boolean {
   if (isRateLimit(refusal) || isUnknownBlock(refusal)) return false;
   // EthereumJS has no tracers ("not implemented"); the others are plans and settings of providers.
@@ -156,20 +153,20 @@ export function isTypeRefused(refusal: NodeRefusal): boolean {
   );
 }
 
-/** True when the gas limit does not even pay for the transaction's bytes. */
+/** True when the gas limit does not even cover the transaction's intrinsic gas. */
 export function isBelowIntrinsicGas(refusal: NodeRefusal): boolean {
   return /intrinsic gas|CallGasCostMoreThanGasLimit|GasFloorMoreThanGasLimit|floor data gas/i.test(
     refusal.nodeText,
   );
 }
 
-/** True when the node refuses for the number of our calls. */
+/** True when the node refuses because of our number of calls. */
 export function isRateLimit({ nodeCode: code, nodeText: message, nodeData: data }: NodeRefusal): boolean {
   return saysRateLimit({ code, message, data });
 }
 
 /**
- * Finds the node's own answer inside any error, ours or viem's, however deeply wrapped.
+ * Finds the node's own answer inside any error, ours or viem's, at any depth of wrapping.
  *
  * viem's RPC errors carry `code`, `details` and `data` as own fields on the innermost cause.
  */
@@ -202,7 +199,7 @@ export function revertReason(data: Hex, nodeText = "execution reverted"): string
     const code = decoded.args[0];
     return `panic 0x${code.toString(16)}: ${panicMeanings.get(code) ?? "unknown panic"}`;
   } catch {
-    // Contracts may revert with anything, also with bytes that only begin like a standard error.
+    // Contracts may revert with any bytes, including some that only begin like a standard error.
     return `reverted with undecodable data ${selector}`;
   }
 }

@@ -10,19 +10,19 @@ import { simulationOutcomeOf } from "./rpc-errors.ts";
 import { NodeRefusal } from "@causeway/families";
 import type { RpcTransport } from "../nodes/transport.ts";
 
-/** A call, and the most gas that it may use; as much as the node allows when it is not set. */
+/** A call, and its gas limit; without one, as much as the node allows. */
 export type SimulatedCall = CallPlan & { readonly gasLimit?: bigint };
 
 /**
  * Runs a call on the latest state without sending it, by `eth_estimateGas`.
  *
- * Without `fees` only the value, not the gas, is checked against the sender's balance, and the call sees a
- * gas price of zero: code that behaves only then is not found out. With `fees` it sees the price it would
- * pay, and the gas is checked at `maxFeePerGas`.
+ * Without `fees`, only the value and not the gas is checked against the sender's balance, and the call sees a
+ * gas price of zero, which code can detect. With `fees` it sees the price it would pay, and the gas is
+ * checked at `maxFeePerGas`.
  *
- * @returns the gas to give it, or what the chain itself says against it
- * @throws RpcFault when the node did not say whether the call succeeds, also when `fees` are below the base
- * fee of the moment
+ * @returns the gas limit to use, or the chain's reason against the call
+ * @throws RpcFault when the node did not report whether the call succeeds, also when `fees` are below the
+ * current base fee
  */
 export async function simulateCall(
   transport: RpcTransport,
@@ -32,9 +32,9 @@ export async function simulateCall(
 ): Promise<SimulationOutcome> {
   const outcome = await estimate(transport, from, call, fees);
   if (fees === undefined || outcome.kind !== "reverts") return outcome;
-  // Nodes try no more gas than the sender can pay for. A call that needs more ends like any other that runs
-  // out of it, or as a revert of whoever made the call that did: only what it needs without a price tells
-  // these from a fault of its own.
+  // Nodes provide no more gas than the sender can pay for. A call that needs more runs out of gas, or reverts
+  // in the contract that made the inner call. Without a gas price, these are distinguishable from a fault of
+  // the call itself.
   const method = "eth_getBalance";
   const [unpriced, balance] = await Promise.all([
     estimate(transport, from, call),

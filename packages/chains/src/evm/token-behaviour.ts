@@ -2,13 +2,13 @@ import { tokenProbeAbi, tokenProbeBytecode } from "@causeway/contracts";
 import type { Address, Hex } from "@causeway/domain";
 import { decodeFunctionResult, encodeFunctionData } from "viem";
 
-/** What a probe of a token is asked, and what its answers mean. Pure. */
+/** The questions to a token probe, and the meaning of its answers. Pure. */
 
-/** How a token behaves; undefined where the probe could not tell. */
+/** How a token behaves; undefined where the probe got no answer. */
 export interface TokenBehaviour {
   /**
-   * `exact`: who receives gets what was sent. `charges`: less than that, or more is taken of the sender.
-   * `refuses`: what somebody bought he cannot hand on, or not sell.
+   * `exact`: the recipient gets what was sent. `charges`: they get less, or the sender pays more. `refuses`:
+   * a buyer cannot transfer the tokens, or cannot sell them.
    */
   readonly transfers: "exact" | "charges" | "refuses" | undefined;
   /** An allowance must be set to zero before it is set to another amount. */
@@ -18,24 +18,23 @@ export interface TokenBehaviour {
 export const UNKNOWN_BEHAVIOUR: TokenBehaviour = { transfers: undefined, resetsApproval: undefined };
 
 /**
- * `open`: it takes the token. `blocked`: the token goes to others, and not to this one. Undefined: the probe
- * could not tell.
+ * `open`: the recipient can receive the token. `blocked`: other accounts can, this one cannot. Undefined: the
+ * probe got no answer.
  */
 export type RecipientStanding = "open" | "blocked" | undefined;
 
-/** Accounts that nobody has: one that holds the probe's code, and one that only receives. */
+/** Accounts without a known key: one that holds the probe's code, and one that only receives. */
 export const PROBE_ACCOUNT: Address = "0xca05e7a900000000000000000000000000000b01";
 export const STRANGER: Address = "0xca05e7a900000000000000000000000000000b02";
 
 const DEPLOYING_END = "5ff3fe";
 
 /**
- * The probe's code as a chain would keep it: what its creation returns stands behind the few instructions
- * that do so.
+ * The probe's deployed code: the part of its creation code after the few instructions that return it.
  */
 export const tokenProbeCode: Hex = `0x${tokenProbeBytecode.slice(tokenProbeBytecode.indexOf(DEPLOYING_END) + DEPLOYING_END.length)}`;
 
-/** Asked of a holder of the token that has the probe's code. */
+/** For a holder of the token that has the probe's code. */
 export function behaviourQuestion(token: Address): Hex {
   return encodeFunctionData({
     abi: tokenProbeAbi,
@@ -54,8 +53,8 @@ export function recipientQuestion(token: Address, recipient: Address): Hex {
 }
 
 /**
- * Reads the answer to {@link behaviourQuestion}; nothing is known of a token whose answer cannot be read:
- * nodes that ignore the code that was put there answer anything.
+ * Reads the answer to {@link behaviourQuestion}; an unreadable answer proves nothing: nodes that ignore the
+ * code override return anything.
  */
 export function behaviourIn(answer: Hex | undefined): TokenBehaviour {
   const read = readable(answer, (data) =>
@@ -65,7 +64,7 @@ export function behaviourIn(answer: Hex | undefined): TokenBehaviour {
   const [moves, approvals] = read;
   return {
     transfers: transfersOf(moves),
-    // One that takes no approval at all behaves like neither.
+    // A token that accepts no approval at all has neither behavior.
     resetsApproval: approvals.first && approvals.changedAfterZero ? !approvals.changed : undefined,
   };
 }
@@ -91,7 +90,7 @@ interface Move {
 const hasArrived = ({ moved, received }: Move): boolean => moved && received > 0n;
 
 function transfersOf([bought, ...further]: readonly Move[]): TokenBehaviour["transfers"] {
-  // Nothing lies in the pool, or the pool itself may not move it now: nothing is known of anybody else.
+  // The pool is empty, or may not transfer at the moment: this proves nothing about other holders.
   if (bought === undefined || bought.asked === 0n || !hasArrived(bought)) return undefined;
   if (further.some((move) => move.asked > 0n && !hasArrived(move))) return "refuses";
   const isExact = [bought, ...further].every(
@@ -100,7 +99,7 @@ function transfersOf([bought, ...further]: readonly Move[]): TokenBehaviour["tra
   return isExact ? "exact" : "charges";
 }
 
-/** Undefined for what is no answer of the probe. */
+/** Undefined for anything that the probe does not answer. */
 function readable<T>(answer: Hex | undefined, read: (data: Hex) => T): T | undefined {
   if (answer === undefined || answer === "0x") return undefined;
   try {

@@ -12,8 +12,8 @@ const word = (value: bigint): Hex => encodeAbiParameters([{ type: "uint256" }], 
 const abiText = (text: string): Hex => encodeAbiParameters([{ type: "string" }], [text]);
 const bytes32 = (text: string): Hex => padHex(`0x${Buffer.from(text).toString("hex")}`, { dir: "right" });
 
-/** What a usual token answers, with changes. */
-function told(change: {
+/** The answers of an ordinary token, with changes. */
+function metadataOf(change: {
   decimals?: Hex | undefined;
   balance?: Hex | undefined;
   symbol?: Hex | undefined;
@@ -25,54 +25,56 @@ function told(change: {
 }
 
 test("a token is what it says of itself", () => {
-  expect(told({})).toEqual({ symbol: "ABC", name: "A B C", decimals: 6 });
+  expect(metadataOf({})).toEqual({ symbol: "ABC", name: "A B C", decimals: 6 });
 });
 
 test("the oldest tokens answer their texts in 32 bytes", () => {
-  expect(told({ symbol: bytes32("MKR"), name: bytes32("Maker") })).toMatchObject({
+  expect(metadataOf({ symbol: bytes32("MKR"), name: bytes32("Maker") })).toMatchObject({
     symbol: "MKR",
     name: "Maker",
   });
   const full = "x".repeat(32);
-  expect(told({ symbol: bytes32(full) })).toMatchObject({ symbol: full });
+  expect(metadataOf({ symbol: bytes32(full) })).toMatchObject({ symbol: full });
 });
 
 test("a contract without decimals or balances is no token", () => {
   for (const answer of [undefined, "0x", "0x06"] as const) {
-    expect(told({ decimals: answer })).toBeUndefined();
-    expect(told({ balance: answer })).toBeUndefined();
+    expect(metadataOf({ decimals: answer })).toBeUndefined();
+    expect(metadataOf({ balance: answer })).toBeUndefined();
   }
 });
 
 test("decimals above 36 are no decimals", () => {
-  expect(told({ decimals: word(36n) })).toMatchObject({ decimals: 36 });
-  expect(told({ decimals: word(37n) })).toBeUndefined();
-  expect(told({ decimals: word(2n ** 256n - 1n) })).toBeUndefined();
+  expect(metadataOf({ decimals: word(36n) })).toMatchObject({ decimals: 36 });
+  expect(metadataOf({ decimals: word(37n) })).toBeUndefined();
+  expect(metadataOf({ decimals: word(2n ** 256n - 1n) })).toBeUndefined();
 });
 
 test("a token without a symbol is called by its address, one without a name by its symbol", () => {
   for (const answer of [undefined, "0x", word(2n ** 255n), abiText(""), `0x${"00".repeat(64)}`] as const) {
-    expect(told({ symbol: answer, name: answer })).toMatchObject({
+    expect(metadataOf({ symbol: answer, name: answer })).toMatchObject({
       symbol: "0xabab…abab",
       name: "0xabab…abab",
     });
   }
-  expect(told({ name: abiText("\u0000\u200B\n") })).toMatchObject({ symbol: "ABC", name: "ABC" });
+  expect(metadataOf({ name: abiText("\u0000\u200B\n") })).toMatchObject({ symbol: "ABC", name: "ABC" });
 });
 
 test("texts are one line without characters that disguise, and bounded", () => {
-  expect(told({ symbol: abiText("U\u202ESD\u200BC\n\u0007fake") })).toMatchObject({ symbol: "U SD C fake" });
-  const long = told({ symbol: abiText("s".repeat(50_000)), name: abiText("n".repeat(50_000)) });
+  expect(metadataOf({ symbol: abiText("U\u202ESD\u200BC\n\u0007fake") })).toMatchObject({
+    symbol: "U SD C fake",
+  });
+  const long = metadataOf({ symbol: abiText("s".repeat(50_000)), name: abiText("n".repeat(50_000)) });
   expect(long?.symbol).toHaveLength(32);
   expect(long?.name).toHaveLength(128);
 });
 
 test("texts whose places lie outside of the answer are none", () => {
   const beyond: Hex = `${word(32n)}${word(1_000n).slice(2)}${"41".repeat(32)}`;
-  expect(told({ symbol: beyond })).toMatchObject({ symbol: "0xabab…abab" });
+  expect(metadataOf({ symbol: beyond })).toMatchObject({ symbol: "0xabab…abab" });
 });
 
-/** A node whose multicall answers these, or says what `answer` gives. */
+/** A node whose multicall returns this, or fails with it. */
 const node = (answer: Hex | undefined | Error, asked: Hex[] = []) => ({
   ask: async (to: Address, data: Hex): Promise<Hex | undefined> => {
     expect(to).toBe(MULTICALL3);

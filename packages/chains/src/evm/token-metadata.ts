@@ -2,14 +2,14 @@ import type { Address, Hex } from "@causeway/domain";
 import { cleanText } from "@causeway/domain";
 import { balanceCall, type SubCall } from "./multicall.ts";
 
-/** What an ERC-20 token says of itself, fit to be shown. Whether it says the truth nobody knows. */
+/** What an ERC-20 token reports about itself, fit to be shown. Not verified. */
 export interface TokenMetadata {
   readonly symbol: string;
   readonly name: string;
   readonly decimals: number;
 }
 
-/** More decimals no real token has; amounts of such a one could not be told as text or in USD. */
+/** No real token has more decimals; with more, amounts could not be written as text or in USD. */
 export const MAX_DECIMALS = 36;
 const LONGEST_SYMBOL = 32;
 const LONGEST_NAME = 128;
@@ -18,7 +18,7 @@ const MAX_TEXT_BYTES = 1_024;
 const WORD = 32;
 
 /**
- * The questions whose answers {@link tokenMetadataOf} reads, in its order: `decimals()`, `balanceOf(token)`,
+ * The calls whose answers {@link tokenMetadataOf} reads, in its order: `decimals()`, `balanceOf(token)`,
  * `symbol()`, `name()`.
  */
 export function tokenMetadataCalls(token: Address): readonly SubCall[] {
@@ -32,7 +32,7 @@ export function tokenMetadataCalls(token: Address): readonly SubCall[] {
 
 /**
  * Reads the answers of {@link tokenMetadataCalls}; undefined for a call that failed. A contract without
- * balances or plausible decimals is no token; one without a symbol is called by its address. Pure.
+ * balances or plausible decimals is not a token; one without a symbol is named by its address. Pure.
  */
 export function tokenMetadataOf(
   token: Address,
@@ -50,16 +50,16 @@ export function tokenMetadataOf(
   };
 }
 
-/** The first word of an answer; undefined when there is not even one. */
+/** The first word of an answer; undefined when the answer is shorter. */
 function wordIn(answer: Hex | undefined): bigint | undefined {
   return answer === undefined || answer.length < 2 + 2 * WORD
     ? undefined
     : BigInt(answer.slice(0, 2 + 2 * WORD));
 }
 
-/** An answer as text, without the marks that stand for bytes which are none. */
-function shownText(answer: Hex | undefined, most: number): string {
-  return cleanText(textIn(answer).replaceAll("\uFFFD", ""), most);
+/** An answer as text, without replacement characters for invalid bytes. */
+function shownText(answer: Hex | undefined, maxLength: number): string {
+  return cleanText(textIn(answer).replaceAll("\uFFFD", ""), maxLength);
 }
 
 /** An ABI string, or, as the oldest tokens answer, 32 bytes padded with zeros; empty when it is neither. */
@@ -73,11 +73,11 @@ function textIn(answer: Hex | undefined): string {
   const start = placeIn(bytes, 0);
   const length = start === undefined ? undefined : placeIn(bytes, start);
   if (start === undefined || length === undefined) return "";
-  // A contract may answer with megabytes: more than this is not shown anyway.
+  // A contract may answer with megabytes; the rest would not be shown anyway.
   return bytes.subarray(start + WORD, start + WORD + Math.min(length, MAX_TEXT_BYTES)).toString("utf8");
 }
 
-/** The word at `at` as a place or length within `bytes`; undefined when it lies outside of them. */
+/** The word at `at` as a position or length within `bytes`; undefined when it lies outside. */
 function placeIn(bytes: Buffer, at: number): number | undefined {
   if (at + WORD > bytes.length) return undefined;
   const value = BigInt(`0x${bytes.subarray(at, at + WORD).toString("hex")}`);

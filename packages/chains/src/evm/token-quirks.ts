@@ -15,13 +15,11 @@ import {
 } from "./token-behaviour.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
 
-/**
- * Finds out how tokens behave by moving some of what pools hold of them, in calls that leave nothing behind.
- */
+/** Finds out how tokens behave by moving tokens held by pools, in calls that are never sent. */
 export interface TokenProbe {
-  /** What the token does with transfers and approvals. @throws RpcFault when the node did not say */
+  /** How the token handles transfers and approvals. @throws RpcFault when the node did not answer */
   behaviour(token: Address): Promise<TokenBehaviour>;
-  /** Whether this recipient takes the token as others do. @throws RpcFault when the node did not say */
+  /** Whether this recipient can receive the token. @throws RpcFault when the node did not answer */
   recipient(token: Address, recipient: Address): Promise<RecipientStanding>;
 }
 
@@ -32,11 +30,11 @@ export interface TokenProbeOptions {
 }
 
 /**
- * Gas for a probe, which moves a token five times: a token that burns all it gets must not keep a node busy.
+ * Gas for a probe, which moves a token five times: limited, because a token may burn all gas that it gets.
  */
 const PROBE_GAS = "0x989680";
 
-/** Holders remembered at most; then all are looked for anew. */
+/** Maximum number of remembered holders; beyond it, all are searched for again. */
 const MAX_HOLDERS = 10_000;
 
 export function createTokenProbe(options: TokenProbeOptions): TokenProbe {
@@ -57,7 +55,7 @@ export function createTokenProbe(options: TokenProbeOptions): TokenProbe {
       const holder = holders.get(token) ?? (await found(token));
       const question = recipientQuestion(token, recipient);
       const standing = recipientStandingIn(holder && (await askHolder(transport, holder, question)));
-      // It may hold nothing any more: the next one who asks looks for another.
+      // It may hold nothing any more: the next call searches for another one.
       if (standing === undefined) holders.delete(token);
       return standing;
     },
@@ -65,7 +63,7 @@ export function createTokenProbe(options: TokenProbeOptions): TokenProbe {
 }
 
 /**
- * The pool that holds most of a token, of those that exchange it for a connector; undefined: there is none.
+ * The pool with the largest balance of a token, among its pools with a connector; undefined: there is none.
  */
 async function holderOf(
   { transport, multicall3, liquidity: { connectors, sources } }: TokenProbeOptions,
@@ -88,13 +86,13 @@ async function holderOf(
     multicall3,
     pools.map((pool) => balanceCall(token, pool)),
   );
-  let most = 0n;
+  let max = 0n;
   let holder: Address | undefined;
   for (const [at, pool] of pools.entries()) {
     const answer = balances[at];
     const held = answer === undefined || answer.length < 66 ? 0n : BigInt(answer.slice(0, 66));
-    if (held <= most) continue;
-    most = held;
+    if (held <= max) continue;
+    max = held;
     holder = pool;
   }
   return holder;
@@ -114,7 +112,7 @@ async function askTogether(
   );
 }
 
-/** Undefined: it reverted, or the node puts no code anywhere. */
+/** Undefined: it reverted, or the node does not support code overrides. */
 async function askHolder(
   transport: Pick<RpcTransport, "request">,
   holder: Address,
@@ -127,7 +125,7 @@ async function askHolder(
     const overrides = { [holder]: code, [PROBE_ACCOUNT]: code };
     return bytesOf(await transport.request(method, [question, "latest", overrides]), method);
   } catch (error) {
-    // Whatever the node has against the question, it has said nothing of the token.
+    // Whatever the reason of the refusal, it proves nothing about the token.
     if (error instanceof NodeRefusal) return undefined;
     throw error;
   }

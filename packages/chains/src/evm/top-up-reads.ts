@@ -17,14 +17,14 @@ import { isMarkedNativeTransfer, isTransferToSolver, nativeTopUp, tokenTopUps } 
 import type { TopUpQuestion } from "./top-ups.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
 
-/** Whole blocks asked for at once: their size is other people's choice. */
+/** Whole blocks requested at once: other people decide how large they are. */
 const BLOCKS_AT_ONCE = 10;
 
 /**
- * Top-ups in blocks of the followed chain, one log query for the tokens; native transfers leave no log, so
- * the blocks' own transactions are read for them, each block by its hash.
+ * Top-ups in blocks of the followed chain: one log query for tokens. Native transfers leave no log, so they
+ * are read from the blocks themselves, each by its hash.
  * @param blocks consecutive, ascending
- * @throws RpcFault when any answer is not about these blocks
+ * @throws RpcFault when an answer is about other blocks
  */
 export async function fetchTopUps(
   transport: RpcTransport,
@@ -40,7 +40,7 @@ export async function fetchTopUps(
   return [...inTokens, ...native];
 }
 
-/** Top-ups by transfers of tokens. @throws RpcFault when any answer is not about these blocks */
+/** Top-ups by token transfers. @throws RpcFault when an answer is about other blocks */
 export async function fetchTokenTopUps(
   transport: RpcTransport,
   question: TopUpQuestion,
@@ -86,8 +86,7 @@ async function nativeTopUpsIn(
   const transactions = readBlockTransactions(
     await transport.request(method, [block.hash, true]),
     block.hash,
-    // Everything else of a block is not even read: kinds of transactions that are nobody's business here have
-    // other fields.
+    // Other transactions of a block are not parsed: their kinds may have other fields.
     (to) => to === solver,
   );
   const marked = transactions.filter((transaction) => isMarkedNativeTransfer(solver, transaction));

@@ -33,8 +33,8 @@ function read(emitted: readonly EmittedLog[], fields: Partial<TransactionFact>) 
 }
 
 /**
- * Whom the plain transfer of 50 by alice credits with these bytes behind it; `nobody` when it is told and
- * credits none.
+ * The account that a plain transfer of 50 by alice credits with these bytes behind it; `nobody` when it is
+ * reported and credits no one.
  */
 function credited(tail: string): Address | "nobody" | "no top-up" {
   const [topUp, ...more] = read([transfer(usdc, alice, solver, 50n)], { input: transferCall(50n, tail) });
@@ -65,14 +65,14 @@ test("forty zero digits credit the sender of the transfer", () => {
   expect(credited(toSender)).toBe(alice);
 });
 
-test("a transfer without a marker is nobody's business here", () => {
+test("ignores a transfer without a marker", () => {
   expect(credited("")).toBe("no top-up");
   expect(credited("11".repeat(32))).toBe("no top-up");
-  // The digits of the marker, but across bytes.
+  // The marker's digits, not aligned to bytes.
   expect(credited(`0${toBob}0`)).toBe("no top-up");
 });
 
-test("a marker with anything before, behind or wrong inside is told and credits nobody", () => {
+test("reports a marker with anything before, behind or wrong inside it, and credits no one", () => {
   for (const tail of [
     `00${toBob}`,
     `${toBob}00`,
@@ -102,14 +102,14 @@ test("a token that looks like a listed one is none", () => {
   expect(read(emitted, { to: lookAlike, input: transferCall(50n, toBob) })).toEqual([]);
 });
 
-test("a look-alike that makes a listed token move is told and credits nobody: its calldata is not the token's", () => {
+test("reports a look-alike that makes a listed token move, and credits no one: its calldata is not the token's", () => {
   const emitted = [transfer(lookAlike, alice, solver, 50n), transfer(usdc, alice, solver, 50n)];
   expect(read(emitted, { to: lookAlike, input: transferCall(50n, toBob) })).toMatchObject([
     { currency: usdc, wallet: undefined },
   ]);
 });
 
-test("two transfers under one marker credit nobody: nothing says which of them is meant", () => {
+test("two transfers under one marker credit no one: either could be meant", () => {
   const emitted = [transfer(usdc, alice, solver, 50n), transfer(usdc, alice, solver, 50n)];
   expect(read(emitted, { input: transferCall(50n, toBob) })).toMatchObject([
     { ordinal: 0, amount: 50n, wallet: undefined },
@@ -137,14 +137,14 @@ test("a marked call that transfers nothing, nothing to the solver, or nothing at
   expect(read([transfer(usdc, alice, solver, 0n)], { input })).toEqual([]);
 });
 
-test("the marker behind a call of another contract credits nobody, whatever moved", () => {
+test("the marker behind a call of another contract credits no one, whatever moved", () => {
   const emitted = [transfer(usdc, alice, solver, 50n)];
   const input: Hex = `0xdeadbeef${toBob}`;
   expect(read(emitted, { to: lookAlike, input })).toMatchObject([{ wallet: undefined }]);
   expect(read(emitted, { to: lookAlike, input: "0xdeadbeef" })).toEqual([]);
 });
 
-test("a transfer to somebody else that ends with a marker credits nobody, though the token pays the solver", () => {
+test("a transfer to another account that ends with a marker credits no one, though the token pays the solver", () => {
   const emitted = [transfer(usdc, alice, solver, 50n)];
   expect(read(emitted, { input: transferCall(50n, toBob, bob) })).toMatchObject([{ wallet: undefined }]);
 });
@@ -176,7 +176,7 @@ test("a plain native transfer that carries only the marker credits the marked ad
   expect(native({ input: topUpMarker(NATIVE_CURRENCY) })?.wallet).toBe(alice);
 });
 
-test("a native transfer with more than the marker is told and credits nobody; one without is none", () => {
+test("reports a native transfer with more than the marker and credits no one; one without a marker is not a top-up", () => {
   expect(native({ input: `${topUpMarker(bob)}00` })).toMatchObject({ wallet: undefined, amount: 9n });
   expect(native({ input: "0x" })).toBeUndefined();
   expect(native({ input: "0x1234" })).toBeUndefined();

@@ -10,39 +10,36 @@ import {
   type TransactionFact,
 } from "@causeway/families/evm";
 
-/**
- * Reads transfers to the solver as top-ups of app balances. Pure: the same facts give the same top-ups,
- * wherever they were read.
- */
+/** Reads transfers to the solver as top-ups of app balances. Pure: equal facts give equal top-ups. */
 
-/** Stands before and behind the address to credit. */
+/** Encloses the address to credit. */
 export const TOP_UP_MARKER = "012345abcdef";
 const MARKED_LENGTH = 2 * TOP_UP_MARKER.length + 40;
 const TRANSFER_SELECTOR = "0xa9059cbb";
-/** Selector and two words, as hex digits behind the `0x`. */
+/** Selector and two words, as hex digits without the `0x`. */
 const TRANSFER_CALL_LENGTH = 8 + 64 + 64;
 
 export interface TopUpQuestion {
   readonly solver: Address;
-  /** Tokens whose Transfers are believed, each for itself. */
+  /** Tokens whose Transfers are trusted, each for itself. */
   readonly tokens: ReadonlySet<Address>;
 }
 
-/** What stands behind a call: a marked address, nothing of ours, or a marker that says nothing certain. */
+/** The suffix of a call: a marked address, no marker, or an invalid marker. */
 export type Marked =
   | { readonly kind: "credit"; readonly wallet: Address }
   | { readonly kind: "none" }
   | { readonly kind: "malformed" };
 
-/** The calldata that marks a transfer as a top-up of `wallet`; the zero address = of the sender. */
+/** The calldata that marks a transfer as a top-up of `wallet`; the zero address means the sender. */
 export function topUpMarker(wallet: Address): Hex {
   return `0x${TOP_UP_MARKER}${wallet.slice(2).toLowerCase()}${TOP_UP_MARKER}`;
 }
 
 /**
- * Reads the hex digits that stand behind a call (of a native transfer: all of them). Only the marked address
- * and nothing else is a credit; a marker with anything around it, or with anything but 20 bytes inside, was
- * meant as one and is none.
+ * Reads the hex digits after a call (of a native transfer: all of them). Only a marked address without
+ * anything else is a credit. A marker with anything around it, or with other than 20 bytes inside, was meant
+ * as a top-up but credits no one.
  */
 export function readMarked(tail: string, sender: Address): Marked {
   const inner = tail.slice(TOP_UP_MARKER.length, -TOP_UP_MARKER.length);
@@ -53,7 +50,7 @@ export function readMarked(tail: string, sender: Address): Marked {
   return hasMarker(tail) ? { kind: "malformed" } : { kind: "none" };
 }
 
-/** Whether the marker stands anywhere on a byte boundary. */
+/** Whether the marker occurs anywhere on a byte boundary. */
 function hasMarker(digits: string): boolean {
   for (let at = digits.indexOf(TOP_UP_MARKER); at >= 0; at = digits.indexOf(TOP_UP_MARKER, at + 1))
     if (at % 2 === 0) return true;
@@ -72,8 +69,8 @@ export function isTransferToSolver({ solver, tokens }: TopUpQuestion, log: LogFa
 
 /**
  * Top-ups in tokens among the logs of successful transactions. A credit is a top-level `transfer` to the
- * solver with a marked address behind it, of exactly one Transfer by its sender: what that Transfer says
- * arrived. Whatever else carries a marker and moved money to the solver is told without anyone to credit.
+ * solver with a marked address behind it and exactly one Transfer by its sender, which states the amount.
+ * Other transactions that carry a marker and move money to the solver are reported without a beneficiary.
  * @throws RangeError when the transaction of a log is missing
  */
 export function tokenTopUps(
@@ -103,7 +100,7 @@ function topUpsOfTransaction(
   const arrivals = logs.flatMap((log) => {
     const from = addressOfTopic(log.topics[1]);
     const [amount, ...more] = splitWords(log.data) ?? [];
-    // What the solver sends itself is no income.
+    // A transfer from the solver to itself is not income.
     if (from === undefined || from === solver || amount === undefined || amount === 0n || more.length > 0)
       return [];
     return [{ log, from, amount }];
@@ -111,7 +108,7 @@ function topUpsOfTransaction(
   const paid = arrivals.filter(
     ({ log, from }) => log.address === transaction.to && from === transaction.from,
   );
-  // Two Transfers by the sender under one marker: nothing says which of them it is meant for.
+  // Two Transfers by the sender under one marker: either could be meant.
   const credited = marked.kind === "credit" && paid.length === 1 ? paid[0] : undefined;
   const alike = new Map<string, number>();
   return arrivals
@@ -136,8 +133,8 @@ function topUpsOfTransaction(
 }
 
 /**
- * The mark of a transaction that moved tokens to the solver. Only a top-level `transfer` to him can carry a
- * valid one: what other contracts were told, they need not have passed on.
+ * The mark of a transaction that moved tokens to the solver. Only a top-level `transfer` to the solver can
+ * carry a valid one: another contract need not have used the calldata that it was given.
  */
 function markOf(solver: Address, { from, input }: TransactionFact): Marked {
   const digits = input.slice(2);
@@ -149,7 +146,7 @@ function markOf(solver: Address, { from, input }: TransactionFact): Marked {
   return hasMarker(digits) ? { kind: "malformed" } : { kind: "none" };
 }
 
-/** Whether a transaction of a block may be a native top-up: its receipt is worth asking for. */
+/** Whether a transaction of a block may be a native top-up, so that its receipt must be read. */
 export function isMarkedNativeTransfer(
   solver: Address,
   { from, to, value, input }: TransactionFact,
@@ -157,7 +154,9 @@ export function isMarkedNativeTransfer(
   return to === solver && from !== solver && value > 0n && readMarked(input.slice(2), from).kind !== "none";
 }
 
-/** The top-up in the native coin that a mined transaction is; undefined when it is none, or reverted. */
+/**
+ * The top-up in the native token that a mined transaction makes; undefined when it makes none, or reverted.
+ */
 export function nativeTopUp(
   solver: Address,
   transaction: TransactionFact,

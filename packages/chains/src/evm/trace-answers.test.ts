@@ -7,7 +7,7 @@ const one: Address = `0x${"a1".repeat(20)}`;
 const two: Address = `0x${"b2".repeat(20)}`;
 const code: Hex = "0x6001";
 
-function told(change: object = {}): object {
+function aTrace(change: object = {}): object {
   return { type: "CALL", from: one, to: two, gas: "0x64", gasUsed: "0x32", input: "0x", ...change };
 }
 
@@ -21,7 +21,7 @@ function log(data: Hex, position?: number): object {
 }
 
 test("a frame is read with what is absent as empty, and addresses in lower case", () => {
-  expect(readCallFrame({ ...told(), to: two.toUpperCase().replace("0X", "0x"), error: "" })).toEqual({
+  expect(readCallFrame({ ...aTrace(), to: two.toUpperCase().replace("0X", "0x"), error: "" })).toEqual({
     type: "CALL",
     from: one,
     to: two,
@@ -34,7 +34,7 @@ test("a frame is read with what is absent as empty, and addresses in lower case"
     logs: [],
     calls: [],
   });
-  expect(readCallFrame(told({ type: "CREATE", to: null })).to).toBeUndefined();
+  expect(readCallFrame(aTrace({ type: "CREATE", to: null })).to).toBeUndefined();
 });
 
 test.each([
@@ -47,25 +47,28 @@ test.each([
   ["bytes that are none", { output: "0xabc" }],
   ["logs without an address", { logs: [{ topics: [], data: "0x" }] }],
 ])("a frame with %s is a fault", (_, change) => {
-  expect(() => readCallFrame(told(change))).toThrow(RpcFault);
+  expect(() => readCallFrame(aTrace(change))).toThrow(RpcFault);
 });
 
 test("more calls than can be looked at are too many, and deeper ones than the machine allows are a lie", () => {
-  const many = told({ calls: Array.from({ length: MAX_FRAMES }, () => told()) });
+  const many = aTrace({ calls: Array.from({ length: MAX_FRAMES }, () => aTrace()) });
   expect(() => readCallFrame(many)).toThrow(expect.objectContaining({ kind: "tooLarge" }));
-  let deep = told();
-  for (let depth = 0; depth < 1_100; depth++) deep = told({ calls: [deep] });
+  let deep = aTrace();
+  for (let depth = 0; depth < 1_100; depth++) deep = aTrace({ calls: [deep] });
   expect(() => readCallFrame(deep)).toThrow(expect.objectContaining({ kind: "garbage" }));
 });
 
 test("logs come in the order in which they were emitted, without those that were undone", () => {
   const frame = readCallFrame(
-    told({
+    aTrace({
       logs: [log("0x05", 2), log("0x01", 0), log("0x03", 1)],
       calls: [
-        told({ logs: [log("0x02", 0)] }),
-        told({ logs: [log("0x04", 0)], calls: [told({ error: "execution reverted", logs: [log("0x99")] })] }),
-        told({ error: "out of gas", logs: [log("0x98")], calls: [told({ logs: [log("0x97")] })] }),
+        aTrace({ logs: [log("0x02", 0)] }),
+        aTrace({
+          logs: [log("0x04", 0)],
+          calls: [aTrace({ error: "execution reverted", logs: [log("0x99")] })],
+        }),
+        aTrace({ error: "out of gas", logs: [log("0x98")], calls: [aTrace({ logs: [log("0x97")] })] }),
       ],
     }),
   );

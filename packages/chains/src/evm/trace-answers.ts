@@ -7,13 +7,13 @@ import { garbage, RpcFault } from "@causeway/families";
 const METHOD = "debug_traceCall";
 const ADDRESS = /^0x[0-9a-f]{40}$/i;
 
-/** Most calls and logs of one trace; who pays for the node's time decides how many there are. */
+/** Maximum number of calls and logs of one trace; others decide how many a transaction has. */
 export const MAX_FRAMES = 5_000;
-/** Calls within calls that the machine allows. */
+/** Maximum call depth of the EVM. */
 const MAX_DEPTH = 1_025;
 
 /**
- * The tree that `callTracer` answers.
+ * Reads the call tree of `callTracer`.
  *
  * @throws RpcFault of kind `tooLarge` when it has more than {@link MAX_FRAMES} calls and logs
  */
@@ -61,7 +61,7 @@ function readPlacedLog(value: unknown): PlacedLog {
   return { ...readFrameLog(value, METHOD), position: Number(position) };
 }
 
-/** A log without a place in a block. @throws RpcFault */
+/** A log without a position in a block. @throws RpcFault */
 export function readFrameLog(value: unknown, method: string): FrameLog {
   const fields = fieldsOf(value, method);
   const topics = listIn(fields, "topics");
@@ -72,7 +72,7 @@ export function readFrameLog(value: unknown, method: string): FrameLog {
   };
 }
 
-/** Logs of all that did not revert, in the order in which they were emitted. */
+/** Logs of all calls that did not revert, in the order in which they were emitted. */
 export function logsOf(frame: CallFrame): FrameLog[] {
   if (frame.error !== undefined) return [];
   const logs: FrameLog[] = [];
@@ -93,7 +93,7 @@ export function logsOf(frame: CallFrame): FrameLog[] {
 }
 
 /**
- * What `prestateTracer` with `diffMode` answers: accounts that changed, by lower-case address.
+ * Reads the answer of `prestateTracer` with `diffMode`: accounts that changed, by lower-case address.
  *
  * @throws RpcFault
  */
@@ -111,7 +111,7 @@ export function readStateDiff(value: unknown): Map<Address, AccountChange> {
     changes.set(address, {
       balanceBefore,
       nonceBefore,
-      // What stands before and not after is gone; what stands in neither of its fields did not change.
+      // An account only in `pre` is gone; a field that `post` omits did not change.
       balanceAfter: after === undefined ? 0n : (after.balance ?? balanceBefore),
       nonceAfter: after === undefined ? 0n : (after.nonce ?? nonceBefore),
       codeChanged: (after === undefined ? "0x" : (after.code ?? codeBefore)) !== codeBefore,
@@ -139,7 +139,7 @@ function readAccounts(value: unknown): Map<Address, DiffAccount> {
   return accounts;
 }
 
-/** A number in this tracer, unlike everywhere else. */
+/** This tracer returns a JSON number, unlike all other methods. */
 function nonceOf(value: unknown): bigint {
   if (typeof value === "number" && Number.isSafeInteger(value) && value >= 0) return BigInt(value);
   return quantityOf(value, METHOD, "nonce");

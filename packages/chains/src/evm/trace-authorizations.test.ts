@@ -61,7 +61,7 @@ function onWire({ chainId: id, address, nonce, yParity, r, s }: Authorization) {
 
 const write = encodeFunctionData({ abi: failuresAbi, functionName: "write", args: [7n] });
 
-/** Sends what was traced, signed by us, with the traced gas. */
+/** Sends the traced call with the traced gas, signed by us. */
 async function send(call: TracedCall, gas: bigint) {
   const nonce = await reader.nonce(sender, "latest");
   const { raw, hash } = await signTransaction(
@@ -79,7 +79,7 @@ async function codeOf(account: Address): Promise<Hex> {
   return (await world.wallet.rpc("eth_getCode", [account, "latest"])) as Hex;
 }
 
-test("a fresh account without any coin gets code and runs it in one transaction, with the gas that was told", async () => {
+test("a fresh account without native tokens gets code and runs it in one transaction, with the returned gas", async () => {
   const account = fresh();
   const call = { to: lower(account), data: write, value: 0n, authorizationList: [await authorize(account)] };
   const outcome = await reader.trace(sender, call, fees);
@@ -96,14 +96,14 @@ test("a fresh account without any coin gets code and runs it in one transaction,
   expect(await codeOf(lower(account))).toBe(concat(["0xef0100", failures]));
 });
 
-test("each authorization is in the gas that is told", async () => {
+test("the returned gas includes each authorization", async () => {
   const [one, two] = [fresh(), fresh()];
   const list = await Promise.all([authorize(one), authorize(two)]);
   const call = { to: lower(one), data: write, value: 0n };
   const outcome = await reader.trace(sender, { ...call, authorizationList: list }, fees);
   const single = await reader.trace(sender, { ...call, authorizationList: list.slice(0, 1) }, fees);
   if (outcome.kind !== "ok" || single.kind !== "ok") throw new Error("no success");
-  // 25,000, of which 12,500 are given back where the account is not new to the node.
+  // 25,000, of which 12,500 are refunded where the account already exists.
   expect(outcome.gasUsed - single.gasUsed).toBeGreaterThanOrEqual(12_500n);
   const estimate = await world.wallet.rpc("eth_estimateGas", [
     { from: sender, to: call.to, data: write, authorizationList: list.map(onWire) },
@@ -127,10 +127,10 @@ test("one that the chain would skip is a failure, by its reason, and the chain d
       "AUTHORIZATION_INVALID_SIGNATURE",
     ],
     [{ ...authorization, r: pad("0x") }, "AUTHORIZATION_INVALID_SIGNATURE"],
-    // Signed by somebody else than the call is meant for, as any flaw of a signature looks like.
+    // A signature with any flaw recovers a signer other than the intended account.
     [{ ...authorization, address: world.token }, "NO_CODE_TO_CALL"],
     [await authorize(fresh()), "NO_CODE_TO_CALL"],
-    // Consent to the code of an account that has none.
+    // Authorizes the code of an account that has none.
     [await authorize(account, { address: sender }), "NO_CODE_TO_CALL"],
   ];
   for (const [flawed, label] of cases) {
@@ -219,7 +219,7 @@ test("an account with a transaction of its own in the pool is not waited for", a
   expect(await reader.trace(sender, next, fees)).toMatchObject({ kind: "ok" });
 });
 
-test("who signed cannot be told of numbers that are no signature", async () => {
+test("recovers no signer from numbers that are not a signature", async () => {
   const authorization = await authorize(self);
   expect(await recoverAuthority(authorization)).toBe(sender);
   for (const flaw of [{ r: pad("0x") }, { s: pad("0x") }, { r: `0x${"ff".repeat(32)}` as Hex }]) {
@@ -227,7 +227,7 @@ test("who signed cannot be told of numbers that are no signature", async () => {
   }
 });
 
-test("a node that ignores the list is told what it brings about, and says the same", async () => {
+test("a node that ignores the list gets its effects as overrides, with the same result", async () => {
   const asked: unknown[] = [];
   const deaf: RpcTransport = {
     ...transport,
@@ -244,21 +244,23 @@ test("a node that ignores the list is told what it brings about, and says the sa
   const other = createChainReader(world.chain, deaf);
   const account = fresh();
   const call = { to: lower(account), data: write, value: 0n, authorizationList: [await authorize(account)] };
-  const [told, wanted] = await Promise.all([
+  const [overridden, wanted] = await Promise.all([
     other.trace(sender, call, fees),
     reader.trace(sender, call, fees),
   ]);
-  if (told.kind !== "ok" || wanted.kind !== "ok") throw new Error("no success");
-  expect(told.effects.kind === "seen" && told.effects.accounts.get(lower(account))).toMatchObject({
-    nonceBefore: 0n,
-    nonceAfter: 1n,
-    codeChanged: true,
-  });
-  // What is given back of it is not known then.
-  expect(told.gasUsed - wanted.gasUsed).toBeGreaterThanOrEqual(0n);
-  expect(told.gasUsed - wanted.gasUsed).toBeLessThanOrEqual(12_500n);
-  expect(await send(call, told.gas)).toMatchObject({ status: "success" });
-  // Learnt once: the list is not tried again.
+  if (overridden.kind !== "ok" || wanted.kind !== "ok") throw new Error("no success");
+  expect(overridden.effects.kind === "seen" && overridden.effects.accounts.get(lower(account))).toMatchObject(
+    {
+      nonceBefore: 0n,
+      nonceAfter: 1n,
+      codeChanged: true,
+    },
+  );
+  // The refund for it is unknown then.
+  expect(overridden.gasUsed - wanted.gasUsed).toBeGreaterThanOrEqual(0n);
+  expect(overridden.gasUsed - wanted.gasUsed).toBeLessThanOrEqual(12_500n);
+  expect(await send(call, overridden.gas)).toMatchObject({ status: "success" });
+  // Remembered: the list is not tried again.
   const second = fresh();
   asked.length = 0;
   const again = { ...call, to: lower(second), authorizationList: [await authorize(second)] };
@@ -266,7 +268,7 @@ test("a node that ignores the list is told what it brings about, and says the sa
   expect(asked.every((list) => list === undefined)).toBe(true);
 });
 
-test("a consent beside a payment, or beside a call of somebody else, is no failure", async () => {
+test("an authorization with a payment, or with a call of another account, is not a failure", async () => {
   const account = fresh();
   const call = {
     to: lower(fresh()),

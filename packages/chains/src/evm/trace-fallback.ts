@@ -22,17 +22,17 @@ import { readFrameLog } from "./trace-answers.ts";
 import { authorizationListOf, transactionOf, type TraceQuestion } from "./trace-question.ts";
 
 /**
- * Of the logs by which `eth_simulateV1` tells movements of native coin, `Transfer(address,address,uint256)`
- * of this address.
+ * `eth_simulateV1` reports transfers of the native token as `Transfer(address,address,uint256)` of this
+ * address.
  */
 const NATIVE_TRANSFERS: Address = "0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee";
 
 /**
- * What a node can say that does not trace: the gas by `eth_estimateGas`, the reason alone when it fails, and
- * the effects by `eth_simulateV1` where that is offered: logs and movements of native coin, but neither
- * nonces nor codes.
+ * For a node that does not trace: the gas by `eth_estimateGas`, only the reason when the call fails, and the
+ * effects by `eth_simulateV1` where available: logs and transfers of the native token, but neither nonces nor
+ * codes.
  *
- * @throws RpcFault when the node did not say whether the call succeeds
+ * @throws RpcFault when the node did not report whether the call succeeds
  */
 export async function simulateUntraced(question: TraceQuestion, known: KnownAbis): Promise<TraceOutcome> {
   const estimated = await estimate(question);

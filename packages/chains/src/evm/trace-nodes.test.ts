@@ -33,7 +33,7 @@ afterAll(async () => {
 
 type Change = (method: string, params: readonly unknown[]) => unknown;
 
-/** The real node, except where `change` answers or throws; `asked` are the methods that came. */
+/** The real node, except where `change` answers or throws; `asked` are the received methods. */
 function nodeThat(change: Change): { readonly reader: ChainReader; readonly asked: string[] } {
   const asked: string[] = [];
   const request: RpcTransport["request"] = async (method, params, options) => {
@@ -175,7 +175,7 @@ describe("what a node does with authorizations", () => {
       });
       expect(asked).toContain("debug_traceCall");
       expect(asked).not.toContain("eth_simulateV1");
-      // Nor is the list tried again for each that comes with one.
+      // The list is not tried again for further calls with one either.
       asked.length = 0;
       await reader.trace(from, await authorized(), fees);
       expect(asked).not.toContain("debug_traceCall");
@@ -217,7 +217,7 @@ describe("what a node does with authorizations", () => {
       const isTheirs = transaction.to === hostile.to.toLowerCase();
       if (!isTheirs || !isFirst) return undefined;
       isFirst = false;
-      // As if nothing had come of the list.
+      // As if the list had no effect.
       const { authorizationList: _, ...rest } = transaction as { to: Address; authorizationList?: unknown };
       return await transport.request(method, [rest, ...params.slice(1)]);
     });
@@ -282,15 +282,15 @@ describe("a node that cannot be believed or understood is a fault, never a verdi
 
 describe("a trace is bounded", () => {
   test("a call that calls others as often as it can is refused", async () => {
-    // JUMPDEST, five zeros, an address, GAS, CALL, POP, and back to the beginning; before it, what puts it
-    // there.
+    // JUMPDEST, five zeros, an address, GAS, CALL, POP, and back to the beginning; before it, the code that
+    // deploys it.
     const to = await world.wallet.deploy([], "0x600e80600a5f395ff3005b5f5f5f5f5f60995af150600056");
     const { reader } = nodeThat(() => undefined);
     const outcome = await reader.trace(from, { to, data: "0x", value: 0n }, fees, { maxGas: 1_000_000n });
     expect(outcome).toMatchObject({ kind: "reverts", failure: { label: "TRACE_TOO_LARGE" } });
   });
 
-  test("a call that needs more gas than anybody would pay for runs out of it", async () => {
+  test("a call that needs more than `maxGas` runs out of gas", async () => {
     const { reader } = nodeThat(() => undefined);
     const call = { to: failures, data: write, value: 0n };
     expect(await reader.trace(from, call, fees, { maxGas: 30_000n })).toMatchObject({
@@ -300,7 +300,7 @@ describe("a trace is bounded", () => {
   });
 });
 
-/** Refuses what asks for more gas than a transaction may have (EIP-7825), as EDR does. */
+/** Refuses more gas than a transaction may have (EIP-7825), as EDR does. */
 const capped: Change = (method, params) => {
   const [call] = params;
   const gas = typeof call === "object" && call !== null && "gas" in call ? BigInt(String(call.gas)) : 0n;

@@ -6,8 +6,8 @@ import { readCallFrame, readStateDiff } from "./trace-answers.ts";
 import { authorizationListOf, transactionOf, type TraceQuestion } from "./trace-question.ts";
 
 /**
- * How a node is told of authorizations: by the list itself, or, where it ignores that, by the code that the
- * list would bring about.
+ * How authorizations are passed to the node: by the list itself, or, where the node ignores it, by the code
+ * that the list would set.
  */
 export type AuthorizationWay = "listed" | "overridden";
 
@@ -16,24 +16,24 @@ export type CallsRun = { readonly kind: "ran"; readonly frame: CallFrame } | Not
 /** The transaction cannot even begin. */
 type NotRun =
   | { readonly kind: "insufficientFunds" }
-  /** The limit does not pay for its bytes. */
+  /** The limit does not cover the intrinsic gas. */
   | { readonly kind: "gasTooLow" };
 
 export interface RunOptions {
   readonly gas: bigint;
   readonly way: AuthorizationWay;
-  /** Gives the sender what so much gas costs. */
+  /** Gives the sender enough native tokens for the gas. */
   readonly rich?: boolean;
 }
 
-/** Without a block the newest one is meant. */
+/** Without a block, the newest one is used. */
 export type RunQuestion = Pick<TraceQuestion, "ask" | "call" | "fees" | "from" | "delegations"> &
   Partial<Pick<TraceQuestion, "block">>;
 
 /** Intrinsic gas of one authorization (EIP-7702, PER_EMPTY_ACCOUNT_COST). */
 const AUTHORIZATION_GAS = 25_000n;
 
-/** The tree of calls. @throws RpcFault, NodeRefusal when the node does not trace */
+/** The call tree. @throws RpcFault, NodeRefusal when the node does not trace */
 export async function runCalls(question: RunQuestion, options: RunOptions): Promise<CallsRun> {
   const tracer = { tracer: "callTracer", tracerConfig: { withLog: true } };
   const ran = await run(question, options, tracer);
@@ -43,7 +43,7 @@ export async function runCalls(question: RunQuestion, options: RunOptions): Prom
 }
 
 /**
- * What the accounts have before and after; undefined when the transaction cannot even begin.
+ * The accounts before and after; undefined when the transaction cannot even begin.
  *
  * @throws RpcFault, NodeRefusal when the node does not trace
  */
@@ -57,7 +57,7 @@ export async function runChanges(
   const changes = readStateDiff(ran.answer);
   if (options.way === "listed") return changes;
   for (const { authority, nonce } of question.delegations) {
-    // The node took these for given: what the list changes stands in no difference.
+    // The node took these as given: its differences do not contain what the list changes.
     const change = changes.get(authority);
     const unknown = { balanceBefore: 0n, balanceAfter: 0n, nonceAfter: nonce };
     changes.set(authority, { ...unknown, ...change, nonceBefore: nonce - 1n, codeChanged: true });
@@ -100,7 +100,7 @@ async function run(
   }
 }
 
-/** What the chain charges for authorizations that the node was not told of. */
+/** What the chain charges for authorizations that were not passed to the node. */
 function unlistedGas({ call }: Pick<TraceQuestion, "call">, { way }: RunOptions): bigint {
   return way === "overridden" ? AUTHORIZATION_GAS * BigInt(call.authorizationList?.length ?? 0) : 0n;
 }

@@ -45,7 +45,7 @@ const write = (value: bigint): Hex =>
   encodeFunctionData({ abi: failuresAbi, functionName: "write", args: [value] });
 const burn = encodeFunctionData({ abi: failuresAbi, functionName: "runOutOfGas" });
 
-/** `swallow` goes on whether or not the call within succeeds. */
+/** `swallow` continues whether or not the inner call succeeds. */
 const swallow = (data: Hex): Hex =>
   encodeFunctionData({ abi: failuresAbi, functionName: "swallow", args: [others, data] });
 
@@ -57,7 +57,7 @@ async function trace(data: Hex, options = {}, call: { to?: Address; value?: bigi
 }
 
 describe("a call like one that was traced before", () => {
-  test("is looked at once, and the limit that is told suffices", async () => {
+  test("is traced once, and the returned limit suffices", async () => {
     const first = await trace(write(1n));
     expect(asked.length).toBeGreaterThan(3);
     const { gas, gasUsed, effects, calls } = await trace(write(2n), rich);
@@ -73,7 +73,7 @@ describe("a call like one that was traced before", () => {
     expect(await mined(reader, hash as Hex)).toMatchObject({ status: "success" });
   });
 
-  test("is looked at as a whole when its sender is not known to have the coin, or the limit is more than anybody pays for", async () => {
+  test("is traced fully when its sender is not known to have the native tokens, or the limit exceeds `maxGas`", async () => {
     const { gas } = await trace(write(1n));
     for (const options of [
       {},
@@ -90,7 +90,7 @@ describe("a call like one that was traced before", () => {
     await trace(calm);
     await trace(calm, rich);
     expect(asked).toHaveLength(1);
-    // The same shape, but what is called within needs more than the usual limit leaves.
+    // The same shape, but the inner call needs more than the usual limit leaves.
     const wanting = swallow(
       encodeFunctionData({ abi: failuresAbi, functionName: "wantGas", args: [700_000n] }),
     );
@@ -98,7 +98,7 @@ describe("a call like one that was traced before", () => {
     const { gas } = await trace(wanting, rich);
     expect(asked.length).toBeGreaterThan(3);
     expect(gas).toBeGreaterThan(700_000n);
-    // Far more than the calm one needs: its limit is looked for again.
+    // Far more than the calm one needs: its limit is searched for again.
     const again = await trace(calm, rich);
     expect(asked.length).toBeGreaterThan(3);
     expect(again.gas).toBeLessThan(200_000n);
@@ -131,7 +131,7 @@ describe("a call like one that was traced before", () => {
   });
 });
 
-/** As long as the call of `write`. */
+/** Pads the data to the length of a call of `write`. */
 function padded(data: Hex): Hex {
   return `${data}${"00".repeat((write(0n).length - data.length) / 2)}`;
 }
@@ -165,7 +165,7 @@ describe("what a tree of calls does to accounts", () => {
   const netOf = (root: CallFrame, account: Address): bigint | undefined =>
     nativeFlows(root, 7n).get(account)?.balanceAfter;
 
-  test("coin goes with calls, creations and the end of contracts, and stays where only code is lent", () => {
+  test("value moves with calls, creations and self-destructs, and not with delegate calls", () => {
     const calls = [
       frame("CALL", b, c, 3n),
       frame("DELEGATECALL", b, c, 100n),

@@ -73,7 +73,7 @@ function throughMulticall(target: Address, callData: Hex): Hex {
   });
 }
 
-describe("what a call fails for is said", () => {
+describe("the reason of a failed call", () => {
   test.each([
     ["addTo", [1n], "PANIC_ARITHMETIC_OVERFLOW", "Arithmetic overflow or underflow (0x11)"],
     ["divideBy", [0n], "PANIC_DIVISION_BY_ZERO", "Division or modulo by zero (0x12)"],
@@ -175,7 +175,7 @@ describe("what a call fails for is said", () => {
     });
   });
 
-  test("nothing when nothing was said", async () => {
+  test("is empty when the call gave none", async () => {
     const failure = await failureOf(encoded("refuseWith", ["0x"]));
     expect(failure.label).toBe("EMPTY_REVERT");
     expect(failure.details.revert).toEqual({
@@ -313,12 +313,12 @@ describe("the path leads to the call that failed of itself", () => {
   test("to a silent failure under a caller who only says that a call failed", async () => {
     const data = throughMulticall(failures, encoded("refuseWith", ["0x"]));
     const failure = await failureOf(data, { to: world.chain.contracts.multicall3 });
-    // Nobody said more than the multicall.
+    // No inner call gave more detail than the multicall.
     expect(failure.label).toBe("MULTICALL3_CALL_FAILED");
     expect(failure.details.path).toHaveLength(2);
   });
 
-  test("names what happened while a delegation was redeemed when nobody else does", async () => {
+  test("names the redemption of a delegation when no other reason is known", async () => {
     const redeem = (data: Hex) =>
       encoded("redeemDelegations", [
         [encodeAbiParameters([{ type: "address" }, { type: "bytes" }], [others, data])],
@@ -350,7 +350,7 @@ describe("the path leads to the call that failed of itself", () => {
 });
 
 describe("the gas to give a call", () => {
-  /** Sends it with exactly the limit that was told. */
+  /** Sends it with exactly the returned limit. */
   async function sendWith(gas: bigint, data: Hex, to: Address = failures) {
     const hash = await world.wallet.rpc("eth_sendTransaction", [{ from, to, data, gas: toHex(gas) }]);
     return await mined(reader, hash as Hex);
@@ -365,12 +365,13 @@ describe("the gas to give a call", () => {
     expect(gas).toBeLessThan((gasUsed * 11n) / 10n);
   });
 
-  test("is one with which calls within that may fail do not fail for want of it", async () => {
+  test("gives inner calls that may fail enough gas", async () => {
     const deep = encoded("forward", [failures, encoded("forward", [others, encoded("write", [2n])])]);
     const data = encoded("swallow", [others, deep]);
     const { gas, effects } = await successOf(data);
     const estimate = await world.wallet.rpc("eth_estimateGas", [{ from, to: failures, data }]);
-    // The node is content when the transaction does not revert, with the inner call out of gas.
+    // For the node a call succeeds when the transaction does not revert, even if the inner call ran out of
+    // gas.
     const swallowed = (success: boolean) => pad(success ? "0x01" : "0x00");
     expect((await sendWith(BigInt(estimate as Hex), data))?.logs.at(-1)?.data).toBe(swallowed(false));
     const receipt = await sendWith(gas, data);
@@ -398,7 +399,7 @@ describe("the gas to give a call", () => {
     expect(await successOf(encoded("write", [1n]), { gas: 123_456n })).toMatchObject({ gas: 123_456n });
   });
 
-  test("is more than the sender can pay for: that is no failure of the call", async () => {
+  test("is more than the sender can pay for: without counting as a failure of the call", async () => {
     const poor: Address = `0x${"be".repeat(20)}`;
     const call = { to: failures, data: encoded("write", [1n]), value: 0n };
     expect(await reader.trace(poor, call, fees)).toEqual({ kind: "insufficientFunds" });
@@ -416,7 +417,7 @@ describe("the gas to give a call", () => {
   });
 });
 
-/** A contract whose code is exactly this. */
+/** Deploys a contract with exactly this code. */
 async function deployCode(code: Hex): Promise<Address> {
   const size = toHex((code.length - 2) / 2, { size: 1 });
   const creation = concat(["0x60", size, "0x80600a5f395ff3", "0x00", code]);

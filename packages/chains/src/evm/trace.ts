@@ -20,16 +20,16 @@ export type Trace = (
   options?: TraceOptions,
 ) => Promise<TraceOutcome>;
 
-/** A refusal to trace may be a passing one of a proxy: it is asked again after this time, ms. */
+/** A refusal to trace may be temporary, e.g. of a proxy: tracing is tried again after this time, ms. */
 const ASK_AGAIN_MS = 600_000;
 
 /**
  * Traces calls on one connection and remembers what its node can do.
  *
- * Three rounds of questions: the newest block and what the sender can pay; the call with plenty of gas, which
- * says why it fails or what gas it needs; the call and the change of state with that gas, which must do the
- * same. A call that comes with its limit takes two. One like it that was traced before, by a sender known to
- * have the coin, takes one: run with the limit that was right then, it proves by its success what it needs.
+ * Three rounds of requests: the newest block and what the sender can pay; the call with plenty of gas, which
+ * shows why it fails or what gas it needs; the call and the change of state with that gas, which must do the
+ * same. A call that comes with its limit takes two. A call like one traced before, by a sender known to have
+ * the native tokens, takes one: if it succeeds with the limit found then, the limit is proven.
  */
 export function createTracer(transport: RpcTransport, chainId: number, known: KnownAbis): Trace {
   let refusedAtMs: number | undefined;
@@ -50,7 +50,7 @@ export function createTracer(transport: RpcTransport, chainId: number, known: Kn
         : explainFailure(plenty.frame, known);
     if (plenty.kind === "gasTooLow" || failure !== undefined) {
       if (call.gas === undefined && ceiling < maxGas) {
-        // What fails with all that the sender can pay for may want no more than gas.
+        // A call that fails with all gas that the sender can pay for may only need more gas.
         const rich = await runCalls(question, { gas: maxGas, way, rich: true });
         const succeeds = rich.kind === "ran" && explainFailure(rich.frame, known) === undefined;
         if (succeeds) return { kind: "insufficientFunds" };
@@ -70,7 +70,7 @@ export function createTracer(transport: RpcTransport, chainId: number, known: Kn
     throw inconsistent("debug_traceCall", "repeated trace of the same call returned a different result");
   };
 
-  /** Undefined when this does not tell enough: nothing is decided, the whole way is to be gone. */
+  /** Undefined when this is not enough: the call must be traced fully. */
   const traceAsUsual = async (
     question: RunQuestion,
     { senderHasWei, maxGas }: TraceOptions,
@@ -130,8 +130,8 @@ function seen(frame: CallFrame, gas: bigint, accounts: ReadonlyMap<Address, Acco
 }
 
 /**
- * Whether the node does not trace at all. What it does not do with authorizations says nothing about calls
- * without: else one caller could blind us for all others.
+ * Whether the node does not trace at all. A refusal of authorizations proves nothing about calls without
+ * them: otherwise one caller could disable tracing for all others.
  */
 async function isUnableToTrace(refusal: NodeRefusal, question: TraceQuestion): Promise<boolean> {
   if (isMethodMissing(refusal)) return true;
@@ -153,7 +153,7 @@ function withoutAuthorizations(question: TraceQuestion, known: KnownAbis): Trace
   };
 }
 
-/** @throws RpcFault also when the block was replaced meanwhile */
+/** @throws RpcFault also when the block was replaced in the meantime */
 async function lookAtChanges(
   question: TraceQuestion,
   options: Parameters<typeof runChanges>[1],
@@ -162,7 +162,7 @@ async function lookAtChanges(
   return accounts;
 }
 
-/** Keeps how it ended for whoever asks: it may fail while nobody waits for it. */
+/** Keeps the outcome for later callers: the work may fail while no one awaits it. */
 async function settled<T>(work: Promise<T>): Promise<() => T> {
   try {
     const value = await work;

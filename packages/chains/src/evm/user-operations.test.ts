@@ -67,7 +67,7 @@ test.each([
   ["a max fee", { maxFee: 1n }, "maxFeePerGas"],
   ["a priority fee", { priorityFee: 1n }, "maxPriorityFeePerGas"],
   ["both", { maxFee: 2n ** 127n, priorityFee: 1n }, "maxFeePerGas"],
-])("an operation with %s is refused, and which it is is said", (_, fees, name) => {
+])("refuses an operation with %s, and names it", (_, fees, name) => {
   const read = readHandleOps(handleOps([anOp(), anOp({ sender: other, ...fees })]));
   expect(read && refusesUserOperations(read)).toEqual({
     kind: "hasFees",
@@ -135,7 +135,7 @@ test("operations within calls are judged one by one, and not more of them than o
   expect(inner(handleOps(large))).toBeUndefined();
   const more = [handleOps(large), handleOps([...large, anOp()]), handleOps([...large, anOp(), anOp()])];
   expect(inner(...more)).toMatchObject({ kind: "malformed" });
-  // The same data handed on from contract to contract are read once.
+  // The same data passed from contract to contract is read once.
   expect(inner(...Array.from({ length: 100 }, () => handleOps(large)))).toBeUndefined();
 });
 

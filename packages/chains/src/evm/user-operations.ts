@@ -8,7 +8,7 @@ import {
   type UserOperationResult,
 } from "@causeway/domain";
 
-/** What a call of an entry point asks for, as far as whoever sends it must know. Pure. */
+/** What a call of an entry point asks for, as far as its sender must know. Pure. */
 export type HandleOps =
   | {
       readonly kind: "read";
@@ -17,9 +17,9 @@ export type HandleOps =
       /** Gets the fees that the operations pay, lower case. */
       readonly beneficiary: Address;
     }
-  /** The operations of entry point 0.6 have another layout. */
+  /** Entry point 0.6, whose operations have another layout. */
   | { readonly kind: "unsupported"; readonly version: "0.6" }
-  /** Begins like a call of an entry point and is none that it could read. */
+  /** Begins like a call of an entry point, but cannot be decoded. */
   | { readonly kind: "malformed" };
 
 export interface PackedOp {
@@ -34,14 +34,13 @@ export interface PackedOp {
 
 const HANDLE_OPS = "0x765e827f";
 const HANDLE_AGGREGATED_OPS = "0xdbed18e0";
-// Entry point 0.8 has the same functions. Looked up once: by its selector a function is found by hashing
-// those of all others, each time.
+// Entry point 0.8 has the same functions. Looked up once: each lookup by selector hashes all functions.
 const handleOpsInputs = getAbiItem({ abi: entryPoint07Abi, name: "handleOps" }).inputs;
 const handleAggregatedOpsInputs = getAbiItem({ abi: entryPoint07Abi, name: "handleAggregatedOps" }).inputs;
 /** `handleOps` and `handleAggregatedOps` of entry point 0.6. */
 const unsupported: ReadonlySet<string> = new Set(["0x1fad948c", "0x4b1d7cf5"]);
 
-/** The entry points that can be read, at the addresses that they have on every chain. */
+/** The supported entry points, at the addresses that they have on every chain. */
 const entryPoints: ReadonlySet<string> = new Set(
   [entryPoint07Address, entryPoint08Address].map((address) => address.toLowerCase()),
 );
@@ -50,7 +49,7 @@ export function isEntryPoint(address: Address): boolean {
   return entryPoints.has(address.toLowerCase());
 }
 
-/** Whether these data begin like a call of an entry point, of one that cannot be read also. */
+/** Whether data begins like a call of an entry point, including unsupported ones. */
 export function isUserOperations(data: Hex): boolean {
   const selector = data.slice(0, 10).toLowerCase();
   return selector === HANDLE_OPS || selector === HANDLE_AGGREGATED_OPS || unsupported.has(selector);
@@ -75,18 +74,18 @@ export function readHandleOps(data: Hex): HandleOps | undefined {
 }
 
 /**
- * Why the operations of a call must not be sponsored: their own fees would be paid beside ours, or nobody can
- * tell whether they would.
+ * Why the operations of a call must not be sponsored: we would pay their own fees in addition to ours, or it
+ * is unknown whether we would.
  */
 export interface UserOperationRefusal {
   readonly kind: "hasFees" | "unsupported" | "malformed" | "none";
-  /** Position among all operations of the call, and whose it is. */
+  /** Position among all operations of the call, and its sender. */
   readonly index: number | undefined;
   readonly sender: Address | undefined;
   readonly message: string;
 }
 
-/** Tells the first operation with a fee cap that is not zero; undefined when all may be sent. */
+/** Returns the first operation with a nonzero fee cap; undefined when all may be sent. */
 export function refusesUserOperations(handleOps: HandleOps): UserOperationRefusal | undefined {
   const refuse = (kind: UserOperationRefusal["kind"], message: string): UserOperationRefusal => ({
     kind,
@@ -109,14 +108,13 @@ export function refusesUserOperations(handleOps: HandleOps): UserOperationRefusa
 }
 
 /**
- * Most hex digits of user operations within one transaction that are read: what nodes take as a whole
- * transaction.
+ * Maximum hex digits of user operations read from one transaction: the nodes' limit for a whole transaction.
  */
 const MAX_NESTED = 2 * 131_072;
 
 /**
- * The same for operations that a call hands to entry points deep inside it, whoever they are: the first
- * reason not to send it.
+ * The same for operations that a call passes to any entry points in its inner calls: the first reason not to
+ * send it.
  */
 export function refusesInnerOperations(
   calls: readonly { readonly userOperations: Hex | undefined }[],
@@ -131,7 +129,7 @@ export function refusesInnerOperations(
   return undefined;
 }
 
-/** Operations of a mined call that failed although the call did not, by the events of `entryPoint`. */
+/** Operations that failed in a successful mined call, by the events of `entryPoint`. */
 export function userOperationsFailed(
   logs: readonly FrameLog[],
   entryPoint: Address,
@@ -158,7 +156,7 @@ function read(
     ops: ops.map(({ sender, nonce, gasFees, paymasterAndData }) => ({
       sender: sender.toLowerCase() as Address,
       nonce,
-      // Packed: the priority fee in the upper, the max fee in the lower 16 bytes.
+      // Packed: the priority fee in the upper 16 bytes, the max fee in the lower 16.
       maxPriorityFeePerGas: BigInt(gasFees.slice(0, 34)),
       maxFeePerGas: BigInt(`0x${gasFees.slice(34)}`),
       hasPaymaster: paymasterAndData !== "0x",

@@ -18,12 +18,11 @@ import type { RpcTransport } from "../nodes/transport.ts";
 const CALL_REQUESTS: Hex = "0xd52bfcc8";
 
 /**
- * Whether the depository had used the request at exactly `block` (EIP-1898: by its hash, and refused by the
- * node when that is not canonical).
+ * Whether the depository had used the request at exactly `block` (EIP-1898: by its hash, so that the node
+ * refuses a block that is not canonical).
  *
- * Only a whole `true` or `false` is an answer. A refusal, or the nothing that an account without code
- * answers, says nothing about the request: taken for "not used", it would let a paid withdrawal be given back
- * as well.
+ * Only `true` or `false` is an answer. A refusal, or the empty answer of an account without code, proves
+ * nothing: taken for "not used", it would refund a withdrawal that was paid.
  *
  * @throws RpcFault
  */
@@ -62,7 +61,7 @@ export async function finalRequestStates(
 const FALSE = `0x${"0".repeat(64)}`;
 const TRUE = `0x${"0".repeat(63)}1`;
 
-/** Says something about what the endpoint let us search, nothing about the chain. */
+/** Describes the limits of the endpoint's log search, not the chain. */
 export const EXECUTION_NOT_FOUND =
   "request was executed; provide transactionId, so that the token transfer can be verified";
 
@@ -72,21 +71,20 @@ export interface ExecutionSearch {
   /** A final block in which the request was used already. */
   readonly upTo: bigint;
   readonly lookBackBlocks: bigint;
-  /** The transaction that is said to have carried it out. */
+  /** The transaction that is reported to have executed it. */
   readonly hint: TxHash | undefined;
-  /** When it may be worth to look again, where nothing was found. */
+  /** When to search again if nothing was found. */
   readonly retryAfterSeconds: number;
 }
 
 /**
  * Whether the execution of a token's withdrawal proves that it was paid.
  *
- * That a request is used says only that the token did not revert. The transaction is therefore found, by the
- * hint or among the depository's reports of the last blocks, and its Transfers are counted, see
- * `executionIn`.
+ * A used request only proves that the token did not revert. The transaction is therefore found, by the hint
+ * or among the depository's reports of the last blocks, and its Transfers are counted, see `executionIn`.
  *
- * Receipts and logs may come from a node that is behind the one that told the state, so what is merely not
- * seen refutes nothing: only a final receipt does.
+ * Receipts and logs may come from a node that is behind the one that reported the state, so a transaction
+ * that is not found refutes nothing: only a final receipt does.
  *
  * @throws RpcFault
  */
@@ -125,8 +123,8 @@ async function* candidates(
 }
 
 /**
- * The transaction in which the depository reported the request, in as many of the last blocks as the node
- * lets us search at once.
+ * The transaction in which the depository reported the request, within as many of the last blocks as the node
+ * allows to search at once.
  */
 async function findExecution(
   transport: Pick<RpcTransport, "request">,

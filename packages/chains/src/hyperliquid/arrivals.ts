@@ -24,63 +24,59 @@ export interface NonEvmReadingOptions {
   readonly maxTransactions?: number;
   /** The primary one first. */
   readonly depositories: readonly [Address, ...Address[]];
-  /** The deposit of a transaction by the oracles' own judgement. */
+  /** The deposit of a transaction, as oracles judge it. */
   judge(
     transaction: ExchangeTransaction,
   ): Promise<ExchangeDeposit | { readonly refusal: string } | undefined>;
-  /** What it is known to be for already; undefined: not known (yet). */
+  /** What it is already known to be for; undefined: not known (yet). */
   meaning(
     deposit: ExchangeDeposit,
     time: bigint,
   ): Promise<{ readonly id: Hex32; readonly depositor: Address | undefined } | undefined>;
-  /** Told of money that arrived in a way that no oracle attests. */
+  /** Called for money that arrived in a way that no oracle attests. */
   onStranded(transaction: ExchangeTransaction, why: string): void;
   /**
-   * Told of a transfer of which nobody could be told rightly for too long: it is read only when somebody
-   * points at it.
+   * Called for a transfer that could not be read correctly for too long: from then on it is read only when it
+   * is reported by its hash.
    */
   onLeftAside(hash: Hex32): void;
   /**
-   * Called once for each block time (ms) at which a depository has so many ledger entries that some may not
-   * have been shown. Reading goes on after it. A deposit that was not shown is found when someone reports its
-   * transaction.
+   * Called once for each block time (ms) at which a depository has so many ledger entries that some may be
+   * missing from the answer. The reading continues after it. A missed deposit is found when someone reports
+   * its transaction.
    */
   onCrowdedMoment(depository: Address, time: bigint): void;
 }
 
-/** What the explorer says of an entry; no block: nothing, so far. */
-interface Told {
+/** The explorer's content of an entry; without a block, it has none yet. */
+interface Reading {
   readonly block: bigint | undefined;
   readonly deposits: readonly DepositFact[];
 }
 
 /**
- * What of the ledgers was read: every entry up to `upTo` that Hyperliquid shows. It never proves that
- * something is missing.
+ * The part of the ledgers that was read: every entry up to `upTo` that Hyperliquid shows. It never proves
+ * that an entry is missing.
  */
 interface PartialLedger extends Pick<LedgerReading, "transfers" | "upTo" | "fault"> {
   /**
-   * Whether everything from the overlap on was read. Otherwise entries that were read before may be missing.
+   * Whether everything from the overlap on was read. Otherwise entries of earlier readings may be missing.
    */
   readonly isComplete: boolean;
 }
 
-/** Without a cursor it begins so many ms before the exchange's clock. */
+/** Without a cursor, the reading begins so many ms before Hyperliquid's clock. */
 const BEGINS_BEFORE_MS = 600_000n;
-/** Where nothing happens the cursor is so far behind the clock, ms. */
+/** Without new entries, the cursor is so far behind the clock, ms. */
 const IDLE_MS = 1_800_000n;
-/** Most of a ledger read in one go, ms. */
+/** Maximum time range of one reading, ms. */
 const WIDEST_MS = 86_400_000n;
 /**
- * Transactions asked for in one reading, and of these at once: anybody may send the depository as many specks
- * as he likes.
+ * Maximum number of transactions requested per reading, and at once: anyone may send dust to the depository.
  */
 const MAX_READ = 100;
 const AT_ONCE = 8;
-/**
- * A transaction that nobody can tell rightly for so long, ms, is left aside: it must not keep the others
- * waiting for ever.
- */
+/** Milliseconds after which an unreadable transaction is skipped: it must not delay the others forever. */
 const LEFT_ASIDE_MS = 43_200_000n;
 /**
  * Maximum number of ledger requests in one reading, divided among the depositories: for what follows the
@@ -124,8 +120,8 @@ export function createReading(options: NonEvmReadingOptions): NonEvmReading {
     ];
   }
 
-  /** One that is told wrongly keeps no other from being read. @throws RpcFault when nothing is told at all */
-  async function toldOf({ hash }: LedgerTransfer): Promise<Told> {
+  /** An unreadable transaction does not keep others from being read. @throws RpcFault without an answer */
+  async function readOne({ hash }: LedgerTransfer): Promise<Reading> {
     try {
       const transaction = await rpc.transaction(hash);
       if (transaction === undefined) return { block: undefined, deposits: [] };
@@ -137,20 +133,20 @@ export function createReading(options: NonEvmReadingOptions): NonEvmReading {
   }
 
   /**
-   * What the explorer says of the first of these transfers. A fault ends the reading; what was read before it
+   * Reads the first of these transfers from the explorer. A fault ends the reading; what was read before it
    * counts, so that an endpoint's rate limit delays a crowd of transfers instead of starting it over each
    * time.
    * @throws RpcFault when it kept the first transactions from being read
    */
   async function read(fresh: readonly LedgerTransfer[]): Promise<{
-    readonly found: readonly (Told & { readonly transfer: LedgerTransfer })[];
+    readonly found: readonly (Reading & { readonly transfer: LedgerTransfer })[];
     /** Transfers whose requests met a fault: nothing is known of them. */
     readonly failed: readonly LedgerTransfer[];
     readonly fault: RpcFault | undefined;
-    /** The index of the first transfer that was not asked for. */
+    /** The index of the first transfer that was not requested. */
     readonly next: number;
   }> {
-    const found: (Told & { readonly transfer: LedgerTransfer })[] = [];
+    const found: (Reading & { readonly transfer: LedgerTransfer })[] = [];
     const failed: LedgerTransfer[] = [];
     let fault: RpcFault | undefined;
     let next = 0;
@@ -158,13 +154,13 @@ export function createReading(options: NonEvmReadingOptions): NonEvmReading {
       const batch = fresh.slice(next, Math.min(next + AT_ONCE, maxRead));
       next += batch.length;
       const results = await Promise.all(
-        batch.map(async (transfer) => ({ transfer, told: await toldOf(transfer).catch(faultOrThrow) })),
+        batch.map(async (transfer) => ({ transfer, reading: await readOne(transfer).catch(faultOrThrow) })),
       );
-      for (const { transfer, told } of results) {
-        if (told instanceof RpcFault) {
-          fault ??= told;
+      for (const { transfer, reading } of results) {
+        if (reading instanceof RpcFault) {
+          fault ??= reading;
           failed.push(transfer);
-        } else found.push({ transfer, ...told });
+        } else found.push({ transfer, ...reading });
       }
     }
     // Without a transaction in a block there is no progress to keep.
@@ -176,14 +172,14 @@ export function createReading(options: NonEvmReadingOptions): NonEvmReading {
     depositories.map((one) => [one, createCrowdedMoments((time) => options.onCrowdedMoment(one, time))]),
   );
   /**
-   * Transfers that the index showed late, in the overlap, and that no cursor shows as read yet. They are
+   * Transfers that the index showed late, in the overlap, and that no cursor marks as read yet. They are
    * read, and hold the cursor, also while the overlap is not read again. Undefined: this process has read
    * nothing yet.
    */
   let awaited: readonly LedgerTransfer[] | undefined;
   /**
-   * Block times of entries that this process read. Keeps the cursor short while a crowd leaves the overlap
-   * unread.
+   * Block times of entries that this process read. Keeps the cursor short while the overlap is not read
+   * fully.
    */
   const timeOf = new Map<Hex32, bigint>();
 
@@ -202,8 +198,8 @@ export function createReading(options: NonEvmReadingOptions): NonEvmReading {
 
   /**
    * A depository's ledger from the overlap before the cursor on. One request suffices unless the answer is
-   * cut. Then what follows the cursor comes first: the overlap was read before, and a crowd in it must not
-   * keep the reading from going on.
+   * cut. Then the entries after the cursor come first: the overlap was read before, and a crowd in it must
+   * not stop the reading.
    * @throws RpcFault when nothing after the cursor was read
    */
   async function ledgerOf(
@@ -241,8 +237,7 @@ export function createReading(options: NonEvmReadingOptions): NonEvmReading {
 
   /**
    * Transfers into the depositories from the overlap before the cursor on, oldest first, and the time up to
-   * which all of them were read. Ends once more transfers were found than one reading asks the explorer
-   * about.
+   * which all of them were read. Ends once it has more transfers than one reading requests from the explorer.
    * @throws RpcFault
    */
   async function transfersFrom({ time: cursor, seen }: LedgerCursor, clock: bigint): Promise<PartialLedger> {
@@ -255,7 +250,7 @@ export function createReading(options: NonEvmReadingOptions): NonEvmReading {
     const ledgers = await Promise.all(
       depositories.map(async (one) => await ledgerOf(one, { cursor, last, clock }, isEnough)),
     );
-    const upTo = ledgers.reduce((least, ledger) => (ledger.upTo < least ? ledger.upTo : least), last);
+    const upTo = ledgers.reduce((min, ledger) => (ledger.upTo < min ? ledger.upTo : min), last);
     const fault = ledgers.find((ledger) => ledger.fault !== undefined)?.fault;
     const received = [...(awaited ?? []), ...ledgers.flatMap(({ transfers }) => transfers)]
       .filter((one) => isReceived(one) && one.time <= upTo)
@@ -280,12 +275,12 @@ export function createReading(options: NonEvmReadingOptions): NonEvmReading {
       const ledger = await transfersFrom(cursor, clock);
       const { transfers, upTo } = ledger;
       const fresh = transfers.filter(({ hash }) => !seen.has(hash));
-      // Forgotten once a cursor shows that they were read: the caller may fail to store what it is given.
+      // Kept until a cursor marks them as read: the caller may fail to store the result.
       awaited = fresh.filter(({ time }) => time < cursor.time);
       const { found, failed, next, ...reading } = await read(fresh);
       const fault = reading.fault ?? ledger.fault;
-      // The explorer may be behind the ledger: what it does not know yet stays in front of the cursor, as
-      // does what is beyond this reading.
+      // The explorer may be behind the ledger: transfers that it does not know yet stay after the cursor,
+      // like those beyond this reading.
       const isOver = ({ time }: LedgerTransfer): boolean => time < clock - LEFT_ASIDE_MS;
       const untold = found.filter(({ block }) => block === undefined).map(({ transfer }) => transfer);
       const left = untold.filter(isOver);
@@ -301,8 +296,8 @@ export function createReading(options: NonEvmReadingOptions): NonEvmReading {
         reachOf(transfers, { before: cursor.time, upTo, clock }),
       );
       const [oldest] = unread.map(({ time }) => time).toSorted((a, b) => (a < b ? -1 : 1));
-      // Requests expire by this time: a deposit that was made in time may be among what is not read yet.
-      const readUntil = [clock, upTo, ...(oldest === undefined ? [] : [oldest - 1n])].reduce(least);
+      // Requests expire by this time: a deposit that came in time may be among the unread ones.
+      const readUntil = [clock, upTo, ...(oldest === undefined ? [] : [oldest - 1n])].reduce(earlier);
       return {
         deposits: found.flatMap(({ deposits }) => deposits),
         cursor: writeCursor(behind),
@@ -326,9 +321,9 @@ export function createReading(options: NonEvmReadingOptions): NonEvmReading {
 }
 
 /**
- * Up to where the cursor may go: the newest entry, so that it stays where it is while nothing happens. When
- * that is long ago, or only the beginning of the range could be told, it follows the clock at a distance that
- * an index which is well never falls behind.
+ * How far the cursor may advance: to the newest entry, so that it stays while nothing happens. If that entry
+ * is old, or only the beginning of the range was read, it follows the clock at a distance that a healthy
+ * index never falls behind.
  */
 function reachOf(
   transfers: readonly LedgerTransfer[],
@@ -339,7 +334,7 @@ function reachOf(
   return settled > last && (upTo < clock || settled - last > IDLE_MS) ? settled : last;
 }
 
-function least(a: bigint, b: bigint): bigint {
+function earlier(a: bigint, b: bigint): bigint {
   return a < b ? a : b;
 }
 
@@ -348,10 +343,10 @@ function faultOrThrow(error: unknown): RpcFault {
   throw error;
 }
 
-/** What of the seen is still told of, and need be remembered. */
+/** The seen hashes that the ledger still reports and that must be remembered. */
 function recent({ seen }: LedgerCursor, transfers: readonly LedgerTransfer[]): readonly Hex32[] {
-  const told = new Set(transfers.map(({ hash }) => hash));
-  return seen.filter((hash) => told.has(hash));
+  const reading = new Set(transfers.map(({ hash }) => hash));
+  return seen.filter((hash) => reading.has(hash));
 }
 
 function inOrder(a: LedgerTransfer, b: LedgerTransfer): number {
@@ -359,7 +354,7 @@ function inOrder(a: LedgerTransfer, b: LedgerTransfer): number {
   return a.hash < b.hash ? -1 : 1;
 }
 
-/** The exchange tells numbers of its blocks and no hashes, and no two blocks ever had one number. */
+/** Hyperliquid returns block numbers but no hashes, and never reused a number. */
 export function blockHashOf(block: bigint): Hex {
   return `0x${block.toString(16).padStart(64, "0")}`;
 }

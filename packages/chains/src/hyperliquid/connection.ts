@@ -16,18 +16,17 @@ import { createExchangeRpc } from "./rpc.ts";
 import { rpcsFor } from "./shared-rpc.ts";
 import { nonceOfSigned } from "./signed-action.ts";
 
-/** Milliseconds between two looks for something new. The exchange counts questions. */
+/** Milliseconds between two polls. Hyperliquid limits the number of requests. */
 const LOOK_AGAIN_MS = 2_000;
 /**
- * Maximum number of transactions in one reading of a rate-limited endpoint: what was read is recorded at its
- * end.
+ * Maximum number of transactions in one reading of a rate-limited endpoint: a reading is stored at its end.
  */
 const LIMITED_READING = 16;
 
 /**
- * The perpetuals exchange for the core service: deposits are read from the depositories' ledgers and judged
- * as oracles do, payments are the solver's own transfers. Opens nothing until it is asked.
- * @throws RangeError for a chain that is no perpetuals exchange, or has no depository
+ * Hyperliquid for the core service: deposits are read from the depositories' ledgers and judged as oracles
+ * do, payments are the solver's own transfers. Opens nothing until it is asked.
+ * @throws RangeError for a chain other than Hyperliquid, or without a depository
  */
 export function connectExchange(options: NonEvmOptions): OpenConnection {
   const { chain, attestation, nonceMappings } = options;
@@ -79,8 +78,7 @@ export function connectExchange(options: NonEvmOptions): OpenConnection {
         const meant = meaningOf(await nonceMappings.of(attestation.name, sender, nonce), time);
         return meant.kind === "for" ? meant : undefined;
       } catch (error) {
-        // That the hub cannot be asked keeps no money from being seen: what it is for may be learnt
-        // otherwise, or later.
+        // Without the hub the money is seen all the same: its purpose may be learned elsewhere, or later.
         options.onFault(error);
         return undefined;
       }

@@ -2,8 +2,8 @@ import type { Hex32 } from "@causeway/domain";
 import type { LedgerTransfer } from "@causeway/families/hyperliquid";
 
 /**
- * Milliseconds before the newest known entry that are read again: an index need not tell of everything in the
- * order in which it happened.
+ * Milliseconds before the newest known entry that are read again: an index need not report entries in the
+ * order in which they happened.
  */
 export const OVERLAP_MS = 60_000n;
 
@@ -11,9 +11,9 @@ export const OVERLAP_MS = 60_000n;
 export interface LedgerCursor {
   /** ms; everything before it, less {@link OVERLAP_MS}, was read. */
   readonly time: bigint;
-  /** The highest block that was seen. */
+  /** The highest block seen. */
   readonly block: bigint;
-  /** Entries not older than the overlap that were read. */
+  /** Entries within the overlap that were read. */
   readonly seen: readonly Hex32[];
 }
 
@@ -21,7 +21,7 @@ export function writeCursor({ time, block, seen }: LedgerCursor): string {
   return [time, block, seen.join(",")].join(" ");
 }
 
-/** @throws RangeError for a text that this connection did not write */
+/** @throws RangeError for a text that is not such a cursor */
 export function readCursor(text: string): LedgerCursor {
   const [, time, block, seen] = /^(\d+) (\d+) ((?:0x[0-9a-f]{64}(?:,|$))*)$/.exec(text) ?? [];
   if (time === undefined || block === undefined || seen === undefined)
@@ -29,7 +29,7 @@ export function readCursor(text: string): LedgerCursor {
   return { time: BigInt(time), block: BigInt(block), seen: seen === "" ? [] : (seen.split(",") as Hex32[]) };
 }
 
-/** The cursor behind `read`; what is among `unread` stays in front of it. */
+/** The cursor after `read`; entries of `unread` stay after it. */
 export function cursorBehind(
   cursor: LedgerCursor,
   read: readonly (LedgerTransfer & { readonly block: bigint })[],
@@ -37,10 +37,10 @@ export function cursorBehind(
   upTo: bigint,
 ): LedgerCursor {
   const times = unread.map(({ time }) => time);
-  const first = times.reduce((least, time) => (time < least ? time : least), upTo);
-  // Never back: what is in front of it would be told again without need.
+  const first = times.reduce((min, time) => (time < min ? time : min), upTo);
+  // Never back: entries after it would be reported again without need.
   const time = first > cursor.time ? first : cursor.time;
   const fresh = read.filter((entry) => entry.time >= time - OVERLAP_MS).map(({ hash }) => hash);
-  const block = read.reduce((most, entry) => (entry.block > most ? entry.block : most), cursor.block);
+  const block = read.reduce((max, entry) => (entry.block > max ? entry.block : max), cursor.block);
   return { time, block, seen: [...new Set([...cursor.seen, ...fresh])] };
 }

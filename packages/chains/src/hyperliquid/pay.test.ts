@@ -75,10 +75,10 @@ const sent: LedgerPage["transfers"][number] = {
 
 const alarms: Hex[] = [];
 
-async function outcomeWhere(ledger: Partial<LedgerPage>, told: ExchangeTransaction | undefined) {
+async function outcomeWhere(ledger: Partial<LedgerPage>, found: ExchangeTransaction | undefined) {
   const answers: Partial<ExchangeRpc> = {
     clock: async () => await Promise.resolve(afterwards),
-    transaction: async () => await Promise.resolve(told),
+    transaction: async () => await Promise.resolve(found),
     ledger: async (_user, from, to) => {
       const page: LedgerPage =
         from <= NONCE && NONCE <= to
@@ -111,7 +111,7 @@ test("a payment is dead only when nothing that the solver sent could be it", asy
   expect(await outcomeWhere({ unknown: [incoming] }, opaque)).toMatchObject({ kind: "dead" });
 });
 
-test("where an action of the solver cannot be read, nobody says that a payment is dead or made", async () => {
+test("a payment is neither dead nor made while an action of the solver cannot be read", async () => {
   for (const ledger of [{ transfers: [sent] }, { unknown: [renamed] }])
     await expect(outcomeWhere(ledger, opaque)).rejects.toThrow(RpcFault);
 });
@@ -132,9 +132,9 @@ test("an entry that cannot be the payment does not block it", async () => {
     { ...nameless, destination: "0x00000000000000000000000000000000000000a3" },
     { ...renamed, destination: solver },
   ];
-  for (const told of [opaque, undefined])
-    expect(await outcomeWhere({ unknown: entries }, told)).toMatchObject({ kind: "dead" });
-  // Signed by another account, whatever it did.
+  for (const found of [opaque, undefined])
+    expect(await outcomeWhere({ unknown: entries }, found)).toMatchObject({ kind: "dead" });
+  // Signed by another account: any action.
   expect(await outcomeWhere({ unknown: [nameless] }, { ...opaque, user: friend })).toMatchObject({
     kind: "dead",
   });
@@ -144,8 +144,8 @@ test("an entry that cannot be the payment does not block it", async () => {
 const CROWDED = NONCE + 60_000n;
 
 /**
- * The outcome after strangers have filled one block time of the payment's window with transfers to the
- * solver. An answer shows the first 500 entries of its range.
+ * The outcome after others have filled one block time of the payment's window with transfers to the solver.
+ * An answer shows the first 500 entries of its range.
  */
 async function outcomeInACrowd(
   own: readonly LedgerPage["transfers"][number][],
@@ -190,16 +190,16 @@ async function outcomeInACrowd(
   return { outcome: await payments.outcome(attempt), gaps, ledgerRequests };
 }
 
-const soon = NONCE + 120_000n;
+const early = NONCE + 120_000n;
 
 test("finds a payment in a ledger that strangers have crowded elsewhere, before and after its nonce expires", async () => {
-  for (const now of [soon, afterwards])
+  for (const now of [early, afterwards])
     expect(await outcomeInACrowd([sent], [], now)).toMatchObject({ outcome: { kind: "final", txId: hash } });
 });
 
 test("finds a payment that the crowd hides by the solver's own transactions after one ledger request", async () => {
   const hidden = { ...sent, time: CROWDED };
-  for (const now of [soon, afterwards])
+  for (const now of [early, afterwards])
     expect(await outcomeInACrowd([hidden], [transaction], now)).toMatchObject({
       outcome: { kind: "final", txId: hash },
       ledgerRequests: 1,
@@ -213,7 +213,7 @@ test("never calls a payment dead while a crowd may hide it, and reports the gap 
       outcome: { kind: "unseen" },
       gaps: [CROWDED],
     });
-  expect((await outcomeInACrowd([], [], soon)).gaps).toEqual([]);
+  expect((await outcomeInACrowd([], [], early)).gaps).toEqual([]);
 });
 
 test("never calls a payment dead when a fault left part of the ledger unread", async () => {
@@ -224,7 +224,7 @@ test("never calls a payment dead when a fault left part of the ledger unread", a
 });
 
 test("asks the ledger at most four times about a crowded payment whose nonce may still be used", async () => {
-  const { outcome, ledgerRequests } = await outcomeInACrowd([], [], soon);
+  const { outcome, ledgerRequests } = await outcomeInACrowd([], [], early);
   expect(outcome).toEqual({ kind: "unseen" });
   expect(ledgerRequests).toBeLessThanOrEqual(4);
 });

@@ -49,12 +49,12 @@ import {
   type LedgerReading,
 } from "./whole-ledger.ts";
 
-/** What the solver pays on the exchange. */
+/** The solver's payments on Hyperliquid. */
 export interface NonEvmPayments {
   balances(currencies: readonly Hex[]): Promise<ReadonlyMap<Hex, bigint>>;
   paymentCost(currency: Hex, recipient: Hex | undefined): Promise<bigint>;
   refusalOf(payment: Omit<NonEvmPayment, "orderId">): Promise<string | undefined>;
-  /** Makes payments that this key of the solver signs. */
+  /** Makes payments signed by this key of the solver. */
   prepareWith(privateKey: Hex32): PayingConnection["prepare"];
   send(attempt: NonEvmAttempt): Promise<"sent" | { readonly refused: string }>;
   outcome(attempt: NonEvmAttempt): Promise<NonEvmOutcome>;
@@ -69,39 +69,37 @@ export interface NonEvmPaymentsOptions {
   /** ms since epoch. */
   now(): number;
   /**
-   * Told when a ledger entry keeps a payment from being judged, because nobody can tell whether it is that
-   * payment.
+   * Called when a ledger entry keeps a payment from being judged, because it may or may not be that payment.
    */
   onUnclear(hash: Hex32, nonce: bigint): void;
   /**
-   * Called when a payment cannot be found and cannot be called dead either, because the solver's ledger has
-   * gaps. `moment`: a block time (ms) with too many entries; undefined when the ledger was only read in part
-   * so far.
+   * Called when a payment is not found and cannot be declared dead either, because the solver's ledger has
+   * gaps. `moment`: a block time (ms) with too many entries; undefined when only a part of the ledger was
+   * read so far.
    */
   onIncompleteLedger(nonce: bigint, moment: bigint | undefined): void;
 }
 
-/** Of dollars, in the smallest units of either place. */
+/** 0.01 USDC, in base units of both perps and spot. */
 const CENT = 1_000_000n;
 
 /**
- * Milliseconds by which our clock may be ahead of the exchange's: a payment cannot be in a block older than
+ * Milliseconds by which our clock may be ahead of Hyperliquid's: a payment cannot be in a block older than
  * that before it was made.
  */
 const SKEW_MS = 600_000n;
 
 /**
- * Where a payment is looked for first in a crowded ledger: from just before its nonce on, and up to so long
- * ago, ms.
+ * In a crowded ledger, a payment is first searched for from just before its nonce until so long after, ms.
  */
 const NEAR_NONCE_MS = 1_000n;
 const NEWEST_MS = 60_000n;
 
 /**
- * Payments are `sendAsset` actions: they name currency and place alike for all currencies, and the ledger
- * tells their nonces. The nonce makes them safe to repeat: the exchange takes each of an account's nonces
- * once. New bytes for a payment have the nonce of the old ones as long as those could still be taken; so of
- * both one counts at most.
+ * Payments are `sendAsset` actions: they name all currencies and places in the same way, and the ledger
+ * includes their nonces. The nonce makes retries safe: Hyperliquid accepts each nonce of an account once.
+ * While the old bytes of a payment could still be accepted, new ones use the same nonce, so only one of them
+ * counts.
  */
 export function createPayments(options: NonEvmPaymentsOptions): NonEvmPayments {
   const { rpc, solver } = options;
@@ -118,7 +116,7 @@ export function createPayments(options: NonEvmPaymentsOptions): NonEvmPayments {
     const { action, nonce: number } = decodeSignedAction(raw);
     const nonce = BigInt(number);
     const id = actionIdOf(action, profile);
-    // Before the ledger: that is then at least as new.
+    // Before the ledger, which is then at least as new.
     const clock = await rpc.clock(solver);
     const isOver = isNonceOver(nonce, clock);
     const window = exchangeNonceWindow(nonce);
@@ -132,13 +130,13 @@ export function createPayments(options: NonEvmPaymentsOptions): NonEvmPayments {
         ...limit,
       });
     const ofNonce = ({ transfers }: LedgerReading) => transfers.find((entry) => entry.nonce === nonce);
-    // Strangers can make the ledger long, but cannot fill the list of the solver's own transactions. It takes
+    // Others can make the ledger long, but cannot fill the list of the solver's own transactions. It takes
     // one request, the rest of a long ledger may take dozens.
     let ledger = await read({ maxRequests: 1 });
     let used: Pick<LedgerTransfer, "hash"> | undefined = ofNonce(ledger);
     if (used === undefined && !ledger.isWhole) {
       used = await listedUse(nonce);
-      // Until the nonce is over a missing entry decides nothing: the payment is posted again with the same
+      // Until the nonce is over a missing entry proves nothing: the payment is posted again with the same
       // nonce, and counts once.
       if (!isOver) used ??= await likelyUse(nonce, to);
       else if (used === undefined) {
@@ -155,7 +153,7 @@ export function createPayments(options: NonEvmPaymentsOptions): NonEvmPayments {
     });
     if (used !== undefined) {
       const transaction = await rpc.transaction(used.hash);
-      // The explorer is behind the ledger: it happened, but what it was cannot be said yet.
+      // The explorer is behind the ledger: the action happened, but its content is not known yet.
       if (transaction === undefined) return { kind: "pending" };
       if (transaction.error !== undefined) return { kind: "unseen" };
       if (transaction.isOpaque) throw cannotTell(used.hash);
@@ -163,8 +161,8 @@ export function createPayments(options: NonEvmPaymentsOptions): NonEvmPayments {
         ? finalIn(transaction)
         : { kind: "dead", reason: "nonce was used by another action" };
     }
-    // Whatever the solver may have sent under another name, or without its nonce, may be this payment: said
-    // to be dead, it would be made twice.
+    // Anything that the solver may have sent under another name, or without its nonce, may be this payment.
+    // If it were declared dead, it would be made twice.
     const { destination } = action;
     const unclear = isOver
       ? [
@@ -193,13 +191,13 @@ export function createPayments(options: NonEvmPaymentsOptions): NonEvmPayments {
       return { kind: "pending" };
     }
     if (isOver && ledger.isWhole) return { kind: "dead", reason: "nonce expired without being used" };
-    // The payment may be among the entries that were not read. Calling it dead would pay it twice.
+    // The payment may be among the unread entries. Declaring it dead would pay it twice.
     if (isOver) options.onIncompleteLedger(nonce, ledger.crowded[0]);
     return { kind: "unseen" };
   }
 
   /**
-   * The solver's own transaction that used a nonce, if the explorer lists it among the newest ones: strangers
+   * The solver's own transaction that used a nonce, if the explorer lists it among the newest ones: others
    * cannot fill that list.
    */
   async function listedUse(nonce: bigint): Promise<ExchangeTransaction | undefined> {
@@ -209,9 +207,9 @@ export function createPayments(options: NonEvmPaymentsOptions): NonEvmPayments {
   }
 
   /**
-   * The solver's transfer that used a nonce, if it is where it most likely is: right behind the nonce's time,
-   * when it was posted first, or among the newest entries, when it was posted again. At most three requests,
-   * so that a crowd delays no other payment; a transfer that is not found may be there all the same.
+   * The solver's transfer that used a nonce, if it is in the most likely places: right after the nonce's
+   * time, from the first post, or among the newest entries, from a later post. At most three requests, so
+   * that a crowded ledger delays no other payment; a transfer that is not found may exist all the same.
    */
   async function likelyUse(nonce: bigint, to: bigint): Promise<LedgerTransfer | undefined> {
     const near = nonce - NEAR_NONCE_MS;
@@ -229,7 +227,7 @@ export function createPayments(options: NonEvmPaymentsOptions): NonEvmPayments {
     return undefined;
   }
 
-  /** A nonce that nothing of ours uses; by the exchange's clock, which judges it. */
+  /** A nonce that none of our actions uses, by Hyperliquid's clock, which validates it. */
   async function freshNonce(reserved: readonly Hex[]): Promise<bigint> {
     const clock = await rpc.clock(solver);
     const taken = new Set(reserved.map(nonceOfSigned));
@@ -246,9 +244,9 @@ export function createPayments(options: NonEvmPaymentsOptions): NonEvmPayments {
   }
 
   /**
-   * Uses a nonce up, so that nothing else that has it counts: a cent of the solver's own goes from one place
-   * of his to another. The exchange does not move money to where it is.
-   * @throws InsufficientInventory when he has no cent on either side
+   * Uses a nonce up, so that nothing else with it counts: moves one cent of the solver from one of its
+   * accounts to the other. Hyperliquid does not move money to where it already is.
+   * @throws InsufficientInventory when the solver has no cent in either account
    */
   async function takingBack(nonce: bigint, before: number): Promise<ExchangeAction> {
     const perps: ExchangePlace = { kind: "perps" };
@@ -342,9 +340,9 @@ export function createPayments(options: NonEvmPaymentsOptions): NonEvmPayments {
       const answer = await rpc.post(decodeSignedAction(attempt.raw));
       if (answer === undefined) return "sent";
       const { refusal } = answer;
-      // It refuses what it has carried out already, too.
+      // Hyperliquid also refuses an action that it has already executed.
       if ((await outcome(attempt)).kind === "final") return "sent";
-      // For want of money nothing is said about these bytes: there may be more of it when they come again.
+      // A refusal due to insufficient funds is not final: the same bytes may succeed later.
       if (/insufficient|balance|margin/i.test(refusal))
         throw new RpcFault({ kind: "refused", method: "exchange", reason: refusal });
       return { refused: refusal };
@@ -358,11 +356,11 @@ function nonceOfAction(action: HyperliquidAction | undefined): bigint | undefine
   return action?.type === "UsdSend" ? action.time : action?.nonce;
 }
 
-/** Entries that the exchange makes by itself have no transaction. */
+/** Entries that Hyperliquid makes by itself have no transaction. */
 const NO_TRANSACTION: Hex32 = `0x${"00".repeat(32)}`;
 
 /**
- * Whether an entry of an unknown kind may be a payment between these accounts. What it does not say may be
+ * Whether an entry of an unknown kind may be a payment between these accounts. Omitted fields may be
  * anything.
  */
 function mayBePayment(
@@ -380,12 +378,12 @@ function cannotTell(hash: Hex32): RpcFault {
   return garbage("txDetails", `cannot determine whether ${hash} made the payment`);
 }
 
-/** The chain that a wallet signs on binds nothing; another number makes other bytes of the same action. */
+/** The signing chain has no effect; another number makes other bytes of the same action. */
 function chainIdAfter(before: number): number {
   return 1 + before;
 }
 
-/** What signed bytes take out of a place, smallest units of its currency. */
+/** What signed bytes take out of a place, in base units of its currency. */
 function outflowOf(raw: Hex, { place, token, decimals }: Holding): bigint {
   const { action } = decodeSignedAction(raw);
   const dex = place.kind === "perps" ? "" : place.kind === "spot" ? "spot" : place.dex;

@@ -27,7 +27,7 @@ const stranger: Address = "0x00000000000000000000000000000000000000a3";
 const friend: Address = "0x00000000000000000000000000000000000000a2";
 const START = 1_763_761_234_567n;
 const MINUTE_MS = 60_000;
-/** What the public endpoint allows each IP per minute, and what it charges for each request. */
+/** The public endpoint's limit per minute for each IP, and the weight of each request. */
 const WEIGHT = { perMinute: 1_200, clock: 2, ledger: 20, explorer: 40 };
 
 function transfer(time: bigint, number: number, from: Address, to: Address): LedgerTransfer {
@@ -109,7 +109,7 @@ function publicEndpoint(
     rpc: answers as ExchangeRpc,
     setNow: (ms: number): void => void (nowMs = ms),
     /**
-     * Repeats an action as the worker does, with pauses that double after faults; gives the virtual minutes
+     * Repeats an action as the worker does, with pauses that double after faults; returns the virtual minutes
      * until it is done.
      */
     minutesUntil: async (isDone: () => Promise<boolean>): Promise<number> => {
@@ -127,7 +127,7 @@ function publicEndpoint(
   };
 }
 
-/** Minutes until a deposit behind transfers by strangers is judged, and how often each transfer was. */
+/** Minutes until a deposit behind transfers by others is judged, and how often each transfer was. */
 async function minutesToDeposit(before: readonly LedgerTransfer[], deposit: LedgerTransfer) {
   const endpoint = publicEndpoint([...before, deposit]);
   const judged: Hex32[] = [];
@@ -244,9 +244,7 @@ function paymentsOn(rpc: ExchangeRpc): NonEvmPayments {
   });
 }
 
-/**
- * Minutes until a payment is seen as final after 900 transfers by strangers in three block times before it.
- */
+/** Minutes until a payment is seen as final after 900 transfers by others in three block times before it. */
 async function minutesToFinal(lists: boolean): Promise<number> {
   const sent: LedgerTransfer = { ...transfer(own.time, 0, solver, friend), hash: own.hash, nonce: NONCE };
   const crowds = specks(900, solver, (at) => START - 90_000n + BigInt(at % 3) * 31_000n);
@@ -298,11 +296,11 @@ test("sees a payment behind 900 transfers as final within a minute when the expl
 afterEach(() => void vi.useRealTimers());
 
 /**
- * The minutes until a deposit behind 100 transfers is judged, while payments that nobody sees are tracked,
- * and clients report a random transaction every second. All of it repeats as the worker does it, with pauses
- * that double after faults and end with a success.
+ * The minutes until a deposit behind 100 transfers is judged, while unseen payments are tracked, and clients
+ * report a random transaction every second. All of it repeats as the worker does it, with pauses that double
+ * after faults and end with a success.
  */
-async function minutesBeside(unseen: number, clients: boolean) {
+async function minutesWith(unseen: number, clients: boolean) {
   vi.useFakeTimers();
   const startedAt = performance.now();
   const endpoint = publicEndpoint([...specks(100, depository, (at) => START + BigInt(at) * 300n), deposit]);
@@ -395,9 +393,9 @@ async function minutesBeside(unseen: number, clients: boolean) {
 }
 
 test.each([2, 3])(
-  "reads a deposit behind 100 transfers within 16 minutes beside %i unseen payments",
+  "reads a deposit behind 100 transfers within 16 minutes while %i unseen payments are tracked",
   async (unseen) => {
-    const { minutes, rounds, limits } = await minutesBeside(unseen, false);
+    const { minutes, rounds, limits } = await minutesWith(unseen, false);
     expect(minutes).toBeLessThanOrEqual(16);
     expect(rounds).toBeGreaterThan(2 * minutes);
     expect(limits).toBe(0);
@@ -405,7 +403,7 @@ test.each([2, 3])(
 );
 
 test("reads a deposit within 16 minutes while a client reports random transactions, and tells the client when to try again", async () => {
-  const { minutes, rounds, limits, refusals } = await minutesBeside(2, true);
+  const { minutes, rounds, limits, refusals } = await minutesWith(2, true);
   expect(minutes).toBeLessThanOrEqual(16);
   expect(rounds).toBeGreaterThan(2 * minutes);
   expect(limits).toBe(0);

@@ -23,7 +23,7 @@ import {
 } from "@causeway/families/hyperliquid";
 
 /**
- * One endpoint of the exchange with its explorer; every answer is checked, nothing is judged. All methods
+ * One endpoint of Hyperliquid with its explorer. Every answer is checked, nothing is judged. All methods
  *
  * @throws RpcFault
  */
@@ -33,43 +33,40 @@ export interface ExchangeRpc {
   transaction(hash: Hex32): Promise<ExchangeTransaction | undefined>;
   /** Some of the newest transactions that an account signed. */
   transactionsOf(user: Address): Promise<readonly ExchangeTransaction[]>;
-  /**
-   * An account's ledger between two block times (ms, both inside), as much of it as the endpoint gives at
-   * once.
-   */
+  /** An account's ledger between two block times (ms, inclusive), as much of it as one answer contains. */
   ledger(user: Address, from: bigint, to: bigint): Promise<LedgerPage>;
-  /** The exchange's own clock, ms. */
+  /** Hyperliquid's own clock, ms. */
   clock(user: Address): Promise<bigint>;
-  /** The token with this id; undefined when the exchange lists none. What was listed is remembered. */
+  /** The token with this id; undefined when Hyperliquid lists none. Listed tokens are cached. */
   token(tokenId: Hex): Promise<SpotToken | undefined>;
-  /** Decimal text: what an account can take out of a dex (empty: the first). */
+  /** Decimal text: what an account can withdraw from a dex (empty: the first). */
   withdrawable(user: Address, dex: string): Promise<string>;
   spotBalances(
     user: Address,
   ): Promise<ReadonlyMap<number, { readonly total: string; readonly hold: string }>>;
-  /** What `source` pays on top of sending something to `user` now, dollars as decimal text. */
+  /** What `source` pays in addition to a transfer to `user` now, in dollars as decimal text. */
   transferCheck(
     user: Address,
     source: Address,
   ): Promise<{ readonly fee: string; readonly isSanctioned: boolean }>;
-  /** Posts a signed action. Undefined: carried out. */
+  /** Posts a signed action. Undefined: executed. */
   post(body: unknown): Promise<{ readonly refusal: string } | undefined>;
   close(): Promise<void>;
 }
 
 export interface ExchangeRpcOptions {
   readonly apiUrl: string;
-  /** Default: where the API is. */
+  /** Default: the URL of the API. */
   readonly explorerUrl?: string | undefined;
   readonly profile: HyperliquidAttestationFacts["profile"];
   readonly onCall?: ObserveCall;
   /** Milliseconds for each answer. Default 10 000. */
   readonly deadlineMs?: number | undefined;
-  /** Most transactions remembered: blocks are final, so what was told once stays so. Default 500. */
+  /** Maximum number of transactions remembered: blocks are final, so an answer never changes. Default 500. */
   readonly rememberedTransactions?: number;
 }
 
-/** Opens nothing until the first question. */
+/** Opens nothing until the first request. */
 export function createExchangeRpc(options: ExchangeRpcOptions): ExchangeRpc {
   const { apiUrl, explorerUrl = apiUrl } = options;
   const profile = exchangeSigningProfiles[options.profile];

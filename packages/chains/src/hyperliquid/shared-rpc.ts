@@ -2,20 +2,20 @@ import type { Hex, Hex32 } from "@causeway/domain";
 import type { ExchangeRpc } from "./rpc.ts";
 import { createWeightShares } from "./weight-shares.ts";
 
-/** Asked before each request; a request that it throws for is not sent. */
+/** Called before each request; if it throws, the request is not sent. */
 export type Allow = (method: string, weight: number) => Promise<void> | void;
 
-/** Told what an answer cost beyond its request. */
+/** Called with what an answer cost beyond its request. */
 export type Charge = (weight: number) => void;
 
-/** What the exchange charges for each request. */
+/** Hyperliquid's weight of each request. */
 const WEIGHT = { account: 2, post: 1, info: 20, explorer: 40 };
 /** A ledger answer costs 1 more for each so many entries. */
 const ENTRIES_PER_WEIGHT = 20;
 const MAX_REMEMBERED = 500;
 
 /**
- * The same endpoint, asked only as its rate limit allows. What the endpoint's client remembers is not charged
+ * The same endpoint, used only as its rate limit allows. Answers from its client's cache are not charged
  * again.
  */
 export function withAllowance(rpc: ExchangeRpc, allow: Allow, charge: Charge): ExchangeRpc {
@@ -76,12 +76,12 @@ function remember<T>(set: Set<T>, value: T): void {
   set.add(value);
 }
 
-/** Answers may be kept for so long, ms. */
+/** How long answers may be cached, ms. */
 const KEPT_MS = 5_000;
 const MAX_KEPT = 1_000;
 
 /**
- * Remembers for some seconds that a transaction is absent, and whether and for what an account can be paid.
+ * Caches for some seconds that a transaction is absent, and whether and at what cost an account can be paid.
  * Only for answers to clients: for anything else, absence must be read anew.
  */
 export function withRecentAnswers(rpc: ExchangeRpc): ExchangeRpc {
@@ -98,7 +98,7 @@ export function withRecentAnswers(rpc: ExchangeRpc): ExchangeRpc {
 }
 
 /**
- * Remembers for some seconds whether and for what an account can be paid: planning a payment asks that
+ * Caches for some seconds whether and at what cost an account can be paid: planning a payment reads that
  * several times. Not for signing it.
  */
 export function withRecentChecks(rpc: ExchangeRpc): ExchangeRpc {
@@ -116,7 +116,7 @@ export function withRecentChecks(rpc: ExchangeRpc): ExchangeRpc {
       underWay.set(key, asked);
       try {
         const answer = await asked;
-        // Kept from now on: the request may have waited long for its share.
+        // Cached from now on: the request may have waited long for its share.
         checks.set(key, answer);
         return answer;
       } finally {
@@ -143,9 +143,9 @@ function recent<T>() {
 }
 
 /**
- * The endpoint for each purpose, within its share of the rate limit. In the API, clients' questions beyond
- * their share are refused at once; in the worker they belong to payments, which wait. There, planning asks
- * once in some seconds whether an account can be paid, and signing asks anew.
+ * The endpoint for each purpose, within its share of the rate limit. In the API, client requests beyond their
+ * share are refused at once; in the worker they belong to payments, which wait. There, planning checks every
+ * few seconds whether an account can be paid, and signing checks anew.
  */
 export function rpcsFor(endpoint: ExchangeRpc, weightPerMinute: number | undefined, answersClients: boolean) {
   const asked = answersClients ? withRecentAnswers(endpoint) : endpoint;

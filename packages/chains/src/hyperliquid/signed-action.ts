@@ -13,14 +13,14 @@ import {
 import { parseSignature } from "viem";
 import { signTypedData } from "viem/accounts";
 
-/** What is posted to the exchange: an action, its nonce once more, and the signature. */
+/** What is posted to Hyperliquid: an action, its nonce again, and the signature. */
 export interface SignedAction {
   readonly action: ExchangeAction;
   readonly nonce: number;
   readonly signature: { readonly r: Hex; readonly s: Hex; readonly v: number };
 }
 
-/** Signs an action with an account's own key. The same action gives the same signature. */
+/** Signs an action with an account's own key. Deterministic. */
 export async function signExchangeAction(
   profile: ExchangeSigningProfile,
   action: ExchangeAction,
@@ -32,12 +32,12 @@ export async function signExchangeAction(
   return { action, nonce: exchangeNonceOf(action), signature: { r, s, v: 27 + yParity } };
 }
 
-/** The body of a post as bytes in hex, the way attempts are kept. */
+/** The body of a post as bytes in hex, the format of stored attempts. */
 export function encodeSignedAction(signed: SignedAction): Hex {
   return toHex(new TextEncoder().encode(JSON.stringify(signed)));
 }
 
-/** What was encoded. @throws SyntaxError or TypeError for other bytes, which nobody but us writes */
+/** What was encoded. @throws SyntaxError or TypeError for bytes that we did not write */
 export function decodeSignedAction(raw: Hex): SignedAction {
   const signed = JSON.parse(new TextDecoder().decode(bytesOf(raw))) as SignedAction;
   if (typeof signed.nonce !== "number" || typeof signed.action !== "object")
@@ -51,7 +51,7 @@ export function idOfSigned(raw: Hex): Hex32 {
 }
 
 /**
- * The nonce that signed bytes use, and under which the exchange will tell of them.
+ * The nonce that signed bytes use, and under which Hyperliquid will report them.
  *
  * @throws as {@link decodeSignedAction}
  */
@@ -59,7 +59,7 @@ export function nonceOfSigned(raw: Hex): bigint {
   return BigInt(decodeSignedAction(raw).nonce);
 }
 
-/** The hash by which a `sendAsset` is known, whatever chain it was signed on. */
+/** The hash that identifies a `sendAsset`, whatever chain it was signed on. */
 export function actionIdOf(action: ExchangeAction, profile: ExchangeSigningProfile): Hex32 {
   const of = (name: string): string => String(action[name]);
   return hyperliquidActionId(

@@ -5,7 +5,7 @@ import { withAllowance } from "./shared-rpc.ts";
 import { createWeightShares } from "./weight-shares.ts";
 
 export interface ExchangeUsersOptions {
-  /** Base URL of the exchange's API. */
+  /** Base URL of Hyperliquid's API. */
   readonly apiUrl: string;
   readonly profile: HyperliquidAttestationFacts["profile"];
   readonly usdcTokenId: Hex;
@@ -13,13 +13,13 @@ export interface ExchangeUsersOptions {
   readonly weightPerMinute?: number | undefined;
 }
 
-/** What users of the perpetuals exchange hold; what their wallets sign needs nothing of the exchange. */
+/** The balances of Hyperliquid users; what their wallets sign needs nothing from Hyperliquid. */
 export interface ExchangeUsers {
-  /** What can be taken out now, smallest units. @throws RpcFault */
+  /** What can be withdrawn now, in base units. @throws RpcFault */
   balance(user: Hex, currency: Hex): Promise<bigint>;
   /**
-   * The token of a currency as actions write it; undefined: the exchange lists no such currency. What was
-   * listed is remembered.
+   * The token of a currency as actions write it; undefined: Hyperliquid lists no such currency. Listed tokens
+   * are cached.
    *
    * @throws RpcFault
    */

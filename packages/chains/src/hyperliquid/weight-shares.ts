@@ -1,14 +1,14 @@
 import { ShareUsedUp } from "../nodes/share-used-up.ts";
 
-/** What may be asked of a rate-limited endpoint, by purpose. */
+/** Shares of a rate-limited endpoint, by purpose. */
 export interface WeightShares {
-  /** Reading deposits, in the worker. Lends what it does not use to `payments`, and borrows from it. */
+  /** Reading deposits, in the worker. Lends unused weight to `payments`, and borrows from it. */
   readonly deposits: WeightShare;
   /** Making and tracking payments, in the worker. */
   readonly payments: WeightShare;
-  /** Questions that clients cause, in the API: reports of transactions, and quotes. */
+  /** Requests that clients cause, in the API: reports of transactions, and quotes. */
   readonly clients: WeightShare;
-  /** What wallets hold, asked by the API. */
+  /** Balances of wallets, read by the API. */
   readonly wallets: WeightShare;
 }
 
@@ -21,15 +21,13 @@ export interface WeightShare {
   wait(method: string, weight: number): Promise<void>;
   /** @throws ShareUsedUp when the share does not allow a request now */
   takeNow(method: string, weight: number): void;
-  /**
-   * Takes what an answer turned out to cost beyond its request; later requests wait until that is refilled.
-   */
+  /** Charges what an answer cost beyond its request; later requests wait until that is refilled. */
   charge(weight: number): void;
 }
 
 /**
- * Parts of the limit: what refills continuously, and what may be spent at once. Together they are the whole
- * limit, so that no minute exceeds it.
+ * Parts of the limit: the continuous refill, and the burst. Together they are the whole limit, so that no
+ * minute exceeds it.
  */
 const PARTS = {
   deposits: { refill: 0.3, burst: 0.05 },
@@ -51,7 +49,7 @@ interface Bucket {
 
 /**
  * Divides an endpoint's rate limit, so that no purpose can starve another. The API and the worker are
- * processes of their own behind one IP: each uses only its own shares.
+ * separate processes behind one IP: each uses only its own shares.
  * @param perMinute the endpoint's limit for one IP
  */
 export function createWeightShares(perMinute: number): WeightShares {
@@ -72,7 +70,7 @@ export function createWeightShares(perMinute: number): WeightShares {
   };
 }
 
-/** Refills buckets by the time that has passed. What one cannot hold, the others get. */
+/** Refills buckets by the elapsed time. The excess of a full bucket goes to the others. */
 function refilling(buckets: readonly Bucket[]): () => void {
   let atMs = performance.now();
   return () => {
@@ -121,7 +119,7 @@ function shareOf(bucket: Bucket, refill: () => void): WeightShare {
     },
     takeNow: (method, weight) => {
       refill();
-      // Whoever waits came first.
+      // Waiting callers came first.
       if (waiting > 0 || bucket.held < weight) throw usedUp(method, weight);
       bucket.held -= weight;
     },

@@ -13,13 +13,13 @@ function entryAt(time: bigint, number: number): LedgerTransfer {
   return { hash, time, kind: "usdSend", user, destination: user, amount: "1", nonce: undefined };
 }
 
-/** An endpoint that gives no more than `most` entries, without saying so. */
-function cutting(entries: readonly LedgerTransfer[], most: number, keeps: "oldest" | "newest") {
+/** An endpoint that gives no more than `max` entries, without saying so. */
+function cutting(entries: readonly LedgerTransfer[], max: number, keeps: "oldest" | "newest") {
   let asked = 0;
   const ledger = async (_user: Address, from: bigint, to: bigint): Promise<LedgerPage> => {
     asked += 1;
     const inside = entries.filter(({ time }) => time >= from && time <= to);
-    const transfers = keeps === "oldest" ? inside.slice(0, most) : inside.slice(-most);
+    const transfers = keeps === "oldest" ? inside.slice(0, max) : inside.slice(-max);
     return await Promise.resolve({ size: transfers.length, transfers, unknown: [] });
   };
   return { ledger, asked: () => asked };
@@ -34,7 +34,7 @@ test("reads a ledger completely or says that it did not, whichever end an answer
         const entries = times.toSorted((a, b) => a - b).map((time, at) => entryAt(BigInt(time), at));
         const whole = await readWholeLedger(cutting(entries, 448, keeps), user, 0n, 100_000n);
         if (whole.isWhole) expect(whole.transfers).toHaveLength(entries.length);
-        // Spread out as these are they can always be had.
+        // Entries with such a spread can always be read.
         else expect(times.length).toBeGreaterThan(2_000);
       },
     ),
@@ -113,7 +113,7 @@ test("a reading that a fault or its caller ends early has every entry up to its 
         });
         expect(reading.transfers).toEqual(entries.filter(({ time }) => time <= reading.upTo));
         if (reading.upTo < 2_000n) expect(reading.isWhole).toBe(false);
-        // Only a fault keeps it from reading anything.
+        // Only a fault can keep it from reading anything.
         if (reading.upTo < 0n) expect(reading.fault).toBeInstanceOf(RpcFault);
       },
     ),
@@ -132,7 +132,7 @@ test("reads the beginning of a ledger of 10,000 entries in two requests where an
   expect(endpoint.asked()).toBe(2);
 });
 
-test("what the ledger tells of one hash more than once is told as often: only one of them may be looked for", async () => {
+test("returns every entry of a hash that the ledger repeats: only one of them may be the one searched for", async () => {
   const twice = [entryAt(3n, 1), { ...entryAt(3n, 1), nonce: 7n }];
   expect(await readWholeLedger(cutting(twice, 500, "oldest"), user, 0n, 10n)).toMatchObject({
     transfers: twice,
@@ -158,11 +158,11 @@ test("an endpoint that always has too much is not asked for ever", async () => {
   expect(asked).toBeLessThanOrEqual(64);
 });
 
-test("a long ledger is read in several goes, when what was told of it is remembered", async () => {
+test("reads a long ledger in several goes when its pages are remembered", async () => {
   const entries = Array.from({ length: 40_000 }, (_, at) => entryAt(BigInt(at), at));
   const endpoint = cutting(entries, 500, "newest");
-  const told = rememberedFacts<KnownPage>({ entries: 10_000, bytes: 1e9, sizeOf: () => 1 });
-  const read = async () => await readWholeLedger(endpoint, user, 0n, 40_000n, { known: told });
+  const knownPages = rememberedFacts<KnownPage>({ entries: 10_000, bytes: 1e9, sizeOf: () => 1 });
+  const read = async () => await readWholeLedger(endpoint, user, 0n, 40_000n, { known: knownPages });
   expect((await read()).isWhole).toBe(false);
   const goes: number[] = [endpoint.asked()];
   for (let isWhole = false; !isWhole && goes.length < 20;) {

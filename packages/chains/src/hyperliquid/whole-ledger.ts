@@ -198,7 +198,7 @@ function busiestOf(times: readonly bigint[]): bigint | undefined {
   const counts = new Map<bigint, number>();
   for (const time of times) counts.set(time, (counts.get(time) ?? 0) + 1);
   const [time, count] = [...counts].reduce<readonly [bigint | undefined, number]>(
-    (most, one) => (one[1] > most[1] ? one : most),
+    (fullest, one) => (one[1] > fullest[1] ? one : fullest),
     [undefined, 0],
   );
   return count >= MIN_BUSY_ENTRIES ? time : undefined;

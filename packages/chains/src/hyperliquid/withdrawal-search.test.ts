@@ -65,8 +65,8 @@ const entry: LedgerTransfer = {
 };
 
 /**
- * An exchange with such a clock, and what its index has told of by then; its explorer's newest transactions
- * are others.
+ * Hyperliquid at such a time, and what its index has reported by then; the explorer's newest transactions are
+ * others.
  */
 function anExchange(
   now: bigint,
@@ -91,22 +91,22 @@ function anExchange(
   return answers as ExchangeRpc;
 }
 
-test("what an index told before its delay was over is not what it told afterwards", async () => {
-  const told = rememberedFacts<LedgerPage>({ entries: 100, bytes: 1e6, sizeOf: () => 1 });
+test("does not remember what an index reported before its delay was over", async () => {
+  const knownPages = rememberedFacts<LedgerPage>({ entries: 100, bytes: 1e6, sizeOf: () => 1 });
   const look = async (rpc: ExchangeRpc): Promise<string> =>
-    (await searchExecution(rpc, withdrawal, rules, undefined, told)).kind;
-  // The last block that could hold it is over, and the index has not come to it.
+    (await searchExecution(rpc, withdrawal, rules, undefined, knownPages)).kind;
+  // The last block that could hold it is over, but the index has not reached it.
   expect(await look(anExchange(closesAt + 1n, []))).toBe("pending");
   expect(await look(anExchange(closesAt + INDEX_LAG_MS, []))).toBe("pending");
   expect(await look(anExchange(closesAt + INDEX_LAG_MS + 1n, [entry]))).toBe("executed");
 });
 
-test("it is over only once the whole window was told with all the delay that indexes have, and holds no such transfer", async () => {
+test("it is over only once the whole window was reported, after the maximum delay of indexes, without such a transfer", async () => {
   const look = async (rpc: ExchangeRpc): Promise<string> =>
     (await searchExecution(rpc, withdrawal, rules, undefined)).kind;
   expect(await look(anExchange(closesAt + INDEX_LAG_MS, []))).toBe("pending");
   expect(await look(anExchange(closesAt + INDEX_LAG_MS + 1n, []))).toBe("over");
-  // To somebody else, or another amount: other payments of the depository.
+  // To another recipient, or another amount: other payments of the depository.
   const others = [
     { ...entry, destination: depository },
     { ...entry, amount: "12.51" },
@@ -116,7 +116,7 @@ test("it is over only once the whole window was told with all the delay that ind
 
 const afterwards = closesAt + INDEX_LAG_MS + 1n;
 const opaque: ExchangeTransaction = { ...executed, action: undefined, isOpaque: true };
-/** What the exchange may call such a transfer some day. */
+/** Such a transfer under a future name of Hyperliquid. */
 const renamed: UnknownEntry = {
   hash,
   time: closesAt,
@@ -146,12 +146,12 @@ test("where an action cannot be read, a withdrawal is neither executed nor expir
     await expect(search(anExchange(afterwards, transfers, { unknown, transaction: opaque }))).rejects.toThrow(
       RpcFault,
     );
-  // It failed: whatever it was, it moved nothing.
+  // It failed, so it moved nothing.
   const failed = { ...opaque, error: "insufficient margin" };
   expect((await search(anExchange(afterwards, [entry], { transaction: failed }))).kind).toBe("over");
 });
 
-test("unknown entries that somebody else sent keep no withdrawal from expiring", async () => {
+test("a withdrawal expires despite unknown entries sent by others", async () => {
   const incoming = { ...renamed, user: friend, destination: depository };
   expect((await search(anExchange(afterwards, [], { unknown: [incoming], transaction: opaque }))).kind).toBe(
     "over",

@@ -12,7 +12,7 @@ import { newestTransactionsOf } from "./newest-transactions.ts";
 import type { ExchangeRpc } from "./rpc.ts";
 import { readWholeLedger, type KnownPage } from "./whole-ledger.ts";
 
-/** What became of a withdrawal. */
+/** The outcome of a withdrawal. */
 export type WithdrawalOutcome =
   | { readonly kind: "executed"; readonly depository: Address; readonly transactionId: Hex32 }
   /** It can never be executed any more. */
@@ -20,22 +20,22 @@ export type WithdrawalOutcome =
   | { readonly kind: "pending" };
 
 /**
- * Looks for the execution of a withdrawal: in the transaction that somebody names, among the newest of the
- * depositories, and in their ledgers over the whole time in which its nonce could be taken. Only what the
- * transaction itself says counts; the ledger says where to look, and that there is nothing to be found. It
- * can say the latter only where it has no gaps: otherwise the withdrawal stays pending.
+ * Looks for the execution of a withdrawal: in the reported transaction, among the newest of the depositories,
+ * and in their ledgers over the whole time in which its nonce could be used. Only the transaction itself
+ * counts; the ledger shows where to look, and that there is nothing to find. It proves the latter only
+ * without gaps: otherwise the withdrawal stays pending.
  *
- * @throws RpcFault also when a ledger tells of a transfer like it, or of anything unknown that a depository
- * sent, whose transaction cannot be read: then it is neither executed nor over
- * @param told pages of ledgers, of times that were over with all the delay that indexes have when they were
- * read
+ * @throws RpcFault also when a ledger reports a similar transfer, or anything unknown that a depository sent,
+ * whose transaction cannot be read: then the withdrawal is neither executed nor over
+ * @param knownPages pages of ledgers, of times that were over, including the maximum delay of indexes, when
+ * they were read
  */
 export async function searchExecution(
   rpc: ExchangeRpc,
   withdrawal: ExchangeWithdrawal,
   rules: WithdrawalRules,
   hint: Hex32 | undefined,
-  told?: RememberedFacts<KnownPage>,
+  knownPages?: RememberedFacts<KnownPage>,
 ): Promise<WithdrawalOutcome> {
   if (hint !== undefined) {
     const named = await rpc.transaction(hint);
@@ -44,7 +44,7 @@ export async function searchExecution(
   }
   const [primary] = rules.depositories;
   if (primary === undefined) return { kind: "pending" };
-  // Before the ledgers: they are then at least as new as it.
+  // Before the ledgers, which are then at least as new.
   const clock = await rpc.clock(primary);
   const window = exchangeNonceWindow(withdrawal.nonce);
   if (clock < window.opensAt) return { kind: "pending" };
@@ -58,14 +58,14 @@ export async function searchExecution(
     const to = clock < window.closesAt ? clock : window.closesAt;
     const ledger = await readWholeLedger(rpc, depository, window.opensAt, to, {
       onlySent: true,
-      known: isOver ? told : undefined,
+      known: isOver ? knownPages : undefined,
     });
     // An execution counts wherever it is found. Only its absence needs a ledger without gaps.
     isWhole &&= ledger.isWhole;
     const { transfers, unknown } = ledger;
     for (const entry of [
       ...transfers.filter((one) => mayCarryOut(one, withdrawal, rules)),
-      // Before the window is over an entry that nobody can read says nothing about what may still come.
+      // Before the window is over, an unreadable entry proves nothing about what may still come.
       ...(isOver ? unknown : []),
     ]) {
       const transaction = await rpc.transaction(entry.hash);

@@ -52,7 +52,7 @@ function aTransaction(
   };
 }
 
-/** Answers of an exchange: of its whole history, as it is at each look. */
+/** The exchange's answers at each look, from the history up to then. */
 function looks(
   ...histories: readonly (readonly ExchangeTransaction[])[]
 ): ExchangeRpc & { readonly asked: string[] } {
@@ -74,7 +74,7 @@ function looks(
   };
 }
 
-test("a failure whose block was taken back while it was looked at ends nothing", async () => {
+test("ignores a failed transaction whose block was reorged out during the check", async () => {
   const failed = aTransaction("a", 12n, { standing: "failed", blockHeight: 10n });
   const later = aTransaction("b", 13n, {});
   const undone = aTransaction("a", 12n, { standing: "failed", blockHeight: 0n });
@@ -86,7 +86,7 @@ test("a failure whose block was taken back while it was looked at ends nothing",
   expect(await ask([later, failed], [later, undone])).toMatchObject({ value: { status: "pending" } });
 });
 
-test("a transaction in any other spelling is not looked up", async () => {
+test("does not look up a transaction id in any other format", async () => {
   const rpc = looks([]);
   const source = evidenceOf(rpc);
   const question = {
@@ -105,7 +105,7 @@ test("a transaction in any other spelling is not looked up", async () => {
   expect(rpc.asked).toEqual([]);
 });
 
-test("without a depository neither deposits nor withdrawals are told", async () => {
+test("reports neither deposits nor withdrawals without a depository", async () => {
   const source = evidenceOf(looks([]), { depository: undefined });
   expect(await source.deposits("ab".repeat(40))).toMatchObject({ kind: "refuted" });
   expect(await source.withdrawal(PAYLOAD, undefined)).toMatchObject({ kind: "refuted" });

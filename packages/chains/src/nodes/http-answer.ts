@@ -14,7 +14,7 @@ export type HttpAnswer =
       readonly kind: "read";
       readonly status: number;
       readonly bytes: number;
-      /** The JSON, undefined when there is none or it is no JSON-RPC answer. */
+      /** The JSON; undefined when there is none or it is not a JSON-RPC answer. */
       readonly document: object | undefined;
       /** Set when the endpoint may take the same calls in smaller batches, or one by one. */
       readonly refusesBatch: "tooMany" | "never" | undefined;

@@ -45,7 +45,7 @@ async function largeAnswering() {
       await after(30);
       return giveUp;
     },
-    /** The last byte is sent in a chunk of its own, so that whoever does not read on does not see it. */
+    /** Sends the last byte in a chunk of its own, which only a client that reads on sees. */
     finish: async (text: string) => {
       open.get(text)?.end("b");
       await after(30);

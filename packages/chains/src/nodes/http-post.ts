@@ -27,14 +27,14 @@ export type PostEnd = ReceivedAnswer | { readonly error: unknown };
 
 export interface Poster {
   /**
-   * Posts a text; `done` is told once how it ended, at once when nothing can be posted. What is returned
-   * gives up: whatever still comes is not read.
+   * Posts a text; `done` is called once with the outcome, at once when nothing can be posted. The returned
+   * function gives up: whatever still arrives is not read.
    */
   post(body: string, done: (end: PostEnd) => void): () => void;
   close(): Promise<void>;
 }
 
-/** Says to the connection, and to nobody else, that its answer is not wanted any more. */
+/** Aborts the request of a caller who gave up. Never reported to anyone else. */
 const GIVEN_UP = new Error("request aborted");
 
 /**
@@ -163,7 +163,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.hasEnded) return;
     this.hasEnded = true;
     const isWhole = "status" in how && how.text !== undefined;
-    // What still comes is nobody's; the connection goes with it.
+    // The rest of the answer has no reader; the connection closes with it.
     if (!isWhole) this.controller?.abort(GIVEN_UP);
     // It is parsed before the next large one is read.
     this.done(how);

@@ -19,7 +19,7 @@ export interface RestClientOptions {
   readonly maxAnswerBytes?: number;
   /** Keep-alive connections. Default 8. */
   readonly connections?: number;
-  /** Told of every call that ended; its "method" is the name given to the call. */
+  /** Called after every call ended; its "method" is the name given to the call. */
   readonly onCall?: ObserveCall;
 }
 

@@ -41,7 +41,7 @@ export interface CallFacts extends AskedCall {
   readonly deadlineMs: number;
   /** Not aborted yet. */
   readonly signal: AbortSignal | undefined;
-  /** Told how it ended, once its caller knows. */
+  /** Called with the outcome, after the caller got it. */
   readonly onCall: ObserveCall | undefined;
 }
 

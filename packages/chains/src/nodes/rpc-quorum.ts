@@ -121,7 +121,7 @@ function createPoll<T>(
   const settledLags = (): Evidence<T> => {
     const kinds = new Set(lagging.map(({ kind }) => kind));
     const [first] = lagging;
-    // Only those that all say the same: somebody who has seen more says that it is a matter of time.
+    // Only if all give the same reason: an endpoint that has seen more reports that it is a matter of time.
     if (first !== undefined && votes.size === 0 && kinds.size === 1 && first.kind !== "notFinal")
       return first;
     const waits = lagging.map((evidence) =>

@@ -18,7 +18,7 @@ export interface RpcTransportOptions {
   readonly maxAnswerBytes?: number;
   /** Keep-alive connections. Default 8. */
   readonly connections?: number;
-  /** Told of every call that ended, once its caller knows; must not throw. Nothing is measured without it. */
+  /** Called after every call ended and its caller got the result; must not throw. Absent: no measurements. */
   readonly onCall?: ObserveCall;
 }
 
@@ -35,7 +35,7 @@ export interface RpcTransport {
   request(method: string, params: readonly unknown[], options?: CallOptions): Promise<unknown>;
   /**
    * The results of all `calls`, in their order, out of one HTTP answer to one HTTP request of their own, so
-   * that one node gave them: never cut, halved or sent one by one. Whoever needs fewer at once asks less.
+   * that one node gave them: never cut, halved or sent one by one. The caller limits their number.
    *
    * @throws RpcFault when not all of them have a result; of kind `batchRefused` when they cannot travel
    * together
@@ -45,8 +45,8 @@ export interface RpcTransport {
 }
 
 /**
- * Whoever pays for blocks decides how much these answer: gas prices and balances shall not wait behind them,
- * nor fail with them.
+ * Others decide how large the answers of these methods are: gas prices and balances must neither wait behind
+ * them nor fail with them.
  */
 const LARGE_READS: ReadonlySet<string> = new Set([
   "eth_getLogs",
@@ -68,7 +68,7 @@ const NOT_TOGETHER =
 /** Pause before a retry, which another backend of a load balancer may answer. */
 const RETRY_AFTER_MS = 100;
 
-/** What is to be said of calls that fail together. */
+/** The facts that calls which fail together share. */
 type SharedFault = Omit<RpcFaultFacts, "method">;
 
 /**

@@ -24,10 +24,7 @@ const PAGE = 1_000;
 const MAX_JUDGED = 200;
 /** Transactions asked for at once. */
 const AT_ONCE = 8;
-/**
- * Readings that one transaction may fail before it is left aside: nobody may stop all others with one that no
- * node tells rightly.
- */
+/** Failed readings after which a transaction is skipped: one that no node reads must not stop all others. */
 const MAX_FAULTS = 20;
 /** A node's answer to a question about a transaction of a version that we do not read. */
 const UNSUPPORTED_VERSION = -32015;
@@ -38,7 +35,7 @@ export interface ArrivalOptions {
   readonly pdas: DepositoryAccounts;
   /** Mints whose plain transfers to the vault are looked for; those through the program are seen anyway. */
   readonly mints: () => Promise<readonly { readonly mint: string; readonly tokenProgram: string }[]>;
-  /** Told of what is left aside. */
+  /** Called with the fault of each skipped transaction. */
   readonly onFault: (error: unknown) => void;
 }
 
@@ -133,8 +130,8 @@ export function createArrivals(options: ArrivalOptions): NonEvmArrivalReader {
     ];
     const lists = await Promise.all(accounts.map(async (account) => await listed(account, from, final)));
     const entries = [...new Map(lists.flat().map((entry) => [entry.signature, entry])).values()];
-    // Nodes list the transactions of one slot in no order that is told; by signature it is one order for all
-    // readings.
+    // Nodes list the transactions of one slot in an undefined order; sorting by signature gives all readings
+    // the same one.
     const fresh = entries
       .filter(({ signature, failed }) => !failed && !known.has(signature))
       .toSorted((a, b) =>

@@ -221,7 +221,7 @@ test("late, for another order, out of a depository or to it, or with calls: refu
   expect(refusal({ orderId: id(7) })).toHaveProperty("refusal");
   expect(refusal({ calls: ["0x01"] })).toHaveProperty("refusal");
   expect(refusal({ receipts: [{ recipient: pdas.vault, currency: NATIVE }] })).toHaveProperty("refusal");
-  // Somebody carried out the recipient's own withdrawal and put the order's id beside it.
+  // Someone executed the recipient's own withdrawal and added the order's id.
   const receipts = [{ recipient: depositor, currency: NATIVE }];
   expect(refusal({ orderId: id(7), receipts }, "execution")).toHaveProperty("refusal");
   expect(() =>
@@ -274,7 +274,7 @@ test("a deposit is no payment, whatever its depositor has more of afterwards", (
     const held = { account: recorded.vaultAccounts.token, before, after: { ...ofVault, amount: 2n } };
     expect(judge({ tokens: [...honest.tokens, held] })).toEqual(refused);
   }
-  // That somebody looks at the vault changes nothing.
+  // An instruction that only reads the vault changes nothing.
   expect(
     judge({ lamports: new Map([...honest.lamports, [pdas.vault as string, { before: 5n, after: 5n }]]) }),
   ).toEqual(judge({}));
@@ -296,7 +296,7 @@ test("a trade, a claim or a distribution that a program pays to the recipient is
   );
   expect(judge(byProgram)).toEqual({ amounts: [0n, 0n] });
   expect(judge([market, ...byProgram])).toHaveProperty("refusal");
-  // A market that hands over the recipient's tokens and then checks that the transfer beside it paid for
+  // A market that hands over the recipient's tokens and then checks that the accompanying transfer paid for
   // them.
   expect(judge([market, ...honest.instructions, market])).toEqual({
     refusal: `transaction calls ${market.program}; a fill may contain only transfers, memos and new accounts`,

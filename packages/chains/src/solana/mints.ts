@@ -1,6 +1,6 @@
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAMS, type AccountFact } from "@causeway/families/solana";
 
-/** What a mint is to somebody who pays with its tokens. Pure. */
+/** What a payer with the mint's tokens must know about it. Pure. */
 export interface MintFact {
   readonly tokenProgram: string;
   readonly decimals: number;
@@ -59,7 +59,7 @@ export function tokenAccountRefusal(
   { tokenProgram }: Pick<MintFact, "tokenProgram">,
   owner: Uint8Array,
 ): string | undefined {
-  // Lamports that somebody sent there do not keep it from being made.
+  // Lamports sent to the address do not prevent its creation.
   if (account === undefined || account.data.length === 0) return undefined;
   if (account.owner !== tokenProgram || account.data.length < 165)
     return "the account at the recipient's token account address is not a token account";

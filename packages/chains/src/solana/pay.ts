@@ -55,7 +55,7 @@ const MAX_PAGES = 100;
  */
 const KEEPS_LAMPORTS_OUT = /^(?:NativeLoader|BPFLoader|LoaderV4|Sysvar)1*/;
 const NATIVE = nativeCurrency("solana-vm");
-/** What is said beside a payment that is for no order. */
+/** The memo of a payment that is for no order. */
 const NO_ORDER = "refund";
 
 export interface PaymentOptions {
@@ -129,7 +129,7 @@ export function createPayments({ rpc, reads, pdas, payer, now }: PaymentOptions)
     const current = remember(token, mint) ?? fact;
     const refusal =
       depositoryRefusal(wallet) ??
-      // Tokens that an account of tokens holds, or a mint, a program: nobody could ever sign for them.
+      // Tokens of a token account, a mint or a program cannot be moved: these accounts cannot sign.
       (his !== undefined && (TOKEN_PROGRAMS.has(his.owner) || KEEPS_LAMPORTS_OUT.test(his.owner))
         ? "recipient is not a wallet"
         : undefined) ??
@@ -186,7 +186,7 @@ export function createPayments({ rpc, reads, pdas, payer, now }: PaymentOptions)
       );
     },
 
-    /** A recipient that nobody named may have no token account yet. */
+    /** An unknown recipient is assumed to have no token account yet. */
     paymentCost: async (currency: Hex, recipient: Hex | undefined): Promise<bigint> => {
       const price = await computePrice();
       const token = toBase58(currency);

@@ -28,7 +28,7 @@ export interface TokenMove {
   /** Token accounts. */
   readonly from: string;
   readonly to: string;
-  /** Who may move what lies in `from`. */
+  /** The account that may move the tokens of `from`. */
   readonly owner: string;
   /** uint64. */
   readonly amount: bigint;

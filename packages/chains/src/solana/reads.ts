@@ -17,7 +17,7 @@ import {
   type Lifetime,
 } from "./answers.ts";
 
-/** What somebody who pays asks of a node, beside what oracles ask. All reject with RpcFault. */
+/** What a payer asks of a node in addition to what oracles ask. All reject with RpcFault. */
 export interface NonEvmReads {
   lifetime(): Promise<Lifetime>;
   /** How far the final view has got. */

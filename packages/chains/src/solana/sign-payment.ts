@@ -27,9 +27,8 @@ export interface Payer {
 }
 
 /**
- * Signed bytes, and what they are tied to: without that nobody could tell later whether they may still come
- * to count. 8 bytes of the last height, 8 of the first slot, both big endian, then the transaction as it
- * travels.
+ * Signed bytes and their limits, which show later whether they may still be included. 8 bytes of the last
+ * height, 8 of the first slot, both big endian, then the transaction in wire format.
  */
 export interface SignedPayment {
   readonly raw: Hex;

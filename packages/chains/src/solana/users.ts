@@ -21,13 +21,13 @@ export interface SolanaUsersOptions {
 }
 
 /**
- * The user's side of a Solana cluster: what he holds, and the instructions that his wallet puts into a
+ * The user's side of a Solana cluster: their balances, and the instructions that their wallet puts into a
  * transaction of its own.
  */
 export interface SolanaUsers {
   /** Smallest units, in the confirmed view. @throws RpcFault */
   balance(user: Hex, currency: Hex): Promise<bigint>;
-  /** @throws RpcFault; RangeError for an amount that is no uint64 */
+  /** @throws RpcFault; RangeError for an amount that is not a uint64 */
   deposit(payment: {
     readonly user: Hex;
     readonly currency: Hex;

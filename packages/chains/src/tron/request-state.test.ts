@@ -8,7 +8,7 @@ const id: Hex = `0x${"1d".repeat(32)}`;
 const answer = (...words: readonly bigint[]): Hex =>
   `0x${words.map((word) => word.toString(16).padStart(64, "0")).join("")}`;
 
-test("the program asks this depository about this request, and of nobody else about anything", () => {
+test("the program asks only this depository, and only about this request", () => {
   const program = requestStateProgram(depository, id);
   expect(program).toContain(`d52bfcc8${"1d".repeat(28)}`);
   expect(program).toContain(depository.slice(2));

@@ -18,9 +18,9 @@ import {
 } from "@causeway/families/tron";
 import { readRequestState, requestStateProgram, type RequestState } from "./request-state.ts";
 
-/** Reads of one endpoint. All of them throw RpcFault for whatever it did not say. */
+/** Reads of one endpoint. All of them throw RpcFault when it did not answer. */
 export interface TronRpc {
-  /** @param hash the transaction's id behind `0x` */
+  /** @param hash the transaction's id with `0x` before it */
   transaction(hash: Hex): Promise<Evidence<SolidTransaction>>;
   /** Whether a depository had used a request in a solid state, and in which. */
   requestState(depository: Address, id: Hex32): Promise<RequestState>;
@@ -31,18 +31,18 @@ export interface TronRpc {
   close(): Promise<void>;
 }
 
-/** Whose name stands for nobody: who asks about the state. */
-const NOBODY = `41${"0".repeat(40)}`;
-/** Transactions that are remembered, and bytes of them. */
+/** The caller of requests for the state: the zero address, which no one owns. */
+const ZERO_ADDRESS = `41${"0".repeat(40)}`;
+/** Maximum number of cached transactions, and of their bytes. */
 const REMEMBERED = { entries: 2_000, bytes: 4 * 1024 * 1024 };
-/** Bytes up to which one is remembered: it must not push all the others out. */
+/** Maximum size of a cached transaction, so that it does not displace all others. */
 const LARGEST_REMEMBERED = 64 * 1024;
 
 /**
- * Asks one node through its own interface (`/wallet`, `/walletsolidity`) and its JSON-RPC (`/jsonrpc`), which
- * alone knows the place of logs in their block.
+ * Queries one node through its own interface (`/wallet`, `/walletsolidity`) and its JSON-RPC (`/jsonrpc`),
+ * which alone returns the positions of logs in their block.
  *
- * @param rest below which all three lie
+ * @param rest the base URL of all three
  */
 export function createTronRpc(
   rest: RestClient,
@@ -60,9 +60,9 @@ export function createTronRpc(
   const verify = async (): Promise<void> => {
     if (isVerified) return;
     await verifying("", async () => {
-      const told = quantityOf(await request("eth_chainId", []), "eth_chainId");
-      if (told !== BigInt(facts.chainId)) {
-        const reason = `the node serves chain ${told}, expected ${facts.chainId}`;
+      const served = quantityOf(await request("eth_chainId", []), "eth_chainId");
+      if (served !== BigInt(facts.chainId)) {
+        const reason = `the node serves chain ${served}, expected ${facts.chainId}`;
         throw new RpcFault({ kind: "wrongChain", method: "eth_chainId", reason });
       }
       isVerified = true;
@@ -89,7 +89,7 @@ export function createTronRpc(
     const [info, solid] = await Promise.all([infoOf("wallet", hash), solidBlock()]);
     if (info === undefined) return { kind: "absent" };
     const finality = finalityOf(info.blockNumber, solid.number, facts.blockTimeSeconds);
-    // It became solid just now, or two nodes are not equally far.
+    // It became solid just now, or two nodes are at different heights.
     if (finality.kind === "final")
       throw inconsistent(
         "gettransactioninfobyid",
@@ -112,7 +112,7 @@ export function createTronRpc(
         "gettransactionbyid",
         "/walletsolidity returns the transaction's info, but its content or receipt is missing",
       );
-    // Looked at after the reads: what they told of must be in the block that is solid now at its height.
+    // Read after the others: their transaction must be in the block that is now solid at its height.
     const [block, head] = await Promise.all([solidBlock(info.blockNumber), solidBlock()]);
     if (finalityOf(block.number, head.number, facts.blockTimeSeconds).kind !== "final")
       throw inconsistent("getblock", "/walletsolidity returned a block above the newest solid block");
@@ -131,9 +131,12 @@ export function createTronRpc(
     requestState: async (depository, id) => {
       await verify();
       const data = requestStateProgram(depository, id).slice(2);
-      const answer = await ask("walletsolidity", "triggerconstantcontract", { owner_address: NOBODY, data });
+      const answer = await ask("walletsolidity", "triggerconstantcontract", {
+        owner_address: ZERO_ADDRESS,
+        data,
+      });
       const state = readRequestState(readConstantResult(answer));
-      // The state is worth something only as that of a solid block, and of the one that everybody else sees.
+      // The state counts only as that of a solid block, and of the block that other readers see too.
       const [block, head] = await Promise.all([solidBlock(state.blockNumber), solidBlock()]);
       if (secondsOf(block) !== state.timestamp || head.number < block.number)
         throw inconsistent("triggerconstantcontract", "state does not belong to the solid block");
@@ -155,7 +158,7 @@ function rpcCall(method: string, params: readonly unknown[]): object {
   return { jsonrpc: "2.0", id: 1, method, params };
 }
 
-/** @throws NodeRefusal for an error, RpcFault for what is no answer */
+/** @throws NodeRefusal for an error, RpcFault for anything that is not an answer */
 function rpcResult(method: string, answer: unknown): unknown {
   if (typeof answer !== "object" || answer === null) throw garbage(method, "response is not an object");
   const { result, error } = answer as { readonly result?: unknown; readonly error?: unknown };

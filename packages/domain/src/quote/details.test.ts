@@ -131,15 +131,15 @@ test("fees are valued in the currency they are taken in, and an unknown price is
 });
 
 test("a pair is priced by the more expensive of its classes, except for one asset or two forms of it", () => {
-  const [usdcCoin, usdt] = [currency("usdc", "usd-coin", "stable"), currency("usdt", "tether", "stable")];
+  const [usdcFacts, usdt] = [currency("usdc", "usd-coin", "stable"), currency("usdt", "tether", "stable")];
   const [ether, weth] = [currency("eth", "ethereum", "major"), currency("weth", "ethereum", "major")];
   const rare = currency("rare", "rare", "minor");
-  expect(pairClassOf(usdcCoin, usdcCoin)).toBe("sameAsset");
+  expect(pairClassOf(usdcFacts, usdcFacts)).toBe("sameAsset");
   expect(pairClassOf(ether, weth)).toBe("wrap");
-  expect(pairClassOf(usdcCoin, usdt)).toBe("stable");
-  expect(pairClassOf(usdcCoin, ether)).toBe("major");
+  expect(pairClassOf(usdcFacts, usdt)).toBe("stable");
+  expect(pairClassOf(usdcFacts, ether)).toBe("major");
   expect(pairClassOf(rare, ether)).toBe("minor");
-  expect(pairClassOf(usdcCoin, rare)).toBe("minor");
+  expect(pairClassOf(usdcFacts, rare)).toBe("minor");
 });
 
 test("gas costs the current price with at least the minimum priority fee, plus the margin, rounded up", () => {

@@ -15,18 +15,18 @@ import type { PricingFacts } from "./forward.ts";
  */
 export function inputFor(output: bigint, facts: PricingFacts): bigint {
   const { sponsored } = facts;
-  if (sponsored?.kind === "fixedRate") return atLeastOne(inputAt(sponsored.rate, output, facts));
+  if (sponsored?.kind === "fixedRate") return minOne(inputAt(sponsored.rate, output, facts));
   const net = convertUp(output, facts.destination, facts.origin);
   const execution = executionFee(facts);
   const topup = facts.topupWei === undefined ? 0n : topupCost(facts.topupWei, facts);
   const unaided = (paid: bigint): bigint =>
     minFor(net + execution + topup - paid, facts.serviceBps + facts.appBps);
   if (sponsored === undefined) return unaided(0n);
-  if (sponsored.kind === "promised") return atLeastOne(unaided(sponsored.amount));
+  if (sponsored.kind === "promised") return minOne(unaided(sponsored.amount));
   const { fixed, bps } = leftToUser(sponsored, execution, topup, facts);
   const free = minFor(net + fixed - sponsored.swap, bps);
   const capped = sponsored.cap === undefined ? 0n : unaided(sponsored.cap);
-  return atLeastOne(free > capped ? free : capped);
+  return minOne(free > capped ? free : capped);
 }
 
 /** The smallest x that leaves `needed` after bps that are rounded up. */
@@ -34,6 +34,6 @@ function minFor(needed: bigint, bps: number): bigint {
   return needed > 0n ? divUp(needed * BPS, BPS - BigInt(bps)) : 0n;
 }
 
-function atLeastOne(input: bigint): bigint {
+function minOne(input: bigint): bigint {
   return input > 0n ? input : 1n;
 }

@@ -12,12 +12,15 @@ export interface CarriedText {
 /** What begins so is padding or a number, not an id. */
 const NO_ID = /^0x0{32}/;
 
-/** Fatal: bytes that are no UTF-8 are no text. Keeps a byte-order mark, so that one text has one spelling. */
+/**
+ * Fatal: bytes that are not UTF-8 are not text. Keeps a byte-order mark, so that a text has only one
+ * encoding.
+ */
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * What a transaction carries in outputs that nobody can spend: `OP_RETURN` and one push of UTF-8, however its
- * length is written.
+ * The texts in a transaction's unspendable outputs: `OP_RETURN` and one push of UTF-8, however its length is
+ * encoded.
  */
 export function carriedTexts(outputs: readonly BitcoinOutput[]): readonly CarriedText[] {
   return outputs.flatMap(({ script }, vout) => {

@@ -9,7 +9,7 @@ import { addressOfScript } from "./scripts.ts";
 export interface DepositRules {
   /** Scripts of every depository. */
   readonly depositories: ReadonlySet<string>;
-  /** How the transaction's own texts spell addresses. */
+  /** The network whose address format the transaction's texts use. */
   readonly network: BitcoinNetwork;
 }
 
@@ -36,14 +36,12 @@ export function pays(
 /**
  * One deposit for the whole transaction: the sum of its outputs to the one depository that receives.
  *
- * - What spends from a depository is a withdrawal with its change, and what a coinbase pays comes from
- *   nobody: neither is a deposit.
- * - The id is that of the only output that carries one. Two outputs with ids, alike or not, name nothing:
- *   the deposit is then without an id, and its depositor's.
- * - The depositor is who owned the first input, or whom the transaction names (`|depositor=…|`), if that is
- *   an address and the only one named. All who signed for inputs have signed that text, and it only gives
- *   away what is theirs. Whoever signs for less than the whole transaction leaves its outputs, the id among
- *   them, to others.
+ * - What spends from a depository is a withdrawal with its change, and what a coinbase pays has no sender:
+ * neither is a deposit. - The id is that of the only output that carries one. Two outputs with ids, equal or
+ * not, name no id: the deposit then has none, and belongs to its depositor. - The depositor is the owner of
+ * the first input, or whom the transaction names (`|depositor=…|`), if that is an address and the only one
+ * named. All signers of inputs have signed that text, and it only gives away what is theirs. A signer who
+ * signs less than the whole transaction leaves its outputs, including the id, to others.
  */
 export function judgeDeposit(rules: DepositRules, { transaction, spent }: DepositFacts): DepositJudgement {
   if (isCoinbase(transaction) || spent.some(({ script }) => rules.depositories.has(script)))

@@ -25,16 +25,16 @@ export interface PaymentFacts {
 export type PaymentJudgement = { readonly amounts: readonly bigint[] } | { readonly refusal: string };
 
 /**
- * What each recipient was paid, when the transaction came in time, as far as block times tell, and is for
- * this order alone: exactly one of its outputs carries an id, and its whole text is the order's.
+ * What each recipient was paid, when the transaction came in time, according to block times, and is for this
+ * order alone: exactly one of its outputs carries an id, and its whole text is the order's.
  *
- * One payer must have signed all of it: every input spends one and the same script, which is no recipient's,
- * and no signature leaves outputs out. Anything else may be a recipient's own sale
- * (SIGHASH_SINGLE|ANYONECANPAY), completed by whoever bought. What leaves a depository is no payment of a
- * solver, and a transaction that pays one is a deposit.
+ * One payer must have signed all of it: every input spends one and the same script, which is not a
+ * recipient's, and no signature leaves outputs out. Anything else may be a recipient's own sale
+ * (SIGHASH_SINGLE|ANYONECANPAY), completed by its buyer. A transaction from a depository is not a solver's
+ * payment, and one to a depository is a deposit.
  *
- * @throws RangeError when the question names a recipient and currency twice: nobody could tell which output
- * is whose.
+ * @throws RangeError when the question names a recipient and currency twice: their outputs would be
+ * indistinguishable.
  */
 export function judgePayments(
   { depositories }: PaymentRules,

@@ -13,7 +13,7 @@ export function countPsbtMaps(bytes: Uint8Array): number | undefined {
     const first = bytes[at++] ?? Number.NaN;
     if (first < 0xfd) return first;
     const size = { 0xfd: 2, 0xfe: 4 }[first];
-    // What takes eight bytes to count fits nowhere.
+    // No buffer is large enough for a count of eight bytes.
     if (size === undefined) return Number.NaN;
     let value = 0;
     for (let byte = 0; byte < size; byte++) value += (bytes[at + byte] ?? Number.NaN) * 256 ** byte;

@@ -80,7 +80,7 @@ export function readRawBlock(
   };
 }
 
-/** The first transaction of a block: it makes coins and spends none. */
+/** The first transaction of a block: it creates new bitcoin and spends no output. */
 export function isCoinbase({ inputs }: Pick<BitcoinTransaction, "inputs">): boolean {
   return inputs.length === 1 && inputs[0]?.txid === "00".repeat(32);
 }

@@ -48,7 +48,7 @@ for (const [kind, make] of Object.entries(kinds))
           expect(decodeBitcoinAddress(network, bytes)).toBe(text);
           expect(scriptOfAddress(bytes)).toBe(hexOf(script));
           expect(addressBytesOfScript(hexOf(script))).toBe(bytes);
-          // One script has one spelling in attestations, whatever the network.
+          // Attestations write one script in one way, whatever the network.
           const canonical = Address(networks.mainnet).encode(OutScript.decode(script));
           expect(addressOfScript(hexOf(script))).toBe(canonical);
           expect(scriptOf(canonical)).toBe(hexOf(script));

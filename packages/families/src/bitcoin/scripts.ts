@@ -28,21 +28,21 @@ export function addressBytesOfScript(script: string): Hex | undefined {
   const parts = decodedScript(script);
   if (parts === undefined) return undefined;
   const address = addressOfParts(parts);
-  // Only the shortest spelling of a script is an address's: `OP_PUSHDATA1 20 …` is something else, and nobody
-  // could pay it again.
+  // Only the shortest encoding of a script belongs to an address: `OP_PUSHDATA1 20 …` is another script, to
+  // which no wallet could pay.
   return address !== undefined && scriptOfAddress(address) === script ? address : undefined;
 }
 
-/** The address of a script as the oracle's words spell it: as the main network does, whatever the network. */
+/** The address of a script as attestations write it: in the main network's format on every network. */
 export function addressOfScript(script: string): string | undefined {
   const bytes = addressBytesOfScript(script);
   return bytes === undefined ? undefined : decodeAddress("bitcoin-vm", bytes);
 }
 
 /**
- * The output script of an address as the oracle's words spell it.
+ * The output script of an address as attestations write it.
  *
- * @throws ServiceError INVALID_REQUEST when it is none
+ * @throws ServiceError INVALID_REQUEST for anything else
  */
 export function scriptOf(address: string): string {
   return scriptOfAddress(encodeAddress("bitcoin-vm", address));

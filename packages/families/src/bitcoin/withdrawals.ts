@@ -24,8 +24,8 @@ export interface WithdrawalPlan {
 const MAX_INPUTS = 1_739;
 
 /**
- * The transaction of a payload. What is signed must be the whole of it: with a signature for a part, somebody
- * could add to the transaction, and have it pay all the same without being the payload's own.
+ * The transaction of a payload. Its signatures must cover all of it: if one covered only a part, others could
+ * add to the transaction, which would then pay without being the payload's own.
  */
 export function readWithdrawal(payload: Hex): WithdrawalPlan | { readonly refusal: string } {
   const psbt = decodeBitcoinPsbt(payload);
@@ -46,10 +46,7 @@ export interface WithdrawalEffect {
   /** Script of the depository that pays. */
   readonly depository: string;
   readonly recipient: string;
-  /**
-   * Satoshis that the depository is poorer afterwards: what the recipient gets, and the part of the fee that
-   * it bears.
-   */
+  /** Satoshis that the depository loses: what the recipient gets, and the depository's part of the fee. */
   readonly amount: bigint;
 }
 

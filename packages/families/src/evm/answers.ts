@@ -3,8 +3,7 @@ import type { BlockRef, LogFact, ReceiptFact, TransactionFact } from "./port.ts"
 import { garbage, type RpcFault } from "../rpc-fault.ts";
 
 /**
- * Turns what a node answered into facts, or throws an {@link RpcFault}: a field that is not there is never
- * guessed. Pure.
+ * Turns a node's answers into facts, or throws an {@link RpcFault}: a missing field is never guessed. Pure.
  */
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -28,7 +27,7 @@ export function readBlock(value: unknown, method: string): BlockRef | undefined 
 /**
  * A transaction and the block it is in, if any; undefined for `null`.
  *
- * @throws RpcFault when it is not the asked one.
+ * @throws RpcFault when it is another transaction
  */
 export function readTransaction(
   value: unknown,
@@ -50,9 +49,9 @@ export function readTransaction(
 }
 
 /**
- * Of the transactions of one whole block those to a `wanted` address.
+ * The transactions of a whole block that go to a `wanted` address.
  *
- * @throws RpcFault when it is not the asked block, or not whole.
+ * @throws RpcFault when it is another block, or incomplete
  */
 export function readBlockTransactions(
   value: unknown,
@@ -85,7 +84,7 @@ function transactionOf(fields: Fields, method: string): TransactionFact {
   };
 }
 
-/** What a transaction offers for gas; one of an older kind has one price. */
+/** The maximum fee per gas of a transaction; a legacy transaction has only one price. */
 function feeCapOf(fields: Fields, method: string): Pick<TransactionFact, "maxFeePerGas"> {
   const name = isAbsent(fields["maxFeePerGas"]) ? "gasPrice" : "maxFeePerGas";
   return isAbsent(fields[name]) ? {} : { maxFeePerGas: readQuantity(fields, name, method) };
@@ -94,7 +93,7 @@ function feeCapOf(fields: Fields, method: string): Pick<TransactionFact, "maxFee
 /**
  * A receipt with all its logs; undefined for `null`.
  *
- * @throws RpcFault when it is not the asked one or has no status.
+ * @throws RpcFault when it is another receipt or has no status
  */
 export function readReceipt(value: unknown, asked: TxHash): ReceiptFact | undefined {
   const method = "eth_getTransactionReceipt";
@@ -122,12 +121,13 @@ export function readReceipt(value: unknown, asked: TxHash): ReceiptFact | undefi
   };
 }
 
-/** What gas was used, and what a unit of it did cost all in all. */
+/** The gas used, and the total cost per unit of gas. */
 function readPrice(fields: Fields, method: string): Pick<ReceiptFact, "gasUsed" | "effectiveGasPrice"> {
   const gasUsed = readQuantity(fields, "gasUsed", method);
   // Absent only on nodes from before EIP-1559.
   const price = readQuantity(fields, "effectiveGasPrice", method);
-  // Rollups take the sender's coin for the bytes as well, and say so beside the price of the gas.
+  // Rollups charge the sender for the transaction's bytes as well, and report it separately from the gas
+  // price.
   const dataFee = isAbsent(fields["l1Fee"]) ? 0n : readQuantity(fields, "l1Fee", method);
   if (dataFee === 0n || gasUsed === 0n) return { gasUsed, effectiveGasPrice: price };
   return { gasUsed, effectiveGasPrice: price + (dataFee + gasUsed - 1n) / gasUsed };

@@ -14,14 +14,14 @@ export interface DepositRules {
 }
 
 /**
- * Whether the transaction itself must be known to judge its deposits: only a direct transfer can carry its id
- * in the calldata, events carry their own.
+ * Whether the transaction itself is needed to judge its deposits: only a direct transfer carries its id in
+ * the calldata, events carry their own.
  */
 export function needsCalldata(rules: DepositRules, receipt: ReceiptFact): boolean {
   return read(rules, receipt, undefined).direct.size > 0;
 }
 
-/** In chain order. `transaction` may be left out where {@link needsCalldata} says so. */
+/** In chain order. `transaction` may be omitted where {@link needsCalldata} is false. */
 export function depositEvidenceIn(
   rules: DepositRules,
   receipt: ReceiptFact,
@@ -39,16 +39,16 @@ export function depositEvidenceIn(
 }
 
 /**
- * What of each deposit stayed, by log index: of no token more than its net inflow. A token may take its fee
- * from the receiver, as a Transfer of its own; the depository then holds less than what came in, and what is
- * credited beyond that would be paid out of other people's deposits. Direct transfers, which nobody measured,
- * bear it before the depository's own events, later ones before earlier ones.
+ * What remained of each deposit, by log index: of no token more than its net inflow. A token may take its fee
+ * from the receiver, as a Transfer of its own; the depository then holds less than what came in, and any
+ * higher credit would be paid out of other people's deposits. The loss reduces direct transfers, which the
+ * depository did not measure, before its own events, and later ones before earlier ones.
  *
- * Withdrawals that the depository reports are no such loss: whoever executes one beside a deposit of somebody
- * else must not take from that. They are debited where their payload is attested.
+ * Withdrawals that the depository reports are no such loss: one executed in the transaction of another
+ * user's deposit must not reduce it. They are debited where their payload is attested.
  *
- * Only what is attested is cut, not what the engine sees: that sees the depository's inflows alone, and what
- * it fills is repaid by attestation only.
+ * Only attestations are reduced. The engine sees the depository's inflows alone, and what it fills is repaid
+ * by attestation only.
  */
 function keptOf(
   depository: Address,
@@ -72,7 +72,7 @@ function keptOf(
   return kept;
 }
 
-/** What of a token came in and did not leave again other than by withdrawals; never negative. */
+/** The inflow of a token less its outflow other than by withdrawals; never negative. */
 function netInflow(depository: Address, token: Address, logs: readonly LogFact[]): bigint {
   const own = addressTopic(depository);
   let net = 0n;
@@ -85,7 +85,7 @@ function netInflow(depository: Address, token: Address, logs: readonly LogFact[]
         (one) => token === paid?.token && one.to === paid.recipient && one.amount <= paid.amount,
       );
       net += sent[at]?.amount ?? 0n;
-      // What left before one report is not explained by the next.
+      // An outflow before one report is not explained by the next.
       sent = [];
     } else if (log.address === token && topic === TRANSFER_TOPIC && log.topics.length === 3 && from !== to) {
       const words = splitWords(log.data);
@@ -107,7 +107,7 @@ function read(
 ): DepositReading {
   const mirrors = nativeMirrors(rules.isZksyncStack);
   const logs = receipt.logs.filter((log: LogFact) => !mirrors.has(log.address));
-  // Without calldata no direct transfer finds an id; the sender of the transaction is in no attestation.
+  // Without calldata no direct transfer finds an id; attestations do not contain the transaction's sender.
   const known = transaction ?? {
     hash: receipt.txHash,
     from: rules.depository,

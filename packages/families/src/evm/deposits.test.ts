@@ -128,7 +128,7 @@ test("an event and its Transfer are one deposit of the event's depositor, also t
 test("an ERC-20 deposit has the log index of its Transfer, and of its event where the Transfer was not read", () => {
   const indexes = (parts: readonly Part[]) => read(parts).deposits.map(({ logIndex }) => logIndex);
   expect(indexes([transfer(usdc, relayer, 50n), erc20(alice, usdc, 50n)])).toEqual([40]);
-  // A transfer inside the token's hook stands between a deposit's Transfer and its event.
+  // A transfer inside the token's hook comes between a deposit's Transfer and its event.
   const nested = [transfer(usdc, alice, 50n), transfer(usdc, bob, 7n), erc20(alice, usdc, 50n)];
   expect(read(nested).deposits.map(({ logIndex, id }) => [logIndex, id])).toEqual([
     [40, id],
@@ -238,7 +238,7 @@ test("only deposits that are alike in everything are numbered, each kind by itse
 });
 
 test("a token that is listed later changes neither identity nor number of the deposits that were seen before", () => {
-  // Every way in which the token's logs can stand beside and among the others.
+  // Every way in which the token's logs can be placed among the others.
   const parts = [
     transfer(dai, alice, 50n),
     native(alice, 7n),
@@ -254,7 +254,7 @@ test("a token that is listed later changes neither identity nor number of the de
   const facts = transaction({ from: alice, to: usdc, input: transferInput(50n, idTail) });
   const reading = (tokens: ReadonlySet<Address> | undefined) =>
     depositsInLogs({ depository, tokens }, logsOf(parts), new Map([[txHash, facts]])).deposits;
-  // The log index is no part of a deposit's identity: that of an event moves to its Transfer when its token
+  // The log index is not part of a deposit's identity: that of an event moves to its Transfer when its token
   // is listed.
   const keysOf = (deposits: readonly DepositFact[]): string[] =>
     deposits.map((d) => [d.depositor, d.sender, d.currency, d.amount, d.id, d.ordinal].join());
@@ -297,7 +297,7 @@ test("two users may use one id: the deposits stay apart", () => {
   ]);
 });
 
-test("of tokens that were not asked for, what the depository measured is told, so that the money is not forgotten", () => {
+test("reports what the depository measured of tokens that were not asked for, so that the money is not forgotten", () => {
   const reading = read([transfer(unlisted, alice, 50n), erc20(alice, unlisted, 50n)]);
   expect(brief(reading)).toEqual([[0, alice, unlisted, 50n, id]]);
   expect(reading.ignored).toEqual([]);
@@ -319,7 +319,7 @@ test("nothing moved is no deposit", () => {
   expect(reading.ignored.map(({ why }) => why)).toEqual(["zeroAmount", "zeroAmount"]);
 });
 
-test("the depository's transfer to itself is nobody's deposit", () => {
+test("the depository's transfer to itself is not a deposit", () => {
   expect(read([transfer(usdc, depository, 50n)])).toMatchObject({
     deposits: [],
     ignored: [{ why: "selfTransfer" }],
@@ -357,7 +357,7 @@ test("a log whose transaction was not given is refused", () => {
   expect(() => depositsInLogs(question, logsOf([native(alice, 1n)]), new Map())).toThrow(RangeError);
 });
 
-// Direct transfers: the id behind the calldata.
+// Direct transfers: the id after the calldata.
 
 test("a direct transfer carries the 32 bytes after its calldata as id", () => {
   expect(directId(transferInput(50n, idTail))).toBe(id);
@@ -411,7 +411,7 @@ test("several direct transfers of the called token have no id", () => {
   expect(reading.deposits.map((deposit) => deposit.id)).toEqual([undefined, undefined]);
 });
 
-test("another token's transfer beside it does not take a direct transfer's id", () => {
+test("another token's transfer in the same transaction does not take a direct transfer's id", () => {
   const parts = [transfer(usdc, alice, 50n), transfer(dai, alice, 50n)];
   const reading = read(parts, { from: alice, to: usdc, input: transferInput(50n, idTail) });
   expect(reading.deposits.map((deposit) => deposit.id)).toEqual([id, undefined]);

@@ -1,10 +1,7 @@
 import { NATIVE_CURRENCY, type Address, type Hex } from "@causeway/domain";
 import type { DepositFact, LogFact, TransactionFact } from "./port.ts";
 
-/**
- * Reads logs and transactions as deposits. Pure: the same facts give the same deposits, wherever they were
- * read.
- */
+/** Reads logs and transactions as deposits. Pure: the same facts give the same deposits, from any source. */
 
 /** keccak256 of `NativeDeposit(address,uint256,bytes32)`; the depository indexes no field. */
 export const NATIVE_DEPOSIT_TOPIC: Hex = "0x85c721e8ef0c5dcd3148d76089ab653259181fd472bbb24272819e0d1da87413";
@@ -16,17 +13,17 @@ export const TRANSFER_TOPIC: Hex = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163
 export interface DepositQuestion {
   readonly depository: Address;
   /**
-   * Tokens whose Transfer events are asked for and believed; undefined = every token (each credits only
-   * itself). Of other tokens the depository's own events count, by its word alone.
+   * Tokens whose Transfer events are requested and trusted; undefined = every token (each credits only
+   * itself). For other tokens only the depository's own events count.
    */
   readonly tokens: ReadonlySet<Address> | undefined;
 }
 
-/** Something that looks like a deposit and is none; for logs and metrics. */
+/** Something that looks like a deposit but is not; for logs and metrics. */
 export interface IgnoredLog {
   readonly log: LogFact;
   readonly why:
-    /** The depository says that tokens came, no matching Transfer says so. */
+    /** The depository reports tokens without a matching Transfer. */
     | "eventWithoutTransfer"
     /** Moves nothing. */
     | "zeroAmount"
@@ -39,7 +36,7 @@ export interface IgnoredLog {
 export interface DepositReading {
   /** In chain order. */
   readonly deposits: readonly DepositFact[];
-  /** Those of them that only a token's Transfer proves: the depository reported none of these. */
+  /** The deposits that only a token's Transfer proves, without an event of the depository. */
   readonly direct: ReadonlySet<DepositFact>;
   readonly ignored: readonly IgnoredLog[];
 }
@@ -104,7 +101,7 @@ interface Transfer {
 }
 
 interface Credit {
-  /** Names the deposit: its Transfer where there is one, else the depository's event. */
+  /** Names the deposit: its Transfer if there is one, else the depository's event. */
   readonly log: LogFact;
   readonly isDirect: boolean;
   readonly depositor: Address;
@@ -118,7 +115,7 @@ function depositsOfTransaction(
   logs: readonly LogFact[],
   transaction: TransactionFact,
 ): DepositReading {
-  // Those of events first, then those of direct transfers; each in chain order.
+  // First the deposits of events, then direct transfers; each in chain order.
   const credits: Credit[] = [];
   const ignored: IgnoredLog[] = [];
   const transfers: Transfer[] = [];
@@ -127,9 +124,9 @@ function depositsOfTransaction(
     if (credit !== undefined) credits.push(credit);
   }
   const direct = transfers.filter((transfer) => !transfer.taken);
-  // Two direct transfers cannot share one id, and nothing says which of them it is meant for. Transfers of
-  // other tokens than the called one do not count: which of them are seen depends on the configuration, and
-  // what a deposit is must not.
+  // Two direct transfers cannot share one id, because it could belong to either. Transfers of tokens other
+  // than the called one do not count: which of them are seen depends on the configuration, and what counts as
+  // a deposit must not.
   const isAlone = direct.filter(({ log }) => log.address === transaction.to).length === 1;
   for (const { log, from, amount } of direct) {
     const id = isAlone
@@ -166,8 +163,8 @@ function depositsOfTransaction(
 }
 
 /**
- * The credit that a depository event gives; Transfers are collected for events that follow and for what
- * remains.
+ * The credit of a depository event. Transfers are collected for the following events and the direct
+ * transfers.
  */
 function creditOf(
   question: DepositQuestion,
@@ -199,8 +196,8 @@ function creditOf(
   if (amount === 0n) return ignore("zeroAmount");
   const event = { log, isDirect: false, depositor, currency, amount, id };
   if (isNative) return event;
-  // Nothing was asked about this token's Transfers. What the depository measured is told all the same, so
-  // that the money is not forgotten; whoever pays for it must know the token.
+  // This token's Transfers were not requested. The depository's event is reported all the same, so that the
+  // money is not forgotten; a service that fills it must know the token.
   if (question.tokens !== undefined && !question.tokens.has(currency)) return event;
 
   const transfer = transferBehind(currency, amount, transfers);
@@ -229,7 +226,7 @@ function transferBehind(
 
 /**
  * The id that a direct transfer carries: the 32 bytes after the arguments of the top-level `transfer` or
- * `transferFrom` to that very token, when these arguments say exactly what the Transfer event says.
+ * `transferFrom` to that very token, when these arguments match the Transfer event.
  *
  * An id that begins with 16 zero bytes is padding of some wallet, not an id.
  */
@@ -262,7 +259,7 @@ function inChainOrder(a: LogFact, b: LogFact): number {
   return a.logIndex - b.logIndex;
 }
 
-/** Whole 32-byte words; empty when the data is no whole number of them. */
+/** The 32-byte words of the data; empty when its length is not a multiple of 32. */
 function splitWords(data: Hex): bigint[] {
   if ((data.length - 2) % 64 !== 0) return [];
   const words: bigint[] = [];

@@ -1,6 +1,6 @@
 import type { Address, Hex } from "@causeway/domain";
 
-/** Whole 32-byte words of event data; undefined when it is no whole number of them. */
+/** The 32-byte words of event data; undefined when the data is not a whole number of words. */
 export function splitWords(data: Hex): readonly bigint[] | undefined {
   if ((data.length - 2) % 64 !== 0) return undefined;
   const words: bigint[] = [];
@@ -14,7 +14,7 @@ export function addressOfWord(word: bigint | undefined): Address | undefined {
   return `0x${word.toString(16).padStart(40, "0")}`;
 }
 
-/** An address in an indexed field; undefined when it is missing or not clean. */
+/** An address in an indexed field; undefined when it is missing or has nonzero padding. */
 export function addressOfTopic(topic: Hex | undefined): Address | undefined {
   return topic === undefined ? undefined : addressOfWord(BigInt(topic));
 }

@@ -33,7 +33,7 @@ test("a token payment is a transfer to the recipient followed by the order id, w
   expect(args.map((arg) => String(arg).toLowerCase())).toEqual([recipient, "5"]);
 });
 
-test("router calls keep their order, refuse failure unless told, and end with the order id", () => {
+test("router calls keep their order, allow no failure unless requested, and end with the order id", () => {
   const plan = {
     calls: [
       nativeTransferCall(router, recipient, 7n),

@@ -62,7 +62,7 @@ export function depositsForOrder(data: Hex, orderId: Hex): boolean {
   return DEPOSITS.has(selectorOf(data)) && data.toLowerCase().includes(orderId.slice(2).toLowerCase());
 }
 
-/** Functions of the approval proxy that spend what somebody else signed for: anyone can submit them. */
+/** Functions of the approval proxy that spend what another account signed for: anyone can submit them. */
 const SIGNED_ROUTES: ReadonlySet<string> = new Set(
   [
     getAbiItem({ abi: approvalProxyAbi, name: "permit2Route" }),
@@ -125,7 +125,7 @@ function callsOfProxy(input: Hex): readonly Call[] | undefined {
   return call?.functionName === "pullAndRoute" ? call.args[2] : undefined;
 }
 
-/** A call that may fail names nothing: it may have failed. */
+/** A call that is allowed to fail names no payment: it may have failed. */
 function paymentsOf(router: Address, { to, data, allowFailure }: Call): readonly NamedPayment[] {
   const target = lower(to);
   if (allowFailure) return [];
@@ -140,8 +140,8 @@ function paymentsOf(router: Address, { to, data, allowFailure }: Call): readonly
 
 /**
  * Payments between a `noteBalance` and the `requireReceived` of the same recipient and token, up to the
- * required amount. Only the router's own calls may follow. What recipients do when those pay them is as if it
- * happened in a later transaction: it must not undo the payment.
+ * required amount. Only the router's own calls may follow. What recipients do when those calls pay them is
+ * treated like a later transaction: it does not undo the payment.
  */
 function guaranteedPayments(router: Address, calls: readonly Call[]): readonly NamedPayment[] {
   const end = calls.findLastIndex(({ to }) => lower(to) !== router) + 1;
@@ -194,7 +194,7 @@ function lower(address: string): Address {
   return address.toLowerCase() as Address;
 }
 
-/** Undefined when the calldata is not of this contract. */
+/** Undefined when the calldata does not match this contract's ABI. */
 function decoded<T>(decode: () => T): T | undefined {
   try {
     return decode();

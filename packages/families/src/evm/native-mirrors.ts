@@ -1,10 +1,10 @@
 import type { Address } from "@causeway/domain";
 
-/** ZKsync's contract of the base coin: it reports every move of the native coin, also fees, as a Transfer. */
+/** ZKsync's base token contract: it reports every transfer of the native token, also fees, as a Transfer. */
 const ZKSYNC_BASE_TOKEN: Address = "0x000000000000000000000000000000000000800a";
 /**
- * The address under which EIP-7708 lets the protocol itself report moves of the native coin as Transfers,
- * then the others that it considers, or once did.
+ * The address under which EIP-7708 lets the protocol itself report native transfers as Transfers, then the
+ * other addresses that the EIP considers, or once did.
  */
 const EIP_7708: readonly Address[] = [
   "0xfffffffffffffffffffffffffffffffffffffffe",
@@ -13,8 +13,7 @@ const EIP_7708: readonly Address[] = [
 ];
 
 /**
- * The first generation of optimistic rollups (Metis, Mantle): the predeployed token that every move of the
- * native token is reported by.
+ * The predeployed token of the first optimistic rollups (Metis, Mantle), which reports every native transfer.
  */
 const OVM_BASE_TOKEN: Address = "0xdeaddeaddeaddeaddeaddeaddeaddeaddead0000";
 
@@ -22,8 +21,8 @@ const everywhere: ReadonlySet<string> = new Set<string>([...EIP_7708, OVM_BASE_T
 const onZksync: ReadonlySet<string> = new Set<string>([...everywhere, ZKSYNC_BASE_TOKEN]);
 
 /**
- * Addresses whose Transfers show the native coin once more and are no token's. Believed, they would count one
- * deposit or payment twice.
+ * Addresses whose Transfers repeat native transfers and belong to no token. If they counted, one deposit or
+ * payment would count twice.
  */
 export function nativeMirrors(isZksyncStack: boolean): ReadonlySet<string> {
   return isZksyncStack ? onZksync : everywhere;

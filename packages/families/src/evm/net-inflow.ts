@@ -4,7 +4,7 @@ import { TRANSFER_TOPIC } from "./deposits.ts";
 import { addressOfTopic, addressOfWord, splitWords } from "./event-words.ts";
 import { SOLVER_NATIVE_TRANSFER_TOPIC } from "./router-events.ts";
 
-/** What the logs of a transaction say of who received what. Pure. */
+/** Sums the transfers in a transaction's logs by account. Pure. */
 
 /** Transfers of one token to and from one account, base units. */
 export interface TokenFlows {
@@ -14,8 +14,7 @@ export interface TokenFlows {
 }
 
 /**
- * Undefined when the token emitted a Transfer that cannot be read: it may be the one by which the tokens left
- * again.
+ * Undefined when the token emitted an unreadable Transfer: it may be the one by which the tokens left again.
  */
 export function tokenFlows(
   account: string,
@@ -39,12 +38,12 @@ export function tokenFlows(
 }
 
 /**
- * What of a payment counts: at most what was named and what the payer transferred, less what left the
+ * How much of a payment counts: at most the named amount and what the payer transferred, less what left the
  * recipient beyond what others sent. The loss is deducted from all transfers of the payer before the cap:
  * when the recipient's balance grew by the named amount, all of it counts.
  *
- * @param payment.guaranteed what the router itself checked that the recipient had received; later transfers
- * do not reduce it. Default: 0
+ * @param payment.guaranteed the amount that the router itself checked the recipient to have received; later
+ * transfers do not reduce it. Default: 0
  */
 export function keptPayment(
   recipient: string,
@@ -69,9 +68,9 @@ const lesser = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 const greater = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 
 /**
- * Native that a router says it paid to an account, wei.
+ * The native amount that a router reports to have paid to an account, in wei.
  *
- * @param reports logs of that router only: anybody can emit such an event
+ * @param reports logs of that router only: any contract can emit such an event
  */
 export function nativeReported(recipient: string, reports: readonly FrameLog[]): bigint {
   let paid = 0n;
@@ -84,10 +83,10 @@ export function nativeReported(recipient: string, reports: readonly FrameLog[]):
 }
 
 /**
- * What a successful transaction brought an account in a currency, as far as its logs prove it; 0 when they
- * prove nothing. What a depository pays out is the account's own money: it counts neither when it comes nor,
- * up to its amount, when it goes. Of native, what a former router reports counts too: users pay for quotes
- * that were given before it was replaced.
+ * What an account received in a currency in a successful transaction, as far as its logs prove it. A
+ * depository's payment is the account's own money: it counts neither when it arrives nor, up to its amount,
+ * when it leaves. For native payments, reports of former routers count too: users pay for quotes that were
+ * given before the replacement.
  */
 export function receivedIn(
   logs: readonly FrameLog[],

@@ -45,8 +45,8 @@ export type PaymentJudgement = { readonly amounts: readonly bigint[] } | { reado
  * itself decides what becomes of them: to the account that sent the transaction, to the fill contract, to a
  * depository. Any other recipient was chosen by the order's owner.
  *
- * @throws RangeError when the question names a recipient and currency twice: nobody could tell which transfer
- * is whose.
+ * @throws RangeError when the question names a recipient and currency twice: their transfers would be
+ * indistinguishable.
  */
 export function judgePayments(
   rules: PaymentRules,
@@ -70,8 +70,8 @@ export function judgePayments(
     isTrusted ? fillContract : undefined,
     rules.fillContracts,
   );
-  // Only the order's solver deposits in its own fills. What other contracts deposit in passing says nothing
-  // about the sender: a recipient could do so just to have its payment refused.
+  // Only the order's solver deposits in its own fills. Deposits of other contracts do not count: a recipient
+  // could make one just to have its payment refused.
   const isDeposit = named.isDeposit ?? facts.logs.some((log) => paysInto(rules.depositories, log));
   if (transaction.from !== question.solver && isDeposit)
     return { refusal: "transaction pays a depository, so it is a deposit" };
@@ -157,10 +157,10 @@ function amountGuaranteed(
   currency: string,
 ): bigint {
   return guaranteed.reduce(
-    (most, payment) =>
-      payment.recipient === recipient && payment.currency === currency && payment.amount > most
+    (max, payment) =>
+      payment.recipient === recipient && payment.currency === currency && payment.amount > max
         ? payment.amount
-        : most,
+        : max,
     0n,
   );
 }
@@ -175,8 +175,8 @@ function paysInto(depositories: readonly Address[], { address, topics }: LogFact
 }
 
 /**
- * Index of the first call that no report shows in its turn. Each report stands for one call, each call needs
- * one of its own.
+ * Index of the first call without a report in its order. Each report stands for one call, and each call needs
+ * a report of its own.
  */
 function firstMissingCall(calls: readonly Hex[], reports: readonly LogFact[]): number | undefined {
   let made = 0;

@@ -1,12 +1,12 @@
 import type { Address, FrameLog, Hex, Hex32, SimulationFailure, TxHash } from "@causeway/domain";
 
 /**
- * What every chain family can do for us, by question and not by protocol. A family fetches raw facts (I/O
- * files) and judges them (pure files); what is not there yet or not settled is a value, never an exception.
- * Exceptions are {@link RpcFault}s: the node's or the network's fault, retryable.
+ * What every chain family provides, independent of its protocol. A family fetches raw facts (I/O files) and
+ * judges them (pure files); what is missing or not settled yet is a value, never an exception. Exceptions are
+ * {@link RpcFault}s: the node's or the network's fault, retryable.
  */
 
-/** One block as the trail keeps it. */
+/** One block of the trail. */
 export interface BlockRef {
   readonly number: bigint;
   readonly hash: Hex;
@@ -23,7 +23,7 @@ export interface BlockRange {
   readonly from: bigint;
   /** Inclusive. */
   readonly to: bigint;
-  /** Hashes of the blocks as far as the caller knows them: answers about others are refused. */
+  /** Hashes of the blocks as far as the caller knows them: answers about other blocks are refused. */
   readonly hashes: ReadonlyMap<bigint, Hex>;
 }
 
@@ -36,40 +36,40 @@ export interface Head extends BlockRef {
 export interface DepositFact {
   readonly txHash: TxHash;
   /**
-   * Position (0, 1, …) among the deposits of the same transaction that are alike in currency, amount,
-   * depositor, sender and id: with these it names the deposit for good. Nothing else of the transaction or of
-   * the configuration moves it, nor does a reorg.
+   * Position (0, 1, …) among the deposits of the same transaction with equal currency, amount, depositor,
+   * sender and id: together they name the deposit permanently. Neither the rest of the transaction, nor the
+   * configuration, nor a reorg changes it.
    */
   readonly ordinal: number;
   readonly logIndex: number;
   readonly blockNumber: bigint;
   readonly blockHash: Hex;
-  /** Who is named as depositor: the event's depositor, or the token sender of a direct transfer. */
+  /** The depositor: the event's, or the token sender of a direct transfer. */
   readonly depositor: Address;
   /** Account that signed the transaction. */
   readonly sender: Address;
   /** Zero address = native. */
   readonly currency: Address;
-  /** What the depository really received, smallest units. */
+  /** The amount that the depository actually received, in base units. */
   readonly amount: bigint;
   /** The depository that received it, as bytes; absent: the configured one. */
   readonly depository?: Hex;
   /** The id the deposit carries; undefined when it carries none. */
   readonly id: Hex | undefined;
   /**
-   * What the sender signed the transfer with, where a transfer cannot carry an id and wallets say by that
-   * what it is for (the perpetuals exchange).
+   * The nonce of the sender's signature, where a transfer cannot carry an id and wallets state by its nonce
+   * what it is for (Hyperliquid).
    */
   readonly nonce?: bigint;
-  /** Unix seconds at which it happened, as the chain says; told wherever `nonce` is. */
+  /** Unix seconds at which it happened, according to the chain; present wherever `nonce` is. */
   readonly timestamp?: bigint;
   /**
    * Oracles cannot attest its transaction (see `evm/attestable.ts`): a payment for it would never be repaid.
    */
   readonly isUnattestable?: true;
   /**
-   * With `isUnattestable`: the node was too slow to tell, so an earlier reading of the same block stands, and
-   * a later one may say otherwise.
+   * With `isUnattestable`: the node was too slow to answer, so an earlier reading of the same block stands,
+   * and a later one may differ.
    */
   readonly isAttestabilityUnknown?: true;
 }
@@ -78,19 +78,19 @@ export interface DepositFact {
 export interface TopUpFact {
   readonly txHash: TxHash;
   /**
-   * Position among those of the same transaction that are alike in currency, amount, sender and wallet: with
-   * these it names the top-up for good.
+   * Position among the top-ups of the same transaction with equal currency, amount, sender and wallet:
+   * together they name the top-up permanently.
    */
   readonly ordinal: number;
   readonly blockNumber: bigint;
   readonly blockHash: Hex;
-  /** Whose money it was. */
+  /** The account that sent the money. */
   readonly sender: Address;
   /** Zero address = native. */
   readonly currency: Address;
-  /** What arrived, smallest units. */
+  /** The amount that arrived, in base units. */
   readonly amount: bigint;
-  /** Whom it credits; undefined when its marker names nobody for certain. */
+  /** The wallet to credit; undefined when the marker does not name one for certain. */
   readonly wallet: Address | undefined;
 }
 
@@ -107,9 +107,9 @@ export interface TransactionFact {
   readonly input: Hex;
   readonly value: bigint;
   readonly nonce: number;
-  /** Wei that it offers for a unit of gas at most; absent where the node does not say. */
+  /** Maximum fee per gas that it offers, in wei; absent where the node does not return it. */
   readonly maxFeePerGas?: bigint;
-  /** Absent where the node does not say. */
+  /** Absent where the node does not return it. */
   readonly gasLimit?: bigint;
 }
 
@@ -119,9 +119,7 @@ export interface ReceiptFact {
   readonly blockNumber: bigint;
   readonly blockHash: Hex;
   readonly gasUsed: bigint;
-  /**
-   * Wei that a unit of gas did cost; what a rollup took for the bytes is spread over the units, rounded up.
-   */
+  /** Wei per unit of gas; a rollup's data fee is spread over the units, rounded up. */
   readonly effectiveGasPrice: bigint;
   readonly logs: readonly LogFact[];
 }
@@ -144,17 +142,17 @@ export interface GasPrices {
   readonly maxFeePerGas: bigint;
 }
 
-/** What a transaction offers for its gas, wei. */
+/** The fees that a transaction offers, in wei per gas. */
 export type FeeCaps = Pick<GasPrices, "maxFeePerGas" | "maxPriorityFeePerGas">;
 
 /**
- * What an account has, all read at one block. Keys of the maps are lower-case currency addresses (zero =
+ * The state of an account, all read at one block. Keys of the maps are lower-case currency addresses (zero =
  * native).
  */
 export interface AccountState {
   readonly blockNumber: bigint;
   readonly balance: bigint;
-  /** Towards the asked spender; 2^256-1 for the native currency. */
+  /** For the requested spender; 2^256-1 for the native currency. */
   readonly allowance: bigint;
 }
 
@@ -166,16 +164,18 @@ export interface CallPlan {
 
 export type SimulationOutcome =
   | { readonly kind: "ok"; readonly gas: bigint }
-  /** The chain itself says the call reverts; `data` is the raw revert data, `reason` a readable text. */
+  /**
+   * The chain itself reports that the call reverts; `data` is the raw revert data, `reason` a readable text.
+   */
   | { readonly kind: "reverts"; readonly data: Hex; readonly reason: string }
-  /** The sender lacks the native coin for value plus gas. */
+  /** The sender lacks the native tokens for value plus gas. */
   | { readonly kind: "insufficientFunds" };
 
 /** One account's signed consent to run the code of `address` as its own (EIP-7702). */
 export interface Authorization {
   /** 0 = any chain. */
   readonly chainId: number;
-  /** Whose code; the zero address takes the code away again. */
+  /** The account whose code to run; the zero address removes the delegation. */
   readonly address: Address;
   /** The nonce that the signing account must have. */
   readonly nonce: number;
@@ -187,39 +187,37 @@ export interface Authorization {
 /** A call that may change the code of accounts before it runs. */
 export interface TracedCall extends CallPlan {
   readonly authorizationList?: readonly Authorization[];
-  /** The limit it will be sent with; without one the limit it needs is looked for. */
+  /** The gas limit it will be sent with; without one, the required limit is searched for. */
   readonly gas?: bigint;
 }
 
 export interface TraceOptions {
   readonly signal?: AbortSignal;
-  /** Milliseconds for each question to the node; default the connection's. */
+  /** Milliseconds for each request to the node; default the connection's. */
   readonly deadlineMs?: number;
-  /**
-   * More gas than this nobody would pay for: a call that needs it runs out of it. Default what a block has.
-   */
+  /** A call that needs more gas than this counts as out of gas. Default: the block's gas limit. */
   readonly maxGas?: bigint;
-  /** Room that the caller will add to the limit, bps: a block has to hold it with that. Default none. */
+  /** Margin that the caller will add to the limit, bps: a block must hold the sum. Default none. */
   readonly roomBps?: bigint;
   /**
-   * Native coin that the sender is known to have, wei. With it a call like one that was traced before may be
-   * looked at once only, with the gas limit that was right then, and its effects on accounts are told by its
-   * calls and not by the whole state: enough to promise, not enough to sign.
+   * Native tokens that the sender is known to have, in wei. With it, a call like one traced before may be
+   * traced only once, with the gas limit found then, and its effects on accounts are read from its calls and
+   * not from the whole state: enough for a quote, not enough to sign.
    */
   readonly senderHasWei?: bigint;
 }
 
-/** What an account had before a call and has after it. */
+/** The state of an account before and after a call. */
 export interface AccountChange {
   readonly balanceBefore: bigint;
   readonly balanceAfter: bigint;
   readonly nonceBefore: bigint;
   readonly nonceAfter: bigint;
-  /** The code is another one afterwards: put there, replaced or taken away. */
+  /** Whether the code was set, replaced or removed. */
   readonly codeChanged: boolean;
 }
 
-/** What a call would leave behind, its own gas included where it was priced. */
+/** The effects of a call, including its own gas where it was priced. */
 export type CallEffects =
   | {
       readonly kind: "seen";
@@ -228,26 +226,26 @@ export type CallEffects =
       /** Accounts that changed, by lower-case address. */
       readonly accounts: ReadonlyMap<Address, AccountChange>;
     }
-  /** The node can tell whether the call succeeds, but not what it does. */
+  /** The node can show whether the call succeeds, but not its effects. */
   | { readonly kind: "unseen" };
 
 /** A call within a traced one. */
 export interface InnerCall {
-  /** Whose call it is: `msg.sender` of the called, lower case. */
+  /** The caller: `msg.sender` of the called contract, lower case. */
   readonly from: Address;
   /** Lower case. */
   readonly to: Address;
   /** First four bytes of its data, lower case; undefined when it has fewer. */
   readonly selector: Hex | undefined;
-  /** Native coin that it moves to the called account, wei; 0 when it, or a call around it, failed. */
-  readonly coin: bigint;
-  /** Its data when they begin like user operations for an entry point. */
+  /** Native tokens that it moves to the called account, in wei; 0 when it, or a call around it, failed. */
+  readonly value: bigint;
+  /** Its data, if it begins like user operations for an entry point. */
   readonly userOperations: Hex | undefined;
 }
 
 /**
- * How a node tells what a call would do: by traces, by `eth_simulateV1` (no inner calls, nonces or codes), or
- * not at all.
+ * How a node shows the effects of a call: by traces, by `eth_simulateV1` (no inner calls, nonces or codes),
+ * or not at all.
  */
 export type EffectsView = "traced" | "simulated" | "unseen";
 
@@ -255,33 +253,31 @@ export type TraceOutcome =
   | {
       readonly kind: "ok";
       /**
-       * The limit to give it: with this very limit it was seen to do the same as with as much gas as a block
-       * has. No room for a changed state in it.
+       * The gas limit to use: with exactly this limit the call did the same as with a whole block's gas. It
+       * has no margin for a changed state.
        */
       readonly gas: bigint;
-      /** What it uses of that, after refunds. */
+      /** The gas used, after refunds. */
       readonly gasUsed: bigint;
       readonly effects: CallEffects;
-      /** Every call that it makes, at whatever depth; undefined where the node does not tell. */
+      /** All inner calls at every depth; undefined where the node does not report them. */
       readonly calls: readonly InnerCall[] | undefined;
     }
   | { readonly kind: "reverts"; readonly failure: SimulationFailure }
-  /** The sender lacks the native coin for value plus gas. */
+  /** The sender lacks the native tokens for value plus gas. */
   | { readonly kind: "insufficientFunds" };
 
-/**
- * How a node answered to signed bytes. Everything else (timeouts, 5xx) is an RpcFault: not known, send again.
- */
+/** A node's answer to signed bytes. Everything else (timeouts, 5xx) is an RpcFault: unknown, send again. */
 export type BroadcastOutcome =
   | { readonly kind: "accepted" }
-  /** The node has these very bytes already, or they are mined. */
+  /** The node already has these bytes, or they are mined. */
   | { readonly kind: "alreadyKnown" }
-  /** The nonce is used up: by these bytes or by others; only receipts tell. */
+  /** The nonce is used: by these bytes or by others; only receipts show which. */
   | { readonly kind: "nonceTooLow" }
-  /** Another transaction with this nonce waits and ours does not pay enough more. */
+  /** Another transaction with this nonce is pending, and ours does not raise its fees enough. */
   | { readonly kind: "underpriced" }
   | { readonly kind: "insufficientFunds" }
-  /** The node refuses these bytes for good. */
+  /** The node refuses these bytes permanently. */
   | { readonly kind: "rejected"; readonly reason: string };
 
 /**
@@ -290,7 +286,7 @@ export type BroadcastOutcome =
  */
 export interface ChainReader {
   readonly chainId: number;
-  /** Chain id as the node says it. */
+  /** The chain id that the node reports. */
   remoteChainId(): Promise<number>;
   head(): Promise<BlockRef>;
   block(number: bigint): Promise<BlockRef | undefined>;
@@ -311,7 +307,7 @@ export interface ChainReader {
    */
   topUpsIn(solver: Address, blocks: readonly BlockRef[]): Promise<TopUpFact[]>;
   /**
-   * Those of them that are transfers of tokens, without reading whole blocks.
+   * The top-ups among them that are token transfers, without reading whole blocks.
    *
    * @throws RpcFault as `depositsIn`
    */
@@ -320,10 +316,7 @@ export interface ChainReader {
   topUpsOf(solver: Address, state: TransactionState): TopUpFact[];
   transaction(hash: TxHash): Promise<TransactionState>;
   receipt(hash: TxHash): Promise<ReceiptFact | undefined>;
-  /**
-   * Number of transactions of `account`, at the given block number, or in the latest block, or with the
-   * node's pool.
-   */
+  /** The transaction count of `account`, in the latest block or including the node's pool. */
   nonce(account: Address, at: "latest" | "pending"): Promise<number>;
   /** The transaction by which `account` used `nonce`, when that was in the blocks from…to. */
   transactionByNonce(account: Address, nonce: number, from: bigint, to: bigint): Promise<TxHash | undefined>;
@@ -344,8 +337,8 @@ export interface ChainReader {
     atBlock: bigint,
   ): Promise<readonly { account: Address; currency: Address; amount: bigint | undefined }[]>;
   /**
-   * Payments of one currency to an account in the blocks from…to, as far as they leave a trace; undefined:
-   * too many blocks would have to be read.
+   * Payments of one currency to an account in the blocks from…to, as far as logs or transactions show them;
+   * undefined: too many blocks would have to be read.
    */
   paymentsTo(
     account: Address,
@@ -354,34 +347,31 @@ export interface ChainReader {
     to: bigint,
   ): Promise<readonly { from: Address; amount: bigint }[] | undefined>;
   /**
-   * Balance and allowance: all questions of one tick go into one multicall, answers are kept until the next
+   * Balance and allowance: all reads of one tick share a multicall, and answers are cached until the next
    * head.
    */
   accountState(account: Address, currency: Address, spender: Address): Promise<AccountState>;
   hasCode(account: Address): Promise<boolean>;
-  /**
-   * Wei that the bytes of a transaction with this call cost now beside its gas, as on rollups; zero
-   * elsewhere.
-   */
+  /** The data fee of a transaction with this call now, in wei, as rollups charge it; zero elsewhere. */
   dataFee(
     call: CallPlan & { readonly authorizationList?: readonly Authorization[] | undefined },
   ): Promise<bigint>;
   /**
-   * What a contract answers to a call on the latest state (`0x` where there is no contract); undefined when
-   * it reverts.
+   * A contract's answer to a call on the latest state (`0x` where there is no contract); undefined when it
+   * reverts.
    */
   ask(to: Address, data: Hex): Promise<Hex | undefined>;
   /**
-   * Runs a call on the latest state without sending it. With `fees` the call sees the gas price that it would
-   * see when sent, and the sender must bear its gas at `maxFeePerGas`; without, a recipient can tell it from
-   * a payment by its gas price of zero.
+   * Runs a call on the latest state without sending it. With `fees` the call sees the gas price that it will
+   * see when sent, and the sender must be able to pay its gas at `maxFeePerGas`; without, a recipient can
+   * distinguish it from a payment by its gas price of zero.
    */
   simulate(from: Address, call: CallPlan, fees?: FeeCaps): Promise<SimulationOutcome>;
   /**
-   * Runs a call on the newest block's state without sending it, at the price it will be sent with, and tells
-   * all that it does or exactly why it cannot. A user operation that fails inside a call that succeeds, and
-   * an authorization that the chain would skip, are failures too. Throws RpcFault for whatever the node did
-   * not say.
+   * Runs a call on the newest block's state without sending it, at the price it will be sent with, and
+   * returns all its effects or the exact reason why it fails. A user operation that fails inside a successful
+   * call, and an authorization that the chain would skip, are failures too. Throws RpcFault for whatever the
+   * node did not answer.
    */
   trace(from: Address, call: TracedCall, fees: FeeCaps, options?: TraceOptions): Promise<TraceOutcome>;
 }
@@ -392,11 +382,11 @@ export interface ChainWriter {
 }
 
 /**
- * Tells of new heads; by subscription where the node offers one, by polling otherwise and whenever the socket
+ * Reports new heads: by subscription where the node offers one, by polling otherwise and whenever the socket
  * is silent.
  */
 export interface HeadSource {
-  /** The newest head heard of; undefined before the first. */
+  /** The newest known head; undefined before the first. */
   readonly latest: Head | undefined;
   /**
    * Calls `listener` for every new head (heads may be skipped, repeated or replace one of equal height).

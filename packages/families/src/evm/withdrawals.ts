@@ -13,22 +13,21 @@ import type { LogFact } from "./port.ts";
 import { addressTopic, TRANSFER_TOPIC } from "./deposits.ts";
 import { splitWords } from "./event-words.ts";
 
-/** Reads withdrawal payloads and what their execution left in the logs. Pure. */
+/** Reads withdrawal payloads and the logs of their execution. Pure. */
 
 /** keccak256 of `CallExecuted(bytes32,(address,bytes,uint256,bool))`; no field is indexed. */
 export const CALL_EXECUTED_TOPIC: Hex = "0xd94218ad7d40b15a52ff1e4483e04ea438f68068d833adbf8f75638087e46adc";
 
 /** What a payload pays, once and wholly. */
 export interface WithdrawalPayment extends EvmWithdrawalPayment {
-  /** Under which the depository files it. */
+  /** The depository's key for the request. */
   readonly id: Hex32;
-  /** Unix seconds; it can be carried out in blocks up to and including this time. */
+  /** Unix seconds; it can be executed in blocks up to and including this time. */
   readonly expiration: bigint;
 }
 
 /**
- * The payment that a payload stands for, and the id of its request; or why it stands for none, see
- * `evmWithdrawalPayment`.
+ * The payment of a payload and the id of its request; or why it is not a payment, see `evmWithdrawalPayment`.
  */
 export function readWithdrawal(payload: Hex): WithdrawalPayment | { readonly refusal: string } {
   const request = decodeEvmCallRequest(payload);
@@ -47,8 +46,7 @@ const reportFields = [
 ] as const;
 
 /**
- * The token transfer that a depository's report of an executed call is about; undefined when it is about
- * anything else.
+ * The token transfer in a depository's report of an executed call; undefined when it reports anything else.
  */
 export function tokenPaymentIn(
   data: Hex,
@@ -69,14 +67,14 @@ function lowerCase(address: Address): Address {
 }
 
 /**
- * Whether the logs of a successful transaction show that the depository carried out `payment`, and that its
+ * Whether the logs of a successful transaction show that the depository executed `payment`, and that its
  * token really moved.
  *
  * A depository takes a call that did not revert for a success. A token that answers `false` instead of
- * reverting would leave the request used up and nobody paid, so between the depository's previous report and
- * this one there must be a Transfer of that token from it to the recipient. It may be of less than the
- * amount: what a token keeps for itself has left the depository all the same. What came in meanwhile is a
- * deposit, and takes nothing back.
+ * reverting would use up the request without paying the recipient, so between the depository's previous
+ * report and this one there must be a Transfer of that token from it to the recipient. The amount may be
+ * less: what a token keeps for itself has left the depository all the same. What came in meanwhile is a
+ * deposit, and does not undo the payment.
  */
 export function executionIn(
   logs: readonly LogFact[],

@@ -23,7 +23,7 @@ const from = 1_763_761_230_000n;
 const to = 1_763_761_235_000n;
 const ledgerIn = (answer: unknown) => readLedger(answer, user, from, to);
 
-/** Copies of a JSON value with one thing in it gone, empty, or of another type. */
+/** Copies of a JSON value with one part of it missing, empty, or of another type. */
 function* spoilt(value: unknown, path = ""): Generator<[path: string, copy: unknown]> {
   if (typeof value !== "object" || value === null) return;
   for (const name of Object.keys(value)) {
@@ -80,21 +80,22 @@ test("the explorer's transactions are read as they are", () => {
   ]);
 });
 
-/** What a withdrawal, a deposit or a payment does not depend on. */
+/** Fields that do not matter for a withdrawal, a deposit or a payment. */
 const UNREAD = ["/tx/action/signatureChainId"];
 
 test("an answer with anything in it gone or of another kind is the endpoint's fault, or says less and nothing else", () => {
   for (const answer of [sendAsset, usdSend]) {
     for (const [what, copy] of spoilt(answer)) {
       if (UNREAD.some((path) => what.startsWith(path))) continue;
-      const told = outcomeOf(() => transactionIn(copy));
-      // "": a text may be empty; that it is then no amount, account or token is for the judges.
-      if (what.endsWith('= ""') && told !== "fault") expect(told, what).not.toEqual(transactionIn(answer));
-      // No transaction at all; and an action of a kind that nobody has heard of.
-      else if (what === "/tx = null") expect(told).toBeUndefined();
+      const outcome = outcomeOf(() => transactionIn(copy));
+      // "": a text may be empty; the judges refuse it as an amount, account or token.
+      if (what.endsWith('= ""') && outcome !== "fault")
+        expect(outcome, what).not.toEqual(transactionIn(answer));
+      // No transaction at all; and an action of an unknown kind.
+      else if (what === "/tx = null") expect(outcome).toBeUndefined();
       else if (what === '/tx/action/type = ""')
-        expect(told).toMatchObject({ action: undefined, isOpaque: true });
-      else expect(told, what).toBe("fault");
+        expect(outcome).toMatchObject({ action: undefined, isOpaque: true });
+      else expect(outcome, what).toBe("fault");
     }
   }
 });
@@ -102,8 +103,8 @@ test("an answer with anything in it gone or of another kind is the endpoint's fa
 test("an answer about another transaction, another account or another time is no answer", () => {
   const other: Hex32 = `0x${"12".repeat(32)}`;
   expect(() => readTransactionAnswer(sendAsset, other, profile)).toThrow(RpcFault);
-  const somebodyElses = { type: "userDetails", txs: [{ ...sendAsset.tx, user: `0x${"ee".repeat(20)}` }] };
-  expect(() => readUserDetails(somebodyElses, user, profile)).toThrow(RpcFault);
+  const othersDetails = { type: "userDetails", txs: [{ ...sendAsset.tx, user: `0x${"ee".repeat(20)}` }] };
+  expect(() => readUserDetails(othersDetails, user, profile)).toThrow(RpcFault);
   expect(() => readLedger(ledger, "0x00000000000000000000000000000000000000ee", from, to)).toThrow(RpcFault);
   expect(() => readLedger(ledger, user, from + 1n, to)).toThrow(RpcFault);
   expect(() => readLedger(ledger, user, from, to - 1n)).toThrow(RpcFault);
@@ -115,7 +116,7 @@ test("an action of an unknown kind is opaque: it may hold any transfer; one that
   expect(acting("spotSend")).toMatchObject({ action: undefined, isOpaque: false });
 });
 
-test("a ledger entry of an unknown kind is told with what it says of itself, one that is known to be no transfer is not", () => {
+test("reports a ledger entry of an unknown kind with its content, and skips one that is known not to be a transfer", () => {
   const [, send] = ledger;
   const page = ledgerIn([{ ...send, delta: { ...send?.delta, type: "usdTransfer" } }]);
   const { user: by, destination } = page.unknown[0] ?? {};
@@ -153,7 +154,7 @@ test("a ledger is read for its transfers; what else is in it is counted", () => 
   ]);
 });
 
-test("a transfer without a nonce keeps nobody from reading the ledger, nor does one of spot tokens", () => {
+test("reads a ledger with a transfer without a nonce, or with one of spot tokens", () => {
   const [deposited, send, internal] = ledger;
   const { nonce: _, ...gone } = send?.delta ?? {};
   const spot = { ...gone, type: "spotTransfer", nonce: null };
@@ -175,7 +176,7 @@ test("a ledger with anything of a transfer gone or of another kind is the endpoi
   const transfers = ledger.slice(1);
   for (const [what, copy] of spoilt(transfers)) {
     const isEmpty = ["/type", "/amount", "/usdc"].some((name) => what.endsWith(`${name} = ""`));
-    // What no user signed with a nonce is told without one.
+    // What no user signed with a nonce is reported without one.
     const isWithout = /\/nonce (?:gone|= null)$/.test(what);
     if (unread.test(what) || isEmpty || isWithout) continue;
     expect(

@@ -10,35 +10,29 @@ import {
 import { garbage, redact, RpcFault } from "../rpc-fault.ts";
 
 /**
- * What the exchange and its explorer answer, with every field looked at. Pure; throws RpcFault for anything
- * that is not what was asked for.
+ * Parses the answers of Hyperliquid and its explorer, checking every field. Pure; throws RpcFault for
+ * anything other than what was requested.
  */
 
-/** One transaction of the exchange. Its block is final when there is one. */
+/** One transaction on Hyperliquid. Its block is final when there is one. */
 export interface ExchangeTransaction {
   readonly hash: Hex32;
   /** Unix milliseconds of its block. */
   readonly time: bigint;
   readonly block: bigint;
-  /** Who signed it. */
+  /** The signer. */
   readonly user: Address;
-  /** Why it changed nothing; undefined: it did what it says. */
+  /** Why it changed nothing; undefined: it had its effect. */
   readonly error: string | undefined;
-  /**
-   * Undefined: not a transfer that deposits, payments and withdrawals are made of, or one that cannot be
-   * read.
-   */
+  /** Undefined: not a transfer that can be a deposit, payment or withdrawal, or one that cannot be read. */
   readonly action: HyperliquidAction | undefined;
-  /**
-   * The action is of a kind whose effect is not known here: it may hold any transfer (`multiSig` does).
-   * Nobody can tell what it did.
-   */
+  /** The effect of this kind of action is unknown: it may contain any transfer (`multiSig` does). */
   readonly isOpaque: boolean;
 }
 
 export type TransferKind = "usdSend" | "sendAsset" | "spotSend";
 
-/** Actions that have been read before and are never a `usdSend` or `sendAsset`. */
+/** Known actions that are never a `usdSend` or `sendAsset`. */
 const OTHER_ACTIONS: ReadonlySet<string> = new Set([
   "spotSend",
   "withdraw3",
@@ -48,7 +42,7 @@ const OTHER_ACTIONS: ReadonlySet<string> = new Set([
   "subAccountSpotTransfer",
 ]);
 
-/** Ledger entries that no `usdSend` or `sendAsset` makes. */
+/** Kinds of ledger entries that no `usdSend` or `sendAsset` creates. */
 const OTHER_KINDS: ReadonlySet<string> = new Set([
   "deposit",
   "withdraw",
@@ -66,38 +60,33 @@ const OTHER_KINDS: ReadonlySet<string> = new Set([
   "cStakingTransfer",
 ]);
 
-/** How the ledger calls transfers from one account to another. */
+/** The ledger's names for transfers from one account to another. */
 const TRANSFER_KINDS: ReadonlyMap<string, TransferKind> = new Map([
   ["internalTransfer", "usdSend"],
   ["send", "sendAsset"],
   ["spotTransfer", "spotSend"],
 ]);
 
-/**
- * A transfer as the ledger of an account tells it: enough to find its transaction, too little to judge it.
- */
+/** A transfer in an account's ledger: enough to find its transaction, too little to judge it. */
 export interface LedgerTransfer {
   readonly hash: Hex32;
   readonly time: bigint;
-  /** What kind of action is usually told so. */
+  /** The kind of action that is usually reported like this. */
   readonly kind: TransferKind;
   readonly user: Address;
   readonly destination: Address;
   /** Decimal text. */
   readonly amount: string;
-  /** Undefined where the ledger does not tell it: for a `usdSend`, and for what contracts and agents send. */
+  /** Undefined where the ledger omits it: for a `usdSend`, and for what contracts and agents send. */
   readonly nonce: bigint | undefined;
 }
 
-/**
- * An entry of a kind that is not known here: a transfer that the exchange calls by a new name, or something
- * else.
- */
+/** An entry of an unknown kind: a transfer under a new name, or something else. */
 export interface UnknownEntry {
   readonly hash: Hex32;
   readonly time: bigint;
   readonly type: string;
-  /** Who sent it, and to whom; undefined where the entry does not say so. */
+  /** The sender and the recipient; undefined where the entry omits them. */
   readonly user: Address | undefined;
   readonly destination: Address | undefined;
 }
@@ -110,18 +99,18 @@ export interface LedgerPage {
   readonly unknown: readonly UnknownEntry[];
 }
 
-/** A token of the exchange's spot side. */
+/** A token of Hyperliquid's spot side. */
 export interface SpotToken {
   readonly name: string;
   readonly tokenId: Hex;
   readonly index: number;
-  /** Digits after the point of the currency that deposits of it are attested in. */
+  /** Decimals of the currency in which its deposits are attested. */
   readonly decimals: number;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The transaction that was asked for; undefined when the explorer says that there is none. */
+/** The requested transaction; undefined when the explorer reports that there is none. */
 export function readTransactionAnswer(
   answer: unknown,
   hash: Hex32,
@@ -132,8 +121,7 @@ export function readTransactionAnswer(
   const fields = record(method, answer, "response");
   if (fields["type"] === "error") {
     const message = typeof fields["message"] === "string" ? fields["message"] : "message is missing";
-    // Everything else that it may refuse for (rate, age of the block, trouble) says nothing about the
-    // transaction.
+    // Any other reason to refuse (rate, age of the block, an outage) proves nothing about the transaction.
     if (/not found|unknown (?:transaction|tx|hash)/i.test(message)) return undefined;
     throw new RpcFault({ kind: "refused", method, reason: redact(message) });
   }
@@ -144,7 +132,7 @@ export function readTransactionAnswer(
   return transaction;
 }
 
-/** What the explorer tells of an account's transactions; which part of them is for nobody to know. */
+/** The explorer's list of an account's transactions, of which it is an unspecified part. */
 export function readUserDetails(
   answer: unknown,
   user: Address,
@@ -222,7 +210,7 @@ function readable(action: HyperliquidAction): Pick<ExchangeTransaction, "action"
   return { action, isOpaque: false };
 }
 
-/** Entries of an account's ledger; those that are known to be no transfers are counted, and not read. */
+/** Entries of an account's ledger; entries that are known not to be transfers are only counted. */
 export function readLedger(answer: unknown, user: Address, from: bigint, to: bigint): LedgerPage {
   const method = "userNonFundingLedgerUpdates";
   if (!Array.isArray(answer)) throw garbage(method, "response is not a list");
@@ -288,7 +276,7 @@ export function readSpotMeta(answer: unknown): readonly SpotToken[] {
   });
 }
 
-/** What an account can take out of a dex, and the exchange's own clock, ms. */
+/** What an account can withdraw from a dex, and Hyperliquid's own clock, ms. */
 export function readClearinghouse(answer: unknown): { readonly withdrawable: string; readonly time: bigint } {
   const method = "clearinghouseState";
   const fields = record(method, answer, "response");
@@ -315,7 +303,7 @@ export function readSpotBalances(
   );
 }
 
-/** What sending to somebody costs, dollars as decimal text. */
+/** What a transfer to an account costs, in dollars as decimal text. */
 export function readTransferCheck(answer: unknown): {
   readonly fee: string;
   readonly isSanctioned: boolean;
@@ -327,7 +315,7 @@ export function readTransferCheck(answer: unknown): {
   return { fee, isSanctioned };
 }
 
-/** What the exchange says to a posted action; undefined: it was carried out. */
+/** Hyperliquid's answer to a posted action; undefined: it was executed. */
 export function readPosted(answer: unknown): { readonly refusal: string } | undefined {
   const method = "exchange";
   const { status, response } = record(method, answer, "response");

@@ -9,14 +9,14 @@ export interface DepositRules extends TransferRules {
   readonly depositories: readonly Address[];
 }
 
-/** A transfer into a depository. What it is for is not in it. */
+/** A transfer into a depository. It does not state its purpose. */
 export interface ExchangeDeposit extends ExchangeTransfer {
   readonly sender: Address;
 }
 
 /**
- * The deposit that a transaction is; undefined when it is none: another kind of action, money for somebody
- * else, or a depository's own.
+ * The deposit that a transaction makes; undefined when it makes none: another kind of action, money for
+ * another account, or a depository's own.
  */
 export function depositIn(
   transaction: ExchangeTransaction,
@@ -25,11 +25,10 @@ export function depositIn(
   const { action, user, error } = transaction;
   if (error !== undefined) return { refusal: "transaction failed" };
   if (action === undefined) return undefined;
-  // Who received is looked at before what: a transfer between others is nobody's deposit, however it is
-  // written.
+  // The recipient is checked first: a transfer between others is not a deposit, whatever its form.
   const depository = rules.depositories.find((one) => one === action.destination.toLowerCase());
   if (depository === undefined) return undefined;
-  // A depository's money is not a user's, whichever of them has it.
+  // A depository's money is not a user's, also when it moves to another depository.
   if (rules.depositories.includes(user)) return undefined;
   const transfer = transferOf(action, rules);
   return "refusal" in transfer ? transfer : { ...transfer, sender: user };

@@ -118,7 +118,7 @@ test("whatever an attacker makes of the amount's text, no more is credited than 
   );
 });
 
-test("what is nobody's deposit is none: other actions, money for others, a depository's own", () => {
+test("other actions, money for others and a depository's own money are not deposits", () => {
   expect(deposited(undefined)).toBeUndefined();
   expect(deposited(usdSend({ destination: friend }))).toBeUndefined();
   for (const own of [depository, oldDepository]) {
@@ -161,7 +161,7 @@ const id: Hex = `0x${"ab".repeat(32)}`;
 const HOUR = 3_600n;
 const at = 1_763_761_234n;
 
-test("a transfer is for what was said of its nonce within an hour after it", () => {
+test("a transfer is for what its nonce was mapped to within an hour after it", () => {
   const meaning = (setAt: bigint, asOf = setAt) =>
     meaningOf({ entry: { id, depositor: friend, setAt }, asOf }, at);
   for (const setAt of [0n, at, at + HOUR])
@@ -169,7 +169,7 @@ test("a transfer is for what was said of its nonce within an hour after it", () 
   expect(meaning(at + HOUR + 1n)).toEqual({ kind: "nothing" });
 });
 
-test("nothing said is nothing meant once the hub's final block is past the hour, and open until then", () => {
+test("a transfer without a mapping has no meaning once the hub's final block is past the hour, and an open one until then", () => {
   const silence = (asOf: bigint) => meaningOf({ entry: undefined, asOf }, at).kind;
   expect(silence(at + HOUR)).toBe("open");
   expect(silence(at + HOUR + 1n)).toBe("nothing");
@@ -309,7 +309,7 @@ test("a withdrawal is carried out by a depository's own transaction of the very 
   expect(by({}, usdSend({ ...toFriend, time: action.nonce }))).toBe(false);
 });
 
-test("whatever a ledger tells of an execution leads to its transaction", () => {
+test("every form of ledger entry for an execution leads to its transaction", () => {
   const entry: LedgerTransfer = {
     hash: `0x${"88".repeat(32)}`,
     time: NOW,
@@ -325,7 +325,7 @@ test("whatever a ledger tells of an execution leads to its transaction", () => {
     const own: LedgerTransfer =
       action.type === "SendAsset" ? entry : { ...entry, kind: "usdSend", amount: "12.500", nonce: undefined };
     expect(mayCarryOut(own, wanted, rules)).toBe(true);
-    // As whatever the ledger shows the action: only another nonce says that it is another one.
+    // The ledger may show the action in any form: only another nonce proves that it is another action.
     expect(mayCarryOut(entry, wanted, rules)).toBe(true);
     expect(mayCarryOut({ ...entry, nonce: undefined }, wanted, rules)).toBe(true);
     expect(mayCarryOut({ ...entry, kind: "spotSend", nonce: undefined }, wanted, rules)).toBe(true);

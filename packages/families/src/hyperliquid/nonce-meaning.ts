@@ -1,20 +1,20 @@
 import { NONCE_MAPPING_GRACE_SECONDS, type Address, type Hex32 } from "@causeway/domain";
 import type { NonceMappingAnswer } from "../nonce-mappings.ts";
 
-/** What the hub says that a transfer was for. Pure. */
+/** What a transfer was for, according to the hub. Pure. */
 export type NonceMeaning =
   | { readonly kind: "for"; readonly id: Hex32; readonly depositor: Address | undefined }
-  /** For nothing, for good. */
+  /** For nothing, permanently. */
   | { readonly kind: "nothing" }
-  /** Nobody has said, and it may still be said. */
+  /** Not mapped yet, and still in time to be. */
   | { readonly kind: "open" };
 
 const NO_ID: Hex32 = `0x${"0".repeat(64)}`;
 
 /**
- * A transfer is for what was said of its nonce within an hour after its block, by the hub's clock. Nothing
- * here is our clock: while the hub's final block is within that hour the question is open; once it is later,
- * what it does not know it will never know in time. So every oracle says the same, whenever it is asked.
+ * A transfer is for what its nonce was mapped to within an hour after its block, by the hub's clock. Our own
+ * clock is not used: while the hub's final block is within that hour the question is open; once it is later,
+ * no mapping can come in time any more. So every oracle gives the same answer, whenever it is asked.
  *
  * @param answer undefined: the hub was not asked
  * @param time Unix seconds of the transfer's block

@@ -9,19 +9,19 @@ export interface PaymentRules extends TransferRules {
   readonly depositories: readonly Address[];
 }
 
-/** A transfer that may be a payment, once it is known what it was for. */
+/** A transfer that may be a payment, once its purpose is known. */
 export type PaymentJudgement =
   | { readonly amounts: readonly bigint[]; readonly payer: Address; readonly nonce: bigint }
   | { readonly refusal: string };
 
 /**
- * What each recipient received. A transaction of the exchange is one transfer, so at most one of them
- * received anything. It must have come in time by its block, not by the number that its signer chose, and be
- * somebody's money for somebody else: a depository pays withdrawals, and what one pays oneself proves
+ * What each recipient received. A transaction on Hyperliquid is one transfer, so at most one of them received
+ * anything. It must have come in time by its block, not by the nonce that its signer chose. Its sender must
+ * be neither a depository, which pays withdrawals, nor the recipient, whose payment to themselves proves
  * nothing.
  *
- * @throws RangeError when the question names a recipient and currency twice: nobody could tell which transfer
- * is whose
+ * @throws RangeError when the question names a recipient and currency twice: their transfers would be
+ * indistinguishable
  */
 export function judgePayment(
   transaction: ExchangeTransaction,

@@ -12,21 +12,21 @@ import {
   type HyperliquidAction,
 } from "@causeway/domain";
 
-/** What an action moves, whoever signed it. Pure. */
+/** What an action moves, independent of its signer. Pure. */
 
 /** What must be known to read a transfer. */
 export interface TransferRules {
   readonly network: string;
   /** The token that is margin on the first dex. */
   readonly usdcTokenId: Hex;
-  /** Digits after the point of a token; undefined: the exchange lists none with that id. */
+  /** Decimals of a token; undefined: Hyperliquid lists none with that id. */
   readonly decimalsOf: (tokenId: Hex) => number | undefined;
 }
 
-/** Money that goes from the account that signs to another one. */
+/** A transfer from the signing account to another one. */
 export interface ExchangeTransfer {
   readonly destination: Address;
-  /** Currency that it leaves, and that it arrives as. */
+  /** The currency that leaves, and the one that arrives. */
   readonly from: Hex;
   readonly currency: Hex;
   /** Smallest units of `currency`. */
@@ -35,9 +35,9 @@ export interface ExchangeTransfer {
 }
 
 /**
- * The transfer that an action is, or why it is none that can be attested: every amount in it must be exact in
- * the currency that arrives, it must come from the account that signed it, and say where to in a way that has
- * one reading.
+ * The transfer that an action makes, or why it cannot be attested: every amount in it must be exact in the
+ * currency that arrives, it must come from the account that signed it, and its destination must be
+ * unambiguous.
  */
 export function transferOf(
   action: HyperliquidAction,
@@ -76,7 +76,7 @@ export function transferOf(
   };
 }
 
-/** Digits after the point of the currency of a place. */
+/** Decimals of the currency of a place. */
 export function decimalsAt(
   place: ExchangePlace,
   { decimalsOf }: Pick<TransferRules, "decimalsOf">,

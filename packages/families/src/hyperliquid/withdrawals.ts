@@ -12,7 +12,7 @@ import {
 import type { ExchangeTransaction, LedgerTransfer } from "./answers.ts";
 import { transferOf, type TransferRules } from "./transfers.ts";
 
-/** Reads withdrawal payloads, and which transactions carry them out. Pure. */
+/** Reads withdrawal payloads, and finds the transactions that execute them. Pure. */
 
 /** What a payload pays. */
 export interface ExchangeWithdrawal {
@@ -30,7 +30,7 @@ export interface WithdrawalRules extends TransferRules {
   readonly profile: ExchangeSigningProfile;
 }
 
-/** The withdrawal that a payload stands for, or why it stands for none that could be attested. */
+/** The withdrawal of a payload, or why it could not be attested. */
 export function readWithdrawal(
   payload: Hex,
   rules: WithdrawalRules,
@@ -40,17 +40,16 @@ export function readWithdrawal(
   const transfer = transferOf(action, rules);
   if ("refusal" in transfer) return transfer;
   const { destination: recipient, from, currency, amount, nonce } = transfer;
-  // The exchange hashes the text: in another spelling it would be another action with another id.
+  // Hyperliquid hashes the text: written differently, it would be another action with another id.
   if (action.destination !== recipient) return { refusal: "recipient must be lowercase" };
   if (rules.depositories.includes(recipient))
     return { refusal: "withdrawal recipient must not be a depository" };
-  // The hub takes `currency` off its books; taking another one out of the depository would leave it short of
-  // that.
+  // The hub debits `currency`; paying another one would leave the depository short of that one.
   if (from !== currency) return { refusal: "withdrawal takes and pays different currencies" };
   return { id: hyperliquidActionId(action, rules.profile), action, recipient, currency, amount, nonce };
 }
 
-/** Whether a transaction carried the withdrawal out: a depository's, not failed, the very same action. */
+/** Whether a transaction executed the withdrawal: a depository's, not failed, exactly the same action. */
 export function carriesOut(
   { user, error, action }: ExchangeTransaction,
   { id }: ExchangeWithdrawal,
@@ -65,9 +64,8 @@ export function carriesOut(
 }
 
 /**
- * Whether a ledger's entry may be the withdrawal's execution; its transaction tells. Which kind of entry an
- * action becomes is the exchange's affair, and changes: one that was passed over would be paid and given
- * back.
+ * Whether a ledger entry may be the withdrawal's execution; its transaction decides. Hyperliquid decides
+ * which kind of entry an action becomes, and changes it; a missed execution would be paid and refunded.
  */
 export function mayCarryOut(
   entry: LedgerTransfer,

@@ -4,22 +4,22 @@ import { parseExactJson } from "./exact-json.ts";
 import { standingOf, type Standing } from "./finality.ts";
 
 /**
- * Reads what the exchange and its explorer answer. Pure; whatever is not what was asked for is garbage, never
- * a fact.
+ * Parses the answers of Lighter and its explorer. Pure; an answer to another request is garbage, never a
+ * fact.
  */
 
-/** One transaction as the exchange records it. */
+/** One transaction as Lighter records it. */
 export interface ExchangeTransaction {
   /** 80 lower-case hex digits. */
   readonly hash: string;
   readonly standing: Standing;
-  /** Unix milliseconds at which the exchange took it. */
+  /** Unix milliseconds at which Lighter accepted it. */
   readonly queuedAtMs: bigint;
   /** Unix milliseconds at which it took effect; 0 while it has not. */
   readonly executedAtMs: bigint;
   /** The block that holds it; 0 while none does. */
   readonly blockHeight: bigint;
-  /** What it moves; undefined when it is no transfer. */
+  /** What it moves; undefined when it is not a transfer. */
   readonly transfer: ExchangeTransfer | undefined;
 }
 
@@ -34,15 +34,15 @@ export interface ExchangeTransfer {
   readonly toRouteType: bigint;
   /** Smallest units of the asset. */
   readonly amount: bigint;
-  /** Millionths of a dollar that the sender pays on top. */
+  /** Millionths of a dollar that the sender pays in addition. */
   readonly usdcFee: bigint;
   readonly memo: Hex32;
   readonly nonce: bigint;
 }
 
 /**
- * One line of an account's history at the explorer; nothing of it is believed but the hash, which the
- * exchange itself is asked about.
+ * One line of an account's history at the explorer. Only its hash is used; the transaction itself is
+ * requested from Lighter.
  */
 export interface LoggedTransfer {
   readonly hash: string;
@@ -52,14 +52,11 @@ export interface LoggedTransfer {
 /** The kind of transaction that moves assets between accounts. */
 const TRANSFER_TYPE = 12n;
 
-/**
- * The times of the exchange are milliseconds; anything else would be years off as a time of an order. 2017 to
- * 2286.
- */
+/** Lighter's times are milliseconds; seconds would put orders years off. 2017 to 2286. */
 const TIMES_MS = { from: 1_500_000_000_000n, to: 9_999_999_999_999n };
 
 /**
- * The record of a transaction, asked for by its hash; undefined when the exchange does not know it.
+ * The record of a transaction, requested by its hash; undefined when Lighter does not know it.
  * @throws RpcFault garbage for any other shape, another transaction, or a record that contradicts what was
  * signed
  */
@@ -88,7 +85,7 @@ export function readTransaction(hash: string, status: number, text: string): Exc
   };
 }
 
-/** What was signed travels as JSON text inside the record. */
+/** The signed content is JSON text inside the record. */
 function readTransfer(method: string, record: Readonly<Record<string, unknown>>): ExchangeTransfer {
   const { info } = record;
   if (typeof info !== "string") throw garbage(method, "info is not a string");
@@ -114,7 +111,7 @@ function readTransfer(method: string, record: Readonly<Record<string, unknown>>)
   return transfer;
 }
 
-/** The contract on Ethereum that the exchange answers to. @throws RpcFault garbage */
+/** Lighter's contract on Ethereum. @throws RpcFault garbage */
 export function readContract(status: number, text: string): Address {
   const method = "info";
   const named = jsonObject(method, text)["contract_address"];
@@ -143,12 +140,12 @@ export function readLoggedTransfers(status: number, text: string): readonly Logg
   });
 }
 
-/** Whether a text is a transaction's hash in its one spelling. */
+/** Whether a text is a transaction's hash in canonical form. */
 export function isHash(text: string): boolean {
   return /^[0-9a-f]{80}$/.test(text);
 }
 
-/** 32 bytes, which the exchange writes as a list of numbers. */
+/** 32 bytes, which Lighter writes as a list of numbers. */
 function memoOf(method: string, value: unknown): Hex32 {
   if (!Array.isArray(value) || value.length !== 32) throw garbage(method, "Memo is not 32 bytes");
   const bytes = (value as unknown[]).map((byte) => {

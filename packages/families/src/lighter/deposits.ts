@@ -5,15 +5,14 @@ import { arrivesIn } from "./currency.ts";
 
 /** Reads settled transactions as deposits. Pure. */
 
-/** A memo whose last 12 bytes are zero is some other text: ids are hashes. */
+/** A memo whose last 12 bytes are zero is another text: ids are hashes. */
 const NO_ID = /^0x[0-9a-f]{40}0{24}$/;
 
 /**
  * The deposit that a settled transaction holds, if it holds one: a transfer to one of the depositories that
  * does not come from one of them.
  *
- * @param depositories all accounts of ours, the first the one in use: what moves between them is nobody's
- * money
+ * @param depositories all accounts of ours, the first the one in use: transfers between them are not deposits
  */
 export function depositsIn(
   depositories: readonly [string, ...string[]],

@@ -2,15 +2,15 @@ import { final, refuted } from "../answer.ts";
 import type { Evidence } from "../evidence.ts";
 
 /**
- * Where a transaction of the exchange stands, by the number in its record: 1 is queued, 2 is in a block that
- * may still be taken back (committed), 3 is settled for good (executed), 4 and 5 were refused (failed,
- * rejected). 0 is refused in the exchange's own words and pending in those of a client library: it counts as
+ * The state of a Lighter transaction, by the number in its record: 1 is queued, 2 is in a block that may
+ * still be reorged out (committed), 3 is final (executed), 4 and 5 were refused (failed, rejected). 0 is
+ * refused according to Lighter's documentation and pending according to a client library: it counts as
  * refused once a block holds it, and until then as undecided.
  */
 export type Standing = "final" | "notFinal" | "failed";
 
 /**
- * @param status as the exchange answers it; numbers that nobody has explained are not final
+ * @param status as Lighter returns it; undocumented numbers are not final
  * @param blockHeight 0: no block holds it
  */
 export function standingOf(status: bigint, blockHeight: bigint): Standing {
@@ -19,10 +19,7 @@ export function standingOf(status: bigint, blockHeight: bigint): Standing {
   return status === 0n && blockHeight > 0n ? "failed" : "notFinal";
 }
 
-/**
- * When it may be worth to ask again for what is not settled yet: blocks of the exchange come several times a
- * second.
- */
+/** When to ask again for an unsettled transaction: Lighter makes several blocks per second. */
 export const RETRY_AFTER_SECONDS = 2;
 
 /** A transaction as Lighter answered it, once it is settled; undefined: Lighter does not know it. */

@@ -133,13 +133,13 @@ test("a transfer with the order's id as its memo pays its recipient, in its curr
   expect(paid({ toRouteType: 1n }, { receipts })).toMatchObject({ amounts: [5_000_000n, 0n, 0n] });
 });
 
-test("ether counts where it can be spent, and nowhere else", () => {
+test("ether counts only where it can be spent", () => {
   const receipts = [{ recipient: "462196", currency: "1" }];
   expect(paid({ assetIndex: 1n, toRouteType: 1n }, { receipts })).toMatchObject({ amounts: [5_000_000n] });
   expect(paid({ assetIndex: 1n, toRouteType: 0n }, { receipts })).toMatchObject({ amounts: [0n] });
 });
 
-test("what an account sends itself pays nobody", () => {
+test("a transfer from an account to itself is not a payment", () => {
   expect(paid({ fromAccountIndex: 462_196n, fromRouteType: 1n })).toMatchObject({ amounts: [0n] });
 });
 

@@ -8,12 +8,12 @@ export type PaymentJudgement = PaymentAnswer | { readonly refusal: string };
 
 /**
  * What each recipient received by a settled transfer that came in time and whose memo is the order's id. One
- * transfer pays one recipient in one currency; a memo holds one id, so it pays one order. What leaves a
- * depository is a withdrawal, whatever its memo says, and what an account sends to itself pays nobody.
+ * transfer pays one recipient in one currency; a memo holds one id, so it pays one order. A transfer from a
+ * depository is a withdrawal, whatever its memo, and a transfer from an account to itself is not a payment.
  *
- * In time is by the exchange's clock, by the later of its two times: what was handed over early and took
- * effect late is late.
- * @param depositories all accounts of ours on this exchange
+ * Whether it came in time is decided by Lighter's clock and the later of its two times: a transfer submitted
+ * early that took effect late is late.
+ * @param depositories all our accounts on Lighter
  * @throws RangeError when the question names a recipient and currency twice
  */
 export function judgePayments(

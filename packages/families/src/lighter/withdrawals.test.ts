@@ -38,7 +38,7 @@ function paymentOf(transfer: LighterTransfer): WithdrawalPayment {
 const PAYMENT = paymentOf(aTransfer());
 
 let counter = 0;
-/** A transaction of the depository's key, settled unless it is said otherwise. */
+/** A transaction of the depository's key, settled by default. */
 function aTransaction(
   transfer: Partial<LighterTransfer> = {},
   fields: Partial<ExchangeTransaction> = {},
@@ -68,13 +68,13 @@ test("a payload is the transfer that its owner signed", () => {
   });
   const { encoded, withdrawalId } = vector.output;
   const read = readWithdrawal(encoded as Hex, { depositories: ["100"], exchangeChainId: 304n });
-  // The vector's asset is none that the exchange has.
+  // The vector's asset does not exist on Lighter.
   expect(read).toHaveProperty("refusal");
   const { parameters } = vector.input.withdrawal.withdrawal;
   expect(lighterTransferId({ ...numbersOf(parameters), memo: `0x${parameters.memo}` })).toBe(withdrawalId);
 });
 
-test("what pays nobody, or what this exchange could never take, is no payload", () => {
+test("a payload that pays no one, or that Lighter could never accept, is invalid", () => {
   const none: Partial<LighterTransfer>[] = [
     { lighterChainId: 300n },
     { fromAccountIndex: 7n },
@@ -159,7 +159,7 @@ test("a failure inside a settled block used the nonce; anything less proves noth
   expect(outcome([failed, later])).toBe("expired");
   // Not all transfers are known: one of them may have executed it.
   expect(outcome([failed, later], false)).toBe("pending");
-  // Nothing after it is settled: its block may be taken back.
+  // Nothing after it is settled: its block may be reorged out.
   expect(outcome([failed])).toBe("pending");
   expect(outcome([failed, aTransaction({ nonce: 13n }, { standing: "notFinal" })])).toBe("pending");
   expect(outcome([failed, aTransaction({ nonce: 13n }, { blockHeight: 1_011n })])).toBe("pending");
@@ -167,9 +167,9 @@ test("a failure inside a settled block used the nonce; anything less proves noth
   expect(outcome([failed, aTransaction({ nonce: 11n }, { blockHeight: 1_013n })])).toBe("pending");
   // Outside of any block: the nonce is free.
   expect(outcome([aTransaction({}, { standing: "failed", blockHeight: 0n }), later])).toBe("pending");
-  // Another try is under way.
+  // Another attempt is in progress.
   expect(outcome([failed, later, aTransaction({}, { standing: "notFinal" })])).toBe("pending");
-  // It failed once, and was executed by another try.
+  // It failed once, and another attempt was executed.
   expect(outcome([failed, later, aTransaction()])).toBe("executed");
 });
 
@@ -179,8 +179,8 @@ test("two settled transactions of one nonce are a lie", () => {
   expect(outcome([same, same])).toBe("executed");
 });
 
-// What an exchange may do with a key, in any order: it is the model against which "executed" and "expired"
-// must exclude each other.
+// What Lighter may do with a key, in any order: the model in which "executed" and "expired" must exclude each
+// other.
 
 type Step = "payload" | "other" | "include" | "fail" | "reject" | "settle" | "takeBack";
 const steps = fc.array(
@@ -199,7 +199,7 @@ interface Modelled {
   readonly isPayload: boolean;
 }
 
-/** All that was recorded after each step; every transaction keeps its place. */
+/** All records after each step; every transaction keeps its position. */
 function historyOf(plan: readonly Step[]): readonly (readonly Modelled[])[] {
   let height = 1_000n;
   let records: Modelled[] = [];
@@ -251,7 +251,7 @@ function historyOf(plan: readonly Step[]): readonly (readonly Modelled[])[] {
         if (first !== undefined) change(first.transaction.hash, { standing: "failed" });
         break;
       case "settle": {
-        // Blocks are settled in their order; one with a failure keeps its word.
+        // Blocks are settled in their order; a failed transaction stays failed.
         for (const { transaction } of unsettled()) {
           if (transaction.standing === "failed") continue;
           change(transaction.hash, { standing: "final" });

@@ -10,40 +10,40 @@ import type { ExchangeTransaction, ExchangeTransfer } from "./answers.ts";
 import { arrivesIn, isPaidFromOneBalance, isSpendable } from "./currency.ts";
 
 /**
- * Reads withdrawal payloads and judges what became of them. Pure.
+ * Reads withdrawal payloads and judges their outcome. Pure.
  *
  * A payload is the text that the owner of a depository signs for one transfer. It names the account, the key
- * and the nonce, but no time: whoever holds the key may put the signed text into transactions of any
+ * and the nonce, but no time: the holder of the key may put the signed text into transactions of any
  * lifetime, again and again, until that nonce of that key is used. The nonce of a key never goes back, not
- * even when the key itself is exchanged, and one nonce is used once. So a payload is carried out when a
- * settled transaction with its nonce says exactly what it says, and can never be when a settled transaction
- * used the nonce for something else. That the lifetime of some transaction has ended says nothing.
+ * even when the key itself is replaced, and one nonce is used once. So a payload is executed when a settled
+ * transaction with its nonce has exactly its content, and can never be when a settled transaction used the
+ * nonce for something else. The end of a transaction's lifetime proves nothing.
  */
 
-/** A transfer out of a depository, once and wholly. */
+/** A complete transfer out of a depository. */
 export interface WithdrawalPayment {
-  /** Of the text that its owner signs. */
+  /** The id of the text that its owner signs. */
   readonly id: Hex32;
   readonly transfer: LighterTransfer;
   readonly depository: string;
   readonly recipient: string;
   readonly currency: string;
-  /** What the depository loses: what arrives, and the fee that the exchange takes in dollars. */
+  /** What the depository loses: the amount that arrives, and the fee that Lighter takes in dollars. */
   readonly amount: bigint;
 }
 
-/** What the configuration says about the exchange. */
+/** What the configuration says about Lighter. */
 export interface WithdrawalRules {
   readonly depositories: readonly string[];
-  /** The number that owners sign for this exchange and no other. */
+  /** The chain id that owners sign for this instance of Lighter and no other. */
   readonly exchangeChainId: bigint;
 }
 
 /**
- * What the exchange takes: accounts are 48 bits, amounts 60, keys one byte, assets 6 bits; the highest number
- * of each stands for none.
+ * Lighter's limits: accounts are 48 bits, amounts 60, keys one byte, assets 6 bits; the highest number of
+ * each means none.
  */
-const MOST = {
+const MAX = {
   account: (1n << 48n) - 2n,
   key: 254n,
   asset: 62n,
@@ -51,7 +51,7 @@ const MOST = {
   nonce: (1n << 63n) - 1n,
 };
 
-/** The payment that a payload stands for, or why it stands for none that this exchange could make. */
+/** The payment of a payload, or why Lighter could not make it. */
 export function readWithdrawal(
   payload: Hex,
   { depositories, exchangeChainId }: WithdrawalRules,
@@ -74,8 +74,7 @@ export function readWithdrawal(
         "toRouteType must be 1 (spot) or, for USDC only, 0 (perpetuals); with another route the recipient could not spend the asset",
     };
   const { usdcFee } = transfer;
-  // The hub takes one currency off its books: a fee out of another balance would be paid by other people's
-  // deposits.
+  // The hub debits one currency: a fee out of another balance would be paid by other people's deposits.
   if (usdcFee > 0n && !isPaidFromOneBalance(transfer))
     return {
       refusal: "usdcFee must be 0, because it would be charged to a different balance than the withdrawal",
@@ -92,33 +91,33 @@ export function readWithdrawal(
 
 function canBeTaken(transfer: LighterTransfer): boolean {
   return (
-    transfer.toAccountIndex <= MOST.account &&
-    transfer.apiKeyIndex <= MOST.key &&
+    transfer.toAccountIndex <= MAX.account &&
+    transfer.apiKeyIndex <= MAX.key &&
     transfer.assetIndex >= 1n &&
-    transfer.assetIndex <= MOST.asset &&
+    transfer.assetIndex <= MAX.asset &&
     transfer.fromRouteType <= 1n &&
     transfer.toRouteType <= 1n &&
     transfer.amount >= 1n &&
-    transfer.amount <= MOST.amount &&
-    transfer.usdcFee <= MOST.amount &&
-    transfer.nonce <= MOST.nonce
+    transfer.amount <= MAX.amount &&
+    transfer.usdcFee <= MAX.amount &&
+    transfer.nonce <= MAX.nonce
   );
 }
 
-/** Transfers out of a depository that were found at the exchange. */
+/** Transfers out of a depository that were found on Lighter. */
 export interface FoundTransfers {
-  /** In no particular order; one may come twice. */
+  /** In no particular order; one may be repeated. */
   readonly transactions: readonly ExchangeTransaction[];
-  /** Whether every transfer of the depository since the payload's nonce could be used is among them. */
+  /** Whether it contains every transfer of the depository since the payload's nonce could be used. */
   readonly isComplete: boolean;
 }
 
 /**
- * Whether a payload was carried out, can never be, or neither yet.
+ * Whether a payload was executed, can never be, or neither yet.
  *
- * Besides a settled transaction that used the nonce for something else there is one proof that it never will
- * be: a transaction of the nonce failed inside a block, which uses the nonce too; a later one of the same key
- * is settled, so that block is; and among all transfers since there is none that says what the payload says.
+ * It can never be when a settled transaction used the nonce for something else. The only other proof: a
+ * transaction with the nonce failed inside a block, which uses the nonce too; a later one of the same key is
+ * settled, so that block is; and no transfer since matches the payload.
  * @throws RpcFault inconsistent when two settled transactions used one nonce: then the endpoint lies
  */
 export function outcomeOf(
@@ -148,7 +147,7 @@ export function outcomeOf(
   return isUsedInVain ? "expired" : "pending";
 }
 
-/** Whether a transaction is one of the account and key that the payload names. */
+/** Whether a transaction is of the account and key that the payload names. */
 export function isOfKey({ transfer }: WithdrawalPayment, other: ExchangeTransfer): boolean {
   return other.fromAccountIndex === transfer.fromAccountIndex && other.apiKeyIndex === transfer.apiKeyIndex;
 }

@@ -54,7 +54,7 @@ export function readTransaction(value: unknown, asked: string): ReportedTransact
   const lookups = ("addressTableLookups" in message ? message.addressTableLookups : undefined) ?? [];
   const wanted = (which: "writableIndexes" | "readonlyIndexes"): number =>
     lookups.reduce((sum, lookup) => sum + lookup[which].length, 0);
-  // Without every address of its tables nobody can tell what an index of the message means.
+  // Without every address of its lookup tables, an index in the message may have any meaning.
   if (writable.length !== wanted("writableIndexes") || readonly.length !== wanted("readonlyIndexes"))
     throw garbage(METHOD, "addresses of its lookup tables are missing");
   const keys: readonly string[] = [...message.staticAccounts, ...writable, ...readonly];
@@ -209,7 +209,7 @@ function inOrder(
   inner: unknown,
   keys: readonly string[],
 ): readonly InstructionFact[] {
-  // Nodes that kept none say null; then nobody knows what the transaction led to.
+  // Nodes without inner instructions return null; then the effects of the transaction are unknown.
   const groups = new Map<number, readonly Instruction[]>();
   let last = -1;
   for (const entry of listOf(inner, METHOD, "innerInstructions")) {
@@ -254,7 +254,7 @@ function lamportsOf(keys: readonly string[], meta: Fields): ReadonlyMap<string, 
   return new Map(
     keys.map((key, index) => {
       const [had, has] = [before[index], after[index]];
-      // Somebody very rich may be part of anybody's transaction, and must not keep it from being read.
+      // A very rich account may be part of any transaction, and must not keep it from being read.
       if (isBeyondExact(had) || isBeyondExact(has)) return [key, undefined];
       const balances = {
         before: wholeNumber(had, METHOD, "a balance"),

@@ -18,13 +18,11 @@ interface Asked {
   readonly id: Hex32;
   /** It is about this depository's own accounts. */
   readonly isOurs: boolean;
-  /**
-   * All of the amount arrives: nobody can keep a part of lamports, or of tokens of the first token program.
-   */
+  /** All of the amount arrives: no fee can be kept of lamports, or of tokens of the first token program. */
   readonly isExact: boolean;
 }
 
-/** What the program told of one. */
+/** The content of a deposit's event. */
 interface Told {
   readonly depositor: string;
   readonly mint: string | undefined;
@@ -66,14 +64,14 @@ export function vaultKey(mint: string, tokenProgram: string): string {
  * The deposits, in the order in which they happened.
  *
  * A call of the depository program, by the transaction itself or by another program, is a deposit of what the
- * program told that arrived; each call has its one event, and both must agree, or the node left something
- * out. Nodes leave off telling when a transaction says much; what nobody can have kept a part of is then the
- * call's word alone. Without any such call a transaction may be a plain transfer to the vault: exactly one
- * instruction, and nothing that it led to, beside those that set a price for computing.
+ * program's event reports as arrived. Each call has one event, and both must agree, or the node left
+ * something out. Nodes truncate long logs; a deposit of which no fee can have been kept is then read from the
+ * call alone. Without any such call a transaction may be a plain transfer to the vault: exactly one
+ * instruction without inner instructions, apart from those that set the compute budget.
  *
- * @param vaultAccounts where the vault's tokens lie, by {@link vaultKey}, for all of
- * {@link tokenAccountsWanted}
- * @throws RpcFault when what the node told contradicts itself
+ * @param vaultAccounts the vault's token accounts, by {@link vaultKey}, for all of {@link
+ * tokenAccountsWanted}
+ * @throws RpcFault when the node's answer contradicts itself
  */
 export function depositsIn(
   pdas: DepositoryAccounts,
@@ -188,7 +186,7 @@ function directTransfer(
   const depositor = accounts[isChecked ? 3 : 2];
   const holding = facts.tokens.find(({ account }) => account === to);
   if (holding === undefined || depositor === undefined) {
-    // That a token account is not among those the node tells of says nothing about whose it is.
+    // A token account missing from the node's balances may belong to anyone.
     throw garbage("getTransaction", "balances of a token account are missing");
   }
   const arrived = increaseOf(holding);

@@ -1,6 +1,6 @@
 /**
- * A transaction as far as money is concerned: what it was told to do, what it told, and what its accounts
- * held before and after. Keys in base58.
+ * A transaction as far as money is concerned: its instructions, its logs, and what its accounts held before
+ * and after. Keys in base58.
  */
 export interface TransactionFacts {
   readonly signature: string;

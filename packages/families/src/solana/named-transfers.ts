@@ -24,7 +24,7 @@ const NATIVE = nativeCurrency("solana-vm");
 
 /**
  * A program that the transaction calls although no payment needs it. It could trade, claim or withdraw for
- * the recipient, and check that the recipient was paid beside it.
+ * the recipient, and check that the recipient was paid in the same transaction.
  */
 export function otherProgramIn({ instructions }: TransactionFacts): string | undefined {
   return instructions.find(({ isTopLevel, program }) => isTopLevel && !PAYING_PROGRAMS.has(program))?.program;

@@ -28,7 +28,7 @@ const NATIVE = nativeCurrency("solana-vm");
  * hands within the transaction is refused: its former owner may have kept a hold on it.
  *
  * @param pdas of every depository of the chain
- * @throws RpcFault when what the node told contradicts itself
+ * @throws RpcFault when the node's answer contradicts itself
  * @throws RangeError when the question names a recipient and currency twice
  */
 export function judgePayments(
@@ -45,10 +45,10 @@ export function judgePayments(
     return { refusal: "order has calls, but calls cannot be verified on this chain" };
   if (!namesOrder(facts, question.orderId))
     return { refusal: "memos of the transaction must contain the order id and no other" };
-  // Anybody may carry out the recipient's own withdrawal, and put an order's id beside it.
+  // Anyone may execute the recipient's own withdrawal and add an order's id to the transaction.
   if (facts.instructions.some((one) => pdas.some((own) => paysOut(own, one))))
     return { refusal: "a transfer out of a depository is not a solver payment" };
-  // Its depositor may have put the order's id beside it, and get something back in it.
+  // Its depositor may have added the order's id, and get something back in the same transaction.
   if (pdas.some((own) => paysIn(own, facts)))
     return { refusal: "transaction pays a depository, so it is a deposit" };
   const other = otherProgramIn(facts);

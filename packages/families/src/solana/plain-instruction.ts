@@ -1,6 +1,6 @@
 import type { Hex } from "@causeway/domain";
 
-/** One instruction as wallets and the API's steps spell it: keys in base58, data in hex. */
+/** One instruction in the format of wallets and of the API's steps: keys in base58, data in hex. */
 export interface PlainInstruction {
   readonly programId: string;
   readonly keys: readonly PlainAccount[];

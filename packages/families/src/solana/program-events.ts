@@ -1,9 +1,9 @@
 import { garbage } from "../rpc-fault.ts";
 
-/** What one program told in the logs of a transaction. Pure. */
+/** The events of one program in the logs of a transaction. Pure. */
 
 /**
- * Who speaks a line is known by the calls around it: everybody can write into the logs, nobody into another
+ * The calls around a line show which program wrote it: any program can write into the logs, none into another
  * program's part of them.
  */
 const BEGIN = /^Program (\w+) invoke \[(\d+)\]$/;
@@ -11,8 +11,8 @@ const END = /^Program (\w+) (?:success$|failed)/;
 const DATA = "Program data: ";
 
 /**
- * The events of a program in the order in which it told them; `cut`: the node left off at some length, and
- * nobody knows what else was told.
+ * The events of a program in the order of the logs; `cut`: the node truncated the logs, so events may be
+ * missing.
  * @throws RpcFault when calls in the logs do not begin and end as calls do
  */
 export function eventsOf(program: string, logs: readonly string[]): readonly Uint8Array[] | "cut" {

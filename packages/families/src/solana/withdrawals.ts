@@ -50,9 +50,9 @@ export interface WithdrawalState {
 }
 
 /**
- * What became of a request, by one final state: used there, it is paid; not used there, and the clock of that
- * very state past its expiration, it never will be, as the clock never runs back and the program compares
- * with it. Lamports that somebody sent to where the note belongs say nothing.
+ * The outcome of a request, by one final state. If it was used there, it is paid. If not, and that state's
+ * clock is past its expiration, it never will be, because the clock never runs back and the program compares
+ * with it. Lamports sent to the address of the note prove nothing.
  *
  * @throws RpcFault for a state that no such depository can have: a node of another cluster knows no request
  * either, and has a clock

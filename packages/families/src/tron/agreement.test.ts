@@ -29,7 +29,7 @@ test("what both interfaces tell alike is one transaction, with the time that con
   });
 });
 
-test("a failure that all tell of has its word", () => {
+test("a failure that all interfaces report is returned with its reason", () => {
   const { info, content, receipt, block } = reported();
   const failed: Reported = {
     info: { ...info, failure: "REVERT", logs: [] },

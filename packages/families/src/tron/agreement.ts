@@ -3,25 +3,25 @@ import type { BlockRef, ReceiptFact, TransactionFact } from "../evm/port.ts";
 import { garbage, inconsistent } from "../rpc-fault.ts";
 import type { TransactionContent, TransactionInfo, TronBlock } from "./answers.ts";
 
-/** Makes one story of what a node's two interfaces tell of a transaction, or none. Pure. */
+/** Merges a node's two views of a transaction into one, if they agree. Pure. */
 
-/** A transaction in a solid block, in the words in which all chains with this virtual machine are judged. */
+/** A transaction in a solid block, in the form in which EVM transactions are judged. */
 export interface SolidTransaction {
   readonly receipt: ReceiptFact;
   readonly block: BlockRef;
-  /** The word for why it failed; undefined when it did not. */
+  /** The reason why it failed; undefined when it did not. */
   readonly failure: string | undefined;
   readonly transaction: TransactionFact;
   /** `0x` when it has none. */
   readonly memo: Hex;
 }
 
-/** What was told of one transaction, by whom: its own interface's solid view, and the JSON-RPC's receipt. */
+/** The two views of a transaction: the solid one of Tron's own interface, and the JSON-RPC's receipt. */
 export interface Reported {
   readonly info: TransactionInfo;
   readonly content: TransactionContent;
   readonly receipt: ReceiptFact;
-  /** The solid block at the height that is told. */
+  /** The solid block at the reported height. */
   readonly block: TronBlock;
 }
 
@@ -50,8 +50,8 @@ function checkSameBlock(info: TransactionInfo, receipt: ReceiptFact, block: Tron
 }
 
 /**
- * Both interfaces show the same logs, and the second where they stand in the block: that names deposits for
- * good, so it must be unique.
+ * Both interfaces show the same logs, and the second their positions in the block: these name deposits
+ * permanently, so they must be unique.
  */
 function checkSameLogs(info: TransactionInfo, receipt: ReceiptFact): void {
   const method = "eth_getTransactionReceipt";
@@ -72,7 +72,7 @@ function checkSameLogs(info: TransactionInfo, receipt: ReceiptFact): void {
     throw inconsistent(method, "/jsonrpc and /walletsolidity return different logs");
 }
 
-/** Why it failed, when all that is said of it agrees that it did. */
+/** The reason for the failure, when both views agree that it failed. */
 function sameFailure(
   info: TransactionInfo,
   content: TransactionContent,
@@ -88,7 +88,7 @@ function sameFailure(
 }
 
 function factOf(hash: Hex, { owner, to, input, value }: TransactionContent): TransactionFact {
-  // Without an owner it ran no contract and paid nobody: nothing is ever asked about its sender.
+  // A transaction without an owner runs no contract and pays no one: its sender is never needed.
   return { hash, from: owner ?? "0x0000000000000000000000000000000000000000", to, input, value, nonce: 0 };
 }
 

@@ -3,7 +3,7 @@ import { RpcFault } from "../rpc-fault.ts";
 import { readBlock, readConstantResult, readContent, readInfo } from "./answers.ts";
 import recorded from "./fixtures/token-deposit.json" with { type: "json" };
 
-// Answers that a node gave, and what becomes of them when they are not quite those.
+// Real answers of a node, and variations of them.
 
 const id = `0x${recorded.info.id}` as const;
 const { info, transaction, block } = recorded;
@@ -35,13 +35,13 @@ test("an empty object is the node's word for what it does not know", () => {
   expect(readContent({}, id)).toBeUndefined();
 });
 
-test("a failed call is told by its word, wherever it stands", () => {
+test("reads the reason of a failed call from every field that may hold it", () => {
   for (const result of ["REVERT", "OUT_OF_ENERGY", "OUT_OF_TIME"]) {
     expect(readInfo({ ...info, receipt: { ...info.receipt, result } }, id)?.failure).toBe(result);
     expect(readContent({ ...transaction, ret: [{ contractRet: result }] }, id)?.failure).toBe(result);
   }
   expect(readInfo({ ...info, result: "FAILED" }, id)?.failure).toBeDefined();
-  // A payment runs no contract: its receipt has no word.
+  // A payment runs no contract: its receipt has no result.
   expect(readInfo({ ...info, receipt: { net_usage: 1 } }, id)?.failure).toBeUndefined();
 });
 

@@ -4,8 +4,8 @@ import { readRawTransaction, type RawTransaction } from "./raw-transaction.ts";
 import { NotThatMessage } from "./wire-fields.ts";
 
 /**
- * Turns what the chain's own interface answered into facts, or throws an RpcFault: a field that is not there
- * is never guessed. Pure.
+ * Turns the answers of Tron's own interface into facts, or throws an RpcFault: a missing field is never
+ * guessed. Pure.
  */
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -20,17 +20,17 @@ export interface TronBlock {
   readonly timestampMs: bigint;
 }
 
-/** What became of a transaction. */
+/** The outcome of a transaction. */
 export interface TransactionInfo {
   readonly blockNumber: bigint;
   /** Milliseconds since epoch. */
   readonly blockTimeMs: bigint;
-  /** The word for why it failed; undefined when it did not. */
+  /** The reason why it failed; undefined when it did not. */
   readonly failure: string | undefined;
   readonly logs: readonly { readonly address: Hex; readonly topics: readonly Hex[]; readonly data: Hex }[];
 }
 
-/** A transaction, and the word for why it failed. */
+/** A transaction, and the reason why it failed. */
 export interface TransactionContent extends RawTransaction {
   readonly failure: string | undefined;
 }
@@ -51,7 +51,7 @@ export function readBlock(value: unknown, method: string): TronBlock | undefined
   const fields = knownFields(value, method);
   if (fields === undefined) return undefined;
   const header = fieldsOf(fieldsOf(fields["block_header"], method)["raw_data"], method);
-  // The first block's number is zero, and zeros are not written.
+  // The first block's number is zero, and zeros are omitted.
   const number = header["number"] === undefined ? 0n : integer(header, "number", method);
   const id = hash(fields, "blockID", method);
   if (BigInt(id.slice(0, 18)) !== number) throw garbage(method, "block id belongs to a different number");
@@ -64,7 +64,7 @@ export function readBlock(value: unknown, method: string): TronBlock | undefined
 }
 
 /**
- * What became of a transaction; undefined when the node knows no block with it.
+ * The outcome of a transaction; undefined when the node knows no block with it.
  *
  * @throws RpcFault when it is about another one
  */
@@ -82,7 +82,7 @@ export function readInfo(value: unknown, asked: Hex): TransactionInfo | undefine
   return {
     blockNumber: integer(fields, "blockNumber", method),
     blockTimeMs: integer(fields, "blockTimeStamp", method),
-    // The default of the wire format says that no contract ran, and is not written.
+    // The default of the wire format means that no contract ran, and is omitted.
     failure: hasFailed || !["SUCCESS", "DEFAULT"].includes(result) ? result : undefined,
     logs: logs.map((log: unknown) => readLog(log, method)),
   };
@@ -100,8 +100,8 @@ function readLog(value: unknown, method: string): TransactionInfo["logs"][number
 }
 
 /**
- * A transaction, as its id proves it: what it says is read from the bytes that the id is the hash of, not
- * from the JSON beside them.
+ * A transaction as its id proves it: read from the bytes that the id is the hash of, not from the JSON next
+ * to them.
  *
  * @throws RpcFault when the bytes are another transaction's
  */
@@ -124,7 +124,7 @@ export function readContent(value: unknown, asked: Hex): TransactionContent | un
   }
 }
 
-/** What a call on a state answered. @throws RpcFault when it failed, or the node did not run it */
+/** The result of a call on a state. @throws RpcFault when it failed, or the node did not run it */
 export function readConstantResult(value: unknown): Hex {
   const method = "triggerconstantcontract";
   const fields = fieldsOf(value, method);
@@ -132,8 +132,7 @@ export function readConstantResult(value: unknown): Hex {
   const [answer, ...more] = Array.isArray(fields["constant_result"])
     ? (fields["constant_result"] as unknown[])
     : [];
-  // A call that failed is answered with "result": true, a message, and a mark on the transaction that stands
-  // for it.
+  // A failed call is answered with "result": true, a message, and a mark on the transaction.
   const isMarked = JSON.stringify(fields["transaction"] ?? {}).includes('"ret":"FAILED"');
   if (result["result"] !== true || result["message"] !== undefined || isMarked || more.length > 0)
     throw garbage(method, "the call failed or was not executed");

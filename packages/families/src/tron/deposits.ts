@@ -5,9 +5,9 @@ import type { SolidTransaction } from "./agreement.ts";
 import { tronAddress } from "./tron-address.ts";
 
 /**
- * The deposits of a successful transaction, in chain order: contracts and events are those of the other
- * chains with this machine, and judged as those are. What has no event of the depository and is no TRC-20
- * Transfer (plain payments of the native coin, TRC-10) is no deposit. Pure.
+ * The deposits of a successful transaction, in chain order. Tron's virtual machine is the EVM's, so contracts
+ * and events are judged as on EVM chains. What has no event of the depository and is not a TRC-20 Transfer
+ * (plain payments of the native token, TRC-10) is not a deposit. Pure.
  */
 export function depositsIn(
   depository: Address,
@@ -32,7 +32,7 @@ const ADDRESSES: ReadonlyMap<string, number> = new Map([
 
 /**
  * Some wallets write addresses into the calldata of tokens with the chain's prefix before the 20 bytes.
- * Tokens drop it; so is it dropped here.
+ * Tokens drop it, and so does this function.
  */
 function withoutPrefixes(input: Hex): Hex {
   let clean: string = input;

@@ -69,7 +69,7 @@ const paid = (transaction: SolidTransaction, asked = question(NATIVE)): unknown 
   return "amounts" in judged ? judged.amounts : judged.refusal;
 };
 
-test("an address has one spelling in base58, and twenty bytes", () => {
+test("an address has one base58 form and twenty bytes", () => {
   expect(machineAddress(NATIVE)).toBe(`0x${"00".repeat(20)}`);
   expect(machineAddress(tronAddress(alice))).toBe(alice);
   expect(tronAddress(`0x${"00".repeat(20)}`)).toBe(NATIVE);
@@ -95,13 +95,13 @@ test("a block is final when it is not above the newest solid one", () => {
   expect(finalityOf(30n, 10n, 3)).toMatchObject({ retryAfterSeconds: 60 });
 });
 
-test("the recorded deposit is its depositor's, in the chain's spelling, and named by its place in the block", () => {
+test("the recorded deposit has its depositor in the chain's format, and is named by its position in the block", () => {
   const receipt = readReceipt(recorded.receipt, `0x${recorded.info.id}`);
   expect(receipt).toBeDefined();
   const { transaction } = solid({ to: recorded.depository as Address });
   expect(depositsIn(recorded.depository as Address, { receipt: receipt!, transaction })).toEqual([
     {
-      // Of the Transfer, which comes before the depository's event.
+      // The index of the Transfer, which comes before the depository's event.
       index: "0",
       depositor: tronAddress(recorded.user as Address),
       currency: tronAddress(recorded.token as Address),
@@ -122,7 +122,7 @@ test("a direct transfer brings its id behind its calldata, also where the wallet
   const prefixed = `${"0".repeat(22)}41${depository.slice(2)}`;
   for (const recipient of [word(depository), prefixed])
     expect(depositsIn(depository, direct(recipient))).toEqual([{ ...deposit, depositId: orderId }]);
-  // Another byte there is no prefix, and the calldata does not say what happened.
+  // Another byte there is not a prefix, so the calldata does not match what happened.
   const dirty = `${"0".repeat(22)}42${depository.slice(2)}`;
   expect(depositsIn(depository, direct(dirty))).toEqual([{ ...deposit, depositId: undefined, isBare: true }]);
   const from = `${"0".repeat(22)}41${solver.slice(2)}`;
@@ -151,7 +151,7 @@ test("a plain payment names its order by its whole memo, and pays what it carrie
     expect(paid(solid(to, { memo })), memo).toBe(refusal);
 });
 
-test("a memo with the order's id on a payment to somebody else pays nobody (8.4 #32)", () => {
+test("a memo with the order's id on a payment to another account pays no one (8.4 #32)", () => {
   expect(paid(solid({ to: bob, value: 9n }, { memo: orderId }))).toEqual([0n]);
 });
 
@@ -160,13 +160,13 @@ test("a transaction names one order: its memo when that is an id, else the end o
   const call = { input: `0xa9059cbb${word(alice)}${word(5n)}${orderId.slice(2)}` as Hex };
   const asked = question(tronAddress(token));
   expect(paid(solid(call, { logs }), asked)).toEqual([5n]);
-  // Some wallet's words beside it are no name.
+  // A text from a wallet in the memo does not name an order.
   expect(paid(solid(call, { logs, memo: "0x68656c6c6f" }), asked)).toEqual([5n]);
   expect(paid(solid(call, { logs, memo: otherId }), asked)).toMatch(/does not end/);
   expect(paid(solid(call, { logs, memo: otherId }), { ...asked, orderId: otherId })).toEqual([5n]);
 });
 
-test("native coin that a trusted fill contract reports is counted, a stranger's word is not (8.4 #21)", () => {
+test("counts native payments that a trusted fill contract reports, not those of another contract (8.4 #21)", () => {
   const input = `0x12345678${orderId.slice(2)}` as Hex;
   const report = (address: Address): Log => ({
     address,
@@ -188,7 +188,7 @@ test.each<[string, { readonly input: Hex }, { readonly memo: Hex }]>([
   ["in the memo", { input: selector }, { memo: orderId }],
 ])("the recipient's own trade is not attested as a fill, with the id %s", (_where, call, named) => {
   const asked = question(tronAddress(token));
-  // The caller takes the recipient's standing offer: the recipient receives what was asked for, and pays with
+  // The caller takes the recipient's standing offer: the recipient receives the asked price, and pays with
   // another token.
   const other: Address = `0x${"71".repeat(20)}`;
   const byCaller = [transferLog(solver, alice, 7n), transferLog(alice, solver, 7n, other)];
@@ -209,7 +209,7 @@ test.each<[string, { readonly input: Hex }, { readonly memo: Hex }]>([
     for (const to of [market, router])
       expect(paid(solid({ ...call, to }, { ...named, logs }), question(tronAddress(token)))).toEqual([0n]);
   }
-  // A claim of the native token shows in no log of the fill contract.
+  // A claim of native tokens appears in no log of the fill contract.
   expect(paid(solid({ ...call, to: market }, named))).toEqual([0n]);
 });
 

@@ -4,20 +4,20 @@ import { judgePayments, type PaymentJudgement } from "../evm/payments.ts";
 import type { SolidTransaction } from "./agreement.ts";
 import { machineAddress } from "./tron-address.ts";
 
-/** What the configuration says about the chain that was paid on; addresses as the machine knows them. */
+/** What the configuration says about the paid chain; addresses have 20 bytes. */
 export interface PaymentRules {
   readonly depositories: readonly Address[];
   readonly fillContracts: readonly Address[];
 }
 
 /**
- * What each recipient received, judged as on other chains with this machine, see `judgePayments`.
+ * What each recipient received, judged as on EVM chains, see `judgePayments`.
  *
  * A transaction names one order: by its memo when that is 32 bytes, by the end of its input otherwise. A
- * plain payment has no input: its memo is looked at as if it were one. A memo of any other size, a text that
- * somebody's wallet wrote, names nothing. Pure.
+ * plain payment has no input: its memo is treated as one. A memo of any other size, such as a text from a
+ * wallet, names nothing. Pure.
  *
- * @throws RangeError as `judgePayments`; ServiceError INVALID_REQUEST when a recipient or currency is no
+ * @throws RangeError as `judgePayments`; ServiceError INVALID_REQUEST when a recipient or currency is not an
  * address of the chain
  */
 export function paymentsIn(
@@ -40,7 +40,7 @@ export function paymentsIn(
   );
 }
 
-/** The input with what names the order at its end. */
+/** The input with the order's id at its end. */
 function withMemo(input: Hex, memo: Hex): Hex {
   return memo.length === 66 ? `0x${input.slice(2)}${memo.slice(2)}` : input;
 }

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { readRawTransaction } from "./raw-transaction.ts";
 import { NotThatMessage } from "./wire-fields.ts";
 
-/** Transactions of the main network and of a test network, as they are hashed there. */
+/** Transactions of the main network and of a test network, in the form that is hashed. */
 const CALL: Hex =
   "0x0a028ad92208eaef69105495eb1540f09fc0cfcd335aae01081f12a9010a31747970652e676f6f676c65617069732e636f6d2f70726f746f636f6c2e54726967676572536d617274436f6e747261637412740a1541495511a493d8c362be4267224e6d81013a6862ee121541eca9bc828a3005b9a3b909f2cc5c2a54794de05f2244a9059cbb00000000000000000000004150125bea243a640bf85348873b6c4f3c517aee7a00000000000000000000000000000000000000000000000000000000000000017090cbbccfcd33900180c2d72f";
 const PAYMENT: Hex =
@@ -59,7 +59,7 @@ test("a memo is read, and the last of what comes twice counts, as everywhere in 
   expect(read(raw)).toMatchObject({ memo: `0x${memo}`, value: 9n, to: `0x${"b2".repeat(20)}` });
 });
 
-test("what pays nobody and runs nothing has no owner that we know of, and what creates has one", () => {
+test("a transaction that pays no one and runs no contract has no known owner, and one that creates a contract has one", () => {
   expect(read(contract(2n, "TransferAssetContract", bytes(1, text("1002000"))))).toEqual({
     owner: undefined,
     to: undefined,

@@ -2,24 +2,22 @@ import { bytesOf, type Address, type Hex } from "@causeway/domain";
 import { machineAddressOf } from "./tron-address.ts";
 import { amountIn, bytesIn, hexIn, messageIn, NotThatMessage, wireFields } from "./wire-fields.ts";
 
-/** What a transaction says, out of the very bytes that its id is the hash of. Pure. */
+/** The content of a transaction, read from the bytes that its id is the hash of. Pure. */
 export interface RawTransaction {
-  /**
-   * Who signed, or on whose behalf; undefined for kinds of transactions that run no contract and pay nobody.
-   */
+  /** The signer, or the account on whose behalf; undefined for kinds that run no contract and pay no one. */
   readonly owner: Address | undefined;
-  /** Who was paid or called; undefined for transactions that do neither. */
+  /** The paid or called account; undefined for transactions that do neither. */
   readonly to: Address | undefined;
-  /** What a contract was called with; `0x` when none was. */
+  /** The calldata; `0x` without a contract call. */
   readonly input: Hex;
-  /** Sun that went along. */
+  /** Sun sent with it. */
   readonly value: bigint;
   /** The memo; `0x` when there is none. */
   readonly memo: Hex;
 }
 
 /**
- * The kinds of transactions that pay or run a contract, by their numbers, and what their content is called;
+ * The kinds of transactions that pay or run a contract, by their numbers, and the names of their content;
  * each begins with the owner.
  */
 const TRANSFER = 1n;
@@ -33,7 +31,7 @@ const NAMES: ReadonlyMap<bigint, string> = new Map([
 
 /**
  * @param raw `raw_data` as the chain hashes it
- * @throws NotThatMessage when it is no transaction
+ * @throws NotThatMessage for anything but a transaction
  */
 export function readRawTransaction(raw: Hex): RawTransaction {
   const fields = wireFields(bytesOf(raw));

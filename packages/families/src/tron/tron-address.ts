@@ -1,31 +1,31 @@
 import { decodeAddress, encodeAddress, type Address, type Hex } from "@causeway/domain";
 
 /**
- * The chain's interface spells addresses in base58, its virtual machine knows 20 bytes. What is judged here
- * is judged as the machine knows it. Pure.
+ * Tron's interface writes addresses in base58, its virtual machine uses 20 bytes. All judgements use the
+ * 20 bytes. Pure.
  */
 
-/** Stands before the 20 bytes. */
+/** The prefix of the 20 bytes. */
 const PREFIX = "41";
 
-/** The 20 bytes of an address in base58. @throws ServiceError INVALID_REQUEST when it is none */
+/** The 20 bytes of an address in base58. @throws ServiceError INVALID_REQUEST for any other text */
 export function machineAddress(text: string): Address {
   return `0x${encodeAddress("tron-vm", text).slice(4)}`;
 }
 
-/** The one spelling of 20 bytes. */
+/** The base58 form of 20 bytes. */
 export function tronAddress(address: Address): string {
   return decodeAddress("tron-vm", `0x${PREFIX}${address.slice(2)}`);
 }
 
-/** The 20 bytes behind the prefix; undefined for other bytes. @param bytes `0x` and lower-case hex */
+/** The 20 bytes after the prefix; undefined for other bytes. @param bytes `0x` and lower-case hex */
 export function machineAddressOf(bytes: Hex): Address | undefined {
   return bytes.length === 44 && bytes.startsWith(`0x${PREFIX}`) ? `0x${bytes.slice(4)}` : undefined;
 }
 
 /**
- * The hash of a transaction by the id under which the chain shows it; undefined for any other spelling than
- * 64 bare lower-case hex digits.
+ * The hash of a transaction by the id under which the chain shows it; undefined for anything but 64
+ * lower-case hex digits without `0x`.
  */
 export function hashOfId(id: string): Hex | undefined {
   return /^[0-9a-f]{64}$/.test(id) ? `0x${id}` : undefined;

@@ -1,18 +1,18 @@
 import type { Hex } from "@causeway/domain";
 import { toHex } from "@causeway/domain";
 
-/** Reads the wire format of protocol buffers, as far as transactions need it. Pure. */
+/** Reads the wire format of Protocol Buffers, as far as transactions need it. Pure. */
 
 /** The values of each field by its number, in the order of the bytes. */
 export type WireFields = ReadonlyMap<number, readonly (bigint | Uint8Array)[]>;
 
-/** Bytes that are no message, or none that says one thing only. */
+/** Bytes that are not a message, or an ambiguous one. */
 export class NotThatMessage extends Error {
   override readonly name = "NotThatMessage";
   readonly code = "NOT_THAT_MESSAGE";
 }
 
-/** @throws NotThatMessage when the bytes are no whole message, or use what the format has given up */
+/** @throws NotThatMessage when the bytes are not a complete message, or use deprecated parts of the format */
 export function wireFields(bytes: Uint8Array): WireFields {
   const fields = new Map<number, (bigint | Uint8Array)[]>();
   let at = 0;
@@ -52,7 +52,7 @@ export function wireFields(bytes: Uint8Array): WireFields {
 }
 
 /**
- * A field of bytes; empty when it is not there, the last when it comes again.
+ * A field of bytes; empty when it is missing, the last one when it is repeated.
  *
  * @throws NotThatMessage when it is a number
  */
@@ -68,7 +68,7 @@ export function hexIn(fields: WireFields, number: number): Hex {
 }
 
 /**
- * A field of an int64 that must not be negative; 0 when it is not there, the last when it comes again.
+ * A field of an int64 that must not be negative; 0 when it is missing, the last one when it is repeated.
  *
  * @throws NotThatMessage
  */
@@ -79,7 +79,7 @@ export function amountIn(fields: WireFields, number: number): bigint {
   return value;
 }
 
-/** A message that must be there exactly once. @throws NotThatMessage */
+/** A message that must occur exactly once. @throws NotThatMessage */
 export function messageIn(fields: WireFields, number: number): WireFields {
   const [value, ...more] = fields.get(number) ?? [];
   if (value === undefined || typeof value === "bigint" || more.length > 0)

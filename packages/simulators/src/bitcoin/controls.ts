@@ -3,7 +3,7 @@ import { pubECDSA } from "@scure/btc-signer/utils.js";
 import { REGTEST } from "./raw-transaction.ts";
 
 /** An unspent output. */
-export interface BitcoinCoin {
+export interface FundedOutput {
   readonly txid: string;
   readonly vout: number;
   /** Satoshis. */
@@ -11,22 +11,22 @@ export interface BitcoinCoin {
   readonly address: string;
 }
 
-/** What tests do to a regtest node, over its own JSON-RPC; Bitcoin Core's understands all of it too. */
+/** Test controls of a regtest node over its JSON-RPC; Bitcoin Core supports all of them too. */
 export interface BitcoinControls {
   /** A call to the node. @throws BitcoinRefusal */
   call(method: string, ...params: readonly unknown[]): Promise<unknown>;
-  /** Mines blocks that hold what waits. @returns their hashes */
+  /** Mines blocks with the pending transactions. @returns their hashes */
   mine(blocks: number): Promise<readonly string[]>;
-  /** Mines one block of these transactions alone (hex); also such as are not relayed. @returns its hash */
+  /** Mines one block of exactly these transactions (hex), including non-standard ones. @returns its hash */
   mineExactly(rawTransactions: readonly string[]): Promise<string>;
   /**
-   * Takes the newest blocks out of the chain and mines others in their place, one more, which hold these
-   * transactions and none of the former ones.
+   * Replaces the newest blocks with one block more, which hold these transactions and none of the orphaned
+   * ones.
    */
   reorganize(depth: number, rawTransactions?: readonly string[]): Promise<void>;
   /** Pays from the first outputs of the chain, and mines a block unless `confirm` is false. */
-  fund(address: string, satoshis: bigint, confirm?: boolean): Promise<BitcoinCoin>;
-  /** Hands a transaction to the node. @returns its id @throws BitcoinRefusal */
+  fund(address: string, satoshis: bigint, confirm?: boolean): Promise<FundedOutput>;
+  /** Submits a transaction to the node. @returns its id @throws BitcoinRefusal */
   send(rawTransaction: string): Promise<string>;
 }
 
@@ -47,18 +47,18 @@ const SECONDS_APART = 20;
 const FAUCET_KEY = Uint8Array.from(Buffer.from("c0ffee".padStart(64, "0"), "hex"));
 const FAUCET_FEE = 1_000n;
 
-/** Controls of a node, which has blocks and money after this. @param rpcUrl with user and password */
+/** Controls of a node, and mines blocks and funds if it has none. @param rpcUrl with user and password */
 export async function bitcoinControls(rpcUrl: string): Promise<BitcoinControls> {
   const faucet = p2wpkh(pubECDSA(FAUCET_KEY), REGTEST);
   const faucetAddress = faucet.address ?? "";
   const call = callerOf(rpcUrl);
-  const coins = await mineFirstBlocks(call, faucetAddress);
+  const outputs = await mineFirstBlocks(call, faucetAddress);
 
-  /** What is left of it is good for others, later. */
-  const takeOutput = (): FaucetCoin => {
-    const coin = coins.shift();
-    if (coin === undefined) throw new Error("faucet is empty");
-    return coin;
+  /** The change of an output funds later calls. */
+  const takeOutput = (): FaucetOutput => {
+    const output = outputs.shift();
+    if (output === undefined) throw new Error("faucet is empty");
+    return output;
   };
   const mineExactly = async (rawTransactions: readonly string[]): Promise<string> => {
     const { hash } = (await call("generateblock", faucetAddress, rawTransactions)) as { hash: string };
@@ -85,7 +85,7 @@ export async function bitcoinControls(rpcUrl: string): Promise<BitcoinControls> 
       await call("sendrawtransaction", tx.hex);
       if (confirm) {
         await mineExactly([tx.hex]);
-        coins.push({ txid: tx.id, vout: 1, amount: amount - satoshis - FAUCET_FEE });
+        outputs.push({ txid: tx.id, vout: 1, amount: amount - satoshis - FAUCET_FEE });
       }
       return { txid: tx.id, vout: 0, amount: satoshis, address };
     },
@@ -98,20 +98,20 @@ export function bitcoinAddress(privateKey: Uint8Array): string {
   return p2wpkh(pubECDSA(privateKey), REGTEST).address ?? "";
 }
 
-type FaucetCoin = Pick<BitcoinCoin, "txid" | "vout" | "amount">;
+type FaucetOutput = Pick<FundedOutput, "txid" | "vout" | "amount">;
 type CallNode = BitcoinControls["call"];
 
 /**
- * Old blocks, some seconds apart, so that the newest is not from the future.
+ * Mines blocks with old times, some seconds apart, so that the newest is not in the future.
  *
  * @returns the outputs of the first ones
  */
-async function mineFirstBlocks(call: CallNode, address: string): Promise<FaucetCoin[]> {
+async function mineFirstBlocks(call: CallNode, address: string): Promise<FaucetOutput[]> {
   const hashes: string[] = [];
   const batch = 50;
   const startedAt = Math.floor(Date.now() / 1_000);
   const { time } = (await call("getblockheader", await call("getbestblockhash"))) as { time: number };
-  // A chain that is in use is not made older.
+  // A chain that is in use already is not mined with old times.
   const isOld = time < startedAt - FIRST_BLOCKS * SECONDS_APART;
   for (let mined = 0; mined < FIRST_BLOCKS; mined += batch) {
     if (isOld) await call("setmocktime", startedAt - (FIRST_BLOCKS - mined) * SECONDS_APART);
@@ -119,12 +119,12 @@ async function mineFirstBlocks(call: CallNode, address: string): Promise<FaucetC
   }
   await call("setmocktime", 0);
   const ripe = hashes.slice(0, 100);
-  const found: FaucetCoin[] = [];
+  const found: FaucetOutput[] = [];
   for (const hash of ripe) {
     const { tx } = (await call("getblock", hash, 2)) as { tx: { txid: string; vout: { value: number }[] }[] };
     const [coinbase] = tx;
     if (coinbase === undefined) continue;
-    // The subsidy has few digits: a float holds it.
+    // The subsidy has few digits: a float is exact.
     const amount = BigInt(Math.round((coinbase.vout[0]?.value ?? 0) * 100_000_000));
     found.push({ txid: coinbase.txid, vout: 0, amount });
   }

@@ -1,11 +1,11 @@
-import { coins, coreHeader, coreOutput, coreStanding, coreTransaction } from "./core-shapes.ts";
+import { btcOf, coreHeader, coreOutput, coreStanding, coreTransaction } from "./core-shapes.ts";
 import type { IndexedBlock } from "./chain-index.ts";
 import { vsizeOf } from "./raw-transaction.ts";
 import { CoreError, type RegtestNode } from "./regtest-node.ts";
 
 type Method = (node: RegtestNode, params: readonly unknown[]) => unknown;
 
-/** Bitcoin Core's JSON-RPC, as far as a service needs it, and what its regtest network offers to tests. */
+/** Bitcoin Core's JSON-RPC, as far as a service needs it, and the test methods of its regtest network. */
 const METHODS: Readonly<Record<string, Method>> = {
   getblockchaininfo: ({ index }) => ({
     chain: "regtest",
@@ -16,7 +16,7 @@ const METHODS: Readonly<Record<string, Method>> = {
     initialblockdownload: false,
     pruned: false,
   }),
-  getnetworkinfo: () => ({ version: 280_000, relayfee: coins(1_000n), incrementalfee: coins(1_000n) }),
+  getnetworkinfo: () => ({ version: 280_000, relayfee: btcOf(1_000n), incrementalfee: btcOf(1_000n) }),
   getindexinfo: ({ index }) => ({ txindex: { synced: true, best_block_height: index.height } }),
   getblockcount: ({ index }) => index.height,
   getbestblockhash: ({ index }) => index.tip.hash,
@@ -62,7 +62,7 @@ const METHODS: Readonly<Record<string, Method>> = {
   getmempoolentry: (node, [txid]) => {
     const tx = node.waiting(String(txid));
     if (tx === undefined) throw new CoreError(-5, "Transaction not in mempool");
-    return { vsize: vsizeOf(tx), weight: tx.weight, fees: { base: coins(node.feeOf(tx) ?? 0n) } };
+    return { vsize: vsizeOf(tx), weight: tx.weight, fees: { base: btcOf(node.feeOf(tx) ?? 0n) } };
   },
   gettxspendingprevout: (node, [outpoints]) =>
     (outpoints as readonly { txid: string; vout: number }[]).map(({ txid, vout }) => {
@@ -80,7 +80,7 @@ const METHODS: Readonly<Record<string, Method>> = {
     if (tx?.outputs[vout] === undefined || !isUnspent) return null;
     return { bestblock: node.index.tip.hash, ...coreStanding(node, block), ...coreOutput(tx, vout) };
   },
-  estimatesmartfee: (_node, [blocks]) => ({ feerate: coins(2_000n), blocks }),
+  estimatesmartfee: (_node, [blocks]) => ({ feerate: btcOf(2_000n), blocks }),
   generatetoaddress: async (node, [blocks, address]) => await node.mine(Number(blocks), String(address)),
   generateblock: async (node, [address, transactions]) => ({
     hash: await node.mineExactly(String(address), transactions as readonly string[]),

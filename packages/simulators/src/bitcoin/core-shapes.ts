@@ -2,7 +2,7 @@ import type { IndexedBlock } from "./chain-index.ts";
 import { isCoinbase, vsizeOf, type RawTransaction, type ScriptKind } from "./raw-transaction.ts";
 import { CoreError, type RegtestNode } from "./regtest-node.ts";
 
-/** What Bitcoin Core answers about blocks and transactions. */
+/** Bitcoin Core's answers about blocks and transactions. */
 
 const TYPES: Readonly<Record<ScriptKind, string>> = {
   pk: "pubkey",
@@ -41,7 +41,7 @@ export function coreOutput(tx: RawTransaction, n: number): object {
   const output = tx.outputs[n];
   if (output === undefined) throw new CoreError(-8, "no such output");
   return {
-    value: coins(output.amount),
+    value: btcOf(output.amount),
     n,
     scriptPubKey: {
       asm: "",
@@ -52,7 +52,7 @@ export function coreOutput(tx: RawTransaction, n: number): object {
   };
 }
 
-/** Where a transaction stands; nothing while it waits. */
+/** The block fields of a transaction; empty while it is pending. */
 export function coreStanding(node: RegtestNode, block: IndexedBlock | undefined): object {
   if (block === undefined) return {};
   const standing = { blockhash: block.hash, confirmations: Math.max(0, confirmationsOf(node, block)) };
@@ -77,13 +77,13 @@ export function coreHeader(node: RegtestNode, block: IndexedBlock): object {
   };
 }
 
-/** How many blocks say so, its own with them; -1 when it is not in the chain. */
+/** The number of confirmations, including its own block; -1 when the block is orphaned. */
 function confirmationsOf(node: RegtestNode, block: IndexedBlock): number {
   return node.index.isInChain(block) ? node.index.height - block.height + 1 : -1;
 }
 
 /** An amount as Core writes it: a JSON number with eight places. */
-export function coins(satoshis: bigint): unknown {
+export function btcOf(satoshis: bigint): unknown {
   const digits = satoshis.toString().padStart(9, "0");
   return rawNumber(`${digits.slice(0, -8)}.${digits.slice(-8)}`);
 }

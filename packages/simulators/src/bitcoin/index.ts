@@ -2,7 +2,7 @@ export {
   bitcoinAddress,
   bitcoinControls,
   BitcoinRefusal,
-  type BitcoinCoin,
+  type FundedOutput,
   type BitcoinControls,
 } from "./controls.ts";
 export { startBitcoin, type BitcoinOptions, type RunningBitcoin } from "./start.ts";

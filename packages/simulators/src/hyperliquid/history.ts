@@ -1,25 +1,25 @@
 import type { Address, ExchangeAction, Hex } from "@causeway/domain";
 
-/** A transaction as the explorer tells it. */
+/** A transaction in the explorer's format. */
 export interface ExplorerTransaction {
-  /** Ms of its block. */
+  /** Milliseconds of its block. */
   readonly time: number;
   readonly user: Address;
   readonly action: ExchangeAction;
   readonly block: number;
   readonly hash: Hex;
-  /** Why it did not happen; null when it did. */
+  /** Why it failed; null when it succeeded. */
   readonly error: string | null;
 }
 
-/** What an account's ledger says of a transfer. */
+/** A transfer in an account's ledger. */
 export interface LedgerUpdate {
   readonly time: number;
   readonly hash: Hex;
   readonly delta: Readonly<Record<string, string | number>>;
 }
 
-/** Everything that the exchange ever took in, in its order, and how much of it is shown. */
+/** All transactions in order, and how many of them are shown. */
 export class History {
   readonly transactions: ExplorerTransaction[] = [];
   readonly #updates: { readonly accounts: readonly Address[]; readonly update: LedgerUpdate }[] = [];
@@ -47,15 +47,15 @@ export class History {
   }
 
   /** Newest first. */
-  ofUser(user: string, most: number): ExplorerTransaction[] {
+  ofUser(user: string, max: number): ExplorerTransaction[] {
     return this.#shown()
       .filter((one) => one.user === user)
       .toReversed()
-      .slice(0, most);
+      .slice(0, max);
   }
 
-  /** Oldest first, both ends inside. */
-  updatesOf(user: string, from: number, to: number, most: number): LedgerUpdate[] {
+  /** Oldest first, both ends inclusive. */
+  updatesOf(user: string, from: number, to: number, max: number): LedgerUpdate[] {
     const shown = new Set(this.#shown().map(({ hash }) => hash));
     return this.#updates
       .filter(
@@ -66,7 +66,7 @@ export class History {
           update.time <= to,
       )
       .map(({ update }) => update)
-      .slice(0, most);
+      .slice(0, max);
   }
 
   #shown(): ExplorerTransaction[] {

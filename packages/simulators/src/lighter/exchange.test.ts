@@ -38,15 +38,15 @@ test("a signed transfer moves money, and its record says what was signed", async
 });
 
 test("what the real one refuses is refused, and leaves no trace", async () => {
-  const wish = { toAccountIndex: 90n, amount: 5n };
+  const transfer = { toAccountIndex: 90n, amount: 5n };
   const taken = lighter.exchange.records.length;
-  await expect(sender.send({ ...wish, nonce: 9n })).rejects.toThrow("invalid nonce");
-  await expect(sender.send({ ...wish, expiredAt: 1_700_000_000_000n })).rejects.toThrow(
+  await expect(sender.send({ ...transfer, nonce: 9n })).rejects.toThrow("invalid nonce");
+  await expect(sender.send({ ...transfer, expiredAt: 1_700_000_000_000n })).rejects.toThrow(
     "transaction expired",
   );
-  await expect(sender.send({ ...wish, amount: 10n ** 15n })).rejects.toThrow("not enough asset balance");
-  await expect(sender.send({ ...wish, toAccountIndex: 5n })).rejects.toThrow("account not found");
-  const { txInfo } = await sender.sign(wish);
+  await expect(sender.send({ ...transfer, amount: 10n ** 15n })).rejects.toThrow("not enough asset balance");
+  await expect(sender.send({ ...transfer, toAccountIndex: 5n })).rejects.toThrow("account not found");
+  const { txInfo } = await sender.sign(transfer);
   const refusals = [
     [txInfo.replace(/"L1Sig":"[^"]*"/, '"L1Sig":""'), "invalid l1 signature"],
     [txInfo.replace('"Memo":[0', '"Memo":[1'), "invalid l1 signature"],
@@ -68,12 +68,12 @@ test("between accounts of one owner the key alone is enough", async () => {
 
 test("a transaction goes from queued to committed to executed, or fails: inside a block its nonce is used, outside it stays free", async () => {
   const { exchange } = lighter;
-  const wish = { toAccountIndex: 90n, amount: 7n };
+  const transfer = { toAccountIndex: 90n, amount: 7n };
   const nonce = (): bigint | undefined => exchange.ledger.account(77n).keys.get(2n)?.nonce;
   exchange.pace = "queued";
   try {
     const before = nonce() ?? 0n;
-    const paid = await sender.send(wish);
+    const paid = await sender.send(transfer);
     expect(exchange.record(paid)).toMatchObject({ status: STATUS.queued, blockHeight: 0 });
     exchange.execute(paid);
     expect(exchange.record(paid)?.status).toBe(STATUS.committed);
@@ -81,18 +81,18 @@ test("a transaction goes from queued to committed to executed, or fails: inside 
     expect(exchange.record(paid)?.status).toBe(STATUS.executed);
     expect(nonce()).toBe(before + 1n);
 
-    const rejected = await sender.send(wish);
+    const rejected = await sender.send(transfer);
     exchange.reject(rejected);
     expect(nonce()).toBe(before + 1n);
 
     exchange.passTime(1);
-    const late = await sender.send(wish);
+    const late = await sender.send(transfer);
     exchange.passTime(700_000);
     exchange.execute(late);
     expect(exchange.record(late)).toMatchObject({ status: STATUS.rejected, blockHeight: 0 });
     expect(nonce()).toBe(before + 1n);
 
-    const failed = await sender.send(wish);
+    const failed = await sender.send(transfer);
     const has = exchange.ledger.balance(90n, 3n, 0n);
     exchange.fail(failed);
     expect(exchange.record(failed)).toMatchObject({ status: STATUS.failed });

@@ -5,9 +5,9 @@ import { LighterExchange } from "./exchange.ts";
 import { loadSigner, type ExchangeSigner, type SignedTransaction, type TransferToSign } from "./signer.ts";
 
 export interface LighterOptions {
-  /** On 127.0.0.1; any free one without it. */
+  /** On 127.0.0.1; default: any free one. */
   readonly port?: number;
-  /** What signers must name. Default 304. */
+  /** The chain id that signers must use. Default 304. */
   readonly chainId?: bigint;
   /** The exchange's contract on Ethereum. */
   readonly contract?: Address;
@@ -24,15 +24,15 @@ export interface LighterWallet {
    */
   addKey(apiKeyIndex: bigint): void;
   /**
-   * Signs a transfer out of this account; what is left out is: dollars that secure perpetuals, no fee, no
-   * memo, key 2, its next nonce, ten minutes.
+   * Signs a transfer out of this account. Defaults: dollars of the perpetuals balance, no fee, no memo, key
+   * 2, its next nonce, ten minutes.
    */
   sign(transfer: TransferRequest): Promise<SignedTransaction>;
   /**
-   * Signs and hands it in over HTTP as any client does.
+   * Signs a transfer and submits it over HTTP as any client does.
    *
    * @returns its hash
-   * @throws Error with the exchange's words when it refuses
+   * @throws Error with Lighter's message when it refuses
    */
   send(transfer: TransferRequest): Promise<string>;
 }
@@ -42,18 +42,18 @@ export type TransferRequest = Pick<TransferToSign, "toAccountIndex" | "amount"> 
 
 /** A local Lighter and its explorer. */
 export interface RunningLighter extends ExchangeEndpoint {
-  /** Its books and its clock: whatever tests make happen there. */
+  /** Its books and its clock, for tests to change. */
   readonly exchange: LighterExchange;
-  /** Opens an account with a fresh key, and puts money into it. @param l1PrivateKey of its owner, 32 bytes */
+  /** Opens an account with a fresh key, and funds it. @param l1PrivateKey of its owner, 32 bytes */
   openWallet(index: bigint, l1PrivateKey: Hex32, dollars?: bigint): LighterWallet;
-  /** Hands a signed transaction in over HTTP. @throws Error with the exchange's words when it refuses */
+  /** Submits a signed transaction over HTTP. @throws Error with Lighter's message when it refuses */
   send(txInfo: string): Promise<string>;
-  /** One more address under which the same exchange answers, with faults of its own. */
+  /** Another endpoint of the same exchange, with faults of its own. */
   openEndpoint(): Promise<ExchangeEndpoint>;
 }
 
 const TEN_MINUTES_MS = 600_000;
-/** Keys 0 and 1 are the exchange's own clients'. */
+/** Keys 0 and 1 belong to Lighter's own clients. */
 const FIRST_KEY = 2n;
 const NO_MEMO: Hex32 = `0x${"00".repeat(32)}`;
 
@@ -122,8 +122,8 @@ function openWallet(
   addKey(FIRST_KEY);
   exchange.ledger.credit(index, 3n, 0n, dollars);
 
-  const sign = async (wish: TransferRequest): Promise<SignedTransaction> => {
-    const { apiKeyIndex = FIRST_KEY } = wish;
+  const sign = async (request: TransferRequest): Promise<SignedTransaction> => {
+    const { apiKeyIndex = FIRST_KEY } = request;
     const privateKey = privateKeys.get(apiKeyIndex);
     if (privateKey === undefined) throw new RangeError(`account ${index} has no key ${apiKeyIndex}`);
     const transfer: TransferToSign = {
@@ -134,7 +134,7 @@ function openWallet(
       memo: NO_MEMO,
       nonce: account.keys.get(apiKeyIndex)?.nonce ?? 0n,
       expiredAt: BigInt(exchange.time + TEN_MINUTES_MS),
-      ...wish,
+      ...request,
       fromAccountIndex: index,
       apiKeyIndex,
     };
@@ -148,6 +148,6 @@ function openWallet(
     l1Address,
     addKey,
     sign,
-    send: async (wish) => await send((await sign(wish)).txInfo),
+    send: async (request) => await send((await sign(request)).txInfo),
   };
 }

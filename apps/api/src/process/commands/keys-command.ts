@@ -13,7 +13,7 @@ import { parseArgs } from "node:util";
 import type { z } from "zod";
 import type { IssuedApiKey } from "../../callers/api-key-register.port.ts";
 import type { KeyAdmin } from "../../callers/key-admin.port.ts";
-import { apiKeyJson, keyWish, newKeyWish } from "../../callers/api-key-json.ts";
+import { apiKeyJson, keyChanges, newKeySettings } from "../../callers/api-key-json.ts";
 import { failureText } from "./failure-text.ts";
 
 export const KEYS_USAGE = `  operator keys create --label <text> --scopes <quote,execute,fast-fill,read> [--referrers <a,b>] [--origins <a,b>] [--rules <JSON or @file>]
@@ -34,7 +34,7 @@ const DONE = 0;
 const FAILED = 1;
 const MISUSED = 2;
 
-/** Opens what keeps keys. */
+/** Opens the store of the keys. */
 export type OpenKeys = () => { readonly admin: KeyAdmin; close(): Promise<void> };
 
 class Misused extends Error {}
@@ -78,7 +78,7 @@ const options = {
 type Option = keyof typeof options;
 type Values = Readonly<Partial<Record<Option, string>>>;
 
-const wishOptions: readonly Option[] = [
+const settingsOptions: readonly Option[] = [
   "label",
   "scopes",
   "referrers",
@@ -105,19 +105,19 @@ function readWords([command = "", ...rest]: readonly string[]): Act {
 
   switch (command) {
     case "create": {
-      only(...wishOptions);
+      only(...settingsOptions);
       noId();
-      const wish = newKeyWish(checked(createApiKeyRequest, wishFrom(values)));
-      return async (admin) => [shown(await admin.create(wish))];
+      const settings = newKeySettings(checked(createApiKeyRequest, settingsFrom(values)));
+      return async (admin) => [shown(await admin.create(settings))];
     }
     case "list":
       only();
       noId();
       return async (admin) => (await admin.list()).map(apiKeyJson);
     case "change": {
-      only(...wishOptions);
+      only(...settingsOptions);
       const id = oneId();
-      const change = keyWish(checked(changeApiKeyRequest, wishFrom(values)));
+      const change = keyChanges(checked(changeApiKeyRequest, settingsFrom(values)));
       if (Object.keys(change).length === 0) throw new Misused("keys change requires at least one option");
       return async (admin) => [apiKeyJson(await admin.change(id, change))];
     }
@@ -125,7 +125,7 @@ function readWords([command = "", ...rest]: readonly string[]): Act {
       only("rules");
       const id = oneId();
       if (values.rules === undefined) return async (admin) => [await rulesOf(admin, id)];
-      const change = keyWish(checked(changeApiKeyRequest, wishFrom(values)));
+      const change = keyChanges(checked(changeApiKeyRequest, settingsFrom(values)));
       return async (admin) => [apiKeyJson(await admin.change(id, change)).rules];
     }
     case "rotate": {
@@ -169,8 +169,8 @@ function parsed(args: readonly string[]): {
   }
 }
 
-/** The body that the admin API would get. */
-function wishFrom(values: Values): object {
+/** The equivalent request body of the admin API. */
+function settingsFrom(values: Values): object {
   const list = (value: string | undefined): string[] | undefined =>
     value === undefined ? undefined : value === "" ? [] : value.split(",").map((one) => one.trim());
   const quotePerMinute = values["quote-per-minute"];
@@ -197,7 +197,7 @@ function readRules(given: string): unknown {
   }
 }
 
-/** What is no number is left to the schema to refuse. */
+/** Text that is not a number is left for the schema to refuse. */
 const number = (given: string): number => (/^\d{1,15}$/.test(given) ? Number(given) : Number.NaN);
 
 function checked<Schema extends z.ZodType>(schema: Schema, value: object): z.infer<Schema> {

@@ -25,7 +25,7 @@ const UNCONFIRMED = 3;
 /** How the operator names a deposit: its row id, or a transaction hash or request id. */
 export type DepositName = { readonly id: DepositId } | { readonly hash: Hex };
 
-/** Opens what releases refunds. */
+/** Opens the services that release refunds. */
 export type OpenRefunds = () => {
   readonly services: ReleaseServices;
   find(by: DepositName): Promise<readonly DepositId[]>;
@@ -61,15 +61,15 @@ export async function runRefund(words: readonly string[], open: OpenRefunds): Pr
   }
 }
 
-interface Wish {
+interface RefundRequest {
   readonly name: DepositName;
-  /** As it was written. */
+  /** The argument as written. */
   readonly text: string;
   readonly isConfirmed: boolean;
 }
 
 /** @throws Misused */
-function readWords(words: readonly string[]): Wish {
+function readWords(words: readonly string[]): RefundRequest {
   const read = () =>
     parseArgs({ args: [...words], options: { yes: { type: "boolean" } }, allowPositionals: true });
   let parsed: ReturnType<typeof read>;
@@ -96,7 +96,7 @@ function nameOf(text: string): DepositName {
 
 async function act(
   { services, find, usd }: ReturnType<OpenRefunds>,
-  { name, text, isConfirmed }: Wish,
+  { name, text, isConfirmed }: RefundRequest,
 ): Promise<number> {
   const { deposit, verdict } = await onlyOne(services, await find(name), text);
   const label = `deposit ${deposit.id}`;
@@ -136,8 +136,9 @@ async function act(
 }
 
 /**
- * The deposit that is meant. Of several under one name: the one that waits, else the one that was released.
- * @throws Refused when there is none, or no telling which
+ * The deposit that a name refers to. If there are several: the only one that waits, else the only released
+ * one.
+ * @throws Refused when there is none, or more than one candidate
  */
 async function onlyOne(services: ReleaseServices, ids: readonly DepositId[], text: string): Promise<Release> {
   const all: Release[] = [];

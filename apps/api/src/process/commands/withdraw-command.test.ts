@@ -27,9 +27,9 @@ const env = {
   HUB_ORACLE_MULTISIG_ADDRESS: `0x${"23".repeat(20)}`,
 };
 const recipient = `0x${"d1".repeat(20)}`;
-const wish = ["--chain", "local-a", "--currency", "usdc", "--amount", "2.5", "--recipient", recipient];
+const args = ["--chain", "local-a", "--currency", "usdc", "--amount", "2.5", "--recipient", recipient];
 
-/** Stops where connections would be opened, so that only what was asked is looked at. */
+/** Fails where connections would be opened, so that only the arguments are checked. */
 const noFurther: OpenWithdrawals = () => {
   throw new Error("opened");
 };
@@ -49,43 +49,43 @@ beforeEach(() => {
 });
 afterEach(() => void vi.restoreAllMocks());
 
-test("a whole wish opens the connections", async () => {
-  expect(await runWithdraw(wish, env, noFurther)).toBe(1);
+test("a complete request opens the connections", async () => {
+  expect(await runWithdraw(args, env, noFurther)).toBe(1);
   expect(printed).toBe("opened\n");
 });
 
 test("an allocator key that is also the solver's is refused", async () => {
   const shared = { ...env, ALLOCATOR_PRIVATE_KEY: env.SOLVER_PRIVATE_KEY };
-  expect(await runWithdraw(wish, shared, noFurther)).toBe(1);
+  expect(await runWithdraw(args, shared, noFurther)).toBe(1);
   expect(printed).toContain("ALLOCATOR_PRIVATE_KEY must not be the key of the solver");
 });
 
 test.for([
-  ["no wish", [], "--chain, --currency, --amount and --recipient are required"],
-  ["an unknown option", [...wish, "--force"], "--force"],
+  ["no args", [], "--chain, --currency, --amount and --recipient are required"],
+  ["an unknown option", [...args, "--force"], "--force"],
   [
     "an unknown chain",
-    [...wish, "--chain", "nowhere"],
+    [...args, "--chain", "nowhere"],
     "--chain: chain nowhere is not configured or not enabled",
   ],
-  ["an unknown currency", [...wish, "--currency", "doge"], "--currency doge is not configured on local-a"],
-  ["too many decimals", [...wish, "--amount", "1.1234567"], "at most 6 decimals"],
-  ["nothing", [...wish, "--amount", "0"], "--amount must be"],
-  ["a negative amount", [...wish, "--amount=-1"], "--amount must be"],
-  ["an exponent", [...wish, "--amount", "1e3"], "--amount must be"],
-  ["no address", [...wish, "--recipient", "0x12"], "--recipient must be an address"],
+  ["an unknown currency", [...args, "--currency", "doge"], "--currency doge is not configured on local-a"],
+  ["too many decimals", [...args, "--amount", "1.1234567"], "at most 6 decimals"],
+  ["nothing", [...args, "--amount", "0"], "--amount must be"],
+  ["a negative amount", [...args, "--amount=-1"], "--amount must be"],
+  ["an exponent", [...args, "--amount", "1e3"], "--amount must be"],
+  ["no address", [...args, "--recipient", "0x12"], "--recipient must be an address"],
   [
     "the zero address",
-    [...wish, "--recipient", `0x${"00".repeat(20)}`],
+    [...args, "--recipient", `0x${"00".repeat(20)}`],
     "--recipient must not be the zero address",
   ],
   [
     "a wrong checksum",
-    [...wish, "--recipient", "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed".replace("5aA", "5AA")],
+    [...args, "--recipient", "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed".replace("5aA", "5AA")],
     "--recipient has an invalid EIP-55 checksum",
   ],
-  ["a short nonce", [...wish, "--nonce", "0x12"], "--nonce must be"],
-  ["no time", [...wish, "--wait", "0"], "--wait must be"],
+  ["a short nonce", [...args, "--nonce", "0x12"], "--nonce must be"],
+  ["no time", [...args, "--wait", "0"], "--wait must be"],
 ] as const)("%s is printed, with the usage and exit code 2", async ([, words, problem]) => {
   expect(await runWithdraw(words, env, noFurther)).toBe(2);
   expect(printed).toContain(problem);
@@ -96,21 +96,21 @@ test("an address with the right checksum, or without one, is a recipient", async
   const mixed = "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed";
   for (const format of [mixed, mixed.toLowerCase(), `0x${mixed.slice(2).toUpperCase()}`]) {
     printed = "";
-    await runWithdraw([...wish, "--recipient", format], env, noFurther);
+    await runWithdraw([...args, "--recipient", format], env, noFurther);
     expect(printed, format).toBe("opened\n");
   }
 });
 
-test("what nobody could move again is no recipient: depository, contracts of the service, tokens", async () => {
+test("refuses recipients that could not move the money again: depository, contracts of the service, tokens", async () => {
   const chain = readApiConfig(env).chains.find(({ name }) => name === "local-a");
   if (chain === undefined) throw new Error("no local-a");
   const { contracts, tokens } = chain;
   for (const address of [...Object.values(contracts), ...tokens.map((token) => token.address)]) {
     printed = "";
-    expect(await runWithdraw([...wish, "--recipient", address], env, noFurther), address).toBe(2);
+    expect(await runWithdraw([...args, "--recipient", address], env, noFurther), address).toBe(2);
     expect(printed).toContain("--recipient must not be");
   }
-  await runWithdraw([...wish, "--recipient", contracts.depository], env, noFurther);
+  await runWithdraw([...args, "--recipient", contracts.depository], env, noFurther);
   expect(printed).toContain("must not be the depository of local-a");
   const former = `0x${"fd".repeat(20)}` as const;
   const replaced = { ...chain, contracts: { ...contracts, formerDepositories: [former] } };
@@ -119,7 +119,7 @@ test("what nobody could move again is no recipient: depository, contracts of the
 });
 
 test("a hub that cannot be reached is waited for: one line of JSON, exit code 3, nothing of a library", async () => {
-  expect(await runWithdraw(wish, env, openWithdrawals)).toBe(3);
+  expect(await runWithdraw(args, env, openWithdrawals)).toBe(3);
   const last = JSON.parse(shown.trim().split("\n").at(-1) ?? "") as object;
   expect(last).toEqual({
     step: "waits",
@@ -151,7 +151,7 @@ test("a withdrawal that expired unpaid has an exit code of its own, and says whe
       },
     };
   };
-  expect(await runWithdraw(wish, env, expired)).toBe(4);
+  expect(await runWithdraw(args, env, expired)).toBe(4);
   expect(shown).toContain('"step":"expired"');
   expect(shown).toContain("nothing was paid");
 });
@@ -166,7 +166,7 @@ test("names the database when it cannot be reached", async () => {
     return { ...opened, services: { ...opened.services, hub } };
   };
   const DATABASE_URL = "postgres://user:hunter2@127.0.0.1:1/causeway";
-  expect(await runWithdraw(wish, { ...env, DATABASE_URL }, withoutDatabase)).toBe(1);
+  expect(await runWithdraw(args, { ...env, DATABASE_URL }, withoutDatabase)).toBe(1);
   expect(printed).toBe("the database could not be reached: ECONNREFUSED\n");
 });
 
@@ -174,7 +174,7 @@ test.for([
   ["without oracles", { ORACLE_URLS: undefined }, "ORACLE_URLS is required"],
   ["without the allocator's key", { ALLOCATOR_PRIVATE_KEY: undefined }, "ALLOCATOR_PRIVATE_KEY is required"],
 ] as const)("%s nothing is begun, and no secret is shown", async ([, change, problem]) => {
-  expect(await runWithdraw(wish, { ...env, ...change }, noFurther)).toBe(1);
+  expect(await runWithdraw(args, { ...env, ...change }, noFurther)).toBe(1);
   expect(printed).toContain(problem);
   expect(printed).not.toContain("hunter2");
   expect(printed).not.toContain(env.SOLVER_PRIVATE_KEY);

@@ -34,7 +34,7 @@ const MISUSED = 2;
 const WAITS = 3;
 const EXPIRED = 4;
 
-/** Connects everything that a withdrawal stands on. */
+/** Connects everything that a withdrawal needs. */
 export type OpenWithdrawals = (given: {
   readonly config: ApiConfig;
   readonly settlement: SettlementConfig;
@@ -45,7 +45,7 @@ export type OpenWithdrawals = (given: {
 
 class Misused extends Error {}
 
-interface Wish {
+interface WithdrawRequest {
   readonly chain: string;
   readonly currency: string;
   readonly amount: string;
@@ -62,19 +62,19 @@ export async function runWithdraw(
   open: OpenWithdrawals,
 ): Promise<number> {
   try {
-    return await carryOut(readWish(words), processEnv, open);
+    return await carryOut(readRequest(words), processEnv, open);
   } catch (error) {
     if (error instanceof Misused) {
       process.stderr.write(`${error.message}\nusage:\n${WITHDRAW_USAGE}`);
       return MISUSED;
     }
-    // What is thrown names no secret: configuration errors and RPC faults are made so.
+    // Error messages contain no secrets: configuration errors and RPC faults never do.
     process.stderr.write(`${failureText(error)}\n`);
     return FAILED;
   }
 }
 
-async function carryOut(wish: Wish, processEnv: Env, open: OpenWithdrawals): Promise<number> {
+async function carryOut(request: WithdrawRequest, processEnv: Env, open: OpenWithdrawals): Promise<number> {
   const env = withVaultSecrets(processEnv);
   const config = readApiConfig(processEnv);
   const { settlement } = config;
@@ -94,10 +94,11 @@ async function carryOut(wish: Wish, processEnv: Env, open: OpenWithdrawals): Pro
     throw new ConfigError([
       "ALLOCATOR_PRIVATE_KEY must not be the key of the solver, the executor, the deposit address operator or a former solver",
     ]);
-  const chain = config.chains.find(({ name }) => name === wish.chain);
-  if (chain === undefined) throw new Misused(`--chain: chain ${wish.chain} is not configured or not enabled`);
-  const order = orderOf(wish, chain);
-  // Said before anything happens: with it the same withdrawal goes on later.
+  const chain = config.chains.find(({ name }) => name === request.chain);
+  if (chain === undefined)
+    throw new Misused(`--chain: chain ${request.chain} is not configured or not enabled`);
+  const order = orderOf(request, chain);
+  // Printed before anything happens: it allows the same withdrawal to be continued later.
   print("nonce", { nonce: order.nonce });
 
   const opened = open({
@@ -105,14 +106,14 @@ async function carryOut(wish: Wish, processEnv: Env, open: OpenWithdrawals): Pro
     settlement,
     chain,
     allocatorPrivateKey,
-    payloadLifetimeSeconds: wish.lifetimeSeconds,
+    payloadLifetimeSeconds: request.lifetimeSeconds,
   });
   try {
     const progress = await withdraw(
       opened.services,
       order,
       print,
-      AbortSignal.timeout(wish.waitSeconds * 1000),
+      AbortSignal.timeout(request.waitSeconds * 1000),
     );
     if (progress.kind === "waits") {
       print("waits", { reason: progress.reason, nonce: order.nonce });
@@ -134,7 +135,7 @@ async function carryOut(wish: Wish, processEnv: Env, open: OpenWithdrawals): Pro
   }
 }
 
-function readWish(words: readonly string[]): Wish {
+function readRequest(words: readonly string[]): WithdrawRequest {
   const text = { type: "string" } as const;
   const read = () =>
     parseArgs({
@@ -176,13 +177,13 @@ function seconds(text: string, option: string): number {
 
 const DECIMAL = /^\d+(?:\.(\d+))?$/;
 
-function orderOf(wish: Wish, chain: Chain): WithdrawalOrder {
-  const currency = currencyOf(wish.currency, chain);
-  const recipient = recipientOf(wish.recipient, chain);
+function orderOf(request: WithdrawRequest, chain: Chain): WithdrawalOrder {
+  const currency = currencyOf(request.currency, chain);
+  const recipient = recipientOf(request.recipient, chain);
   if (recipient.kind === "refused") throw new Misused(recipient.reason);
-  const [, fraction = ""] = DECIMAL.exec(wish.amount) ?? [];
-  const amount = DECIMAL.test(wish.amount) ? parseDecimal(wish.amount, currency.decimals) : undefined;
-  // Digits beyond the currency's would be cut: less would be withdrawn than was written.
+  const [, fraction = ""] = DECIMAL.exec(request.amount) ?? [];
+  const amount = DECIMAL.test(request.amount) ? parseDecimal(request.amount, currency.decimals) : undefined;
+  // Digits beyond the currency's decimals would be cut: less would be withdrawn than was written.
   if (amount === undefined || amount <= 0n || fraction.length > currency.decimals)
     throw new Misused(`--amount must be a positive number with at most ${currency.decimals} decimals`);
   return {
@@ -191,7 +192,7 @@ function orderOf(wish: Wish, chain: Chain): WithdrawalOrder {
     currency: currency.address,
     amount,
     recipient: recipient.address,
-    nonce: nonceOf(wish.nonce),
+    nonce: nonceOf(request.nonce),
   };
 }
 

@@ -29,7 +29,7 @@ const MAX_CONDITIONS = 40;
 
 type Raw = string | number | readonly (string | number)[];
 
-/** Parameters that are one of some values, what they ask for, and how a value reads. */
+/** Parameters with a fixed set of values: their field, and how to read a value. */
 const fields: Readonly<
   Record<string, { readonly field: HistoryField; readonly read: (value: string) => string | undefined }>
 > = {
@@ -73,7 +73,7 @@ const ends: Readonly<
   >
 > = {
   startTimestamp: { range: "createdAt", end: "min", read: (value) => scaled(value, 3) },
-  // The whole second belongs to it.
+  // Includes the whole second.
   endTimestamp: { range: "createdAt", end: "max", read: (value) => plus(scaled(value, 3), 999n) },
   startBlock: { range: "block", end: "min", read: (value) => scaled(value, 0) },
   endBlock: { range: "block", end: "max", read: (value) => scaled(value, 0) },
@@ -85,7 +85,7 @@ const ends: Readonly<
   fillTimeMax: { range: "fillTime", end: "max", read: (value) => scaled(value, 3) },
 };
 
-/** What a request can be found by without a secret key: values that a caller must know already. */
+/** Fields that can find a request without a secret key: values that a caller must know already. */
 const namingFields: readonly HistoryField[] = [
   "id",
   "orderId",
@@ -100,8 +100,8 @@ const namingFields: readonly HistoryField[] = [
 ];
 
 /**
- * What a query asks for, if the caller may ask it: only a secret key lists requests without naming any, and
- * only its own by `apiKey`.
+ * The conditions of a query, if the caller may use them: only a secret key lists requests without naming any,
+ * and only its own by `apiKey`.
  * @throws ServiceError INVALID_REQUEST naming the parameter, UNAUTHORIZED, FORBIDDEN
  */
 export function questionOf(query: RequestsQuery, asker: ApiKeyIdentity | undefined): ListQuestion {
@@ -124,7 +124,7 @@ export function questionOf(query: RequestsQuery, asker: ApiKeyIdentity | undefin
   };
 }
 
-/** The text by which the next page is asked for: it goes with the order of the page only. */
+/** The continuation of the next page; valid only for the same order. */
 export function continuationText(place: HistoryPlace, sort: HistorySort, isAscending: boolean): string {
   return Buffer.from(`${orderWord(sort, isAscending)} ${place.key} ${place.n}`).toString("base64url");
 }
@@ -165,7 +165,7 @@ function conditionsOf(query: Readonly<Record<string, unknown>>): HistoryConditio
   return merged(conditions);
 }
 
-/** The two ends of one range are one condition: the database reckons better with both. */
+/** Merges the two ends of a range into one condition: the database estimates better with both. */
 function merged(conditions: readonly HistoryCondition[]): HistoryCondition[] {
   const ranges = new Map<HistoryRange, Extract<HistoryCondition, { kind: "within" }>>();
   for (const one of conditions)
@@ -183,7 +183,7 @@ function within(
   return end === "min" ? { kind: "within", range, min: value } : { kind: "within", range, max: value };
 }
 
-/** @throws ServiceError INVALID_REQUEST naming what of the groups is wrong */
+/** @throws ServiceError INVALID_REQUEST naming what is wrong with the groups */
 function groupsOf(text: string): HistoryCondition[][] {
   let given: unknown;
   try {
@@ -244,7 +244,7 @@ function negated(text: string): { readonly not: boolean; readonly text: string }
   return text.startsWith("not:") ? { not: true, text: text.slice("not:".length) } : { not: false, text };
 }
 
-/** A key sees by its id what is its own; a referrer says nothing without the key that it belongs to. */
+/** A key lists its own requests by its id; a referrer requires the key that it belongs to. */
 function checkOwnKey(
   conditions: readonly HistoryCondition[],
   groups: ReadonlyArray<readonly HistoryCondition[]>,
@@ -276,7 +276,7 @@ function checkOwnKey(
   }
 }
 
-/** Groups do not count: one of them could hold for every request. */
+/** Groups do not count: one of them could match every request. */
 function checkNamed(conditions: readonly HistoryCondition[], asker: ApiKeyIdentity | undefined): void {
   if (asker !== undefined && !isPublishable(asker)) return;
   if (conditions.some((one) => one.kind === "is" && namingFields.includes(one.field))) return;
@@ -311,14 +311,14 @@ function hash(value: string): string | undefined {
   return parseHex32(value);
 }
 
-/** Of whatever chain. */
+/** Of any chain. */
 function transaction(value: string): string | undefined {
   return parseAnyTransaction(value);
 }
 
 /**
- * An account of any chain family, by its bytes; those of EVM chains are the same in any case. What is none
- * finds nothing.
+ * An account of any chain family, by its bytes; EVM addresses are case-insensitive. An invalid account finds
+ * nothing.
  */
 function account(value: string): string | undefined {
   if (!/^[\w:.-]{1,128}$/.test(value)) return undefined;
@@ -343,7 +343,7 @@ const publishedFeatures: Readonly<Record<string, RequestFeature>> = {
   fast_fill: "fast-fill",
 };
 
-/** One of our words, or of the published ones that are indexed. */
+/** One of our features, or of the published ones that are indexed. */
 function feature(value: string): string | undefined {
   return oneOf(requestFeatures)(publishedFeatures[value] ?? value);
 }
@@ -353,7 +353,7 @@ function oneOf(words: readonly string[]): (value: string) => string | undefined 
   return (value) => (known.has(value) ? value : undefined);
 }
 
-/** A decimal text, times ten to the power of `places`; what is finer is cut off. */
+/** A decimal text, times ten to the power of `places`; further digits are cut off. */
 function scaled(value: string, places: number): bigint | undefined {
   const [, whole, fraction = ""] = /^(\d{1,12})(?:\.(\d{1,18}))?$/.exec(value) ?? [];
   if (whole === undefined || (places === 0 && fraction !== "")) return undefined;

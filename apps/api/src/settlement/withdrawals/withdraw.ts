@@ -56,16 +56,16 @@ export interface WithdrawalServices extends SettlementServices {
 }
 
 /** Reports a completed step. */
-export type Told = (step: string, facts: Readonly<Record<string, string | bigint | undefined>>) => void;
+export type ReportStep = (step: string, facts: Readonly<Record<string, string | bigint | undefined>>) => void;
 
 export type Progress = { readonly kind: "done"; readonly outcome: WithdrawalOutcome } | Waiting;
 
-/** What stays the same through all steps of one withdrawal. */
+/** The constants of one withdrawal. */
 interface Case extends WithdrawalAccounts {
   readonly order: WithdrawalOrder;
   readonly judge: Judge;
   readonly signal: AbortSignal;
-  readonly tell: Told;
+  readonly tell: ReportStep;
 }
 
 /** The withdrawal is not possible, now or later. */
@@ -87,7 +87,7 @@ export class WithdrawalRefused extends Error {
 export async function withdraw(
   services: WithdrawalServices,
   order: WithdrawalOrder,
-  tell: Told,
+  tell: ReportStep,
   signal: AbortSignal,
 ): Promise<Progress> {
   try {
@@ -101,7 +101,7 @@ export async function withdraw(
 async function proceed(
   services: WithdrawalServices,
   order: WithdrawalOrder,
-  tell: Told,
+  tell: ReportStep,
   signal: AbortSignal,
 ): Promise<Progress> {
   const { hub, signer, chains } = services;
@@ -274,7 +274,7 @@ async function recordPayload(
   return final ? undefined : { kind: "waits", reason: `the record is not final on ${hub.hub.name}` };
 }
 
-/** The quorum's attestation that the address holds the amount, as the multisig reads signatures. */
+/** The quorum's attestation that the address holds the amount, in the multisig's signature format. */
 async function confirm(
   services: WithdrawalServices,
   it: Case,
@@ -298,7 +298,7 @@ async function confirm(
   return attestedOrWaiting(asked);
 }
 
-/** Has the depository pay, unless it has, or no longer can. */
+/** Makes the depository pay, unless it has, or no longer can. */
 async function payOut({ payouts }: WithdrawalServices, it: Case, request: EvmCallRequest): Promise<void> {
   const id = evmCallRequestId(request);
   if (await payouts.executed(id)) return;
@@ -315,7 +315,7 @@ async function payOut({ payouts }: WithdrawalServices, it: Case, request: EvmCal
   it.tell("executed by the depository", { withdrawalId: id, txHash });
 }
 
-/** Burns what was paid out on the hub; returns what can no longer be paid to the solver's account. */
+/** Burns the paid amount on the hub; returns an amount that can no longer be paid to the solver's account. */
 async function conclude(
   services: WithdrawalServices,
   it: Case,

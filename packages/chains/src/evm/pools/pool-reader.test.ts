@@ -10,7 +10,7 @@ const [pool, other, multicall3] = [account("a1"), account("a2"), account("a3")];
 const word = (value: bigint): string => BigInt.asUintN(256, value).toString(16).padStart(64, "0");
 const mint = "0x7a53080ba414158be7ec69b987b5fb7d07dee101fe85488f0853ae16239d0bde";
 
-/** A reader of a node that answers so, whatever it is asked, and so from then on; and what it was asked. */
+/** A reader of a node with this first answer and this answer from then on; and its requests. */
 function reading(answer: unknown, then = answer) {
   const asked: unknown[] = [];
   const reader = createPoolReader(
@@ -69,7 +69,7 @@ test("facts are asked for at the block with the hash, and signs are kept", async
   ]);
 });
 
-test("the ticks of a block's events are told once each", async () => {
+test("reports each tick of a block's events once", async () => {
   const { reader } = reading([aLog(), aLog({ logIndex: "0x1" })]);
   expect(await reader.changedTicks([pool], [hash("b1")])).toEqual([
     { pool, tick: -120 },
@@ -105,7 +105,7 @@ test("a pool that answers too little, a missing contract and a tick without liqu
   for (const answer of answers)
     await expect(reading(answer).reader.facts(v3, hash("b1"))).rejects.toThrow(RpcFault);
   const stretch = { pool, tickSpacing: 60, about: 0, words: 0 };
-  // The bitmap names a tick, and the tick says that nothing ends there.
+  // The bitmap names a tick, but the tick has no liquidity.
   const { reader } = reading(together(`0x${word(1n)}`), together(`0x${word(0n)}${word(0n)}`));
   await expect(reader.ticksAbout([stretch], hash("b1"))).rejects.toThrow("has no liquidity");
 });
