@@ -22,11 +22,12 @@ const unmapped = defineQuery("non_evm_unmapped", (db, p: Params<{ chainId: numbe
     .orderBy(text`${isMapped} desc, ${deposits.id}`)
     .limit(text.placeholder("limit")),
 );
-// There is no row to lock before the first cursor.
+// There is no row to lock before the first cursor. Workers of the previous version lock the same text during
+// an upgrade, so it stays as it is.
 const lockChain = defineSqlWrite(
   "non_evm_lock",
   ({ chainId }: Params<{ chainId: number }>) =>
-    text`select pg_advisory_xact_lock(hashtextextended('causeway:connection cursor ' || ${chainId}::text, 0))`,
+    text`select pg_advisory_xact_lock(hashtextextended('causeway:rail cursor ' || ${chainId}::text, 0))`,
 );
 interface Cursor extends Record<string, unknown> {
   readonly chainId: number;
