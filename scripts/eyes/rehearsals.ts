@@ -106,6 +106,7 @@ export const healthy: readonly Series[] = [
   quotes("refused", "INSUFFICIENT_LIQUIDITY", rising(1)),
   series("causeway_webhooks_lag_seconds", WORKER, level(2)),
   series("causeway_webhooks_failing", WORKER, level(0)),
+  series("causeway_notices_oldest_seconds", WORKER, level(5)),
   series("causeway_prune_overdue_seconds", { ...WORKER, table: "requests" }, level(60)),
   series("causeway_database_oldest_snapshot_seconds", WORKER, level(3)),
   series("causeway_database_oldest_snapshot_transactions", WORKER, level(1_000)),
@@ -186,6 +187,7 @@ export const incidents: Readonly<Record<string, readonly Series[]>> = {
   CausewayQuotesRefused: [quotes("refused", "INSUFFICIENT_LIQUIDITY", rising(1, 60))],
   CausewayQuotesFail: [quotes("fault", "", rising(0, 1))],
   CausewayWebhooksLate: change("causeway_webhooks_lag_seconds", WORKER, aging(2)),
+  CausewayNoticesLate: change("causeway_notices_oldest_seconds", WORKER, aging(0)),
   CausewayPruneOverdue: change(
     "causeway_prune_overdue_seconds",
     { ...WORKER, table: "requests" },

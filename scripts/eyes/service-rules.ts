@@ -163,6 +163,13 @@ export const serviceRules: readonly RuleGroup[] = [
         summary: "A webhook delivery has waited for {{ $value }} s.",
       },
       {
+        name: "CausewayNoticesLate",
+        expression: `max by (job) (causeway_notices_oldest_seconds) > 600`,
+        forSeconds: 60,
+        severity: "warning",
+        summary: "A channel of `NOTIFY_URLS` has not accepted a notice for {{ $value }} s.",
+      },
+      {
         name: "CausewayPruneOverdue",
         expression: `max by (table) (causeway_prune_overdue_seconds) > 3600`,
         forSeconds: 300,

@@ -17,7 +17,7 @@ let users = 0;
 beforeAll(async () => {
   system = await startSystem({
     env: {},
-    appEnv: { METRICS_TOKEN },
+    appEnv: { METRICS_TOKEN, NOTIFY_URLS: "http://127.0.0.1:9/" },
     portBase: portBaseOf("settlement"),
     durable: false,
     users: 8,

@@ -4,6 +4,7 @@ import { accessSettings } from "./access.ts";
 import { appBalanceSettings } from "./app-balance.ts";
 import { engineSettings } from "./engine.ts";
 import { httpSettings } from "./http.ts";
+import { noticeSettings } from "./notices.ts";
 import { permitSettings } from "./permits.ts";
 import { priceSettings } from "./prices.ts";
 import { pushSettings } from "./push.ts";
@@ -55,6 +56,7 @@ export const settingGroups = {
   http: httpSettings,
   access: accessSettings,
   push: pushSettings,
+  notices: noticeSettings,
   solver: solverSettings,
   prices: priceSettings,
   tokens: tokenSettings,
@@ -73,6 +75,7 @@ export const apiSettingGroups: readonly SettingGroup[] = [
   { title: "HTTP, logs and process", settings: settingGroups.http },
   { title: "Access and rate limits", settings: settingGroups.access },
   { title: "Push", settings: settingGroups.push },
+  { title: "Notifications", settings: settingGroups.notices },
   { title: "Solver", settings: settingGroups.solver },
   { title: "Prices", settings: settingGroups.prices },
   { title: "Tokens", settings: settingGroups.tokens },

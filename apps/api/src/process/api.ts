@@ -11,6 +11,7 @@ import { pooledRandomBytes } from "../db/pooled-bytes.adapter.ts";
 import { createReportTurns, REQUEST_REPORT_LIMITS } from "../db/report-turns.ts";
 import { sharedAnswers } from "../db/shared-answers.ts";
 import { storeQuotes } from "../deposits/addresses/give-address.ts";
+import { leaderReads } from "../deposits/leader-reads.postgres.ts";
 import { createScanProgress } from "../deposits/scan-progress.ts";
 import { addressFormatOf } from "../chains/address-format.ts";
 import { groupedQuoteInserts } from "../deposits/addresses/quoted-requests.postgres.ts";
@@ -24,10 +25,13 @@ import { startRateLimits } from "../http/limits.wiring.ts";
 import { everyEnd } from "../http/request-end.ts";
 import { useCasesOf } from "../http/use-cases.ts";
 import { startTokenBook, startTraffic } from "../markets/tokens/tokens.wiring.ts";
+import { workerPresence } from "../notices/checks.ts";
+import { startNotices } from "../notices/notices.wiring.ts";
 import { sponsorReads } from "../payments/sponsors.postgres.ts";
 import { startPush, webhookAdministration } from "../push/push.wiring.ts";
 import { addressServices } from "../quotes/deposit-addresses.wiring.ts";
 import { routeSeconds } from "../quotes/route-seconds.ts";
+import { ledTasks } from "../reconcile/leader-report.ts";
 import { readinessCheck } from "../reconcile/readiness.ts";
 import { startHistory } from "../requests/history/history.wiring.ts";
 import { startSearches } from "../requests/history/searches.wiring.ts";
@@ -84,6 +88,8 @@ export async function startApi(context: Context): Promise<RouteContext> {
     sharedReports: sharedAnswers<{ message: string }>(INDEXING),
   });
   const { push, feed } = startPush(context);
+  const led = ledTasks(chains, config.settlement !== undefined);
+  startNotices(context, [workerPresence(led, leaderReads(sql), () => performance.now())]);
   pushGauges(registry, () => ({ ...push.sockets, ...feed.figures() }));
   return {
     ...useCases,

@@ -17,6 +17,7 @@ import { depositAddressReads } from "../deposits/addresses/deposit-address-reads
 import { checkFactories } from "../deposits/deposits.wiring.ts";
 import { startLiquidity } from "../markets/liquidity/liquidity.wiring.ts";
 import { pricesWithVeto, startPriceBook } from "../markets/prices/prices.wiring.ts";
+import { alarmInbox, withStoredAlarms } from "../notices/stored-alarms.postgres.ts";
 import { checkUsedContracts } from "../payments/check-used-contracts.ts";
 import { createPlanFaults } from "../payments/plan-faults.ts";
 import { usedContracts } from "../payments/used-contracts.postgres.ts";
@@ -58,12 +59,14 @@ export async function createContext(
   lifecycle: Lifecycle,
 ): Promise<Context> {
   const clock = { nowMs: () => Date.now() };
-  const events = loggedEvents(log, registry);
+  const logged = loggedEvents(log, registry);
   const observeEndpoint = rpcCallTimes(registry);
-  const process = { config, log, registry, lifecycle, clock, events, observeEndpoint, answersClients };
 
-  const database = await connectDatabase(process);
+  const database = await connectDatabase({ config, lifecycle });
   const { pool, sql } = database;
+  const inbox = config.notices.channels.length === 0 ? undefined : alarmInbox(clock);
+  const events = inbox === undefined ? logged : withStoredAlarms(logged, inbox, sql);
+  const process = { config, log, registry, lifecycle, clock, events, observeEndpoint, answersClients };
   const servers = watchServer();
   const relayed = newJobs();
 
@@ -86,7 +89,8 @@ export async function createContext(
     prices: pricesWithVeto(book, poolUsd, clock),
     liquidity,
     poolUsd,
-    uow: postgresUnitOfWork(pool, events, servers, relayed),
+    // Stores the alarms of a transaction itself.
+    uow: postgresUnitOfWork(pool, logged, servers, relayed, inbox),
     newJobs: relayed,
     reads: postgresReads(sql, servers),
     balances: balanceReads(sql),

@@ -53,6 +53,7 @@ const OTHER_ALARMS = [
   "mapping_rejected",
   "node_slow",
   "nonce_gap_filled",
+  "notice_given_up",
   "permit_budget_spent",
   "redis_memory_high",
   "refund_impossible",
