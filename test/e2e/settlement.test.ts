@@ -8,23 +8,33 @@ import { encodePacked, erc20Abi, keccak256, type Address } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { shownMetrics } from "../../scripts/eyes/shown-metrics.ts";
+import { traceCollector } from "../support/trace-collector.ts";
 import { portBaseOf } from "./port-bases.ts";
 
 const METRICS_TOKEN = "metrics-token".padEnd(32, "-");
 let system: System;
+let collector: Awaited<ReturnType<typeof traceCollector>>;
 let users = 0;
 
 beforeAll(async () => {
+  collector = await traceCollector();
   system = await startSystem({
     env: {},
-    appEnv: { METRICS_TOKEN, NOTIFY_URLS: "http://127.0.0.1:9/" },
+    appEnv: {
+      METRICS_TOKEN,
+      NOTIFY_URLS: "http://127.0.0.1:9/",
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    },
     portBase: portBaseOf("settlement"),
     durable: false,
     users: 8,
     mixedMining: true,
   });
 });
-afterAll(async () => await system.stop());
+afterAll(async () => {
+  await system.stop();
+  await collector.close();
+});
 
 function oracle(index: number): SystemProcess {
   const found = system.oracles[index];
@@ -128,6 +138,22 @@ test("the solver withdraws its hub balance from the depository, with attestation
   expect(await supplyOnHub(origin.name, usdc.address)).toBe(before - 4_000_000n);
   expect(await operator("withdrawals")).toEqual([expect.objectContaining({ state: "executed" })]);
 }, 120_000);
+
+test("quote, deposit, fill and settlement are one trace, although two processes record them", async () => {
+  const names = (): string[] => {
+    const quote = collector.spans.find(({ name }) => name === "quote");
+    const own = collector.spans.filter(
+      ({ traceId, parentSpanId }) => traceId === quote?.traceId && parentSpanId === quote.spanId,
+    );
+    return [quote, ...own].map((span) => `${span?.service} ${span?.name}`);
+  };
+  const expected = ["deposit_seen", "fill_planned", "attempt_broadcast", "fill_mined", "settlement_attested"];
+  await expect
+    .poll(names, { timeout: 10_000 })
+    .toEqual(
+      expect.arrayContaining(["causeway-api quote", ...expected.map((name) => `causeway-worker ${name}`)]),
+    );
+});
 
 test("exports every metric that a rule or a panel reads, and names all by convention", async () => {
   const [first] = system.endpoints.oracles;

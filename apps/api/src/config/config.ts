@@ -7,11 +7,13 @@ import {
   readGroups,
   readSettings,
   requireAll,
+  traceTarget,
   unknownVariables,
   validGroups,
   withVaultSecrets,
 } from "@causeway/config";
 import type { Chain, FeePolicy } from "@causeway/domain";
+import type { TraceTarget } from "@causeway/service-kit";
 import type { AppBalancePolicy } from "../balances/app-balance.port.ts";
 import type { EnginePolicy } from "../db/engine-policy.port.ts";
 import { leadWarnings } from "../deposits/index.ts";
@@ -70,6 +72,8 @@ export interface ApiConfig extends StorageConfig {
   readonly access: AccessConfig;
   readonly push: PushConfig;
   readonly notices: NoticeConfig;
+  /** Undefined: no traces. */
+  readonly traces: TraceTarget | undefined;
   readonly healthPort: number;
   /** Names of the chains that a ready process needs. */
   readonly requiredChains: readonly string[];
@@ -140,6 +144,7 @@ function readConfig(
     access: accessConfig(settings.access),
     push: pushConfig(settings.push),
     notices: parts.notices,
+    traces: parts.traces.target,
     healthPort: settings.http.healthPort,
     requiredChains: settings.http.requiredChains,
     logLevel: settings.http.logLevel,
@@ -198,6 +203,8 @@ function readParts(env: Env, role: ProcessRole) {
   const { oracleUrls } = valid.settlement;
   const oracles = oracleUrls && read(() => readOracleUrls(oracleUrls.reveal()));
   const notices = read(() => noticeConfig({ notifyUrls: valid.notices.notifyUrls }));
+  const { tracesEndpoint, tracesHeaders } = valid.traces;
+  const traces = read(() => ({ target: traceTarget({ tracesEndpoint, tracesHeaders }) }));
   const hub = source && oracleUrls && read(() => readSettlementHub(source));
   const own = read(() => readOwnAccounts(role, valid.solver, loaded?.nonEvmChains ?? []));
 
@@ -223,7 +230,7 @@ function readParts(env: Env, role: ProcessRole) {
   // Warnings are logged at start; a start that fails shows them too.
   const reported = problems.length > 0 ? [...new Set(problems), ...unknown.warnings] : [];
   return {
-    ...requireAll({ settings, loaded, nonEvmChains, prices, own, home, notices }, reported),
+    ...requireAll({ settings, loaded, nonEvmChains, prices, own, home, notices, traces }, reported),
     oracles,
     hub,
     warnings: unknown.warnings,

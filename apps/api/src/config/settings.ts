@@ -1,5 +1,5 @@
 import type { SettingGroup } from "@causeway/config";
-import { setting } from "@causeway/config";
+import { setting, traceSettings } from "@causeway/config";
 import { accessSettings } from "./access.ts";
 import { appBalanceSettings } from "./app-balance.ts";
 import { engineSettings } from "./engine.ts";
@@ -57,6 +57,7 @@ export const settingGroups = {
   access: accessSettings,
   push: pushSettings,
   notices: noticeSettings,
+  traces: traceSettings,
   solver: solverSettings,
   prices: priceSettings,
   tokens: tokenSettings,
@@ -76,6 +77,7 @@ export const apiSettingGroups: readonly SettingGroup[] = [
   { title: "Access and rate limits", settings: settingGroups.access },
   { title: "Push", settings: settingGroups.push },
   { title: "Notifications", settings: settingGroups.notices },
+  { title: "Traces", settings: settingGroups.traces },
   { title: "Solver", settings: settingGroups.solver },
   { title: "Prices", settings: settingGroups.prices },
   { title: "Tokens", settings: settingGroups.tokens },

@@ -37,6 +37,7 @@ import { startHistory } from "../requests/history/history.wiring.ts";
 import { startSearches } from "../requests/history/searches.wiring.ts";
 import { createRequestSignature } from "../requests/request-signature.ts";
 import { pushGauges } from "../telemetry/push-gauges.ts";
+import { traceQuotes } from "../telemetry/traced-events.ts";
 import { quoteCounts } from "../telemetry/quote-counts.ts";
 import { connectionsOf, logConnections } from "./connections.ts";
 import type { Context } from "./context.ts";
@@ -99,6 +100,7 @@ export async function startApi(context: Context): Promise<RouteContext> {
     idempotency: idempotencyStore(sql),
     limits: await startRateLimits(context),
     countQuote: quoteCounts(registry),
+    traceQuote: traceQuotes(context.traces, clock),
     listChains: createChainList({ chains, solverAddress: signer.address }),
     searchCurrencies: createCurrencySearch(quoting),
     requestSignature: createRequestSignature(context),

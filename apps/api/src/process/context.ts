@@ -1,5 +1,11 @@
 import type { OpenConnection } from "@causeway/chains";
-import type { HttpServices, Lifecycle, Logger } from "@causeway/service-kit";
+import {
+  createTraces,
+  type HttpServices,
+  type Lifecycle,
+  type Logger,
+  type Traces,
+} from "@causeway/service-kit";
 import type { Registry } from "prom-client";
 import { balanceReads } from "../balances/balance-reads.postgres.ts";
 import type { ConnectedNonEvmChain } from "../chains/chains.port.ts";
@@ -30,6 +36,7 @@ import { chainHeadGauge } from "../telemetry/chain-head-gauge.ts";
 import { loggedEvents } from "../telemetry/logged-events.ts";
 import { priceAgeGauge } from "../telemetry/price-age-gauge.ts";
 import { rpcCallTimes } from "../telemetry/rpc-call-times.ts";
+import { tracedEvents } from "../telemetry/traced-events.ts";
 import { postgresReads } from "./reads.postgres.ts";
 import { postgresUnitOfWork } from "./unit-of-work.postgres.ts";
 
@@ -44,6 +51,8 @@ export interface Context extends Services, Database {
   readonly nonEvmChains: readonly ConnectedNonEvmChain<OpenConnection>[];
   readonly nonceMappingAccess: NonceMappingAccess;
   readonly newJobs: NewJobs;
+  /** Undefined: no traces. */
+  readonly traces: Traces | undefined;
 }
 
 /**
@@ -59,7 +68,12 @@ export async function createContext(
   lifecycle: Lifecycle,
 ): Promise<Context> {
   const clock = { nowMs: () => Date.now() };
-  const logged = loggedEvents(log, registry);
+  const traces =
+    config.traces &&
+    createTraces(answersClients ? "causeway-api" : "causeway-worker", config.traces, registry);
+  lifecycle.add("traces", async () => await traces?.close());
+  const bare = loggedEvents(log, registry);
+  const logged = traces === undefined ? bare : tracedEvents(bare, traces, clock);
   const observeEndpoint = rpcCallTimes(registry);
 
   const database = await connectDatabase({ config, lifecycle });
@@ -92,6 +106,7 @@ export async function createContext(
     // Stores the alarms of a transaction itself.
     uow: postgresUnitOfWork(pool, logged, servers, relayed, inbox),
     newJobs: relayed,
+    traces,
     reads: postgresReads(sql, servers),
     balances: balanceReads(sql),
     depositAddresses: depositAddressReads(sql),
