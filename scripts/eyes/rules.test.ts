@@ -42,6 +42,13 @@ test("a worker whose target is gone fires, whether or not Prometheus still lists
   expect(firstFiring(rule, isUp(undefined), SCRAPES)).toBe(4);
 });
 
+test("a Redis without a limit causes no alert", () => {
+  const unlimited = healthy.map((one) =>
+    one.labels["kind"] === "limit" ? { ...one, values: one.values.map(() => 0) } : one,
+  );
+  expect(rules.filter((rule) => firstFiring(rule, unlimited, SCRAPES) !== undefined)).toEqual([]);
+});
+
 test("a second worker that leads nothing causes no alert", () => {
   const second = healthy
     .filter(({ labels }) => labels["job"] === "causeway-worker")

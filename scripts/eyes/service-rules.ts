@@ -128,7 +128,8 @@ export const serviceRules: readonly RuleGroup[] = [
       },
       {
         name: "CausewayRedisFull",
-        expression: `max by (job) (causeway_redis_memory_bytes{kind="used"}) > 0.7 * max by (job) (causeway_redis_memory_bytes{kind="limit"})`,
+        // A limit of 0 is none.
+        expression: `max by (job) (causeway_redis_memory_bytes{kind="used"}) / max by (job) (causeway_redis_memory_bytes{kind="limit"} > 0) > 0.7`,
         forSeconds: 60,
         severity: "critical",
         summary: "Redis uses more than 70 % of its memory: when it is full, it takes no jobs.",
@@ -149,7 +150,7 @@ export const serviceRules: readonly RuleGroup[] = [
       },
       {
         name: "CausewayQuotesFail",
-        expression: `sum by (service) (rate(causeway_quotes_total{outcome="fault"}[5m])) > 0`,
+        expression: `sum by (service) (increase(causeway_quotes_total{outcome="fault"}[10m])) > 5`,
         forSeconds: 120,
         severity: "critical",
         summary: "Quotes fail because of an error of the service.",

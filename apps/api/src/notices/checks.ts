@@ -16,6 +16,8 @@ export type Check = () => Promise<readonly Finding[]>;
 interface WorkerReads {
   readonly chains: Pick<ChainDirectory, "all" | "nonEvmChains">;
   readonly clock: Clock;
+  /** Time since this process connected its chains, ms. */
+  readonly uptimeMs: () => number;
   readonly openPayments: () => Promise<readonly OpenPayments[]>;
   readonly outbox: () => Promise<OutboxDepth>;
   readonly settling: () => Promise<readonly { readonly state: string; readonly oldestMs: number }[]>;
@@ -32,20 +34,17 @@ export function workerChecks(reads: WorkerReads): readonly Check[] {
     async () =>
       await Promise.resolve(
         connected.flatMap(({ chain, pulse }) => {
-          const seconds = pulse.headAgeMs() / 1_000;
-          // Before its first block, a process that has just started knows nothing.
-          const isKnown = seconds > ALERT_SECONDS.nodeAway || pulse.head?.() !== undefined;
-          return isKnown
-            ? [
-                aged(
-                  "node_away",
-                  chain.name,
-                  seconds,
-                  ALERT_SECONDS.nodeAway,
-                  `the node of ${chain.name} has no new block`,
-                ),
-              ]
-            : [];
+          const ageMs = pulse.headAgeMs();
+          // An age below that of this process is evidence of a block; before the first one nothing is known.
+          const hasBlock = ageMs < reads.uptimeMs();
+          const finding = aged(
+            "node_away",
+            chain.name,
+            ageMs / 1_000,
+            ALERT_SECONDS.nodeAway,
+            `the node of ${chain.name} has no new block`,
+          );
+          return finding.isOpen || hasBlock ? [finding] : [];
         }),
       ),
     async () => {
@@ -123,23 +122,28 @@ export function workerPresence(
     for (const lock of held) lastHeldMs.set(lock, nowMs());
     const seconds = tasks.map(({ lock }) => (nowMs() - (lastHeldMs.get(lock) ?? nowMs())) / 1_000);
     const isAlone = held.size === 0;
+    const missing = aged(
+      "worker_missing",
+      "worker",
+      isAlone ? Math.min(...seconds) : 0,
+      ALERT_SECONDS.notLed,
+      "no worker runs",
+    );
+    // Neither held nor missed for long enough is no evidence, for example after the start of this process.
+    const isEvidence = ({ isOpen }: Finding, isHeld: boolean): boolean => isOpen || isHeld;
     return [
-      aged(
-        "worker_missing",
-        "worker",
-        isAlone ? Math.min(...seconds) : 0,
-        ALERT_SECONDS.notLed,
-        "no worker runs",
-      ),
-      ...tasks.map(({ label }, at) =>
-        aged(
+      ...(isEvidence(missing, !isAlone) ? [missing] : []),
+      ...tasks.flatMap(({ label, lock }, at) => {
+        if (isAlone) return [];
+        const rest = aged(
           "not_led",
           label,
-          isAlone ? 0 : (seconds[at] ?? 0),
+          seconds[at] ?? 0,
           ALERT_SECONDS.notLed,
           `no worker leads ${label}`,
-        ),
-      ),
+        );
+        return isEvidence(rest, held.has(lock)) ? [rest] : [];
+      }),
     ];
   };
 }

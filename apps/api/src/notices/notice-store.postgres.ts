@@ -22,7 +22,7 @@ import {
 type Fields<T> = { readonly [Name in keyof T]: T[Name] };
 
 /** Alarms of one round. */
-const MAX_ALARMS = 1_000;
+const MAX_ALARMS = 5_000;
 
 const lock = defineSql(
   "notice_fold_lock",

@@ -44,6 +44,7 @@ export interface Work {
 /** Starts everything that the worker does: jobs, watchers, settlement, webhooks and periodic tasks. */
 export async function startWorker(context: Context, keys: WorkerKeys): Promise<Work> {
   const { config, log, pool, sql, clock, events, lifecycle, evmChains, nonEvmChains, serverLimits } = context;
+  const connectedAtMs = performance.now();
   logConnections(log, connectionsOf("worker", config.database), serverLimits);
   const paidChains = await withSolverKeys(nonEvmChains, { keys, solver: config.solver });
   const signing = {
@@ -84,6 +85,7 @@ export async function startWorker(context: Context, keys: WorkerKeys): Promise<W
     workerChecks({
       chains: context.chains,
       clock,
+      uptimeMs: () => performance.now() - connectedAtMs,
       openPayments: () => openPayments(sql),
       outbox: () => outboxDepth(sql),
       settling: () => settlementReads(sql).waiting(),
