@@ -78,11 +78,11 @@ export async function createSolanaUsers(options: SolanaUsersOptions): Promise<So
     },
     deposit: async ({ user, currency, amount, orderId: id }) => {
       const [sender, mint] = [toBase58(user), toBase58(currency)];
-      const wish = { pdas, sender, amount, id };
+      const order = { pdas, sender, amount, id };
       const { programId, keys, data } =
         mint === NATIVE
-          ? depositNativeInstruction(wish)
-          : await depositTokenInstruction({ ...wish, mint, tokenProgram: await programOf(mint) });
+          ? depositNativeInstruction(order)
+          : await depositTokenInstruction({ ...order, mint, tokenProgram: await programOf(mint) });
       return {
         kind: "svm",
         instructions: [{ programId, keys, data: data.slice(2) }],
