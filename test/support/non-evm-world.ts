@@ -322,7 +322,10 @@ export async function addBitcoin(
     },
     users: {
       balance: async () => 0n,
-      deposit: async () => ({ kind: "bvm", psbt: undefined, fee: 0n }),
+      deposit: async ({ amount, orderId }) => ({
+        data: { payment: { address: "", amount: `${amount}`, opReturn: orderId, opReturnHex: "0x" } },
+        fee: 0n,
+      }),
     },
   };
   Object.assign(services, { chains: createChainDirectory(services.chains.all, [end]) });
