@@ -42,7 +42,7 @@ test("an API that has just started ends nothing that another one found", async (
   expect(await watched()(5, [])).toEqual([]);
 });
 
-test("a node is away after three minutes without a block, and back with the first one", async () => {
+test("reports a node after three minutes without a block, and its end with the first one", async () => {
   let [ageMs, uptimeMs] = [5_000, 5_000];
   const chain = { chain: { id: 1, name: "base", blockTimeSeconds: 2 }, pulse: { headAgeMs: () => ageMs } };
   const [nodes] = workerChecks({
