@@ -62,6 +62,7 @@ const rooms = [
   "push",
   "discovery",
   "telemetry",
+  "notices",
   "config",
   "process",
 ];

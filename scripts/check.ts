@@ -83,7 +83,7 @@ async function workOff(queue: Step[]): Promise<void> {
 /** Of a step that went well, only the lines that say what was really proven or used. */
 function tell(output: string): void {
   for (const line of output.split("\n"))
-    if (/^(solana|rooms|images|integration|e2e|logs): /.test(line)) console.log(`  ${line}`);
+    if (/^(solana|rooms|images|integration|e2e|logs|promtool): /.test(line)) console.log(`  ${line}`);
 }
 
 function tellDurations(title: string, durations: readonly Duration[]): void {

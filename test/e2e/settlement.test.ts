@@ -7,21 +7,34 @@ import { runBridgeDemo, startSystem, watchPosition, type Settlement, type System
 import { encodePacked, erc20Abi, keccak256, type Address } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { shownMetrics } from "../../scripts/eyes/shown-metrics.ts";
+import { traceCollector } from "../support/trace-collector.ts";
 import { portBaseOf } from "./port-bases.ts";
 
+const METRICS_TOKEN = "metrics-token".padEnd(32, "-");
 let system: System;
+let collector: Awaited<ReturnType<typeof traceCollector>>;
 let users = 0;
 
 beforeAll(async () => {
+  collector = await traceCollector();
   system = await startSystem({
     env: {},
+    appEnv: {
+      METRICS_TOKEN,
+      NOTIFY_URLS: "http://127.0.0.1:9/",
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+    },
     portBase: portBaseOf("settlement"),
     durable: false,
     users: 8,
     mixedMining: true,
   });
 });
-afterAll(async () => await system.stop());
+afterAll(async () => {
+  await system.stop();
+  await collector.close();
+});
 
 function oracle(index: number): SystemProcess {
   const found = system.oracles[index];
@@ -88,6 +101,13 @@ async function operator(...words: readonly string[]): Promise<readonly Record<st
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
+/** What a process exports to Prometheus. */
+async function metricsOf(url: string, headers: Record<string, string>): Promise<string> {
+  const answer = await fetch(`${url}/metrics`, { headers });
+  expect(answer.status).toBe(200);
+  return await answer.text();
+}
+
 test("a bridge is attested by two of three oracles, and the hub owes the solver the whole deposit", async () => {
   const { arrived, settled } = await bridge();
   expect(arrived).toBe(true);
@@ -118,6 +138,50 @@ test("the solver withdraws its hub balance from the depository, with attestation
   expect(await supplyOnHub(origin.name, usdc.address)).toBe(before - 4_000_000n);
   expect(await operator("withdrawals")).toEqual([expect.objectContaining({ state: "executed" })]);
 }, 120_000);
+
+test("quote, deposit, fill and settlement are one trace, although two processes record them", async () => {
+  const names = (): string[] => {
+    const quote = collector.spans.find(({ name }) => name === "quote");
+    const own = collector.spans.filter(
+      ({ traceId, parentSpanId }) => traceId === quote?.traceId && parentSpanId === quote.spanId,
+    );
+    return [quote, ...own].map((span) => `${span?.service} ${span?.name}`);
+  };
+  const expected = ["deposit_seen", "fill_planned", "attempt_broadcast", "fill_mined", "settlement_attested"];
+  await expect
+    .poll(names, { timeout: 10_000 })
+    .toEqual(
+      expect.arrayContaining(["causeway-api quote", ...expected.map((name) => `causeway-worker ${name}`)]),
+    );
+});
+
+test("exports every metric that a rule or a panel reads, and names all by convention", async () => {
+  const [first] = system.endpoints.oracles;
+  if (first === undefined) throw new Error("the system has no oracle");
+  const bearer = { authorization: `Bearer ${METRICS_TOKEN}` };
+  const pages = await Promise.all([
+    metricsOf(system.endpoints.api.url, bearer),
+    ...system.workers.map(async ({ url }) => await metricsOf(url, bearer)),
+    metricsOf(first.url, { "x-api-key": first.apiKey }),
+  ]);
+  const types = [...pages.join("\n").matchAll(/^# TYPE (\w+) (\w+)$/gm)];
+  const exported = new Set(
+    types.flatMap(([, name = "", type = ""]) =>
+      type === "histogram" ? ["_bucket", "_sum", "_count"].map((part) => name + part) : [name],
+    ),
+  );
+  // Prometheus itself makes `up`, and this system has no Hyperliquid.
+  expect(shownMetrics().filter((name) => !exported.has(name))).toEqual([
+    "up",
+    "causeway_mappings_oldest_seconds",
+  ]);
+  const own = types.filter(([, name = ""]) => /^(causeway|oracle|http)_/.test(name));
+  expect(own.length).toBeGreaterThan(50);
+  for (const [, name = "", type = ""] of own) {
+    expect(name.endsWith("_total"), name).toBe(type === "counter");
+    if (type === "histogram") expect(name).toMatch(/_seconds$/);
+  }
+});
 
 test("with one oracle killed, the first to be asked, the other two settle", async () => {
   oracle(0).kill("SIGKILL");

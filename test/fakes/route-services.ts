@@ -88,6 +88,7 @@ export function fakeRouteServices(overrides: Partial<RouteFakes> = {}): RouteCon
     swapSources: () => ({ sources: ["uniswap-v3"] }),
     createQuote: async (_input, tell) => tell(anAnswer),
     countQuote: async (quote) => await quote,
+    traceQuote: () => undefined,
     priceIntent: async () => ({ fees: anAnswer.fees, details: anAnswer.details }),
     requestFastFill: async () => "queued",
     executeCalls: async () => ({

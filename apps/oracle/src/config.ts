@@ -9,12 +9,14 @@ import {
   noChainProblems,
   readAttestationChains,
   readSettings,
+  traceSettings,
+  traceTarget,
   unknownVariables,
   withVaultSecrets,
 } from "@causeway/config";
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { AttestationChain, AttestationHub, Hex } from "@causeway/domain";
-import type { TrustedProxies } from "@causeway/service-kit";
+import type { TraceTarget, TrustedProxies } from "@causeway/service-kit";
 import { readApiKeys } from "./api-key-list.ts";
 import type { CallBounds } from "./usecases/bound-calls.ts";
 import {
@@ -58,6 +60,8 @@ export interface OracleConfig {
   readonly logFormat: "json" | "pretty";
   readonly logLevel: "fatal" | "error" | "warn" | "info" | "debug" | "trace" | "silent";
   readonly shutdownTimeoutMs: number;
+  /** Undefined: no traces. */
+  readonly traces: TraceTarget | undefined;
   /** Enabled chains, never empty. */
   readonly chains: readonly AttestationChain[];
   /** Names of chains without variables, which are disabled. */
@@ -87,6 +91,7 @@ export async function readOracleConfig(processEnv: Env): Promise<OracleConfig> {
   const keys = read(() => readSettings(signerSettings, env));
   const peer = read(() => readSettings(peerSettings, env));
   const http = read(() => readSettings(httpSettings, env));
+  const traces = read(() => traceTarget(readSettings(traceSettings, env)));
   const loaded = location && read(() => readAttestationChains({ ...location, env }));
   problems.push(...(loaded?.problems ?? []));
   const hub = location && read(() => loadHub({ ...location, env }));
@@ -144,6 +149,7 @@ export async function readOracleConfig(processEnv: Env): Promise<OracleConfig> {
     logLevel: http.logLevel,
     logFormat: http.logFormat,
     shutdownTimeoutMs: http.shutdownTimeoutMs,
+    traces,
     chains: loaded.chains,
     offChains: loaded.off,
     hub: hub.hub,
@@ -153,6 +159,7 @@ export async function readOracleConfig(processEnv: Env): Promise<OracleConfig> {
       hub.hub.rpcUrl,
       ...peers.peers.flatMap(({ credential }) => credential ?? []),
       ...(apiKeys?.keys.keys() ?? []),
+      ...(traces === undefined ? [] : [traces.url, ...Object.values(traces.headers)]),
     ],
   };
 }

@@ -1,5 +1,11 @@
 import { ConfigError, takeEnvironment } from "@causeway/config";
-import { createLifecycle, createMetrics, listenOn, runUntilSignal } from "@causeway/service-kit";
+import {
+  createLifecycle,
+  createMetrics,
+  createTraces,
+  listenOn,
+  runUntilSignal,
+} from "@causeway/service-kit";
 import { createApiKeys } from "./adapters/api-keys.ts";
 import { type OracleConfig, readOracleConfig } from "./config.ts";
 import { createContainer } from "./container.ts";
@@ -31,9 +37,12 @@ async function serve(config: OracleConfig): Promise<void> {
         off: config.offChains,
       });
       const services = await createContainer(config, { log, metrics }, lifecycle);
+      const traces = config.traces && createTraces(NAME, config.traces, metrics.registry);
+      lifecycle.add("traces", async () => await traces?.close());
       const server = await buildServer(
         { ...services, log, metrics },
         {
+          traces,
           apiKeys: config.apiKeys && createApiKeys(config.apiKeys),
           metricsOpen: config.http.metricsOpen,
           trustProxy: config.http.trustProxy,

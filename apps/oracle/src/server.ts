@@ -2,6 +2,7 @@ import {
   type ApiDescription,
   createHttpServer,
   type HttpServices,
+  type Traces,
   type TrustedProxies,
 } from "@causeway/service-kit";
 import type { FastifyInstance } from "fastify";
@@ -9,6 +10,7 @@ import { oracleErrorAnswer } from "./error-answer.ts";
 import { guard } from "./guard.ts";
 import type { ApiKeys } from "./ports/api-keys.ts";
 import type { RouteServices } from "./ports/route-services.ts";
+import { traceAttestations } from "./trace-attestations.ts";
 import { addRoutes } from "./routes/index.ts";
 
 const BODY_LIMIT_BYTES = 1024 * 1024;
@@ -34,6 +36,8 @@ export interface ServerOptions {
   /** Undefined: no key is required. */
   readonly apiKeys: ApiKeys | undefined;
   readonly metricsOpen: boolean;
+  /** Default: no traces. */
+  readonly traces?: Traces | undefined;
   /** Proxies whose `X-Forwarded-For` names the caller's address. Default: none. */
   readonly trustProxy?: TrustedProxies;
   /** Marks every answer as coming from an oracle under test. */
@@ -49,13 +53,14 @@ export async function buildServer(
   services: HttpServices & RouteServices,
   options: ServerOptions,
 ): Promise<FastifyInstance> {
-  const { apiKeys, metricsOpen, shadow, ...http } = options;
+  const { apiKeys, metricsOpen, shadow, traces, ...http } = options;
   const app = await createHttpServer(services, description, {
     ...http,
     bodyLimitBytes: BODY_LIMIT_BYTES,
     errorAnswer: oracleErrorAnswer,
   });
   if (apiKeys !== undefined) guard(app, apiKeys, metricsOpen);
+  if (traces !== undefined) traceAttestations(app, traces);
   addRoutes(app, services, { shadow, keyed: apiKeys !== undefined });
   return app;
 }

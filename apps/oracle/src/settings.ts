@@ -1,5 +1,5 @@
 import type { SettingGroup } from "@causeway/config";
-import { setting } from "@causeway/config";
+import { setting, traceSettings } from "@causeway/config";
 
 const { choice, flag, integer, matching, privateKey, secret, text, trustedProxies } = setting;
 
@@ -165,4 +165,5 @@ export const oracleSettingGroups: readonly SettingGroup[] = [
   { title: "Signing key", settings: signerSettings },
   { title: "Peers and quorum", settings: peerSettings },
   { title: "HTTP and logs of an oracle", settings: httpSettings },
+  { title: "Traces of an oracle", settings: traceSettings },
 ];

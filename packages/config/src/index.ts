@@ -1,5 +1,6 @@
 export { ConfigError, gather, requireAll } from "./config-error.ts";
 export { Secret } from "./secret.ts";
+export { traceSettings, traceTarget } from "./trace-settings.ts";
 export { takeEnvironment } from "./take-environment.ts";
 export { parseVaultFile, withVaultSecrets } from "./vault.ts";
 export type { Env, GroupValues, Parsed, Setting, Settings, SettingValues, ValidGroups } from "./env.ts";

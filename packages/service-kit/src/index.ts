@@ -11,6 +11,8 @@ export * from "./metrics.ts";
 export * from "./openapi.ts";
 export * from "./response-check.ts";
 export * from "./start-problem.ts";
+export * from "./trace-ids.ts";
+export * from "./traces.ts";
 export * from "./trusted-proxies.ts";
 export type { FieldErrorCodes } from "./schema-problem.ts";
 export type { ZodTypeProvider } from "fastify-type-provider-zod";

@@ -7,11 +7,13 @@ import {
   readGroups,
   readSettings,
   requireAll,
+  traceTarget,
   unknownVariables,
   validGroups,
   withVaultSecrets,
 } from "@causeway/config";
 import type { Chain, FeePolicy } from "@causeway/domain";
+import type { TraceTarget } from "@causeway/service-kit";
 import type { AppBalancePolicy } from "../balances/app-balance.port.ts";
 import type { EnginePolicy } from "../db/engine-policy.port.ts";
 import { leadWarnings } from "../deposits/index.ts";
@@ -33,6 +35,8 @@ import type { HttpConfig } from "./http.ts";
 import { readOracleUrls } from "./oracle-urls.ts";
 import { publicKeyProblems, readOwnAccounts } from "./own-accounts.ts";
 import type { OwnAccounts, WorkerKeys } from "./own-accounts.ts";
+import { noticeConfig } from "./notices.ts";
+import type { NoticeConfig } from "./notices.ts";
 import { permitConfig } from "./permits.ts";
 import type { PermitConfig } from "./permits.ts";
 import { priceConfig, priceProblems } from "./prices.ts";
@@ -67,6 +71,9 @@ export interface ApiConfig extends StorageConfig {
   readonly http: HttpConfig;
   readonly access: AccessConfig;
   readonly push: PushConfig;
+  readonly notices: NoticeConfig;
+  /** Undefined: no traces. */
+  readonly traces: TraceTarget | undefined;
   readonly healthPort: number;
   /** Names of the chains that a ready process needs. */
   readonly requiredChains: readonly string[];
@@ -136,6 +143,8 @@ function readConfig(
     http: httpConfig(settings.http),
     access: accessConfig(settings.access),
     push: pushConfig(settings.push),
+    notices: parts.notices,
+    traces: parts.traces.target,
     healthPort: settings.http.healthPort,
     requiredChains: settings.http.requiredChains,
     logLevel: settings.http.logLevel,
@@ -193,6 +202,9 @@ function readParts(env: Env, role: ProcessRole) {
   const prices = settings && priceConfig(settings.prices, fixedPrices);
   const { oracleUrls } = valid.settlement;
   const oracles = oracleUrls && read(() => readOracleUrls(oracleUrls.reveal()));
+  const notices = read(() => noticeConfig({ notifyUrls: valid.notices.notifyUrls }));
+  const { tracesEndpoint, tracesHeaders } = valid.traces;
+  const traces = read(() => ({ target: traceTarget({ tracesEndpoint, tracesHeaders }) }));
   const hub = source && oracleUrls && read(() => readSettlementHub(source));
   const own = read(() => readOwnAccounts(role, valid.solver, loaded?.nonEvmChains ?? []));
 
@@ -218,7 +230,7 @@ function readParts(env: Env, role: ProcessRole) {
   // Warnings are logged at start; a start that fails shows them too.
   const reported = problems.length > 0 ? [...new Set(problems), ...unknown.warnings] : [];
   return {
-    ...requireAll({ settings, loaded, nonEvmChains, prices, own, home }, reported),
+    ...requireAll({ settings, loaded, nonEvmChains, prices, own, home, notices, traces }, reported),
     oracles,
     hub,
     warnings: unknown.warnings,

@@ -1,9 +1,10 @@
 import type { SettingGroup } from "@causeway/config";
-import { setting } from "@causeway/config";
+import { setting, traceSettings } from "@causeway/config";
 import { accessSettings } from "./access.ts";
 import { appBalanceSettings } from "./app-balance.ts";
 import { engineSettings } from "./engine.ts";
 import { httpSettings } from "./http.ts";
+import { noticeSettings } from "./notices.ts";
 import { permitSettings } from "./permits.ts";
 import { priceSettings } from "./prices.ts";
 import { pushSettings } from "./push.ts";
@@ -55,6 +56,8 @@ export const settingGroups = {
   http: httpSettings,
   access: accessSettings,
   push: pushSettings,
+  notices: noticeSettings,
+  traces: traceSettings,
   solver: solverSettings,
   prices: priceSettings,
   tokens: tokenSettings,
@@ -73,6 +76,8 @@ export const apiSettingGroups: readonly SettingGroup[] = [
   { title: "HTTP, logs and process", settings: settingGroups.http },
   { title: "Access and rate limits", settings: settingGroups.access },
   { title: "Push", settings: settingGroups.push },
+  { title: "Notifications", settings: settingGroups.notices },
+  { title: "Traces", settings: settingGroups.traces },
   { title: "Solver", settings: settingGroups.solver },
   { title: "Prices", settings: settingGroups.prices },
   { title: "Tokens", settings: settingGroups.tokens },

@@ -17,4 +17,6 @@ export * from "../executions/fast-fills.tables.ts";
 export * from "../settlement/settlement.tables.ts";
 export * from "../settlement/nonce-mappings/nonce-mappings.tables.ts";
 export * from "../push/webhooks.tables.ts";
+export * from "../notices/notices.tables.ts";
+
 export * from "../reconcile/archive/archive.tables.ts";

@@ -11,6 +11,7 @@ import { pooledRandomBytes } from "../db/pooled-bytes.adapter.ts";
 import { createReportTurns, REQUEST_REPORT_LIMITS } from "../db/report-turns.ts";
 import { sharedAnswers } from "../db/shared-answers.ts";
 import { storeQuotes } from "../deposits/addresses/give-address.ts";
+import { leaderReads } from "../deposits/leader-reads.postgres.ts";
 import { createScanProgress } from "../deposits/scan-progress.ts";
 import { addressFormatOf } from "../chains/address-format.ts";
 import { groupedQuoteInserts } from "../deposits/addresses/quoted-requests.postgres.ts";
@@ -24,15 +25,19 @@ import { startRateLimits } from "../http/limits.wiring.ts";
 import { everyEnd } from "../http/request-end.ts";
 import { useCasesOf } from "../http/use-cases.ts";
 import { startTokenBook, startTraffic } from "../markets/tokens/tokens.wiring.ts";
+import { workerPresence } from "../notices/checks.ts";
+import { startNotices } from "../notices/notices.wiring.ts";
 import { sponsorReads } from "../payments/sponsors.postgres.ts";
 import { startPush, webhookAdministration } from "../push/push.wiring.ts";
 import { addressServices } from "../quotes/deposit-addresses.wiring.ts";
 import { routeSeconds } from "../quotes/route-seconds.ts";
+import { ledTasks } from "../reconcile/leader-report.ts";
 import { readinessCheck } from "../reconcile/readiness.ts";
 import { startHistory } from "../requests/history/history.wiring.ts";
 import { startSearches } from "../requests/history/searches.wiring.ts";
 import { createRequestSignature } from "../requests/request-signature.ts";
 import { pushGauges } from "../telemetry/push-gauges.ts";
+import { traceQuotes } from "../telemetry/traced-events.ts";
 import { quoteCounts } from "../telemetry/quote-counts.ts";
 import { connectionsOf, logConnections } from "./connections.ts";
 import type { Context } from "./context.ts";
@@ -84,6 +89,8 @@ export async function startApi(context: Context): Promise<RouteContext> {
     sharedReports: sharedAnswers<{ message: string }>(INDEXING),
   });
   const { push, feed } = startPush(context);
+  const led = ledTasks(chains, config.settlement !== undefined);
+  startNotices(context, [workerPresence(led, leaderReads(sql), () => performance.now())]);
   pushGauges(registry, () => ({ ...push.sockets, ...feed.figures() }));
   return {
     ...useCases,
@@ -93,6 +100,7 @@ export async function startApi(context: Context): Promise<RouteContext> {
     idempotency: idempotencyStore(sql),
     limits: await startRateLimits(context),
     countQuote: quoteCounts(registry),
+    traceQuote: traceQuotes(context.traces, clock),
     listChains: createChainList({ chains, solverAddress: signer.address }),
     searchCurrencies: createCurrencySearch(quoting),
     requestSignature: createRequestSignature(context),

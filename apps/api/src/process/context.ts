@@ -1,5 +1,11 @@
 import type { OpenConnection } from "@causeway/chains";
-import type { HttpServices, Lifecycle, Logger } from "@causeway/service-kit";
+import {
+  createTraces,
+  type HttpServices,
+  type Lifecycle,
+  type Logger,
+  type Traces,
+} from "@causeway/service-kit";
 import type { Registry } from "prom-client";
 import { balanceReads } from "../balances/balance-reads.postgres.ts";
 import type { ConnectedNonEvmChain } from "../chains/chains.port.ts";
@@ -17,6 +23,7 @@ import { depositAddressReads } from "../deposits/addresses/deposit-address-reads
 import { checkFactories } from "../deposits/deposits.wiring.ts";
 import { startLiquidity } from "../markets/liquidity/liquidity.wiring.ts";
 import { pricesWithVeto, startPriceBook } from "../markets/prices/prices.wiring.ts";
+import { alarmInbox, withStoredAlarms } from "../notices/stored-alarms.postgres.ts";
 import { checkUsedContracts } from "../payments/check-used-contracts.ts";
 import { createPlanFaults } from "../payments/plan-faults.ts";
 import { usedContracts } from "../payments/used-contracts.postgres.ts";
@@ -29,6 +36,7 @@ import { chainHeadGauge } from "../telemetry/chain-head-gauge.ts";
 import { loggedEvents } from "../telemetry/logged-events.ts";
 import { priceAgeGauge } from "../telemetry/price-age-gauge.ts";
 import { rpcCallTimes } from "../telemetry/rpc-call-times.ts";
+import { tracedEvents } from "../telemetry/traced-events.ts";
 import { postgresReads } from "./reads.postgres.ts";
 import { postgresUnitOfWork } from "./unit-of-work.postgres.ts";
 
@@ -43,6 +51,8 @@ export interface Context extends Services, Database {
   readonly nonEvmChains: readonly ConnectedNonEvmChain<OpenConnection>[];
   readonly nonceMappingAccess: NonceMappingAccess;
   readonly newJobs: NewJobs;
+  /** Undefined: no traces. */
+  readonly traces: Traces | undefined;
 }
 
 /**
@@ -58,12 +68,19 @@ export async function createContext(
   lifecycle: Lifecycle,
 ): Promise<Context> {
   const clock = { nowMs: () => Date.now() };
-  const events = loggedEvents(log, registry);
+  const traces =
+    config.traces &&
+    createTraces(answersClients ? "causeway-api" : "causeway-worker", config.traces, registry);
+  lifecycle.add("traces", async () => await traces?.close());
+  const bare = loggedEvents(log, registry);
+  const logged = traces === undefined ? bare : tracedEvents(bare, traces, clock);
   const observeEndpoint = rpcCallTimes(registry);
-  const process = { config, log, registry, lifecycle, clock, events, observeEndpoint, answersClients };
 
-  const database = await connectDatabase(process);
+  const database = await connectDatabase({ config, lifecycle });
   const { pool, sql } = database;
+  const inbox = config.notices.channels.length === 0 ? undefined : alarmInbox(clock);
+  const events = inbox === undefined ? logged : withStoredAlarms(logged, inbox, sql);
+  const process = { config, log, registry, lifecycle, clock, events, observeEndpoint, answersClients };
   const servers = watchServer();
   const relayed = newJobs();
 
@@ -86,8 +103,10 @@ export async function createContext(
     prices: pricesWithVeto(book, poolUsd, clock),
     liquidity,
     poolUsd,
-    uow: postgresUnitOfWork(pool, events, servers, relayed),
+    // Stores the alarms of a transaction itself.
+    uow: postgresUnitOfWork(pool, logged, servers, relayed, inbox),
     newJobs: relayed,
+    traces,
     reads: postgresReads(sql, servers),
     balances: balanceReads(sql),
     depositAddresses: depositAddressReads(sql),

@@ -12,6 +12,7 @@ import { fastFillWrites } from "../executions/fast-fills.postgres.ts";
 import { executionWrites } from "../payments/execution-writes.postgres.ts";
 import { idempotencyWrites } from "../http/idempotency-store.postgres.ts";
 import { codeOf, inTransaction } from "../db/in-transaction.postgres.ts";
+import type { AlarmInbox } from "../notices/stored-alarms.postgres.ts";
 import { laneWrites } from "../payments/lane-writes.postgres.ts";
 import { ledgerWrites } from "../balances/ledger-writes.postgres.ts";
 import { nonceMappingWrites } from "../settlement/nonce-mappings/nonce-mapping-rows.postgres.ts";
@@ -46,12 +47,14 @@ const limitLockWaits = defineSql(
  * @param events where a commit reports what happened by it
  * @param servers shared with the reads that payments are planned by
  * @param relay takes jobs to the relay of this process, which needs no announcement
+ * @param inbox stores the alarms of a transaction with it, for notices; undefined: none are sent
  */
 export function postgresUnitOfWork(
   pool: pg.Pool,
   events: CommittedEvents,
   servers: ServerWatch = watchServer(),
   relay: NewJobs = newJobs(),
+  inbox?: AlarmInbox,
 ): UnitOfWork {
   const announcements = announcer(sqlOn(pool));
   const committed = async <T>(
@@ -60,7 +63,7 @@ export function postgresUnitOfWork(
   ): Promise<Committed<T>> => {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await runOnce(pool, servers, relay, work, lockTimeoutMs);
+        return await runOnce(pool, { servers, relay, inbox }, work, lockTimeoutMs);
       } catch (error) {
         if (codeOf(error) === LOCK_NOT_AVAILABLE) throw new LockTimeout({ cause: error });
         if (attempt >= 3 || !isTransient(error)) throw error;
@@ -83,8 +86,7 @@ export function postgresUnitOfWork(
 
 async function runOnce<T>(
   pool: pg.Pool,
-  servers: ServerWatch,
-  relay: NewJobs,
+  { servers, relay, inbox }: UnitParts,
   work: (tx: Tx) => Promise<T>,
   lockTimeoutMs: number | undefined,
 ): Promise<Committed<T>> {
@@ -106,7 +108,13 @@ async function runOnce<T>(
     const done = await work({
       events: {
         happened: (event, facts) => void raised.push((to) => to.happened(event, facts)),
-        alarm: (event, facts) => void raised.push((to) => to.alarm(event, facts)),
+        alarm(event, facts) {
+          if (inbox !== undefined) atEnd(inbox.store(sql, event, facts));
+          raised.push((to) => {
+            inbox?.stored(event, facts);
+            to.alarm(event, facts);
+          });
+        },
       },
       requests: requestWrites(sql),
       deposits: depositWrites(sql),
@@ -132,6 +140,12 @@ async function runOnce<T>(
     return done;
   });
   return { result, announces, jobs: stored, raised };
+}
+
+interface UnitParts {
+  readonly servers: ServerWatch;
+  readonly relay: NewJobs;
+  readonly inbox: AlarmInbox | undefined;
 }
 
 interface Committed<T> {

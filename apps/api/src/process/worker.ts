@@ -2,10 +2,14 @@ import { createChainDirectory } from "../chains/directory.adapter.ts";
 import { withSolverKeys } from "../chains/non-evm-chains.wiring.ts";
 import { workerSigners } from "../chains/signers.wiring.ts";
 import type { WorkerKeys } from "../config/own-accounts.ts";
+import { outboxDepth } from "../db/outbox-depth.postgres.ts";
 import { redisMemory, startJobs, startLeaderLocks, startRelay } from "../db/db.wiring.ts";
 import type { OutboxRelay } from "../db/outbox-relay.adapter.ts";
 import { leaderReads } from "../deposits/leader-reads.postgres.ts";
+import { workerChecks } from "../notices/checks.ts";
+import { startNotices } from "../notices/notices.wiring.ts";
 import { createFillsAhead } from "../payments/fills-ahead.ts";
+import { openPayments } from "../payments/open-payments.postgres.ts";
 import { groupedPayments } from "../payments/pay-together.ts";
 import { startWebhooks } from "../push/push.wiring.ts";
 import { startDepositAddresses } from "../quotes/deposit-addresses.wiring.ts";
@@ -15,6 +19,8 @@ import { pruneByAge } from "../reconcile/prune-by-age.ts";
 import type { LeaderReport } from "../reconcile/readiness.ts";
 import { reconcileRequests } from "../reconcile/reconcile-requests.ts";
 import { makePartitionsAhead } from "../requests/event-partitions.postgres.ts";
+import { requestsUnderWay } from "../requests/requests-under-way.postgres.ts";
+import { settlementReads } from "../settlement/settlement-reads.postgres.ts";
 import { startSettlement } from "../settlement/settlement.wiring.ts";
 import { depositoryGauge, hubGauge, workerGauges } from "../telemetry/worker-gauges.wiring.ts";
 import { startWatchers } from "../watch/watch.wiring.ts";
@@ -38,6 +44,7 @@ export interface Work {
 /** Starts everything that the worker does: jobs, watchers, settlement, webhooks and periodic tasks. */
 export async function startWorker(context: Context, keys: WorkerKeys): Promise<Work> {
   const { config, log, pool, sql, clock, events, lifecycle, evmChains, nonEvmChains, serverLimits } = context;
+  const connectedAtMs = performance.now();
   logConnections(log, connectionsOf("worker", config.database), serverLimits);
   const paidChains = await withSolverKeys(nonEvmChains, { keys, solver: config.solver });
   const signing = {
@@ -73,5 +80,17 @@ export async function startWorker(context: Context, keys: WorkerKeys): Promise<W
   const led = ledTasks(context.chains, settling !== undefined);
   const { workedAgoMs } = locks;
   workerGauges(context, { relay, led, workedAgoMs, settling });
+  startNotices(
+    context,
+    workerChecks({
+      chains: context.chains,
+      clock,
+      uptimeMs: () => performance.now() - connectedAtMs,
+      openPayments: () => openPayments(sql),
+      outbox: () => outboxDepth(sql),
+      settling: () => settlementReads(sql).waiting(),
+      underWay: () => requestsUnderWay(sql),
+    }),
+  );
   return { ping: () => relay.ping(), leaders: leaderReport(led, workedAgoMs, leaderReads(sql)) };
 }

@@ -23,6 +23,8 @@ interface QuoteRouteNeeds extends IdempotencyServices, Calls<typeof quoteAs<Stor
   readonly limits: RateLimits | undefined;
   /** Counts a quote by its outcome. */
   countQuote<T>(quote: Promise<T>): Promise<T>;
+  /** Records a quote in its request's trace. */
+  traceQuote(requestId: string, tookMs: number): void;
 }
 
 /** `POST /quote/v2`, and `POST /quote` for older clients: one schema, one answer. */
@@ -59,10 +61,11 @@ export function quoteRoutes(app: TypedServer, needs: QuoteRouteNeeds): void {
           reply,
           async () => {
             await boundCalls(needs.limits, request, request.body);
-            const store = (answer: QuoteAnswer): StoredAnswer => ({
-              status: 200,
-              body: JSON.stringify(withWarnings(request.raw, answer)),
-            });
+            const beganAtMs = performance.now();
+            const store = (answer: QuoteAnswer): StoredAnswer => {
+              needs.traceQuote(answer.requestId, performance.now() - beganAtMs);
+              return { status: 200, body: JSON.stringify(withWarnings(request.raw, answer)) };
+            };
             const { body, apiKey } = request;
             return await needs.countQuote(needs.call(quoteAs<StoredAnswer>, body, store, apiKey?.id, apiKey));
           },

@@ -35,13 +35,17 @@ export interface Attested {
  * carries a quorum's signatures.
  */
 export async function askOracle(
-  oracle: AttestationOracle,
+  endpoint: AttestationOracle,
   judge: Judge,
   payment: DuePayment,
   claim: Claim,
   orderSignature: Hex,
   signal: AbortSignal,
 ): Promise<Finding<Attested>> {
+  const oracle: AttestationOracle = {
+    name: endpoint.name,
+    ask: async (path, body, until) => await endpoint.ask(path, body, until, payment.request.terms.requestId),
+  };
   const deposit = await askForDeposit(oracle, judge, claim.deposit, signal);
   if (deposit.kind !== "attested") return deposit;
   const body = paymentBody(judge, payment, claim, orderSignature, deposit.value);

@@ -1,3 +1,4 @@
+import { traceparentOf } from "@causeway/service-kit";
 import { oracleError } from "@causeway/wire";
 import type { AttestationOracle, OracleAnswer } from "./oracles.port.ts";
 
@@ -17,13 +18,14 @@ export function createHttpOracle(
   const base = endpoint.url.replace(/\/+$/, "");
   return {
     name: new URL(endpoint.url).host,
-    async ask(path, body, signal): Promise<OracleAnswer> {
+    async ask(path, body, signal, requestId): Promise<OracleAnswer> {
       try {
         const response = await fetch(`${base}${path}`, {
           method: "POST",
           headers: {
             "content-type": "application/json",
             accept: "application/json",
+            ...(requestId === undefined ? {} : { traceparent: traceparentOf(requestId) }),
             ...(endpoint.apiKey === undefined ? {} : { "x-api-key": endpoint.apiKey }),
           },
           body: JSON.stringify(body),

@@ -20,8 +20,8 @@ export type OracleAnswer =
 export interface AttestationOracle {
   /** Host and port: for logs, never the whole URL. */
   readonly name: string;
-  /** Bounded in time and bytes; never throws. */
-  ask(path: string, body: object, signal: AbortSignal): Promise<OracleAnswer>;
+  /** Bounded in time and bytes; never throws. `requestId` names the trace that the oracle may join. */
+  ask(path: string, body: object, signal: AbortSignal, requestId?: string): Promise<OracleAnswer>;
 }
 
 /** Parses an answer; zod schemas fit. */

@@ -2,6 +2,7 @@ import { Counter } from "prom-client";
 import type { Registry } from "prom-client";
 import { withoutUrlSecrets, type Logger } from "@causeway/service-kit";
 import type { EventName, Events, Facts } from "../db/events.port.ts";
+import { ALARMS } from "./alarm-events.ts";
 import { fastFillMetrics } from "./fast-fill-metrics.ts";
 import { fillTimes } from "./fill-times.ts";
 import { foldRepeats, type Level } from "./fold-repeats.ts";
@@ -28,6 +29,8 @@ export function loggedEvents(log: Logger, registry: Registry): Events {
     labelNames: ["event", "level"],
     registers: [registry],
   });
+  // From zero: Prometheus sees no rise in a series that begins at one.
+  for (const event of ALARMS) counted.inc({ event, level: "warn" }, 0);
   const measureFastFill = fastFillMetrics(registry);
   const measureFill = fillTimes(registry);
   const fold = foldRepeats((level, line) => log[level](line));

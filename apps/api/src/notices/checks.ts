@@ -1,0 +1,162 @@
+import type { ChainDirectory } from "../chains/chains.port.ts";
+import type { Clock } from "../db/clock.port.ts";
+import type { LedTask } from "../db/leadership.port.ts";
+import type { OutboxDepth } from "../db/queue-depth.port.ts";
+import type { OpenPayments } from "../payments/open-payments.port.ts";
+import type { StateUnderWay } from "../requests/requests-under-way.port.ts";
+import { ALERT_SECONDS } from "../telemetry/alert-thresholds.ts";
+import type { Finding } from "./notices.port.ts";
+
+/** A payment may wait this long for a block: on Bitcoin, two hours. */
+const PATIENT_BLOCKS = 12;
+
+/** Finds conditions that last, with evidence of those that have ended. */
+export type Check = () => Promise<readonly Finding[]>;
+
+interface WorkerReads {
+  readonly chains: Pick<ChainDirectory, "all" | "nonEvmChains">;
+  readonly clock: Clock;
+  /** Time since this process connected its chains, ms. */
+  readonly uptimeMs: () => number;
+  readonly openPayments: () => Promise<readonly OpenPayments[]>;
+  readonly outbox: () => Promise<OutboxDepth>;
+  readonly settling: () => Promise<readonly { readonly state: string; readonly oldestMs: number }[]>;
+  readonly underWay: () => Promise<readonly StateUnderWay[]>;
+}
+
+/** What a worker watches. */
+export function workerChecks(reads: WorkerReads): readonly Check[] {
+  const { chains, clock } = reads;
+  const connected = [...chains.all, ...chains.nonEvmChains];
+  const since = (ms: number | undefined): number =>
+    ms === undefined ? 0 : Math.max(0, (clock.nowMs() - ms) / 1_000);
+  return [
+    async () =>
+      await Promise.resolve(
+        connected.flatMap(({ chain, pulse }) => {
+          const ageMs = pulse.headAgeMs();
+          // An age below that of this process is evidence of a block; before the first one nothing is known.
+          const hasBlock = ageMs < reads.uptimeMs();
+          const finding = aged(
+            "node_away",
+            chain.name,
+            ageMs / 1_000,
+            ALERT_SECONDS.nodeAway,
+            `the node of ${chain.name} has no new block`,
+          );
+          return finding.isOpen || hasBlock ? [finding] : [];
+        }),
+      ),
+    async () => {
+      const open = await reads.openPayments();
+      return connected.map(({ chain }) => {
+        const oldest = open
+          .filter(({ chainId }) => chainId === chain.id)
+          .map(({ oldestMs }) => since(oldestMs));
+        const limit = Math.max(ALERT_SECONDS.paymentOldest, PATIENT_BLOCKS * chain.blockTimeSeconds);
+        return aged(
+          "lane_stuck",
+          chain.name,
+          Math.max(0, ...oldest),
+          limit,
+          `a payment on ${chain.name} is in no block`,
+        );
+      });
+    },
+    async () => {
+      const seconds = since((await reads.outbox()).oldestMs);
+      return [
+        aged(
+          "outbox_growing",
+          "outbox",
+          seconds,
+          ALERT_SECONDS.outboxOldest,
+          "a committed job has not reached Redis",
+        ),
+      ];
+    },
+    async () => {
+      const rows = await reads.settling();
+      const secondsOf = (state: string): number => since(rows.find((row) => row.state === state)?.oldestMs);
+      return [
+        aged(
+          "quorum_short",
+          "due",
+          secondsOf("due"),
+          ALERT_SECONDS.settlementDue,
+          "a payment has no quorum of oracles",
+        ),
+        aged(
+          "hub_slow",
+          "attested",
+          secondsOf("attested"),
+          ALERT_SECONDS.settlementAttested,
+          "an attested payment is not final on the hub",
+        ),
+      ];
+    },
+    async () =>
+      (await reads.underWay()).map(({ state, oldestMs }) =>
+        aged(
+          "request_stuck",
+          state,
+          since(oldestMs),
+          ALERT_SECONDS.requestOldest,
+          `a paid request stays ${state}`,
+          "warning",
+        ),
+      ),
+  ];
+}
+
+/** What an API watches: a worker cannot report that it is missing. */
+export function workerPresence(
+  tasks: readonly LedTask[],
+  heldLocks: (locks: readonly string[]) => Promise<ReadonlySet<string>>,
+  nowMs: () => number,
+): Check {
+  // By the monotonic clock of this process.
+  const lastHeldMs = new Map<string, number>(tasks.map(({ lock }) => [lock, nowMs()]));
+  return async () => {
+    const held = await heldLocks(tasks.map(({ lock }) => lock));
+    for (const lock of held) lastHeldMs.set(lock, nowMs());
+    const seconds = tasks.map(({ lock }) => (nowMs() - (lastHeldMs.get(lock) ?? nowMs())) / 1_000);
+    const isAlone = held.size === 0;
+    const missing = aged(
+      "worker_missing",
+      "worker",
+      isAlone ? Math.min(...seconds) : 0,
+      ALERT_SECONDS.notLed,
+      "no worker runs",
+    );
+    // Neither held nor missed for long enough is no evidence, for example after the start of this process.
+    const isEvidence = ({ isOpen }: Finding, isHeld: boolean): boolean => isOpen || isHeld;
+    return [
+      ...(isEvidence(missing, !isAlone) ? [missing] : []),
+      ...tasks.flatMap(({ label, lock }, at) => {
+        if (isAlone) return [];
+        const rest = aged(
+          "not_led",
+          label,
+          seconds[at] ?? 0,
+          ALERT_SECONDS.notLed,
+          `no worker leads ${label}`,
+        );
+        return isEvidence(rest, held.has(lock)) ? [rest] : [];
+      }),
+    ];
+  };
+}
+
+function aged(
+  rule: string,
+  subject: string,
+  seconds: number,
+  limit: number,
+  what: string,
+  severity: Finding["severity"] = "critical",
+): Finding {
+  const isOpen = seconds > limit;
+  const text = isOpen ? `${rule}: ${what} for ${Math.round(seconds)} s` : `${rule}: ${subject} has recovered`;
+  return { rule, subject, severity, isOpen, text };
+}

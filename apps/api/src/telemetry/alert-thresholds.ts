@@ -1,0 +1,17 @@
+/** When an alert fires, in seconds. The Prometheus rules and the service's own notifications share these. */
+export const ALERT_SECONDS = {
+  /** Ten blocks of the slowest EVM chain, and a margin. */
+  nodeAway: 180,
+  scanBehind: 180,
+  notLed: 60,
+  outboxOldest: 60,
+  paymentOldest: 600,
+  /** Bitcoin has no block for two hours about once in eight weeks. */
+  paymentOldestOnBitcoin: 7_200,
+  /** Beyond the finality of every supported chain. */
+  settlementDue: 2_700,
+  settlementAttested: 900,
+  mappingOldest: 600,
+  requestOldest: 3_600,
+  claimOldest: 1_800,
+} as const;

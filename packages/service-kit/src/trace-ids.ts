@@ -1,0 +1,32 @@
+import { hash } from "node:crypto";
+
+/** The place of a span: its trace, and the span that it belongs to. */
+export interface TracePlace {
+  /** 16 bytes in hex. */
+  readonly traceId: string;
+  /** 8 bytes in hex; undefined: it belongs to none. */
+  readonly parentSpanId: string | undefined;
+}
+
+/**
+ * The trace of a request and its root span, derived from the request's id: all processes agree on them
+ * without passing anything on, even days later.
+ */
+export function traceOf(requestId: string): { readonly traceId: string; readonly rootSpanId: string } {
+  const digest = hash("sha256", requestId.toLowerCase(), "hex");
+  return { traceId: digest.slice(0, 32), rootSpanId: digest.slice(32, 48) };
+}
+
+/** The header by which another service joins the trace of a request (W3C Trace Context). */
+export function traceparentOf(requestId: string): string {
+  const { traceId, rootSpanId } = traceOf(requestId);
+  return `00-${traceId}-${rootSpanId}-01`;
+}
+
+const TRACEPARENT = /^[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-[0-9a-f]{2}/;
+
+/** Reads that header; undefined if it is missing or malformed. */
+export function readTraceparent(header: unknown): TracePlace | undefined {
+  const [, traceId, parentSpanId] = (typeof header === "string" && TRACEPARENT.exec(header)) || [];
+  return traceId === undefined ? undefined : { traceId, parentSpanId };
+}

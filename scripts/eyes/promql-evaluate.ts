@@ -1,0 +1,164 @@
+import type { AggregationName, Expression, Matcher, Operator, Selector } from "./promql-parse.ts";
+
+/** Seconds between two scrapes. */
+export const SCRAPE_SECONDS = 15;
+
+/** A series of a scraped metric. */
+export interface Series {
+  readonly metric: string;
+  readonly labels: Labels;
+  /** One value per scrape; undefined: the series was missing from that scrape. */
+  readonly values: readonly (number | undefined)[];
+}
+
+type Labels = Readonly<Record<string, string>>;
+
+/** One element of the result. */
+export interface Sample {
+  readonly labels: Labels;
+  readonly value: number;
+}
+
+/**
+ * Evaluates an expression at one scrape. Without the extrapolation by which Prometheus guesses how much a
+ * counter rose before its first and after its last sample, so thresholds of rates must leave some room.
+ */
+export function evaluate(
+  expression: Expression,
+  series: readonly Series[],
+  scrape: number,
+): readonly Sample[] {
+  const vector = (of: Expression): readonly Sample[] => evaluate(of, series, scrape);
+  switch (expression.kind) {
+    case "number":
+      return [{ labels: {}, value: expression.value }];
+    case "selector":
+      return select(expression, series).flatMap(({ labels, values }) => {
+        const value = values[scrape];
+        return value === undefined ? [] : [{ labels, value }];
+      });
+    case "aggregation":
+      return aggregate(expression.name, expression.by, vector(expression.of));
+    case "binary":
+      return combine(expression, vector(expression.left), vector(expression.right));
+    case "call": {
+      const [first, second] = expression.args;
+      if (first === undefined) throw new SyntaxError(`${expression.name} has no argument`);
+      if (expression.name === "absent") return vector(first).length > 0 ? [] : [{ labels: {}, value: 1 }];
+      if (expression.name === "histogram_quantile")
+        throw new SyntaxError("histogram_quantile is for panels, not for rules");
+      if (first.kind !== "selector" || first.rangeSeconds === undefined || second !== undefined)
+        throw new SyntaxError(`${expression.name} takes one range`);
+      return overRange(expression.name, first, first.rangeSeconds, series, scrape);
+    }
+    default:
+      return expression satisfies never;
+  }
+}
+
+function overRange(
+  name: "rate" | "increase" | "max_over_time",
+  selector: Selector,
+  rangeSeconds: number,
+  series: readonly Series[],
+  scrape: number,
+): readonly Sample[] {
+  const from = Math.max(0, scrape - Math.ceil(rangeSeconds / SCRAPE_SECONDS) + 1);
+  return select(selector, series).flatMap(({ labels, values }) => {
+    const known = values.slice(from, scrape + 1).filter((value) => value !== undefined);
+    if (name === "max_over_time") return known.length === 0 ? [] : [{ labels, value: Math.max(...known) }];
+    // Like Prometheus: two samples make a rate, and a first sample is no rise from zero.
+    if (known.length < 2) return [];
+    const rise = known
+      .slice(1)
+      // A counter that is lower than before has restarted at zero.
+      .reduce((sum, value, at) => sum + (value < (known[at] ?? 0) ? value : value - (known[at] ?? 0)), 0);
+    return [{ labels, value: name === "rate" ? rise / rangeSeconds : rise }];
+  });
+}
+
+function select({ metric, matchers }: Selector, series: readonly Series[]): readonly Series[] {
+  return series.filter(
+    (one) => one.metric === metric && matchers.every((matcher) => matches(matcher, one.labels)),
+  );
+}
+
+function matches({ label, operator, value }: Matcher, labels: Labels): boolean {
+  const found = labels[label] ?? "";
+  const isMatch = operator.endsWith("~") ? new RegExp(`^(?:${value})$`).test(found) : found === value;
+  return operator.startsWith("!") ? !isMatch : isMatch;
+}
+
+function aggregate(
+  name: AggregationName,
+  by: readonly string[],
+  samples: readonly Sample[],
+): readonly Sample[] {
+  const groups = Map.groupBy(samples, ({ labels }) => keyOf(pick(labels, by)));
+  return [...groups.values()].map((group) => {
+    const values = group.map(({ value }) => value);
+    const sum = values.reduce((total, value) => total + value, 0);
+    const results = { sum, max: Math.max(...values), min: Math.min(...values), count: values.length };
+    return { labels: pick(group[0]?.labels ?? {}, by), value: results[name] };
+  });
+}
+
+interface Binary {
+  readonly operator: Operator;
+  readonly left: Expression;
+  readonly right: Expression;
+}
+
+function combine(
+  { operator, left, right }: Binary,
+  lefts: readonly Sample[],
+  rights: readonly Sample[],
+): readonly Sample[] {
+  const partnerOf = (sample: Sample): Sample | undefined =>
+    right.kind === "number" ? rights[0] : rights.find((one) => keyOf(one.labels) === keyOf(sample.labels));
+  if (operator === "or") {
+    const known = new Set(lefts.map(({ labels }) => keyOf(labels)));
+    return [...lefts, ...rights.filter(({ labels }) => !known.has(keyOf(labels)))];
+  }
+  if (operator === "and") return lefts.filter((sample) => partnerOf(sample) !== undefined);
+  if (operator === "unless") return lefts.filter((sample) => partnerOf(sample) === undefined);
+  if (left.kind === "number") {
+    // Only arithmetic; a rule compares a vector with a number, in this order.
+    return rights.map(({ labels, value }) => ({
+      labels,
+      value: calculate(operator, lefts[0]?.value ?? 0, value) ?? 0,
+    }));
+  }
+  return lefts.flatMap((sample) => {
+    const partner = partnerOf(sample);
+    if (partner === undefined) return [];
+    const value = calculate(operator, sample.value, partner.value);
+    // A comparison keeps the left value; undefined: it does not hold.
+    return value === undefined ? [] : [{ labels: sample.labels, value }];
+  });
+}
+
+function calculate(operator: Operator, a: number, b: number): number | undefined {
+  const kept = (holds: boolean): number | undefined => (holds ? a : undefined);
+  if (operator === "+") return a + b;
+  if (operator === "-") return a - b;
+  if (operator === "*") return a * b;
+  if (operator === "/") return a / b;
+  if (operator === "==") return kept(a === b);
+  if (operator === "!=") return kept(a !== b);
+  if (operator === "<") return kept(a < b);
+  if (operator === "<=") return kept(a <= b);
+  if (operator === ">") return kept(a > b);
+  if (operator === ">=") return kept(a >= b);
+  throw new SyntaxError(`${operator} takes vectors`);
+}
+
+function pick(labels: Labels, names: readonly string[]): Labels {
+  return Object.fromEntries(
+    names.flatMap((name) => (labels[name] === undefined ? [] : [[name, labels[name]]])),
+  );
+}
+
+function keyOf(labels: Labels): string {
+  return JSON.stringify(Object.entries(labels).sort(([a], [b]) => (a < b ? -1 : 1)));
+}

@@ -1,0 +1,163 @@
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type pg from "pg";
+import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
+import { deliverNotices } from "../../../apps/api/src/notices/deliver-notices.ts";
+import { foldNotices, WINDOW_MS } from "../../../apps/api/src/notices/fold-notices.ts";
+import { noticeStore } from "../../../apps/api/src/notices/notice-store.postgres.ts";
+import type { Channel, Finding } from "../../../apps/api/src/notices/notices.port.ts";
+import { alarmInbox, withStoredAlarms } from "../../../apps/api/src/notices/stored-alarms.postgres.ts";
+import { postgresUnitOfWork } from "../../../apps/api/src/process/unit-of-work.postgres.ts";
+import { httpSender } from "../../../apps/api/src/push/http-sender.adapter.ts";
+import { recordedEvents } from "../../fakes/recorded-events.ts";
+import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
+
+let database: TestDatabase;
+let pool: pg.Pool;
+let server: Server;
+let nowMs = 1_000_000;
+const clock = { nowMs: () => nowMs };
+const received: Record<string, unknown>[] = [];
+let status = 200;
+
+beforeAll(async () => {
+  database = await createTestDatabase();
+  pool = createPool(database.url, { max: 4, statementTimeoutMs: 10_000, applicationName: "test" });
+  server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on("data", (chunk: Buffer) => chunks.push(chunk));
+    request.on("end", () => {
+      received.push(JSON.parse(Buffer.concat(chunks).toString("utf8")) as Record<string, unknown>);
+      response.writeHead(status, { location: "/elsewhere" }).end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+});
+afterAll(async () => {
+  server.closeAllConnections();
+  server.close();
+  await pool.end();
+  await database.drop();
+});
+beforeEach(async () => {
+  await pool.query("truncate notice_alarms, notice_states, notice_deliveries");
+  received.length = 0;
+  status = 200;
+  nowMs += 10_000_000;
+});
+
+const channel = (): Channel => {
+  const { port } = server.address() as AddressInfo;
+  return { id: "one", url: `http://127.0.0.1:${port}/hook?token=secret`, format: "json" };
+};
+
+/** One process with its own memory; `findings` are what its checks see. */
+function process() {
+  const inbox = alarmInbox(clock);
+  const events = recordedEvents();
+  const store = noticeStore(pool);
+  const sender = httpSender({ allowPrivate: true, timeoutMs: 2_000 });
+  const channels = [channel()];
+  const stop = new AbortController();
+  return {
+    events,
+    uow: postgresUnitOfWork(pool, events, undefined, undefined, inbox),
+    alone: withStoredAlarms(events, inbox, sqlOn(pool)),
+    fold: async (findings: readonly Finding[] = []) =>
+      await store.fold(
+        { findings, channels: channels.map(({ id }) => id), sinceMs: nowMs - WINDOW_MS, nowMs },
+        (read) => foldNotices({ ...read, findings }, nowMs),
+      ),
+    deliver: async () =>
+      await deliverNotices(
+        { store, sender, clock, events, channels, environment: "test", chance: () => 0.5 },
+        stop.signal,
+      ),
+  };
+}
+
+test("an alarm is notified if its transaction commits, and only then", async () => {
+  const { uow, fold, deliver } = process();
+  const aborted = uow.run(async (tx) => {
+    tx.events.alarm("payment_unrecorded", { requestId: "0x01", chain: "base" });
+    await Promise.reject(new Error("rolled back"));
+  });
+  await expect(aborted).rejects.toThrow("rolled back");
+  await uow.run(async (tx) => {
+    tx.events.alarm("payment_unrecorded", { requestId: "0x02", chain: "base" });
+    await Promise.resolve();
+  });
+  await fold();
+  await deliver();
+  expect(received).toMatchObject([
+    {
+      event: "causeway.notice",
+      rule: "payment_unrecorded",
+      severity: "critical",
+      subject: "requestId 0x02, chain base",
+      status: "raised",
+    },
+  ]);
+});
+
+test("an alarm of a process that dies after its commit is notified by another, once", async () => {
+  await process().uow.run(async (tx) => {
+    tx.events.alarm("fill_waits", { requestId: "0x03" });
+    await Promise.resolve();
+  });
+  const [one, two] = [process(), process()];
+  await Promise.all([one.fold(), two.fold()]);
+  await Promise.all([one.deliver(), two.deliver()]);
+  await one.deliver();
+  expect(received).toHaveLength(1);
+});
+
+test("a refused message is retried until it is accepted, a redirect is not followed, and nothing logs the URL", async () => {
+  const { uow, fold, deliver, events } = process();
+  await uow.run(async (tx) => {
+    tx.events.alarm("fill_waits", { requestId: "0x04" });
+    await Promise.resolve();
+  });
+  await fold();
+  status = 302;
+  await deliver();
+  await deliver();
+  expect(received).toHaveLength(1);
+  nowMs += 6_000;
+  status = 200;
+  await deliver();
+  nowMs += 3_600_000;
+  await deliver();
+  expect(received).toHaveLength(2);
+  expect(received[0]).toEqual(received[1]);
+  expect(JSON.stringify(events)).not.toContain("secret");
+});
+
+test("a repeated alarm outside of a transaction is one message; another subject is another", async () => {
+  const { alone, fold, deliver } = process();
+  for (const chain of ["base", "base", "optimism"]) alone.alarm("node_slow", { chain, medianMs: 2_000 });
+  await expect.poll(async () => (await pool.query("select from notice_alarms")).rowCount).toBeGreaterThan(1);
+  await fold();
+  await deliver();
+  expect(received.map(({ subject }) => subject).toSorted()).toEqual(["chain base", "chain optimism"]);
+});
+
+test("a condition is notified when it begins and when it has ended, across processes", async () => {
+  const away = (isOpen: boolean): Finding => ({
+    rule: "node_away",
+    subject: "base",
+    severity: "critical",
+    isOpen,
+    text: isOpen ? "away" : "recovered",
+  });
+  await process().fold([away(true)]);
+  nowMs += 30_000;
+  await process().fold([away(true)]);
+  nowMs += 61_000;
+  const last = process();
+  await last.fold([away(false)]);
+  await last.fold([away(false)]);
+  await last.deliver();
+  expect(received.map(({ status: at }) => at).toSorted()).toEqual(["raised", "resolved"]);
+});
