@@ -11,9 +11,9 @@ import { create2Address } from "./create2.ts";
 import {
   constructorOf,
   type DeploymentPlan,
-  type PlanInput,
   type PlannedContract,
   type PlannedCreation,
+  type PlannedRead,
 } from "./plan.ts";
 
 /** Who may do what on an EVM chain. */
@@ -47,6 +47,7 @@ export function planChain(inputs: ChainPlanInputs): DeploymentPlan {
   const receiver = creation("Receiver", receiverAbi, receiverBytecode, [solver], {
     ...plain,
     roles: { "receives native tokens": solver },
+    reads: [read(receiverAbi, "solver", solver)],
     immutables: { solver },
   });
   const creations = [depository, router, approvalProxy, receiver];
@@ -62,7 +63,7 @@ function depositAddresses(depository: Address, owner: Address, operator: Address
   const created = creation("DepositAddressFactory", abi, depositAddressFactoryBytecode, args, {
     owner,
     roles: { "deposits what deposit addresses receive": operator },
-    reads: [read(abi, "owner", owner), read(abi, "operator", operator, "depositAddressOperator")],
+    reads: [read(abi, "owner", owner), read(abi, "operator", operator)],
     immutables: {},
   });
   // The factory's constructor creates it, as the first contract of that account.
@@ -96,6 +97,11 @@ export function creation(
   return { contract, address, creationCode, contracts: [{ contract, address, ...constructing, ...rights }] };
 }
 
-function read(abi: Abi, functionName: "owner" | "allocator" | "operator", expected: Address, input: PlanInput = functionName === "operator" ? "depositAddressOperator" : functionName) {
+function read(
+  abi: Abi,
+  functionName: "owner" | "allocator" | "solver" | "operator",
+  expected: Address,
+): PlannedRead {
+  const input = functionName === "operator" ? "depositAddressOperator" : functionName;
   return { abi, functionName, args: [], expected, input };
 }

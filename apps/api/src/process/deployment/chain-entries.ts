@@ -1,0 +1,97 @@
+import { readJsonFile } from "@causeway/config";
+import { plannedAddress } from "@causeway/contracts/deploy";
+import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Address } from "viem";
+import type { DeployTarget } from "./deploy-target.ts";
+import { textAt, withValueAt } from "./entry-fields.ts";
+
+/** A field of an entry and the address that the plan gives it. */
+export interface PlannedField {
+  readonly path: readonly string[];
+  readonly planned: Address;
+  /** What the configuration says now; undefined: nothing. */
+  readonly configured: string | undefined;
+  /** The variable that the entry takes it from. */
+  readonly variable: string | undefined;
+}
+
+/** The fields of a target's entry that its plan decides. */
+export function plannedFields(target: DeployTarget): readonly PlannedField[] {
+  const { plan, fields, entry, resolved } = target;
+  const planned = new Set(plan.creations.flatMap(({ contracts }) => contracts.map(({ contract }) => contract)));
+  return fields
+    .filter(({ contract }) => planned.has(contract))
+    .map(({ contract, path }) => {
+      const written = textAt(entry, path);
+      return {
+        path,
+        planned: plannedAddress(plan, contract),
+        configured: textAt(resolved, path),
+        variable: written?.startsWith("$") === true ? written.slice(1) : undefined,
+      };
+    });
+}
+
+/** Whether the configuration names another contract than the plan. */
+export function isReplaced({ configured, planned }: PlannedField): boolean {
+  return configured !== undefined && configured.toLowerCase() !== planned.toLowerCase();
+}
+
+/**
+ * Refuses a folder that cannot be written to, before anything is paid for.
+ * @throws Error with the file and the reason
+ */
+export function requireWritable(folder: string, fileName: string): void {
+  const probe = join(folder, `.${fileName}.${process.pid}`);
+  try {
+    writeFileSync(probe, "");
+    rmSync(probe);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? "unknown error";
+    throw new Error(`--write: ${join(folder, fileName)} cannot be written (${code})`, { cause: error });
+  }
+  readFile(folder, fileName);
+}
+
+/** Sets the addresses of a deployed chain in its file, whole or not at all. Other entries are left as they are. */
+export function writeEntry(folder: string, target: DeployTarget): void {
+  const entries = readFile(folder, target.fileName);
+  const at = entries.findIndex((one) => textAt(one, ["id"]) === target.name);
+  const entry = entryWith(at < 0 ? target.entry : (entries[at] as object), target);
+  const written = at < 0 ? [...entries, entry] : entries.with(at, entry);
+  const file = join(folder, target.fileName);
+  const draft = `${file}.${process.pid}`;
+  writeFileSync(draft, `${JSON.stringify(written, null, 2)}\n`);
+  renameSync(draft, file);
+}
+
+/** The contracts that are replaced stay known: deposits to them count, and their payments are attested. */
+function entryWith(entry: object, target: DeployTarget): object {
+  const fields = plannedFields(target);
+  const replaced = fields.filter(isReplaced).flatMap(({ path, configured = "" }) => [{ path, configured }]);
+  const depositories = replaced.filter(({ path: [field] }) => field === "depository");
+  let result = entry;
+  for (const { path, planned } of fields) result = withValueAt(result, path, planned);
+  if (target.kind === "hub") return result;
+  result = added(result, ["additionalDepositories"], depositories.map(({ configured }) => configured));
+  return added(result, ["contracts", "formerContracts"], replaced.map(({ configured }) => configured));
+}
+
+function added(entry: object, path: readonly string[], addresses: readonly string[]): object {
+  if (addresses.length === 0) return entry;
+  let list: unknown = entry;
+  for (const key of path)
+    list = typeof list === "object" && list !== null ? Object.entries(list).find(([name]) => name === key)?.[1] : undefined;
+  const before: readonly unknown[] = Array.isArray(list) ? list : [];
+  const known = new Set(before.map((one) => String(one).toLowerCase()));
+  return withValueAt(entry, path, [...before, ...addresses.filter((one) => !known.has(one.toLowerCase()))]);
+}
+
+function readFile(folder: string, fileName: string): readonly unknown[] {
+  const file = join(folder, fileName);
+  if (!existsSync(file)) return [];
+  const entries = readJsonFile(file, fileName);
+  if (!Array.isArray(entries)) throw new Error(`--write: ${file} must contain an array of chains`);
+  return entries;
+}
