@@ -1,7 +1,10 @@
 import { concat, getContractAddress, type Abi, type Address, type Hex } from "viem";
 import { approvalProxyAbi, approvalProxyBytecode } from "../generated/approval-proxy.ts";
 import { depositAddressAbi } from "../generated/deposit-address.ts";
-import { depositAddressFactoryAbi, depositAddressFactoryBytecode } from "../generated/deposit-address-factory.ts";
+import {
+  depositAddressFactoryAbi,
+  depositAddressFactoryBytecode,
+} from "../generated/deposit-address-factory.ts";
 import { depositoryAbi, depositoryBytecode } from "../generated/depository.ts";
 import { multicall3Abi, multicall3Bytecode } from "../generated/multicall3.ts";
 import { receiverAbi, receiverBytecode } from "../generated/receiver.ts";

@@ -35,16 +35,22 @@ const ROLE = 1n;
 export function planHub(inputs: HubPlanInputs): DeploymentPlan {
   const { owner, oracles, threshold } = inputs;
   const abi = oracleMultisigAbi;
-  const multisig = creation("OracleMultisig", abi, oracleMultisigBytecode, [owner, oracles, BigInt(threshold)], {
-    owner,
-    roles: { [`sign together, any ${threshold} of`]: oracles },
-    immutables: {},
-    reads: [
-      ownerRead(abi, owner),
-      { abi, functionName: "signers", args: [], expected: oracles, input: "oracle" },
-      { abi, functionName: "threshold", args: [], expected: BigInt(threshold), input: "threshold" },
-    ],
-  });
+  const multisig = creation(
+    "OracleMultisig",
+    abi,
+    oracleMultisigBytecode,
+    [owner, oracles, BigInt(threshold)],
+    {
+      owner,
+      roles: { [`sign together, any ${threshold} of`]: oracles },
+      immutables: {},
+      reads: [
+        ownerRead(abi, owner),
+        { abi, functionName: "signers", args: [], expected: oracles, input: "oracle" },
+        { abi, functionName: "threshold", args: [], expected: BigInt(threshold), input: "threshold" },
+      ],
+    },
+  );
   const oracle = multisig.address;
   const mapping = creation("GenericMapping", genericMappingAbi, genericMappingBytecode, [oracle], {
     roles: { "signs entries": oracle },
@@ -71,11 +77,19 @@ function setup({ owner, allocator: account, domain }: HubPlanInputs, multisig: A
     roles: {},
     immutables: {},
   });
-  const oracle = ownedBy(from, owner, "Oracle", oracleAbi, oracleBytecode, [from, hub.address, domain.name, domain.version], {
-    roles: { "oracle role": multisig },
-    immutables: { HUB: hub.address },
-    domain,
-  });
+  const oracle = ownedBy(
+    from,
+    owner,
+    "Oracle",
+    oracleAbi,
+    oracleBytecode,
+    [from, hub.address, domain.name, domain.version],
+    {
+      roles: { "oracle role": multisig },
+      immutables: { HUB: hub.address },
+      domain,
+    },
+  );
   const allocator = ownedBy(from, owner, "Allocator", allocatorAbi, allocatorBytecode, [from, multisig], {
     roles: { "allocator role": account },
     immutables: { oracle: multisig },

@@ -19,8 +19,7 @@ export function matchBytecode(
   code: Hex,
 ): BytecodeMismatch | undefined {
   const expected = build.deployedBytecode;
-  if (size(code) !== size(expected))
-    return { kind: "length", found: size(code), expected: size(expected) };
+  if (size(code) !== size(expected)) return { kind: "length", found: size(code), expected: size(expected) };
   const unused = new Set(Object.keys(immutables));
   let masked = code.toLowerCase();
   for (const [name, places] of Object.entries(build.immutables)) {

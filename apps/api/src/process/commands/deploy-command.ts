@@ -92,7 +92,9 @@ function printVariables(targets: readonly DeployTarget[]): void {
 
 function printStandardJson([contract = "", ...more]: readonly string[]): number {
   if (more.length > 0 || !isContractName(contract))
-    throw new Misused(`standard-json expects the name of one contract, such as Depository, got ${contract || "nothing"}`);
+    throw new Misused(
+      `standard-json expects the name of one contract, such as Depository, got ${contract || "nothing"}`,
+    );
   process.stdout.write(`${JSON.stringify(standardJsonInput(contract))}\n`);
   return DONE;
 }

@@ -19,7 +19,9 @@ export interface PlannedField {
 /** The fields of a target's entry that its plan decides. */
 export function plannedFields(target: DeployTarget): readonly PlannedField[] {
   const { plan, fields, entry, resolved } = target;
-  const planned = new Set(plan.creations.flatMap(({ contracts }) => contracts.map(({ contract }) => contract)));
+  const planned = new Set(
+    plan.creations.flatMap(({ contracts }) => contracts.map(({ contract }) => contract)),
+  );
   return fields
     .filter(({ contract }) => planned.has(contract))
     .map(({ contract, path }) => {
@@ -74,15 +76,26 @@ function entryWith(entry: object, target: DeployTarget): object {
   let result = entry;
   for (const { path, planned } of fields) result = withValueAt(result, path, planned);
   if (target.kind === "hub") return result;
-  result = added(result, ["additionalDepositories"], depositories.map(({ configured }) => configured));
-  return added(result, ["contracts", "formerContracts"], replaced.map(({ configured }) => configured));
+  result = added(
+    result,
+    ["additionalDepositories"],
+    depositories.map(({ configured }) => configured),
+  );
+  return added(
+    result,
+    ["contracts", "formerContracts"],
+    replaced.map(({ configured }) => configured),
+  );
 }
 
 function added(entry: object, path: readonly string[], addresses: readonly string[]): object {
   if (addresses.length === 0) return entry;
   let list: unknown = entry;
   for (const key of path)
-    list = typeof list === "object" && list !== null ? Object.entries(list).find(([name]) => name === key)?.[1] : undefined;
+    list =
+      typeof list === "object" && list !== null
+        ? Object.entries(list).find(([name]) => name === key)?.[1]
+        : undefined;
   const before: readonly unknown[] = Array.isArray(list) ? list : [];
   const known = new Set(before.map((one) => String(one).toLowerCase()));
   return withValueAt(entry, path, [...before, ...addresses.filter((one) => !known.has(one.toLowerCase()))]);

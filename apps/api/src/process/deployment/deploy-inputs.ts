@@ -62,9 +62,12 @@ export function readInputs(words: readonly string[]): DeployInputs {
   // Sorted, because their order is part of the OracleMultisig's address.
   const oracles = (values.oracle ?? []).map((one) => address(one, "--oracle")).toSorted();
   if (new Set(oracles).size < oracles.length) throw new Misused("--oracle: an address is given twice");
-  const threshold = values.threshold === undefined ? undefined : integer(values.threshold, "--threshold", 1, 255);
+  const threshold =
+    values.threshold === undefined ? undefined : integer(values.threshold, "--threshold", 1, 255);
   if (threshold !== undefined && threshold > oracles.length)
-    throw new Misused(`--threshold must be at most ${oracles.length}, the number of oracles, got ${threshold}`);
+    throw new Misused(
+      `--threshold must be at most ${oracles.length}, the number of oracles, got ${threshold}`,
+    );
   return {
     action,
     chains,
@@ -114,6 +117,8 @@ function integer(given: string, option: string, min: number, max: number): numbe
 
 function gwei(given: string): bigint {
   if (!/^\d{1,9}(\.\d{1,9})?$/.test(given) || parseGwei(given) === 0n)
-    throw new Misused(`--max-fee-gwei must be a positive decimal number with at most 9 decimals, got ${given}`);
+    throw new Misused(
+      `--max-fee-gwei must be a positive decimal number with at most 9 decimals, got ${given}`,
+    );
   return parseGwei(given);
 }

@@ -72,16 +72,14 @@ function hubTarget(entry: object, fileName: string, inputs: DeployInputs, env: E
   };
   for (const [field, text] of Object.entries(domain))
     if (Buffer.byteLength(text) > 31)
-      throw new ConfigError([`${fileName}: domain.${field} must be at most 31 bytes, got ${Buffer.byteLength(text)}`]);
+      throw new ConfigError([
+        `${fileName}: domain.${field} must be at most 31 bytes, got ${Buffer.byteLength(text)}`,
+      ]);
   const plan = planHub({ owner, allocator, oracles, threshold, domain });
   return { kind: "hub", ...shared, plan, fields: HUB_FIELDS };
 }
 
-function read(
-  entry: object,
-  fileName: string,
-  env: Env,
-): Omit<DeployTarget, "kind" | "plan" | "fields"> {
+function read(entry: object, fileName: string, env: Env): Omit<DeployTarget, "kind" | "plan" | "fields"> {
   const name = textAt(entry, ["id"]) ?? "";
   const { value: resolved, unset } = resolvePlaceholders(entry, env);
   const { chainId, hubChainId, httpRpcUrl } = resolved as Readonly<Record<string, unknown>>;

@@ -27,13 +27,23 @@ export const HUB_FIELDS: readonly EntryField[] = [
 export function textAt(document: unknown, path: readonly string[]): string | undefined {
   let value = document;
   for (const key of path)
-    value = typeof value === "object" && value !== null ? Object.entries(value).find(([name]) => name === key)?.[1] : undefined;
+    value =
+      typeof value === "object" && value !== null
+        ? Object.entries(value).find(([name]) => name === key)?.[1]
+        : undefined;
   return typeof value === "string" ? value : undefined;
 }
 
 /** The document with another value at a path; what the path leads through is created if absent. */
-export function withValueAt(document: object, [key = "", ...rest]: readonly string[], value: unknown): object {
+export function withValueAt(
+  document: object,
+  [key = "", ...rest]: readonly string[],
+  value: unknown,
+): object {
   if (rest.length === 0) return { ...document, [key]: value };
   const inner = Object.entries(document).find(([name]) => name === key)?.[1] as unknown;
-  return { ...document, [key]: withValueAt(typeof inner === "object" && inner !== null ? inner : {}, rest, value) };
+  return {
+    ...document,
+    [key]: withValueAt(typeof inner === "object" && inner !== null ? inner : {}, rest, value),
+  };
 }

@@ -142,7 +142,9 @@ export function planLines(prepared: PreparedTarget): readonly object[] {
     maxGasPriceGwei: formatGwei(maxGasPrice(fees)),
     cost: amount(creations.reduce((total, { cost }) => total + cost, deployerWei ?? 0n)),
     maxCost: amount(neededWei(estimate)),
-    ...(deployerWei !== undefined && { deterministicDeployer: `missing; creating it costs up to ${amount(10n ** 16n)}` }),
+    ...(deployerWei !== undefined && {
+      deterministicDeployer: `missing; creating it costs up to ${amount(10n ** 16n)}`,
+    }),
     ...(balance !== undefined && { deployerBalance: amount(balance) }),
   };
   return [...lines, sum];

@@ -21,12 +21,15 @@ function domainImmutables(
   chainId: number,
 ): Record<string, Hex> {
   const common = {
-    _cachedDomainSeparator: domainSeparator({ domain: { name, version, chainId, verifyingContract: address } }),
+    _cachedDomainSeparator: domainSeparator({
+      domain: { name, version, chainId, verifyingContract: address },
+    }),
     _cachedChainId: numberToHex(chainId),
     _cachedThis: address,
   };
   const [nameHash, versionHash] = [name, version].map((text) => keccak256(stringToHex(text)));
-  if (nameHash === undefined || versionHash === undefined) throw new RangeError("invariant violated: no hash");
+  if (nameHash === undefined || versionHash === undefined)
+    throw new RangeError("invariant violated: no hash");
   return contract === "Depository"
     ? { ...common, _cachedNameHash: nameHash, _cachedVersionHash: versionHash }
     : {

@@ -76,7 +76,10 @@ async function differenceIn(
 /** Addresses in one spelling, sets in one order. */
 function comparable(value: unknown): string {
   const each = Array.isArray(value) ? value : [value];
-  return each.map((one) => String(one).toLowerCase()).sort().join(", ");
+  return each
+    .map((one) => String(one).toLowerCase())
+    .sort()
+    .join(", ");
 }
 
 function mismatchText(mismatch: BytecodeMismatch): string {
