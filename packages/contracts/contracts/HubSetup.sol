@@ -10,6 +10,7 @@ import {Oracle} from "./Oracle.sol";
 /// hub exists either whole or not at all.
 /// @dev Whoever sends the creation has no part in it: the addresses and the rights follow from the arguments.
 contract HubSetup {
+    error AddressCannotBeZero();
     error RoleMissing(address contract_, address holder);
     error OwnerMismatch(address contract_, address owner);
 
@@ -29,6 +30,8 @@ contract HubSetup {
         string memory name,
         string memory version
     ) {
+        // The contracts themselves refuse the other zero addresses.
+        if (allocatorAccount == address(0)) revert AddressCannotBeZero();
         hub = new Hub{salt: 0}(address(this));
         oracle = new Oracle{salt: 0}(address(this), hub, name, version);
         allocator = new Allocator{salt: 0}(address(this), oracleMultisig);

@@ -59,7 +59,7 @@ async function carryOut(inputs: DeployInputs, env: Env): Promise<number> {
       await planDeployment(targets, inputs, account, print);
       return DONE;
     case "verify":
-      return (await verifyDeployment(targets, inputs, print)) ? DONE : FAILED;
+      return (await verifyDeployment(targets, print)) ? DONE : FAILED;
     case "apply":
       if (account === undefined) throw new ConfigError(["DEPLOYER_PRIVATE_KEY is required to deploy"]);
       await applyDeployment(targets, inputs, account, print);

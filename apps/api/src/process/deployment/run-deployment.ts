@@ -1,4 +1,9 @@
-import { deployPlan, inspectDeployment, type InspectedContract } from "@causeway/chains/deployment";
+import {
+  connectForDeployment,
+  deployPlan,
+  inspectDeployment,
+  type InspectedContract,
+} from "@causeway/chains/deployment";
 import { buildOf, compilerVersion } from "@causeway/contracts/deploy";
 import type { LocalAccount } from "viem";
 import { isReplaced, plannedFields, requireWritable, writeEntry } from "./chain-entries.ts";
@@ -69,16 +74,10 @@ export async function applyDeployment(
  * Compares every target with its plan and with the configuration.
  * @returns whether nothing is missing and nothing differs
  */
-export async function verifyDeployment(
-  targets: readonly DeployTarget[],
-  inputs: DeployInputs,
-  print: Print,
-): Promise<boolean> {
+export async function verifyDeployment(targets: readonly DeployTarget[], print: Print): Promise<boolean> {
   let isAsPlanned = true;
   for (const target of targets) {
-    const { chain, inspected } = await prepareTarget(target, inputs, undefined);
-    await chain.close();
-    for (const { planned, state, differences } of inspected) {
+    for (const { planned, state, differences } of await inspectTarget(target)) {
       const { contract, address, encodedArguments } = planned;
       print({
         chain: target.name,
@@ -99,6 +98,20 @@ export async function verifyDeployment(
     }
   }
   return isAsPlanned;
+}
+
+/** On the first endpoint of the target. */
+async function inspectTarget({
+  plan,
+  chainId,
+  rpcUrls,
+}: DeployTarget): Promise<readonly InspectedContract[]> {
+  const chain = connectForDeployment(chainId, rpcUrls.slice(0, 1));
+  try {
+    return await inspectDeployment(chain.client, plan, chainId);
+  } finally {
+    await chain.close();
+  }
 }
 
 async function withPrepared(

@@ -26,6 +26,9 @@ export interface DeployOptions {
 
 export type DeployStep = BroadcastStep | { readonly step: "deployed"; readonly creation: PlannedCreation };
 
+/** How long a node may not know what another one behind the same load balancer accepted. */
+const LAG_MS = 30_000;
+
 /** Times that missing contracts are sent: another process may have used the nonces, or a reorg undone them. */
 const MAX_ROUNDS = 3;
 
@@ -44,7 +47,7 @@ export async function deployPlan(
   const endMs = nowMs() + options.waitMs;
   await createDeterministicDeployer(chain, { ...options, pollMs, endMs });
   const reported = new Set<PlannedCreation>();
-  let sentUpTo = 0;
+  let sent = { nextNonce: 0, lagEndMs: 0 };
   let failure: unknown;
   for (let rounds = 0; ;) {
     const unconfirmed = await unconfirmedCreations(chain, plan, confirmations);
@@ -56,15 +59,16 @@ export async function deployPlan(
     if (unconfirmed.length === 0) return;
     const missing = await missingCreations(chain.client, plan);
     const { mined, pending } = await readNonces(chain.client, account.address);
-    // A node behind a load balancer may not know yet what another one accepted.
-    const waitsFor = Math.max(pending, sentUpTo);
+    // Once seen in a block, a transaction that is neither there nor pending was dropped by a reorg.
+    if (mined >= sent.nextNonce || nowMs() >= sent.lagEndMs) sent = { nextNonce: 0, lagEndMs: 0 };
+    const waitsFor = Math.max(pending, sent.nextNonce);
     if (missing.length > 0 && waitsFor <= mined) {
       if (rounds === MAX_ROUNDS)
         throw failure ?? new DeploymentUnfinished(namesOf(missing), `not created in ${MAX_ROUNDS} attempts`);
       rounds += 1;
-      const sent = await sendMissing(chain, plan, mined, options);
-      sentUpTo = sent.nextNonce;
-      failure = sent.failure;
+      const { nextNonce, failure: refusal } = await sendMissing(chain, plan, mined, options);
+      sent = { nextNonce, lagEndMs: nowMs() + LAG_MS };
+      failure = refusal;
       continue;
     }
     if (nowMs() >= endMs)
