@@ -4,7 +4,7 @@ import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Address } from "viem";
 import type { DeployTarget } from "./deploy-target.ts";
-import { textAt, withValueAt } from "./entry-fields.ts";
+import { textAt, valueAt, withValueAt } from "./entry-fields.ts";
 
 /** A field of an entry and the address that the plan gives it. */
 export interface PlannedField {
@@ -68,37 +68,48 @@ export function writeEntry(folder: string, target: DeployTarget): void {
   renameSync(draft, file);
 }
 
-/** The contracts that are replaced stay known: deposits to them count, and their payments are attested. */
+/**
+ * The entry with the planned addresses. Replaced contracts stay known: deposits to a former depository count,
+ * and oracles attest payments through former routers.
+ */
 function entryWith(entry: object, target: DeployTarget): object {
   const fields = plannedFields(target);
-  const replaced = fields.filter(isReplaced).flatMap(({ path, configured = "" }) => [{ path, configured }]);
-  const depositories = replaced.filter(({ path: [field] }) => field === "depository");
   let result = entry;
   for (const { path, planned } of fields) result = withValueAt(result, path, planned);
   if (target.kind === "hub") return result;
-  result = added(
-    result,
-    ["additionalDepositories"],
-    depositories.map(({ configured }) => configured),
+  const replaced = fields.filter(isReplaced);
+  const former = replaced.flatMap(({ configured = [] }) => configured);
+  const depositories = replaced.flatMap(({ path, configured = [] }) =>
+    path[0] === "depository" ? configured : [],
   );
-  return added(
-    result,
-    ["contracts", "formerContracts"],
-    replaced.map(({ configured }) => configured),
-  );
+  result = withMembers(result, ["additionalDepositories"], depositories);
+  result = withMembers(result, ["contracts", "formerContracts"], former);
+  const paying = fields.filter(({ path }) => ["router", "approvalProxy"].includes(path[1] ?? ""));
+  const fillContracts = ["additionalData", "fillContracts"];
+  // Without the list, oracles expect the current router and approval proxy alone.
+  if (!paying.some(isReplaced) && listAt(result, fillContracts).length === 0) return result;
+  const both = paying.flatMap(({ configured, planned }) => [
+    ...(configured === undefined ? [] : [configured]),
+    planned,
+  ]);
+  return withMembers(result, fillContracts, both);
 }
 
-function added(entry: object, path: readonly string[], addresses: readonly string[]): object {
-  if (addresses.length === 0) return entry;
-  let list: unknown = entry;
-  for (const key of path)
-    list =
-      typeof list === "object" && list !== null
-        ? Object.entries(list).find(([name]) => name === key)?.[1]
-        : undefined;
-  const before: readonly unknown[] = Array.isArray(list) ? list : [];
-  const known = new Set(before.map((one) => String(one).toLowerCase()));
-  return withValueAt(entry, path, [...before, ...addresses.filter((one) => !known.has(one.toLowerCase()))]);
+/** The entry with addresses added to a list, unless it has them. */
+function withMembers(entry: object, path: readonly string[], addresses: readonly string[]): object {
+  const list = listAt(entry, path);
+  const known = new Set(list.map((one) => String(one).toLowerCase()));
+  const added = addresses.filter((one) => {
+    const isNew = !known.has(one.toLowerCase());
+    known.add(one.toLowerCase());
+    return isNew;
+  });
+  return added.length === 0 ? entry : withValueAt(entry, path, [...list, ...added]);
+}
+
+function listAt(entry: object, path: readonly string[]): readonly unknown[] {
+  const value = valueAt(entry, path);
+  return Array.isArray(value) ? value : [];
 }
 
 function readFile(folder: string, fileName: string): readonly unknown[] {

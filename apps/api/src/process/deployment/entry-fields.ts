@@ -23,14 +23,17 @@ export const HUB_FIELDS: readonly EntryField[] = [
   { contract: "GenericMapping", path: ["genericMappingAddress"] },
 ];
 
-/** The text at a path of a document; undefined if there is none. */
-export function textAt(document: unknown, path: readonly string[]): string | undefined {
+/** The value at a path of a document; undefined if there is none. */
+export function valueAt(document: unknown, path: readonly string[]): unknown {
   let value = document;
   for (const key of path)
-    value =
-      typeof value === "object" && value !== null
-        ? Object.entries(value).find(([name]) => name === key)?.[1]
-        : undefined;
+    value = isObject(value) ? (value as Readonly<Record<string, unknown>>)[key] : undefined;
+  return value;
+}
+
+/** The text at a path of a document; undefined if there is none. */
+export function textAt(document: unknown, path: readonly string[]): string | undefined {
+  const value = valueAt(document, path);
   return typeof value === "string" ? value : undefined;
 }
 
@@ -41,9 +44,10 @@ export function withValueAt(
   value: unknown,
 ): object {
   if (rest.length === 0) return { ...document, [key]: value };
-  const inner = Object.entries(document).find(([name]) => name === key)?.[1] as unknown;
-  return {
-    ...document,
-    [key]: withValueAt(typeof inner === "object" && inner !== null ? inner : {}, rest, value),
-  };
+  const inner = valueAt(document, [key]);
+  return { ...document, [key]: withValueAt(isObject(inner) ? inner : {}, rest, value) };
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
 }
