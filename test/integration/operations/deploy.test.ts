@@ -6,9 +6,11 @@ import {
   planHub,
   plannedAddress,
 } from "@causeway/contracts/deploy";
+import { deployHub, localAccount, localAccounts, localHub } from "@causeway/localnet";
 import {
   createLocalClient,
   programCommand,
+  repositoryRoot,
   startAnvil,
   type LocalClient,
   type RunningAnvil,
@@ -23,7 +25,7 @@ import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { encodeFunctionData, getAddress, type Address, type Hex } from "viem";
 import { privateKeyToAddress } from "viem/accounts";
-import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, inject, test, vi } from "vitest";
 import { runDeploy } from "../../../apps/api/src/process/commands/deploy-command.ts";
 
 // The operator's command on a node, as a process of its own where it is killed.
@@ -404,3 +406,38 @@ test("writes the entries, refuses other arguments afterwards, and keeps replaced
 async function entriesOf(fileName: string): Promise<readonly object[]> {
   return JSON.parse(await readFile(join(folder, fileName), "utf8")) as readonly object[];
 }
+
+test("the contracts of the local system are those of the plan", async () => {
+  const { chainId, name } = localHub;
+  const state = inject("chainStates")[72_100_117] ?? "";
+  const [chain, hub] = await Promise.all([
+    startAnvil({ chainId: 72_100_117, extraArgs: ["--load-state", state] }),
+    startAnvil({ chainId, extraArgs: ["--no-mining"] }),
+  ]);
+  try {
+    const oracles = localAccounts("oracle", 3).map((one) => one.address);
+    const contracts = await deployHub(hub, { signers: oracles, threshold: 2 });
+    const [owner, allocator, solver, operator] = (
+      ["owner", "allocator", "solver", "depositAddressOperator"] as const
+    ).map((role) => localAccount(role).address);
+    const env = {
+      ENVIRONMENT: "local",
+      CONFIGS_DIR: join(repositoryRoot, "configs"),
+      VAULT_SECRETS_DIR: "/nonexistent",
+      LOCAL_A_RPC_URL: chain.url,
+      HUB_RPC_URL: hub.url,
+      HUB_CHAIN_ID: String(chainId),
+      HUB_ADDRESS: contracts.hub,
+    };
+    const words = `--owner ${owner} --allocator ${allocator} --solver ${solver} --deposit-address-operator ${operator} --chain local-a`;
+    const onChain = await run(`verify ${words}`, env);
+    expect([onChain.code, onChain.lines.length], onChain.errors + onChain.output).toEqual([0, 6]);
+    const quorum = `--hub ${oracles.map((one) => `--oracle ${one}`).join(" ")} --threshold 2`;
+    const onHub = await run(`verify --owner ${owner} --allocator ${allocator} ${quorum}`, env);
+    expect(onHub.lines.map((line) => [line["chain"], line["state"]])).toEqual(
+      Array.from({ length: 6 }, () => [name, "asPlanned"]),
+    );
+  } finally {
+    await Promise.all([chain.stop(), hub.stop()]);
+  }
+});

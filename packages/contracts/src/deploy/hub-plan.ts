@@ -33,7 +33,9 @@ const ROLE = 1n;
 
 /** The contracts of the hub. */
 export function planHub(inputs: HubPlanInputs): DeploymentPlan {
-  const { owner, oracles, threshold } = inputs;
+  const { owner, threshold } = inputs;
+  // Their order is part of the address, and should not matter to who deploys.
+  const oracles = inputs.oracles.toSorted((a, b) => (BigInt(a) < BigInt(b) ? -1 : 1));
   const abi = oracleMultisigAbi;
   const multisig = creation(
     "OracleMultisig",

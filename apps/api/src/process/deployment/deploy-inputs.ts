@@ -59,8 +59,7 @@ export function readInputs(words: readonly string[]): DeployInputs {
   if (chains.length === 0 && !values.hub) throw new Misused("--chain or --hub is required");
   if (values.owner === undefined || values.allocator === undefined)
     throw new Misused("--owner and --allocator are required");
-  // Sorted, because their order is part of the OracleMultisig's address.
-  const oracles = (values.oracle ?? []).map((one) => address(one, "--oracle")).toSorted();
+  const oracles = (values.oracle ?? []).map((one) => address(one, "--oracle"));
   if (new Set(oracles).size < oracles.length) throw new Misused("--oracle: an address is given twice");
   const threshold =
     values.threshold === undefined ? undefined : integer(values.threshold, "--threshold", 1, 255);
