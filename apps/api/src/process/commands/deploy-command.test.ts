@@ -41,6 +41,11 @@ test.each([
   [["plan", ...onBase, "--oracle", owner, "--oracle", owner], "--oracle: an address is given twice"],
   [["plan", ...onBase, "--oracle", owner, "--threshold", "2"], "--threshold must be at most 1"],
   [
+    ["plan", ...onBase, "--deposit-address-operator", solver],
+    "--deposit-address-operator and --solver must be",
+  ],
+  [["plan", ...onBase, "--solver", allocator], "--allocator and --solver must be different accounts"],
+  [
     ["plan", ...onBase, "--confirmations", "0"],
     "--confirmations must be a whole number from 1 to 100, got 0",
   ],

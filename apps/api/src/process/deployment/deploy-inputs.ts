@@ -67,15 +67,19 @@ export function readInputs(words: readonly string[]): DeployInputs {
     throw new Misused(
       `--threshold must be at most ${oracles.length}, the number of oracles, got ${threshold}`,
     );
+  const accounts = {
+    owner: address(values.owner, "--owner"),
+    allocator: address(values.allocator, "--allocator"),
+    solver: optional(values.solver, "--solver"),
+    depositAddressOperator: optional(values["deposit-address-operator"], "--deposit-address-operator"),
+  };
+  refuseShared(accounts);
   return {
     action,
     chains,
     hub: values.hub,
-    owner: address(values.owner, "--owner"),
+    ...accounts,
     ownerIsAccount: values["owner-is-account"],
-    allocator: address(values.allocator, "--allocator"),
-    solver: optional(values.solver, "--solver"),
-    depositAddressOperator: optional(values["deposit-address-operator"], "--deposit-address-operator"),
     oracles,
     threshold,
     maxFeeWei: gwei(values["max-fee-gwei"]),
@@ -84,6 +88,21 @@ export function readInputs(words: readonly string[]): DeployInputs {
     write: values.write,
     replace: values.replace,
   };
+}
+
+type Accounts = Pick<DeployInputs, "owner" | "allocator" | "solver" | "depositAddressOperator">;
+
+/** The service does not start with such accounts, or refuses to withdraw. */
+function refuseShared({ owner, allocator, solver, depositAddressOperator: operator }: Accounts): void {
+  const different = [
+    ["--owner", owner, "--solver", solver],
+    ["--allocator", allocator, "--solver", solver],
+    ["--deposit-address-operator", operator, "--solver", solver],
+    ["--deposit-address-operator", operator, "--allocator", allocator],
+  ] as const;
+  for (const [option, one, otherOption, other] of different)
+    if (one !== undefined && one === other)
+      throw new Misused(`${option} and ${otherOption} must be different accounts`);
 }
 
 function parse(args: readonly string[]) {
