@@ -8,7 +8,7 @@ import {Oracle} from "./Oracle.sol";
 /// @title Creates the contracts of a hub that have roles, grants the roles, and hands the contracts over.
 /// @notice All of it happens in one transaction: no account but `owner_` can ever grant another role, and a
 /// hub exists either whole or not at all.
-/// @dev Whoever sends the creation has no part in it: the addresses and the rights follow from the arguments.
+/// @dev The sender of the creation gets no rights: addresses, owner and roles follow from the arguments.
 contract HubSetup {
     error AddressCannotBeZero();
     error RoleMissing(address contract_, address holder);

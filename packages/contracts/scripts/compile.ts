@@ -11,8 +11,8 @@ import {
   readSources,
 } from "./compiled-inputs.mjs";
 
-// Compiles contracts/**/*.sol into src/generated/*.ts: for each contract its ABI and its creation bytecode. What
-// verifying a deployed contract needs (deployed bytecode, immutables, sources) is in src/generated/builds.json.
+// Compiles contracts/**/*.sol into src/generated/*.ts: for each contract its ABI and its creation bytecode.
+// src/generated/builds.json has what verification needs: deployed bytecode, immutables and sources.
 // The same sources always give the same bytes: pinned compiler, fixed settings, no metadata hash.
 
 const require = createRequire(import.meta.url);

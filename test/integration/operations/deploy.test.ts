@@ -199,8 +199,11 @@ test("refuses before anything is sent: an owner without code, too little money, 
   expect([refused.code, refused.errors]).toEqual([1, expect.stringContaining("add --owner-is-account")]);
   expect((await run(`plan ${wrongOwner} --owner-is-account`, env)).code).toBe(0);
 
-  const dear = await run(`apply ${OPTIONS} ${QUICK} --max-fee-gwei 0.000001`, env);
-  expect([dear.code, dear.errors]).toEqual([1, expect.stringContaining("more than --max-fee-gwei 0.000001")]);
+  const expensive = await run(`apply ${OPTIONS} ${QUICK} --max-fee-gwei 0.000001`, env);
+  expect([expensive.code, expensive.errors]).toEqual([
+    1,
+    expect.stringContaining("more than --max-fee-gwei 0.000001"),
+  ]);
 
   await client.setBalance({ address: account, value: 10n ** 9n });
   const poor = await run(`apply ${OPTIONS} ${QUICK}`, env);

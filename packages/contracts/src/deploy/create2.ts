@@ -6,7 +6,7 @@ import { concat, getCreate2Address, pad, type Address, type Hex } from "viem";
  */
 export const deterministicDeployer: Address = "0x4e59b44847b379578588920cA78FbF26c0B4956C";
 
-/** Sends `deterministicDeployerCreation`; needs this much wei, its gas limit at the gas price it was signed for. */
+/** Sends `deterministicDeployerCreation`. It needs this much wei: the gas limit at the signed gas price. */
 export const deterministicDeployerCreator: { readonly address: Address; readonly wei: bigint } = {
   address: "0x3fAB184622Dc19b6109349B94811493BF2a45362",
   wei: 10n ** 16n,
@@ -20,7 +20,7 @@ export const deterministicDeployerCreation: Hex =
 export const deterministicDeployerCode: Hex =
   "0x7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf3";
 
-/** Every contract of a plan is created with this salt: its constructor arguments alone tell addresses apart. */
+/** The salt of every planned contract: addresses differ by code and constructor arguments alone. */
 const SALT: Hex = pad("0x");
 
 /** The address of what the deterministic deployer creates from `creationCode`. */

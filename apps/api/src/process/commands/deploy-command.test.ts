@@ -34,7 +34,7 @@ test.each([
   [["plan", ...required, "--chain", "base"], "--solver is required with --chain"],
   [["plan", ...required, "--hub"], "--oracle and --threshold are required with --hub"],
   [["plan", ...onBase, "--chain", "nowhere"], "--chain: chains.mainnets.prod.json has no chain nowhere"],
-  [["plan", ...onBase, "--chain", "solana"], "only ethereum-vm chains are supported"],
+  [["plan", ...onBase, "--chain", "solana"], "only chains of the family ethereum-vm are supported"],
   [["plan", ...onBase, "--oracle", "0x12"], "--oracle must be a 20-byte address, not zero, got 0x12"],
   [["plan", ...onBase, "--solver", `0x${"0".repeat(40)}`], "--solver must be a 20-byte address, not zero"],
   [["plan", ...onBase, "--owner", `0x${"aB".repeat(20)}`], "--owner: the checksum of"],

@@ -35,7 +35,9 @@ const FAILED = 1;
 const MISUSED = 2;
 const UNFINISHED = 3;
 
-/** `operator deploy`: prints a JSON line per contract and step. Never throws: the exit code is the outcome. */
+/**
+ * `operator deploy`: prints a JSON line per contract and step. Never throws: the exit code is the outcome.
+ */
 export async function runDeploy(words: readonly string[], processEnv: Env): Promise<number> {
   try {
     if (words[0] === "standard-json") return printStandardJson(words.slice(1));
@@ -54,18 +56,15 @@ async function carryOut(inputs: DeployInputs, env: Env): Promise<number> {
   const { environment, configsDir } = readSettings(locationSettings, env);
   const targets = readTargets(inputs, { environment, configsDir }, env);
   const account = deployerOf(environment, env);
-  switch (inputs.action) {
-    case "plan":
-      await planDeployment(targets, inputs, account, print);
-      return DONE;
-    case "verify":
-      return (await verifyDeployment(targets, print)) ? DONE : FAILED;
-    case "apply":
-      if (account === undefined) throw new ConfigError(["DEPLOYER_PRIVATE_KEY is required to deploy"]);
-      await applyDeployment(targets, inputs, account, print);
-      if (inputs.write === undefined) printVariables(targets);
-      return DONE;
+  if (inputs.action === "verify") return (await verifyDeployment(targets, print)) ? DONE : FAILED;
+  if (inputs.action === "plan") {
+    await planDeployment(targets, inputs, account, print);
+    return DONE;
   }
+  if (account === undefined) throw new ConfigError(["DEPLOYER_PRIVATE_KEY is required to deploy"]);
+  await applyDeployment(targets, inputs, account, print);
+  if (inputs.write === undefined) printVariables(targets);
+  return DONE;
 }
 
 function deployerOf(environment: string, env: Env): LocalAccount | undefined {

@@ -56,7 +56,7 @@ export function requireWritable(folder: string, fileName: string): void {
   readFile(folder, fileName);
 }
 
-/** Sets the addresses of a deployed chain in its file, whole or not at all. Other entries are left as they are. */
+/** Sets the addresses of a deployed chain in its file, atomically. Other entries stay as they are. */
 export function writeEntry(folder: string, target: DeployTarget): void {
   const entries = readFile(folder, target.fileName);
   const at = entries.findIndex((one) => textAt(one, ["id"]) === target.name);

@@ -49,12 +49,17 @@ export function readTargets(
   return [...targets, hubTarget(hub, hubFile, inputs, env)];
 }
 
+/** Families whose contracts are those of `packages/contracts`, in bytecode of the EVM. */
+const SUPPORTED: readonly string[] = ["ethereum-vm"];
+
 function chainTarget(entry: object, fileName: string, inputs: DeployInputs, env: Env): DeployTarget {
   const { owner, allocator, solver, depositAddressOperator } = inputs;
   const shared = read(entry, fileName, env);
   const family = textAt(entry, ["vmType"]);
-  if (family !== "ethereum-vm")
-    throw new Misused(`--chain: ${shared.name} is a ${family} chain; only ethereum-vm chains are supported`);
+  if (family === undefined || !SUPPORTED.includes(family))
+    throw new Misused(
+      `--chain: ${shared.name} is a ${family} chain; only chains of the family ${SUPPORTED.join(", ")} are supported`,
+    );
   if (solver === undefined) throw new Misused("--solver is required with --chain");
   const multicall3 = textAt(shared.resolved, ["contracts", "multicall3"]) === undefined;
   const plan = planChain({ owner, allocator, solver, depositAddressOperator, multicall3 });

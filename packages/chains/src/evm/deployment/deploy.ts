@@ -29,7 +29,7 @@ export type DeployStep = BroadcastStep | { readonly step: "deployed"; readonly c
 /** How long a node may not know what another one behind the same load balancer accepted. */
 const LAG_MS = 30_000;
 
-/** Times that missing contracts are sent: another process may have used the nonces, or a reorg undone them. */
+/** How often missing contracts are sent: another run may use the nonces, and a reorg may undo them. */
 const MAX_ROUNDS = 3;
 
 /**
@@ -64,7 +64,9 @@ export async function deployPlan(
     const waitsFor = Math.max(pending, sent.nextNonce);
     if (missing.length > 0 && waitsFor <= mined) {
       if (rounds === MAX_ROUNDS)
-        throw failure ?? new DeploymentUnfinished(namesOf(missing), `not created in ${MAX_ROUNDS} attempts`);
+        throw failure instanceof Error
+          ? failure
+          : new DeploymentUnfinished(namesOf(missing), `not created in ${MAX_ROUNDS} attempts`);
       rounds += 1;
       const { nextNonce, failure: refusal } = await sendMissing(chain, plan, mined, options);
       sent = { nextNonce, lagEndMs: nowMs() + LAG_MS };

@@ -89,7 +89,7 @@ export async function estimateDeployment(
 
 const toDeployer = deterministicDeployer.toLowerCase() as `0x${string}`;
 
-/** Estimated as a plain creation: it costs as much, works before the deployer exists, and tells why it reverts. */
+/** Of a plain creation: it costs as much, needs no deterministic deployer, and has a reason for a revert. */
 async function creationGas(client: PublicClient, creation: PlannedCreation, from: Address): Promise<bigint> {
   try {
     return await client.estimateGas({ account: from, data: creation.creationCode });

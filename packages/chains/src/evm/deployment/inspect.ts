@@ -73,7 +73,7 @@ async function differenceIn(
   return has === wants ? [] : [`${called} is ${has}, expected ${wants} (${input})`];
 }
 
-/** Addresses in one spelling, sets in one order. */
+/** Addresses in lower case, lists sorted. */
 function comparable(value: unknown): string {
   const each = Array.isArray(value) ? value : [value];
   return each
