@@ -272,8 +272,8 @@ test("waits for confirmations, and sends again what a reorg undid", async () => 
     const { env } = await newDeployer();
     const before = await client.snapshot();
     const running = run(`apply ${OPTIONS} --confirmations 3 --wait 90`, env);
-    const depository = plannedAddress(plan, "Depository");
-    const hasCode = async () => (await client.getCode({ address: depository })) !== undefined;
+    const last = plannedAddress(plan, "DepositAddressFactory");
+    const hasCode = async () => (await client.getCode({ address: last })) !== undefined;
     await vi.waitFor(async () => expect(await hasCode()).toBe(true), { timeout: 10_000 });
     // Until the command has seen it, too; else it takes the transactions for pending for 30 seconds.
     await sleep(1_000);
