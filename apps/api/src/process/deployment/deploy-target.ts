@@ -1,3 +1,4 @@
+import { DEPLOYABLE_VM_TYPE } from "@causeway/chains/deployment";
 import type { ConfigLocation, Env } from "@causeway/config";
 import { ConfigError, readJsonFile, resolvePlaceholders } from "@causeway/config";
 import { planChain, planHub, type DeploymentPlan } from "@causeway/contracts/deploy";
@@ -49,16 +50,13 @@ export function readTargets(
   return [...targets, hubTarget(hub, hubFile, inputs, env)];
 }
 
-/** Families whose contracts are those of `packages/contracts`, in bytecode of the EVM. */
-const SUPPORTED: readonly string[] = ["ethereum-vm"];
-
 function chainTarget(entry: object, fileName: string, inputs: DeployInputs, env: Env): DeployTarget {
   const { owner, allocator, solver, depositAddressOperator } = inputs;
   const shared = read(entry, fileName, env);
   const family = textAt(entry, ["vmType"]);
-  if (family === undefined || !SUPPORTED.includes(family))
+  if (family !== DEPLOYABLE_VM_TYPE)
     throw new Misused(
-      `--chain: ${shared.name} is a ${family} chain; only chains of the family ${SUPPORTED.join(", ")} are supported`,
+      `--chain: ${shared.name} is a ${family} chain; only chains of the family ${DEPLOYABLE_VM_TYPE} are supported`,
     );
   if (solver === undefined) throw new Misused("--solver is required with --chain");
   const multicall3 = textAt(shared.resolved, ["contracts", "multicall3"]) === undefined;
