@@ -236,6 +236,8 @@ function ownCachesWhenHomeIsReadOnly() {
  */
 function localEnvironment() {
   if ((process.env.DATABASE_URL ?? "") !== "") return {};
+  // A deployment needs no database, and its chains must never be replaced by local ones.
+  if (args[0] === "deploy" && (process.env.ENVIRONMENT ?? "") !== "") return {};
   try {
     const folder = join(root, ".localnet");
     const { portBase } = JSON.parse(readFileSync(join(folder, "endpoints.json"), "utf8"));

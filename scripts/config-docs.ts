@@ -65,7 +65,7 @@ at start; unknown fields are refused. A string \`$NAME\` is replaced by that var
 unset variable is disabled; if it has \`"required": true\`, the process does not start. Only the
 WebSocket URLs are optional. If other variables of the chain are set, a warning names the missing
 ones. The addresses of the service's own contracts on real networks are placeholders, because they
-are yours: deploy the contracts, then set the variables.
+are yours: [deploy the contracts](operations/deploy.md), then set the variables.
 
 | Field | Meaning |
 |---|---|

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { programOptions } from "../../scripts/program-options.ts";
 import { freePort, repositoryRoot } from "@causeway/testkit";
-import { localAccounts, localHub, nodeEnvironment } from "@causeway/localnet";
+import { localAccounts, hubContracts, localHub, nodeEnvironment } from "@causeway/localnet";
 import { median } from "../median.ts";
 
 const ROUNDS = 9;
@@ -60,6 +60,7 @@ async function compare(other: string): Promise<number> {
 async function costOf(folder: string): Promise<StartCost> {
   const port = await freePort();
   const [account] = localAccounts("oracle", 1);
+  const hub = hubContracts({ signers: account === undefined ? [] : [account.address], threshold: 1 });
   const startedAtMs = performance.now();
   const child = spawn(process.execPath, ["-C", "source", join(folder, "apps/oracle/src/main.ts")], {
     cwd: folder,
@@ -75,10 +76,10 @@ async function costOf(folder: string): Promise<StartCost> {
       ...nodeEnvironment({ portA: 1, portB: 2 }),
       HUB_RPC_URL: "http://127.0.0.1:3",
       HUB_CHAIN_ID: String(localHub.chainId),
-      HUB_ADDRESS: localHub.contracts.hub,
-      HUB_ORACLE_ADDRESS: localHub.contracts.oracle,
-      HUB_ORACLE_MULTISIG_ADDRESS: localHub.contracts.oracleMultisig,
-      HUB_ALLOCATOR_ADDRESS: localHub.contracts.allocator,
+      HUB_ADDRESS: hub.hub,
+      HUB_ORACLE_ADDRESS: hub.oracle,
+      HUB_ORACLE_MULTISIG_ADDRESS: hub.oracleMultisig,
+      HUB_ALLOCATOR_ADDRESS: hub.allocator,
       NODE_COMPILE_CACHE: "",
     },
   });

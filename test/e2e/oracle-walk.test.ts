@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -13,7 +13,7 @@ import { portBaseOf } from "./port-bases.ts";
 
 const PAGE = join(repositoryRoot, "docs", "ORACLE.md");
 /** Of local-a, as in the page. */
-const DEPOSITORY = "0xcB4eF25fF9aaA627023476D9677c4Bc0164Da31b";
+const DEPOSITORY = "0xBE1a86370EF893e948cb88F013b34fD6f86B926E";
 const portBase = portBaseOf("oracle-walk");
 let system: System;
 let folder: string;
@@ -75,10 +75,16 @@ test("the operators' page leads from nothing to a quorum, a shadow and a key in 
   const script = [...page.matchAll(/^```bash\n([\s\S]*?)^```$/gm)].map(([, block]) => block).join("\n");
   // Everything that a failing step left running ends with it.
   const safely = `trap 'kill $(jobs -p) 2> /dev/null || true' EXIT\n${script}`;
+  const endpoints = join(folder, "endpoints.json");
+  await writeFile(endpoints, JSON.stringify(system.endpoints));
   const { stdout, stderr } = await promisify(execFile)(
     "bash",
     ["--noprofile", "--norc", "-euo", "pipefail", "-c", safely],
-    { cwd: repositoryRoot, env: { ...process.env, BASE: String(portBase), MINE: folder }, timeout: 90_000 },
+    {
+      cwd: repositoryRoot,
+      env: { ...process.env, BASE: String(portBase), MINE: folder, ENDPOINTS: endpoints },
+      timeout: 90_000,
+    },
   );
 
   const codes = [...stdout.matchAll(/^HTTP (\d+)$/gm)].map(([, code]) => Number(code));

@@ -12,6 +12,7 @@ import {
 } from "./compiled-inputs.mjs";
 
 // Compiles contracts/**/*.sol into src/generated/*.ts: for each contract its ABI and its creation bytecode.
+// src/generated/builds.json has what verification needs: deployed bytecode, immutables and sources.
 // The same sources always give the same bytes: pinned compiler, fixed settings, no metadata hash.
 
 const require = createRequire(import.meta.url);
@@ -20,13 +21,42 @@ const settings = {
   evmVersion: "prague",
   optimizer: { enabled: true, runs: 10_000 },
   metadata: { bytecodeHash: "none", appendCBOR: false },
-  outputSelection: { "*": { "*": ["abi", "evm.bytecode.object"] } },
 };
+
+const outputSelection = {
+  "*": {
+    "": ["ast"],
+    "*": [
+      "abi",
+      "metadata",
+      "evm.bytecode.object",
+      "evm.deployedBytecode.object",
+      "evm.deployedBytecode.immutableReferences",
+    ],
+  },
+};
+
+/** Where an immutable is in the deployed bytecode, in bytes. */
+interface Place {
+  readonly start: number;
+  readonly length: number;
+}
 
 interface CompiledContract {
   readonly abi: readonly unknown[];
-  readonly evm: { readonly bytecode: { readonly object: string } };
+  readonly metadata: string;
+  readonly evm: {
+    readonly bytecode: { readonly object: string };
+    readonly deployedBytecode: {
+      readonly object: string;
+      /** By the id of the declaration in the syntax tree. */
+      readonly immutableReferences?: Readonly<Record<string, readonly Place[]>>;
+    };
+  };
 }
+
+/** A contract and the path of its source. */
+type Found = CompiledContract & { readonly path: string };
 
 interface CompilerProblem {
   readonly severity: string;
@@ -37,9 +67,11 @@ interface CompilerProblem {
 interface CompilerOutput {
   readonly errors?: readonly CompilerProblem[];
   readonly contracts?: Readonly<Record<string, Readonly<Record<string, CompiledContract>>>>;
+  readonly sources?: Readonly<Record<string, { readonly ast: unknown }>>;
 }
 
 interface Compiler {
+  version(): string;
   compile(
     input: string,
     callbacks: { import: (path: string) => { contents: string } | { error: string } },
@@ -53,9 +85,18 @@ function readImport(path: string): { contents: string } | { error: string } {
   return existsSync(file) ? { contents: readFileSync(file, "utf8") } : { error: `${file} does not exist` };
 }
 
-function compile(sources: Record<string, { content: string }>): Map<string, CompiledContract> {
-  const compiler = require("solc") as Compiler;
-  const input = JSON.stringify({ language: "Solidity", sources, settings });
+/** Contracts by name, and the names of immutables by the id of their declaration. */
+interface Compiled {
+  readonly contracts: ReadonlyMap<string, Found>;
+  readonly immutables: ReadonlyMap<string, string>;
+}
+
+function compile(compiler: Compiler, sources: Record<string, { content: string }>): Compiled {
+  const input = JSON.stringify({
+    language: "Solidity",
+    sources,
+    settings: { ...settings, outputSelection },
+  });
   const output = JSON.parse(compiler.compile(input, { import: readImport })) as CompilerOutput;
 
   // The libraries' own warnings are theirs to mend.
@@ -66,16 +107,63 @@ function compile(sources: Record<string, { content: string }>): Map<string, Comp
   // A warning is refused too: it would be printed only once, and then skipped with the unchanged sources.
   if (problems.length > 0) throw new Error(`solc reported ${problems.length} problem(s), printed above`);
 
-  const compiled = new Map<string, CompiledContract>();
+  const compiled = new Map<string, Found>();
   for (const [path, contracts] of Object.entries(output.contracts ?? {})) {
     if (!(path in sources)) continue;
     for (const [name, contract] of Object.entries(contracts)) {
       if (compiled.has(name))
         throw new Error(`duplicate contract name ${name}; the second one is in ${path}`);
-      compiled.set(name, contract);
+      compiled.set(name, { ...contract, path });
     }
   }
-  return compiled;
+  const immutables = new Map<string, string>();
+  for (const { ast } of Object.values(output.sources ?? {})) collectImmutables(ast, immutables);
+  return { contracts: compiled, immutables };
+}
+
+function collectImmutables(node: unknown, names: Map<string, string>): void {
+  if (typeof node !== "object" || node === null) return;
+  if ("mutability" in node && node.mutability === "immutable" && "id" in node && "name" in node)
+    names.set(String(node.id), String(node.name));
+  for (const child of Object.values(node)) collectImmutables(child, names);
+}
+
+/** The contracts of the product, for `src/deploy/builds.ts`. */
+function buildsText(compiler: Compiler, { contracts, immutables }: Compiled): string {
+  const deployed = [...contracts].filter(
+    ([, { path, evm }]) => !path.startsWith("contracts/test/") && evm.bytecode.object !== "",
+  );
+  const builds = deployed.map(([name, { path, metadata, evm }]) => {
+    const { object, immutableReferences = {} } = evm.deployedBytecode;
+    const places = Object.entries(immutableReferences).map(([id, at]) => {
+      const immutable = immutables.get(id);
+      if (immutable === undefined) throw new Error(`immutable ${id} of ${name} is not in the syntax tree`);
+      return [immutable, at] as const;
+    });
+    const { sources } = JSON.parse(metadata) as { readonly sources: Readonly<Record<string, unknown>> };
+    const build = {
+      path,
+      deployedBytecode: `0x${object}`,
+      immutables: Object.fromEntries(places),
+      sources: Object.keys(sources).sort(),
+    };
+    return [name, build] as const;
+  });
+  const paths = new Set(builds.flatMap(([, build]) => build.sources));
+  const own = readSources();
+  const sources = [...paths].sort().map((path) => [path, own[path]?.content ?? readLibrary(path)] as const);
+  return `${JSON.stringify({
+    compiler: compiler.version(),
+    settings,
+    sources: Object.fromEntries(sources),
+    contracts: Object.fromEntries(builds),
+  })}\n`;
+}
+
+function readLibrary(path: string): string {
+  const read = readImport(path);
+  if ("error" in read) throw new Error(read.error);
+  return read.contents;
 }
 
 function kebab(name: string): string {
@@ -108,16 +196,18 @@ if (isCompiled()) {
 } else {
   const startedAtMs = performance.now();
   const hash = inputHash();
-  const deployable = [...compile(readSources())].filter(
-    ([, contract]) => contract.evm.bytecode.object !== "",
-  );
+  const compiler = require("solc") as Compiler;
+  const compiled = compile(compiler, readSources());
+  const deployable = [...compiled.contracts].filter(([, contract]) => contract.evm.bytecode.object !== "");
   mkdirSync(generatedFolder, { recursive: true });
   const files = deployable.map(([name, contract]) => {
     const file = `${kebab(name)}.ts`;
     replaceFile(join(generatedFolder, file), moduleText(name, contract));
     return file;
   });
+  replaceFile(join(generatedFolder, "builds.json"), buildsText(compiler, compiled));
+  files.push("builds.json");
   replaceFile(hashFile, `${[hash, ...files].join("\n")}\n`);
   const tookMs = Math.round(performance.now() - startedAtMs);
-  console.log(`contracts: compiled ${files.length} contracts in ${tookMs} ms`);
+  console.log(`contracts: compiled ${deployable.length} contracts in ${tookMs} ms`);
 }

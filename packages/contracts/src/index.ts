@@ -10,6 +10,7 @@ export * from "./generated/deposit-address-factory.ts";
 export * from "./generated/depository.ts";
 export * from "./generated/generic-mapping.ts";
 export * from "./generated/hub.ts";
+export * from "./generated/hub-setup.ts";
 export * from "./generated/multicall3.ts";
 export * from "./generated/oracle.ts";
 export * from "./generated/oracle-multisig.ts";

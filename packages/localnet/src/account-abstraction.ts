@@ -3,7 +3,7 @@ import { concat, getContractAddress, pad, type Address, type Hex } from "viem";
 import { entryPoint07Address, entryPoint08Address } from "viem/account-abstraction";
 import { privateKeyToAccount } from "viem/accounts";
 import { localAccount } from "./accounts.ts";
-import { deterministicDeployer } from "./deterministic-deployer.ts";
+import { deterministicDeployer } from "@causeway/contracts/deploy";
 import {
   createLocalClient,
   LocalTransactionFailed,

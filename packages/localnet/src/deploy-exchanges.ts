@@ -18,7 +18,7 @@ export interface ExchangeContracts {
   readonly uniswapV2Router: Address;
 }
 
-/** How many contracts the deployer creates before these. */
+/** How many transactions the deployer sends before these. */
 const before = 7;
 
 /** Known before anything is deployed. */

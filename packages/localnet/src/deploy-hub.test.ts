@@ -26,10 +26,12 @@ import {
   type LocalClient,
   type RunningAnvil,
 } from "@causeway/testkit";
-import { deployHub, localHub } from "./deploy-hub.ts";
+import { deployHub, hubContracts, localHub } from "./deploy-hub.ts";
 
-const { contracts, chainId } = localHub;
+const { chainId } = localHub;
 const oracles = localAccounts("oracle", 3);
+const quorum = { signers: oracles.map(({ address }) => address), threshold: 2 };
+const contracts = hubContracts(quorum);
 const alias: Address = `0x${"a1".repeat(20)}`;
 
 let node: RunningAnvil;
@@ -37,7 +39,7 @@ let client: LocalClient;
 beforeAll(async () => {
   node = await startAnvil({ chainId });
   client = createLocalClient(node);
-  await deployHub(node, { signers: oracles.map(({ address }) => address), threshold: 2 });
+  await deployHub(node, quorum);
 });
 afterAll(async () => await node.stop());
 
@@ -95,7 +97,7 @@ test("the contracts are at the predicted addresses, and know each other", async 
     }),
   ]);
   expect(hub).toBe(contracts.hub);
-  expect(signers).toEqual(oracles.map(({ address }) => address));
+  expect(signers.toSorted()).toEqual(oracles.map(({ address }) => address).toSorted());
   expect(threshold).toBe(2n);
   expect(oracleOfAllocator).toBe(contracts.oracleMultisig);
   expect(oracleOfMapping).toBe(contracts.oracleMultisig);

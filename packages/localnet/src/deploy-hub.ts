@@ -1,23 +1,16 @@
-import {
-  allocatorAbi,
-  allocatorBytecode,
-  genericMappingAbi,
-  genericMappingBytecode,
-  hubAbi,
-  hubBytecode,
-  oracleAbi,
-  oracleBytecode,
-  oracleMultisigAbi,
-  oracleMultisigBytecode,
-} from "@causeway/contracts";
-import { encodeDeployData, encodeFunctionData, parseEther, type Address } from "viem";
-import { privateKeyToAccount } from "viem/accounts";
+import { planHub, plannedAddress, type DeploymentPlan } from "@causeway/contracts/deploy";
+import type { Address } from "viem";
 import { localAccount } from "./accounts.ts";
-import { createdBy, deployInOrder, type Creation } from "./deploy-in-order.ts";
-import { giveNative } from "./give-native.ts";
-import { createLocalClient, sendPipelined, type NodeAddress } from "@causeway/testkit";
+import { deployInOrder, plannedCreations } from "./deploy-in-order.ts";
+import type { NodeAddress } from "@causeway/testkit";
 
-/** What stands on the local hub. */
+/** Who signs for the hub: `threshold` of the signers. */
+export interface Quorum {
+  readonly signers: readonly Address[];
+  readonly threshold: number;
+}
+
+/** The contracts of a hub. */
 export interface HubContracts {
   readonly hub: Address;
   readonly oracleMultisig: Address;
@@ -26,91 +19,40 @@ export interface HubContracts {
   readonly genericMapping: Address;
 }
 
-/** Known before anything is deployed. */
-export const localHub: { readonly chainId: number; readonly name: string; readonly contracts: HubContracts } =
-  {
-    chainId: 72_100_339,
-    name: "hub",
-    contracts: {
-      hub: createdBy(0),
-      oracleMultisig: createdBy(1),
-      oracle: createdBy(2),
-      allocator: createdBy(3),
-      genericMapping: createdBy(4),
-    },
+/** The chain of the local hub. */
+export const localHub: { readonly chainId: number; readonly name: string } = {
+  chainId: 72_100_339,
+  name: "hub",
+};
+
+/** Where the contracts of a quorum's hub are, before anything is deployed. */
+export function hubContracts(quorum: Quorum): HubContracts {
+  const plan = localPlan(quorum);
+  return {
+    hub: plannedAddress(plan, "Hub"),
+    oracleMultisig: plannedAddress(plan, "OracleMultisig"),
+    oracle: plannedAddress(plan, "Oracle"),
+    allocator: plannedAddress(plan, "Allocator"),
+    genericMapping: plannedAddress(plan, "GenericMapping"),
   };
-
-/** Whose word the hub takes: `threshold` of the signers. */
-export interface Quorum {
-  readonly signers: readonly Address[];
-  readonly threshold: number;
 }
-
-/** First of each role that the contracts know; they have no other. */
-const role = 1n;
 
 /**
- * Deploys the hub's contracts to a fresh local chain and gives each its role: the ledger listens to the
- * oracle contract, that to the quorum, and the record of payloads to the allocator.
+ * Deploys the hub's contracts with their roles to a fresh local chain, as `operator deploy` does.
  *
- * @throws LocalTransactionFailed when the chain is not fresh or a transaction reverts.
+ * @throws LocalTransactionFailed when the chain is not fresh or a transaction reverts
  */
-export async function deployHub(node: NodeAddress, quorum: Quorum): Promise<void> {
-  await deployInOrder(node, creations(quorum));
-  const { hub, oracle, oracleMultisig, allocator } = localHub.contracts;
-  const roles = [
-    { label: "grant of the minter role", to: hub, holder: oracle },
-    { label: "grant of the oracle role", to: oracle, holder: oracleMultisig },
-    { label: "grant of the allocator role", to: allocator, holder: localAccount("allocator").address },
-  ];
-  const client = createLocalClient(node);
-  const owner = privateKeyToAccount(localAccount("owner").privateKey);
-  await giveNative(client, [{ address: owner.address, value: parseEther("1000") }]);
-  const grants = roles.map(({ label, to, holder }) => ({
-    label,
-    to,
-    // The function is the same in all three.
-    data: encodeFunctionData({ abi: hubAbi, functionName: "grantRoles", args: [holder, role] }),
-  }));
-  await sendPipelined(client, owner, grants, 100_000n);
+export async function deployHub(node: NodeAddress, quorum: Quorum): Promise<HubContracts> {
+  await deployInOrder(node, plannedCreations(localPlan(quorum)));
+  return hubContracts(quorum);
 }
 
-function creations({ signers, threshold }: Quorum): Creation[] {
-  const owner = localAccount("owner").address;
-  const { hub, oracleMultisig } = localHub.contracts;
-  return [
-    { label: "Hub", data: encodeDeployData({ abi: hubAbi, bytecode: hubBytecode, args: [owner] }) },
-    {
-      label: "OracleMultisig",
-      data: encodeDeployData({
-        abi: oracleMultisigAbi,
-        bytecode: oracleMultisigBytecode,
-        args: [owner, signers, BigInt(threshold)],
-      }),
-    },
-    {
-      label: "Oracle",
-      data: encodeDeployData({
-        abi: oracleAbi,
-        bytecode: oracleBytecode,
-        args: [owner, hub, "Oracle", "1"],
-      }),
-    },
-    {
-      label: "Allocator",
-      data: encodeDeployData({
-        abi: allocatorAbi,
-        bytecode: allocatorBytecode,
-        args: [owner, oracleMultisig],
-      }),
-    },
-    {
-      label: "GenericMapping",
-      data: encodeDeployData({
-        abi: genericMappingAbi,
-        bytecode: genericMappingBytecode,
-        args: [oracleMultisig],
-      }),
-    },
-  ];
+function localPlan({ signers, threshold }: Quorum): DeploymentPlan {
+  return planHub({
+    owner: localAccount("owner").address,
+    allocator: localAccount("allocator").address,
+    oracles: signers,
+    threshold,
+    domain: { name: "Oracle", version: "1" },
+  });
 }

@@ -1,3 +1,4 @@
+import { create2Calldata, deterministicDeployer, type DeploymentPlan } from "@causeway/contracts/deploy";
 import { getContractAddress, parseEther, type Address, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { localAccount } from "./accounts.ts";
@@ -14,10 +15,23 @@ const deployer = localAccount("deployer");
 /** The deployer's gas, and the wrapped native token that it brings to pools. */
 export const deployerWei = parseEther("100000");
 
-/** A contract to create: its creation code with the encoded arguments of its constructor. */
+/**
+ * A contract to create: its creation code with the encoded arguments of its constructor, or the calldata for
+ * the deterministic deployer.
+ */
 export interface Creation {
   readonly label: string;
   readonly data: Hex;
+  readonly to?: Address;
+}
+
+/** The creations of a plan; each takes a place in the order, but its address does not depend on it. */
+export function plannedCreations({ creations }: DeploymentPlan): Creation[] {
+  return creations.map(({ contract, creationCode }) => ({
+    label: contract,
+    to: deterministicDeployer,
+    data: create2Calldata(creationCode),
+  }));
 }
 
 /**
@@ -29,7 +43,8 @@ export function createdBy(nonce: number): Address {
 }
 
 /**
- * Creates contracts on a fresh chain, each at the address of its place in the order.
+ * Creates contracts on a fresh chain: those of a plan where the plan says, each other one at the address of
+ * its place in the order.
  *
  * @throws LocalTransactionFailed when the chain is not fresh or a constructor reverts.
  */
@@ -45,9 +60,10 @@ export async function deployInOrder(node: NodeAddress, creations: readonly Creat
       `chain ${node.chainId} is not new: its deployer has already sent ${nonce} transactions`,
     );
   }
-  const calls = creations.map(({ label, data }) => ({ label: `creation of ${label}`, data }));
-  const receipts = await sendPipelined(client, from, calls, 6_000_000n);
+  const calls = creations.map((creation) => ({ ...creation, label: `creation of ${creation.label}` }));
+  const receipts = await sendPipelined(client, from, calls, 7_000_000n);
   receipts.forEach((receipt, index) => {
+    if (calls[index]?.to !== undefined) return;
     if (receipt.contractAddress?.toLowerCase() !== createdBy(index).toLowerCase()) {
       throw new LocalTransactionFailed(
         `${calls[index]?.label} was deployed at unexpected address ${receipt.contractAddress}`,

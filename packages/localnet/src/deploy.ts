@@ -1,22 +1,11 @@
 import {
-  approvalProxyAbi,
-  approvalProxyBytecode,
-  depositAddressFactoryAbi,
-  depositAddressFactoryBytecode,
-  depositoryAbi,
-  depositoryBytecode,
-  multicall3Abi,
-  multicall3Bytecode,
   permit2Address,
   permitTokenAbi,
   permitTokenBytecode,
-  receiverAbi,
-  receiverBytecode,
-  routerAbi,
-  routerBytecode,
   testUsdAbi,
   testUsdBytecode,
 } from "@causeway/contracts";
+import { planChain, plannedAddress } from "@causeway/contracts/deploy";
 import { encodeDeployData, type Address } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { localAccount } from "./accounts.ts";
@@ -27,7 +16,7 @@ import {
   pairRouterCreation,
   type ExchangeContracts,
 } from "./deploy-exchanges.ts";
-import { createdBy, deployInOrder, type Creation } from "./deploy-in-order.ts";
+import { createdBy, deployInOrder, plannedCreations, type Creation } from "./deploy-in-order.ts";
 import { createLocalClient, sendPipelined, type NodeAddress } from "@causeway/testkit";
 import { permit2Creation } from "./permit2.ts";
 
@@ -53,15 +42,24 @@ export interface LocalDeployment extends ExchangeContracts {
   readonly tokens: readonly LocalToken[];
 }
 
+/** The contracts of the service, as `operator deploy` plans them. */
+const plan = planChain({
+  owner: localAccount("owner").address,
+  allocator: localAccount("allocator").address,
+  solver: localAccount("solver").address,
+  depositAddressOperator: localAccount("depositAddressOperator").address,
+  multicall3: true,
+});
+
 /** Known before anything is deployed. */
 export const localDeployment: LocalDeployment = {
-  depository: createdBy(0),
-  router: createdBy(1),
-  approvalProxy: createdBy(2),
-  receiver: createdBy(3),
-  multicall3: createdBy(4),
+  depository: plannedAddress(plan, "Depository"),
+  router: plannedAddress(plan, "Router"),
+  approvalProxy: plannedAddress(plan, "ApprovalProxy"),
+  receiver: plannedAddress(plan, "Receiver"),
+  multicall3: plannedAddress(plan, "Multicall3"),
   permit2: permit2Address,
-  depositAddressFactory: createdBy(14),
+  depositAddressFactory: plannedAddress(plan, "DepositAddressFactory"),
   ...localExchanges,
   tokens: [
     { symbol: "USDC", name: "USD Coin", decimals: 6, address: createdBy(5) },
@@ -77,10 +75,13 @@ export const localDeployment: LocalDeployment = {
  * @throws LocalTransactionFailed when the chain is not fresh or a constructor reverts.
  */
 export async function deployLocal(node: NodeAddress): Promise<LocalDeployment> {
+  const planned = plannedCreations(plan);
+  // The places of planned contracts are free to choose: these give the others their known addresses.
   await deployInOrder(node, [
-    ...creations(),
+    ...planned.slice(0, 5),
+    ...tokenCreations(),
     ...exchangeCreations(),
-    depositAddresses(),
+    ...planned.slice(5),
     pairRouterCreation(),
   ]);
   const from = privateKeyToAccount(localAccount("deployer").privateKey);
@@ -88,43 +89,10 @@ export async function deployLocal(node: NodeAddress): Promise<LocalDeployment> {
   return localDeployment;
 }
 
-function depositAddresses(): Creation {
-  const args = [
-    localDeployment.depository,
-    localAccount("owner").address,
-    localAccount("depositAddressOperator").address,
-  ] as const;
-  return {
-    label: "DepositAddressFactory",
-    data: encodeDeployData({ abi: depositAddressFactoryAbi, bytecode: depositAddressFactoryBytecode, args }),
-  };
-}
-
-function creations(): Creation[] {
-  const owner = localAccount("owner").address;
-  const allocator = localAccount("allocator").address;
-  const solver = localAccount("solver").address;
+function tokenCreations(): Creation[] {
   const [usd, tst] = localDeployment.tokens;
   if (usd === undefined || tst === undefined) throw new RangeError("invariant violated: two tokens expected");
   return [
-    {
-      label: "Depository",
-      data: encodeDeployData({ abi: depositoryAbi, bytecode: depositoryBytecode, args: [owner, allocator] }),
-    },
-    { label: "Router", data: encodeDeployData({ abi: routerAbi, bytecode: routerBytecode }) },
-    {
-      label: "ApprovalProxy",
-      data: encodeDeployData({
-        abi: approvalProxyAbi,
-        bytecode: approvalProxyBytecode,
-        args: [localDeployment.router],
-      }),
-    },
-    {
-      label: "Receiver",
-      data: encodeDeployData({ abi: receiverAbi, bytecode: receiverBytecode, args: [solver] }),
-    },
-    { label: "Multicall3", data: encodeDeployData({ abi: multicall3Abi, bytecode: multicall3Bytecode }) },
     {
       label: "TestUsd",
       data: encodeDeployData({ abi: testUsdAbi, bytecode: testUsdBytecode, args: [usd.name, usd.symbol] }),

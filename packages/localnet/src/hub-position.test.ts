@@ -14,11 +14,12 @@ import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { localAccount, localAccounts } from "./accounts.ts";
 import { createLocalClient, sendPipelined, startAnvil, type RunningAnvil } from "@causeway/testkit";
-import { deployHub, localHub } from "./deploy-hub.ts";
+import { deployHub, localHub, type HubContracts } from "./deploy-hub.ts";
 import type { HubEndpoint } from "./endpoints.ts";
 import { watchPosition } from "./hub-position.ts";
 
-const { contracts, chainId: id, name } = localHub;
+const { chainId: id, name } = localHub;
+let contracts: HubContracts;
 const oracles = localAccounts("oracle", 3);
 const holder = { chainName: "local-a", address: localAccount("solver").address };
 const currency = { chainName: "local-a", address: `0x${"cc".repeat(20)}` as Address };
@@ -31,7 +32,7 @@ let node: RunningAnvil;
 let hub: HubEndpoint;
 beforeAll(async () => {
   node = await startAnvil({ chainId: id });
-  await deployHub(node, { signers: oracles.map(({ address }) => address), threshold: 2 });
+  contracts = await deployHub(node, { signers: oracles.map(({ address }) => address), threshold: 2 });
   hub = { id, name, rpcUrl: node.url, contracts };
 });
 afterAll(async () => await node.stop());

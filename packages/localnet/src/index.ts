@@ -27,7 +27,7 @@ export {
   type HubEndpoint,
   type OracleEndpoint,
 } from "./endpoints.ts";
-export { deployHub, localHub, type HubContracts, type Quorum } from "./deploy-hub.ts";
+export { deployHub, hubContracts, localHub, type HubContracts, type Quorum } from "./deploy-hub.ts";
 export {
   arrangeSponsorship,
   localOperatorToken,

@@ -1,4 +1,4 @@
-import { localHub, type Quorum } from "./deploy-hub.ts";
+import { hubContracts, localHub, type Quorum } from "./deploy-hub.ts";
 import { localAccounts, type LocalAccount } from "./accounts.ts";
 
 /** One oracle of the local system before it is started. */
@@ -69,7 +69,8 @@ export function planOracles(ports: readonly number[]): OraclePlan {
 /** What the worker reads to settle, and every process to find the hub; empty when there are no oracles. */
 export function settlementEnvironment(plan: OraclePlan, hubPort: number): Record<string, string> {
   if (plan.oracles.length === 0) return {};
-  const { chainId, contracts } = localHub;
+  const { chainId } = localHub;
+  const contracts = hubContracts(plan.quorum);
   return {
     ORACLE_URLS: plan.oracles.map(({ url, apiKey }) => `${url}|${apiKey}`).join(";"),
     HUB_RPC_URL: urlOf(hubPort),

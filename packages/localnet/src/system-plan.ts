@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { parseEther, parseUnits, type Address } from "viem";
 import { localAccount, localAccounts, type LocalAccount } from "./accounts.ts";
 import { givenUrl, isPortFree, localnetDir, PortInUse, type UnexpectedExit } from "@causeway/testkit";
-import { localHub } from "./deploy-hub.ts";
+import { hubContracts, localHub } from "./deploy-hub.ts";
 import type { HubEndpoint, OracleEndpoint } from "./endpoints.ts";
 import type { Funding } from "./fund.ts";
 import { givenNodeEnvironment, readGivenNodes, type GivenNode } from "./given-node.ts";
@@ -188,14 +188,15 @@ export function hubFundings({ solver }: SystemPlan): Funding[] {
   }));
 }
 
-export function describeSettlement({ oracles: { oracles }, ports }: SystemPlan): {
+export function describeSettlement({ oracles: { oracles, quorum }, ports }: SystemPlan): {
   oracles: OracleEndpoint[];
   hub?: HubEndpoint;
 } {
   const described = oracles.map(({ url, account, apiKey }) => ({ url, address: account.address, apiKey }));
   if (described.length === 0) return { oracles: described };
-  const { chainId: id, name, contracts } = localHub;
-  return { oracles: described, hub: { id, name, rpcUrl: urlOfPort(ports.hub), contracts } };
+  const { chainId: id, name } = localHub;
+  const hub = { id, name, rpcUrl: urlOfPort(ports.hub), contracts: hubContracts(quorum) };
+  return { oracles: described, hub };
 }
 
 export function urlOfPort(port: number): string {

@@ -100,20 +100,20 @@ export async function startNonceWorld(): Promise<NonceWorld> {
   const signers = [rawKeySigner(key("a1")), rawKeySigner(key("b2")), rawKeySigner(key("c3"))];
   const solver = rawKeySigner(key("d4"));
   const node = await startAnvil({ chainId: localHub.chainId, extraArgs: ["--no-mining"] });
-  await deployHub(node, { signers: signers.map(({ address }) => address), threshold: 2 });
+  const contracts = await deployHub(node, { signers: signers.map(({ address }) => address), threshold: 2 });
   const hubClient = createLocalClient(node);
   await hubClient.setBalance({ address: solver.address, value: 10n ** 20n });
   // Nothing is known before the contracts are final.
   await hubClient.mine({ blocks: 3 });
-  const mapping = localHub.contracts.genericMapping.toLowerCase() as Address;
+  const mapping = contracts.genericMapping.toLowerCase() as Address;
   const lower = (address: Address): Address => address.toLowerCase() as Address;
   const hub: AttestationHub = {
     name: localHub.name,
     rpcUrl: node.url,
     chainId: localHub.chainId,
-    hubAddress: lower(localHub.contracts.hub),
-    oracleAddress: lower(localHub.contracts.oracle),
-    oracleMultisigAddress: lower(localHub.contracts.oracleMultisig),
+    hubAddress: lower(contracts.hub),
+    oracleAddress: lower(contracts.oracle),
+    oracleMultisigAddress: lower(contracts.oracleMultisig),
     allocatorAddress: undefined,
     genericMappingAddress: mapping,
     domain: { name: "Oracle", version: "1" },
@@ -130,7 +130,7 @@ export async function startNonceWorld(): Promise<NonceWorld> {
 
   const uow = postgresUnitOfWork(pool, events);
   const stored = nonceMappingStore(sql);
-  const hubChain = connectHub(hub, clock, lower(localHub.contracts.oracleMultisig));
+  const hubChain = connectHub(hub, clock, lower(contracts.oracleMultisig));
   const mappings = connectHubMappings(hub, mapping);
   const chainName = (id: number) => (id === EXCHANGE_ID ? NAME : undefined);
   const settling: SettlementServices = {

@@ -17,7 +17,7 @@ const CALLER_KEY = "caller-key".padEnd(32, "-");
 const KEY = `0x${"5a".repeat(32)}` as const;
 const own = privateKeyToAddress(KEY).toLowerCase();
 const CHAIN_ID = 72100117;
-const DEPOSITORY = "0xcB4eF25fF9aaA627023476D9677c4Bc0164Da31b";
+const DEPOSITORY = "0xBE1a86370EF893e948cb88F013b34fD6f86B926E";
 const home = mkdtempSync(join(tmpdir(), "causeway-oracle-"));
 
 let node: Awaited<ReturnType<typeof startDepositNode>>;

@@ -3,7 +3,7 @@ import type { HubChain } from "../../../apps/api/src/settlement/hub.port.ts";
 import type { SettlementServices } from "../../../apps/api/src/settlement/settlement-services.port.ts";
 import { rawKeySigner } from "@causeway/attest";
 import { oracleMultisigAbi } from "@causeway/contracts";
-import { localAccount, localHub } from "@causeway/localnet";
+import { hubContracts, localAccount } from "@causeway/localnet";
 import { encodeFunctionData } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { Died, mortalServices } from "../../fakes/mortal-services.ts";
@@ -200,13 +200,15 @@ test("attests a refused execution again, with signatures that the hub accepts no
 /** Sets how many of the three oracles the hub requires from now on. */
 async function requireOracles(threshold: number): Promise<void> {
   const owner = privateKeyToAccount(localAccount("owner").privateKey);
+  const signers = world.signers.map(({ address }) => address);
+  await world.hubClient.setBalance({ address: owner.address, value: 10n ** 18n });
   await world.hubClient.sendTransaction({
     account: owner,
-    to: localHub.contracts.oracleMultisig,
+    to: hubContracts({ signers, threshold: 2 }).oracleMultisig,
     data: encodeFunctionData({
       abi: oracleMultisigAbi,
       functionName: "setSigners",
-      args: [world.signers.map(({ address }) => address), BigInt(threshold)],
+      args: [signers, BigInt(threshold)],
     }),
     gas: 500_000n,
   });

@@ -32,7 +32,7 @@ beforeAll(async () => {
   world = await startNonEvmWorld({ destination: "outputs" });
   const signers = ["a1", "b2"].map((byte) => rawKeySigner(`0x${byte.repeat(32)}`));
   const node = await startAnvil({ chainId: localHub.chainId, extraArgs: ["--no-mining"] });
-  await deployHub(node, { signers: signers.map(({ address }) => address), threshold: 2 });
+  const contracts = await deployHub(node, { signers: signers.map(({ address }) => address), threshold: 2 });
   const client = createLocalClient(node);
   const solver = world.services.signer.address;
   await client.setBalance({ address: solver, value: 10n ** 20n });
@@ -41,16 +41,16 @@ beforeAll(async () => {
     name: localHub.name,
     rpcUrl: node.url,
     chainId: localHub.chainId,
-    hubAddress: lower(localHub.contracts.hub),
-    oracleAddress: lower(localHub.contracts.oracle),
-    oracleMultisigAddress: lower(localHub.contracts.oracleMultisig),
-    allocatorAddress: lower(localHub.contracts.allocator),
+    hubAddress: lower(contracts.hub),
+    oracleAddress: lower(contracts.oracle),
+    oracleMultisigAddress: lower(contracts.oracleMultisig),
+    allocatorAddress: lower(contracts.allocator),
     domain: { name: "Oracle", version: "1" },
     settlementKey: "payment",
     fillLeadSeconds: 60,
     finality: { kind: "depth", blocks: 2n, seconds: 0n },
   };
-  hub = connectHub(description, world.clock, lower(localHub.contracts.oracleMultisig));
+  hub = connectHub(description, world.clock, lower(contracts.oracleMultisig));
   oracle = await startFakeOracle([world.origin, world.destination].map(attestedChain), description, signers);
   const home = { name: SOLVER_CHAIN, vmType: "evm" } as Chain;
   services = {

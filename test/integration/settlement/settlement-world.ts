@@ -64,17 +64,17 @@ export async function startSettlementWorld(): Promise<SettlementWorld> {
   const engine = await startEngineWorld({ chain: { finalityBlocks: 2 } });
   const signers = [rawKeySigner(key("a1")), rawKeySigner(key("b2")), rawKeySigner(key("c3"))];
   const node = await startAnvil({ chainId: localHub.chainId, extraArgs: ["--no-mining"] });
-  await deployHub(node, { signers: signers.map(({ address }) => address), threshold: 2 });
+  const contracts = await deployHub(node, { signers: signers.map(({ address }) => address), threshold: 2 });
   const hubClient = createLocalClient(node);
   await hubClient.setBalance({ address: engine.solver.address, value: 10n ** 20n });
   const hub: AttestationHub = {
     name: localHub.name,
     rpcUrl: node.url,
     chainId: localHub.chainId,
-    hubAddress: lower(localHub.contracts.hub),
-    oracleAddress: lower(localHub.contracts.oracle),
-    oracleMultisigAddress: lower(localHub.contracts.oracleMultisig),
-    allocatorAddress: lower(localHub.contracts.allocator),
+    hubAddress: lower(contracts.hub),
+    oracleAddress: lower(contracts.oracle),
+    oracleMultisigAddress: lower(contracts.oracleMultisig),
+    allocatorAddress: lower(contracts.allocator),
     domain: { name: "Oracle", version: "1" },
     settlementKey: "payment",
     fillLeadSeconds: 60,
@@ -87,7 +87,7 @@ export async function startSettlementWorld(): Promise<SettlementWorld> {
     return started;
   };
   const oracle = await startOracle(signers.slice(0, 2));
-  const chain: HubChain = connectHub(hub, engine.clock, lower(localHub.contracts.oracleMultisig));
+  const chain: HubChain = connectHub(hub, engine.clock, lower(contracts.oracleMultisig));
   const asking = (...oracles: readonly FakeOracle[]): SettlementServices => ({
     ...engine.services,
     hub: chain,

@@ -49,6 +49,16 @@ export const withdrawSettings = {
   }),
 };
 
+/** Read by `operator deploy` alone, never by the service. */
+export const deploySettings = {
+  deployerPrivateKey: privateKey({
+    name: "DEPLOYER_PRIVATE_KEY",
+    optional: true,
+    describe:
+      "Sends the transactions of `operator deploy apply` and pays for them. It never owns a contract and gets no role. Only `operator deploy` reads it: keep it off the machines of the service.",
+  }),
+};
+
 /** The settings of the API and the worker. */
 export const settingGroups = {
   location: locationSettings,
@@ -88,4 +98,5 @@ export const apiSettingGroups: readonly SettingGroup[] = [
   { title: "Permit signatures", settings: settingGroups.permits },
   { title: "Settlement", settings: settingGroups.settlement },
   { title: "Withdrawals from the hub", settings: withdrawSettings },
+  { title: "Deployment of contracts", settings: deploySettings },
 ];

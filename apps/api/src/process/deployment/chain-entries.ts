@@ -1,0 +1,121 @@
+import { readJsonFile } from "@causeway/config";
+import { plannedAddress } from "@causeway/contracts/deploy";
+import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Address } from "viem";
+import type { DeployTarget } from "./deploy-target.ts";
+import { textAt, valueAt, withValueAt } from "./entry-fields.ts";
+
+/** A field of an entry and the address that the plan gives it. */
+export interface PlannedField {
+  readonly path: readonly string[];
+  readonly planned: Address;
+  /** What the configuration says now; undefined: nothing. */
+  readonly configured: string | undefined;
+  /** The variable that the entry takes it from. */
+  readonly variable: string | undefined;
+}
+
+/** The fields of a target's entry that its plan decides. */
+export function plannedFields(target: DeployTarget): readonly PlannedField[] {
+  const { plan, fields, entry, resolved } = target;
+  const planned = new Set(
+    plan.creations.flatMap(({ contracts }) => contracts.map(({ contract }) => contract)),
+  );
+  return fields
+    .filter(({ contract }) => planned.has(contract))
+    .map(({ contract, path }) => {
+      const written = textAt(entry, path);
+      return {
+        path,
+        planned: plannedAddress(plan, contract),
+        configured: textAt(resolved, path),
+        variable: written?.startsWith("$") === true ? written.slice(1) : undefined,
+      };
+    });
+}
+
+/** Whether the configuration names another contract than the plan. */
+export function isReplaced({ configured, planned }: PlannedField): boolean {
+  return configured !== undefined && configured.toLowerCase() !== planned.toLowerCase();
+}
+
+/**
+ * Refuses a folder that cannot be written to, before anything is paid for.
+ * @throws Error with the file and the reason
+ */
+export function requireWritable(folder: string, fileName: string): void {
+  const probe = join(folder, `.${fileName}.${process.pid}`);
+  try {
+    writeFileSync(probe, "");
+    rmSync(probe);
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? "unknown error";
+    throw new Error(`--write: ${join(folder, fileName)} cannot be written (${code})`, { cause: error });
+  }
+  readFile(folder, fileName);
+}
+
+/** Sets the addresses of a deployed chain in its file, atomically. Other entries stay as they are. */
+export function writeEntry(folder: string, target: DeployTarget): void {
+  const entries = readFile(folder, target.fileName);
+  const at = entries.findIndex((one) => textAt(one, ["id"]) === target.name);
+  const entry = entryWith(at < 0 ? target.entry : (entries[at] as object), target);
+  const written = at < 0 ? [...entries, entry] : entries.with(at, entry);
+  const file = join(folder, target.fileName);
+  const draft = `${file}.${process.pid}`;
+  writeFileSync(draft, `${JSON.stringify(written, null, 2)}\n`);
+  renameSync(draft, file);
+}
+
+/**
+ * The entry with the planned addresses. Replaced contracts stay known: deposits to a former depository count,
+ * and oracles attest payments through former routers.
+ */
+function entryWith(entry: object, target: DeployTarget): object {
+  const fields = plannedFields(target);
+  let result = entry;
+  for (const { path, planned } of fields) result = withValueAt(result, path, planned);
+  if (target.kind === "hub") return result;
+  const replaced = fields.filter(isReplaced);
+  const former = replaced.flatMap(({ configured = [] }) => configured);
+  const depositories = replaced.flatMap(({ path, configured = [] }) =>
+    path[0] === "depository" ? configured : [],
+  );
+  result = withMembers(result, ["additionalDepositories"], depositories);
+  result = withMembers(result, ["contracts", "formerContracts"], former);
+  const paying = fields.filter(({ path }) => ["router", "approvalProxy"].includes(path[1] ?? ""));
+  const fillContracts = ["additionalData", "fillContracts"];
+  // Without the list, oracles expect the current router and approval proxy alone.
+  if (!paying.some(isReplaced) && listAt(result, fillContracts).length === 0) return result;
+  const both = paying.flatMap(({ configured, planned }) => [
+    ...(configured === undefined ? [] : [configured]),
+    planned,
+  ]);
+  return withMembers(result, fillContracts, both);
+}
+
+/** The entry with addresses added to a list, unless it has them. */
+function withMembers(entry: object, path: readonly string[], addresses: readonly string[]): object {
+  const list = listAt(entry, path);
+  const known = new Set(list.map((one) => String(one).toLowerCase()));
+  const added = addresses.filter((one) => {
+    const isNew = !known.has(one.toLowerCase());
+    known.add(one.toLowerCase());
+    return isNew;
+  });
+  return added.length === 0 ? entry : withValueAt(entry, path, [...list, ...added]);
+}
+
+function listAt(entry: object, path: readonly string[]): readonly unknown[] {
+  const value = valueAt(entry, path);
+  return Array.isArray(value) ? value : [];
+}
+
+function readFile(folder: string, fileName: string): readonly unknown[] {
+  const file = join(folder, fileName);
+  if (!existsSync(file)) return [];
+  const entries = readJsonFile(file, fileName);
+  if (!Array.isArray(entries)) throw new Error(`--write: ${file} must contain an array of chains`);
+  return entries;
+}

@@ -1,0 +1,142 @@
+import { hasWrongChecksum, parseAddress } from "@causeway/domain";
+import { parseArgs } from "node:util";
+import { getAddress, parseGwei, zeroAddress, type Address } from "viem";
+
+export type DeployAction = "plan" | "apply" | "verify";
+
+/** The options of `operator deploy`. */
+export interface DeployInputs {
+  readonly action: DeployAction;
+  readonly chains: readonly string[];
+  readonly hub: boolean;
+  readonly owner: Address;
+  readonly ownerIsAccount: boolean;
+  readonly allocator: Address;
+  readonly solver: Address | undefined;
+  readonly depositAddressOperator: Address | undefined;
+  readonly oracles: readonly Address[];
+  readonly threshold: number | undefined;
+  readonly maxFeeWei: bigint;
+  readonly confirmations: number;
+  readonly waitSeconds: number;
+  /** Folder of configuration files. */
+  readonly write: string | undefined;
+  readonly replace: boolean;
+}
+
+/** Options that do not make a command. */
+export class Misused extends Error {
+  override readonly name = "Misused";
+}
+
+const text = { type: "string" } as const;
+const list = { type: "string", multiple: true } as const;
+const flag = { type: "boolean", default: false } as const;
+const OPTIONS = {
+  chain: list,
+  hub: flag,
+  owner: text,
+  "owner-is-account": flag,
+  allocator: text,
+  solver: text,
+  "deposit-address-operator": text,
+  oracle: list,
+  threshold: text,
+  "max-fee-gwei": { ...text, default: "100" },
+  confirmations: { ...text, default: "5" },
+  wait: { ...text, default: "600" },
+  write: text,
+  replace: flag,
+} as const;
+
+/** @throws Misused */
+export function readInputs(words: readonly string[]): DeployInputs {
+  const [action, ...args] = words;
+  if (action !== "plan" && action !== "apply" && action !== "verify")
+    throw new Misused(`expected plan, apply or verify, got ${action ?? "nothing"}`);
+  const values = parse(args);
+  const chains = [...new Set(values.chain ?? [])];
+  if (chains.length === 0 && !values.hub) throw new Misused("--chain or --hub is required");
+  if (values.owner === undefined || values.allocator === undefined)
+    throw new Misused("--owner and --allocator are required");
+  const oracles = (values.oracle ?? []).map((one) => address(one, "--oracle"));
+  if (new Set(oracles).size < oracles.length) throw new Misused("--oracle: an address is given twice");
+  const threshold =
+    values.threshold === undefined ? undefined : integer(values.threshold, "--threshold", 1, 255);
+  if (threshold !== undefined && threshold > oracles.length)
+    throw new Misused(
+      `--threshold must be at most ${oracles.length}, the number of oracles, got ${threshold}`,
+    );
+  const accounts = {
+    owner: address(values.owner, "--owner"),
+    allocator: address(values.allocator, "--allocator"),
+    solver: optional(values.solver, "--solver"),
+    depositAddressOperator: optional(values["deposit-address-operator"], "--deposit-address-operator"),
+  };
+  refuseShared(accounts);
+  return {
+    action,
+    chains,
+    hub: values.hub,
+    ...accounts,
+    ownerIsAccount: values["owner-is-account"],
+    oracles,
+    threshold,
+    maxFeeWei: gwei(values["max-fee-gwei"]),
+    confirmations: integer(values.confirmations, "--confirmations", 1, 100),
+    waitSeconds: integer(values.wait, "--wait", 1, 86_400),
+    write: values.write,
+    replace: values.replace,
+  };
+}
+
+type Accounts = Pick<DeployInputs, "owner" | "allocator" | "solver" | "depositAddressOperator">;
+
+/** The service does not start with such accounts, or refuses to withdraw. */
+function refuseShared({ owner, allocator, solver, depositAddressOperator: operator }: Accounts): void {
+  const different = [
+    ["--owner", owner, "--solver", solver],
+    ["--allocator", allocator, "--solver", solver],
+    ["--deposit-address-operator", operator, "--solver", solver],
+    ["--deposit-address-operator", operator, "--allocator", allocator],
+  ] as const;
+  for (const [option, one, otherOption, other] of different)
+    if (one !== undefined && one === other)
+      throw new Misused(`${option} and ${otherOption} must be different accounts`);
+}
+
+function parse(args: readonly string[]) {
+  try {
+    return parseArgs({ args: [...args], options: OPTIONS }).values;
+  } catch (error) {
+    throw new Misused(error instanceof Error ? error.message : "unknown options");
+  }
+}
+
+function optional(given: string | undefined, option: string): Address | undefined {
+  return given === undefined ? undefined : address(given, option);
+}
+
+function address(given: string, option: string): Address {
+  const parsed = parseAddress(given);
+  if (parsed === undefined || parsed === zeroAddress)
+    throw new Misused(`${option} must be a 20-byte address, not zero, got ${given}`);
+  if (hasWrongChecksum(given))
+    throw new Misused(`${option}: the checksum of ${given} is wrong, so the address may have a typo`);
+  return getAddress(parsed);
+}
+
+function integer(given: string, option: string, min: number, max: number): number {
+  const value = /^\d{1,6}$/.test(given) ? Number(given) : Number.NaN;
+  if (!(value >= min && value <= max))
+    throw new Misused(`${option} must be a whole number from ${min} to ${max}, got ${given}`);
+  return value;
+}
+
+function gwei(given: string): bigint {
+  if (!/^\d{1,9}(\.\d{1,9})?$/.test(given) || parseGwei(given) === 0n)
+    throw new Misused(
+      `--max-fee-gwei must be a positive decimal number with at most 9 decimals, got ${given}`,
+    );
+  return parseGwei(given);
+}

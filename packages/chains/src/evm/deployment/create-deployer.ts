@@ -1,0 +1,75 @@
+import { deterministicDeployerCreation, deterministicDeployerCreator } from "@causeway/contracts/deploy";
+import { setTimeout as sleep } from "node:timers/promises";
+import { BaseError, type LocalAccount } from "viem";
+import type { DeploymentChain } from "./deployment-chain.ts";
+import { hasDeterministicDeployer } from "./estimate.ts";
+import { readFees } from "./fees.ts";
+import { createSender, DeploymentUnfinished, readNonces, type BroadcastStep } from "./sender.ts";
+
+export interface CreateDeployerOptions {
+  readonly account: LocalAccount;
+  readonly maxFeeWei: bigint;
+  readonly endMs: number;
+  readonly pollMs: number;
+  readonly nowMs: () => number;
+  readonly onStep: (step: BroadcastStep) => void;
+}
+
+const WHAT = "deterministic deployer";
+
+/** The node accepts no transaction without a chain id. */
+export class DeployerRefused extends Error {
+  override readonly name = "DeployerRefused";
+}
+
+/**
+ * Creates the deterministic deployer on a chain that lacks it: funds the account that its transaction is
+ * signed by, and broadcasts that transaction.
+ *
+ * @throws DeployerRefused, DeploymentUnfinished, WrongDeterministicDeployer, GasPriceAboveCap
+ */
+export async function createDeterministicDeployer(
+  chain: DeploymentChain,
+  { account, maxFeeWei, endMs, pollMs, nowMs, onStep }: CreateDeployerOptions,
+): Promise<void> {
+  const { client } = chain;
+  const { address: creator, wei } = deterministicDeployerCreator;
+  let isBroadcast = false;
+  let funded = 0;
+  while (!(await hasDeterministicDeployer(client))) {
+    const balance = await client.getBalance({ address: creator });
+    const { mined, pending } = await readNonces(client, account.address);
+    const waitsFor = Math.max(pending, funded);
+    if (!isBroadcast && balance >= wei) {
+      await broadcastCreation(chain);
+      isBroadcast = true;
+    } else if (!isBroadcast && waitsFor <= mined) {
+      const sender = createSender(chain, account, await readFees(client, maxFeeWei), mined, onStep);
+      const value = wei - balance;
+      // Rollups count data of the parent chain as gas, too.
+      const gas = ((await client.estimateGas({ account: account.address, to: creator, value })) * 6n) / 5n;
+      await sender.send(`funds for the ${WHAT}`, { to: creator, value, gas });
+      funded = sender.nextNonce();
+    } else if (nowMs() >= endMs) {
+      if (waitsFor > mined) throw DeploymentUnfinished.stuck(WHAT, account.address, mined, waitsFor - 1);
+      throw new DeploymentUnfinished(
+        WHAT,
+        "its creation is not mined in time; it was signed for a gas price of 100 gwei",
+      );
+    } else await sleep(pollMs);
+  }
+}
+
+async function broadcastCreation({ client }: DeploymentChain): Promise<void> {
+  try {
+    await client.sendRawTransaction({ serializedTransaction: deterministicDeployerCreation });
+  } catch (error) {
+    const reason = error instanceof BaseError ? error.details || error.shortMessage : String(error);
+    // From an earlier run that was killed.
+    if (/already known|already imported|nonce too low/i.test(reason)) return;
+    throw new DeployerRefused(
+      `the node refused the transaction that creates the ${WHAT}: ${reason}. It is signed without a chain id; use an endpoint that accepts such transactions`,
+      { cause: error },
+    );
+  }
+}

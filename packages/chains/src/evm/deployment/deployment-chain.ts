@@ -1,0 +1,42 @@
+import { FAMILY_VM_TYPES } from "@causeway/domain";
+import { createPublicClient, type PublicClient } from "viem";
+import { createRpcTransport, type RpcTransport } from "../../nodes/transport.ts";
+import { checkedTransport } from "../connect.ts";
+import { viemTransport } from "../viem-transport.ts";
+
+/** The family that plans are made for, as chain files name it. */
+export const DEPLOYABLE_VM_TYPE = FAMILY_VM_TYPES.evm;
+
+/** A chain to deploy to. */
+export interface DeploymentChain {
+  readonly chainId: number;
+  /** Of the first endpoint, as `client`. */
+  readonly transport: RpcTransport;
+  /** Reads and sends. */
+  readonly client: PublicClient;
+  /** Further endpoints, which must see the contracts too before they count as deployed. */
+  readonly others: readonly PublicClient[];
+  close(): Promise<void>;
+}
+
+/** Connects to the endpoints of a chain; each is refused if it serves another chain. */
+export function connectForDeployment(chainId: number, rpcUrls: readonly string[]): DeploymentChain {
+  const transports = rpcUrls.map(
+    (url) => checkedTransport(createRpcTransport({ url, connections: 2 }), chainId).transport,
+  );
+  const clients = transports.map((transport) =>
+    createPublicClient({ transport: viemTransport(transport), cacheTime: 0 }),
+  );
+  const [transport] = transports;
+  const [client, ...others] = clients;
+  if (transport === undefined || client === undefined) throw new RangeError("invariant violated: no RPC URL");
+  return {
+    chainId,
+    transport,
+    client,
+    others,
+    async close() {
+      await Promise.all(transports.map((one) => one.close()));
+    },
+  };
+}

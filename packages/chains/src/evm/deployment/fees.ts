@@ -1,0 +1,47 @@
+import { formatGwei, type PublicClient } from "viem";
+
+/** What a deployer bids for gas, in wei. */
+export interface DeploymentFees {
+  /** What gas costs at the newest block, tip included. */
+  readonly current: bigint;
+  readonly bid:
+    | { readonly type: "eip1559"; readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint }
+    | { readonly type: "legacy"; readonly gasPrice: bigint };
+}
+
+/** The most that a bid can make one unit of gas cost. */
+export function maxGasPrice({ bid }: DeploymentFees): bigint {
+  return bid.type === "eip1559" ? bid.maxFeePerGas : bid.gasPrice;
+}
+
+/** Gas costs more than the operator allows. */
+export class GasPriceAboveCap extends Error {
+  override readonly name = "GasPriceAboveCap";
+}
+
+/**
+ * Twice the current base fee, so that a rising one does not strand the transactions, but never above the cap.
+ * @throws GasPriceAboveCap
+ */
+export async function readFees(client: PublicClient, capWei: bigint): Promise<DeploymentFees> {
+  const { baseFeePerGas } = await client.getBlock();
+  if (baseFeePerGas === null) {
+    const gasPrice = await client.getGasPrice();
+    requireBelow(gasPrice, capWei);
+    return { current: gasPrice, bid: { type: "legacy", gasPrice } };
+  }
+  const maxPriorityFeePerGas = await client.estimateMaxPriorityFeePerGas();
+  const current = baseFeePerGas + maxPriorityFeePerGas;
+  requireBelow(current, capWei);
+  const wanted = 2n * baseFeePerGas + maxPriorityFeePerGas;
+  const maxFeePerGas = wanted < capWei ? wanted : capWei;
+  return { current, bid: { type: "eip1559", maxFeePerGas, maxPriorityFeePerGas } };
+}
+
+function requireBelow(current: bigint, capWei: bigint): void {
+  if (current <= capWei) return;
+  const [now, cap] = [current, capWei].map((wei) => formatGwei(wei));
+  throw new GasPriceAboveCap(
+    `gas costs ${now} gwei now, more than --max-fee-gwei ${cap}; wait until it is cheaper, or raise the limit`,
+  );
+}

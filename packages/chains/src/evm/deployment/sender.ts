@@ -1,0 +1,68 @@
+import { keccak256, type Address, type Hex, type LocalAccount, type PublicClient } from "viem";
+import type { DeploymentChain } from "./deployment-chain.ts";
+import type { DeploymentFees } from "./fees.ts";
+
+/** Reported before the transaction is broadcast, so that a crash leaves its hash behind. */
+export interface BroadcastStep {
+  readonly step: "broadcast";
+  readonly contract: string;
+  readonly transaction: Hex;
+  readonly nonce: number;
+}
+
+/** The time is up before everything was deployed and confirmed. Running it again continues. */
+export class DeploymentUnfinished extends Error {
+  override readonly name = "DeploymentUnfinished";
+
+  constructor(what: string, why: string) {
+    super(`${what}: ${why}. Run the command again to continue`);
+  }
+
+  /** Transactions with these nonces are not mined. */
+  static stuck(what: string, account: Address, first: number, last: number): DeploymentUnfinished {
+    const which = first === last ? `transaction ${first}` : `transactions ${first} to ${last}`;
+    return new DeploymentUnfinished(
+      what,
+      `${which} of ${account} not mined in time. If this lasts, raise its fee or cancel it with a wallet of that account`,
+    );
+  }
+}
+
+/** How many transactions of an account are mined, and how many with those that are pending. */
+export async function readNonces(
+  client: PublicClient,
+  address: Address,
+): Promise<{ readonly mined: number; readonly pending: number }> {
+  const [mined, pending] = await Promise.all([
+    client.getTransactionCount({ address, blockTag: "latest" }),
+    client.getTransactionCount({ address, blockTag: "pending" }),
+  ]);
+  return { mined, pending };
+}
+
+interface Sent {
+  readonly to: Address;
+  readonly data?: Hex;
+  readonly value?: bigint;
+  readonly gas: bigint;
+}
+
+/** Broadcasts transactions with consecutive nonces. */
+export function createSender(
+  { client, chainId }: DeploymentChain,
+  account: LocalAccount,
+  { bid }: DeploymentFees,
+  firstNonce: number,
+  onStep: (step: BroadcastStep) => void,
+): { send(contract: string, sent: Sent): Promise<void>; nextNonce(): number } {
+  let nonce = firstNonce;
+  return {
+    async send(contract, sent) {
+      const signed = await account.signTransaction({ ...bid, ...sent, chainId, nonce });
+      onStep({ step: "broadcast", contract, transaction: keccak256(signed), nonce });
+      await client.sendRawTransaction({ serializedTransaction: signed });
+      nonce += 1;
+    },
+    nextNonce: () => nonce,
+  };
+}

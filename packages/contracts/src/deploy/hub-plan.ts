@@ -1,0 +1,136 @@
+import { concat, type Abi, type Address, type Hex } from "viem";
+import { allocatorAbi, allocatorBytecode } from "../generated/allocator.ts";
+import { genericMappingAbi, genericMappingBytecode } from "../generated/generic-mapping.ts";
+import { hubAbi, hubBytecode } from "../generated/hub.ts";
+import { hubSetupAbi, hubSetupBytecode } from "../generated/hub-setup.ts";
+import { oracleAbi, oracleBytecode } from "../generated/oracle.ts";
+import { oracleMultisigAbi, oracleMultisigBytecode } from "../generated/oracle-multisig.ts";
+import { creation } from "./chain-plan.ts";
+import type { ContractName } from "./builds.ts";
+import { create2Address } from "./create2.ts";
+import {
+  constructorOf,
+  type DeploymentPlan,
+  type PlannedContract,
+  type PlannedCreation,
+  type PlannedRead,
+} from "./plan.ts";
+
+/** Who may do what on the hub. */
+export interface HubPlanInputs {
+  readonly owner: Address;
+  /** Records the payloads of withdrawals. */
+  readonly allocator: Address;
+  /** The oracles' accounts; `threshold` of them together sign for the OracleMultisig. */
+  readonly oracles: readonly Address[];
+  readonly threshold: number;
+  /** EIP-712 domain of the Oracle. */
+  readonly domain: { readonly name: string; readonly version: string };
+}
+
+/** The only role that each contract knows. */
+const ROLE = 1n;
+
+/** The contracts of the hub. */
+export function planHub(inputs: HubPlanInputs): DeploymentPlan {
+  const { owner, threshold } = inputs;
+  // Their order is part of the address, and should not matter to who deploys.
+  const oracles = inputs.oracles.toSorted((a, b) => (BigInt(a) < BigInt(b) ? -1 : 1));
+  const abi = oracleMultisigAbi;
+  const multisig = creation(
+    "OracleMultisig",
+    abi,
+    oracleMultisigBytecode,
+    [owner, oracles, BigInt(threshold)],
+    {
+      owner,
+      roles: { [`sign together, any ${threshold} of`]: oracles },
+      immutables: {},
+      reads: [
+        ownerRead(abi, owner),
+        { abi, functionName: "signers", args: [], expected: oracles, input: "oracle" },
+        { abi, functionName: "threshold", args: [], expected: BigInt(threshold), input: "threshold" },
+      ],
+    },
+  );
+  const oracle = multisig.address;
+  const mapping = creation("GenericMapping", genericMappingAbi, genericMappingBytecode, [oracle], {
+    roles: { "signs entries": oracle },
+    immutables: { oracle },
+    domain: { name: "GenericMapping", version: "1" },
+    reads: [],
+  });
+  return { creations: [multisig, setup(inputs, oracle), mapping] };
+}
+
+/**
+ * One transaction creates the contracts that have roles, grants the roles and hands the contracts over, so
+ * the deployer's account never owns one.
+ */
+function setup({ owner, allocator: account, domain }: HubPlanInputs, multisig: Address): PlannedCreation {
+  const args = [owner, multisig, account, domain.name, domain.version];
+  const created = creation("HubSetup", hubSetupAbi, hubSetupBytecode, args, {
+    roles: {},
+    immutables: {},
+    reads: [],
+  });
+  const from = created.address;
+  const hub = ownedBy(from, owner, "Hub", hubAbi, hubBytecode, [from], {
+    roles: {},
+    immutables: {},
+  });
+  const oracle = ownedBy(
+    from,
+    owner,
+    "Oracle",
+    oracleAbi,
+    oracleBytecode,
+    [from, hub.address, domain.name, domain.version],
+    {
+      roles: { "oracle role": multisig },
+      immutables: { HUB: hub.address },
+      domain,
+    },
+  );
+  const allocator = ownedBy(from, owner, "Allocator", allocatorAbi, allocatorBytecode, [from, multisig], {
+    roles: { "allocator role": account },
+    immutables: { oracle: multisig },
+    domain: { name: "AllocatorSpender", version: "1" },
+  });
+  const immutables = { hub: hub.address, oracle: oracle.address, allocator: allocator.address };
+  return {
+    ...created,
+    contracts: [
+      ...created.contracts.map((one) => ({ ...one, immutables })),
+      {
+        ...hub,
+        roles: { "minter role": oracle.address },
+        reads: [...hub.reads, roleRead(hubAbi, oracle.address, "build")],
+      },
+      { ...oracle, reads: [...oracle.reads, roleRead(oracleAbi, multisig, "oracle")] },
+      { ...allocator, reads: [...allocator.reads, roleRead(allocatorAbi, account, "allocator")] },
+    ],
+  };
+}
+
+function ownedBy(
+  from: Address,
+  owner: Address,
+  contract: ContractName,
+  abi: Abi,
+  bytecode: Hex,
+  args: readonly unknown[],
+  rights: Pick<PlannedContract, "roles" | "immutables" | "domain">,
+): PlannedContract {
+  const constructing = constructorOf(abi, args);
+  const address = create2Address(concat([bytecode, constructing.encodedArguments]), from);
+  return { contract, address, ...constructing, owner, reads: [ownerRead(abi, owner)], ...rights };
+}
+
+function ownerRead(abi: Abi, owner: Address): PlannedRead {
+  return { abi, functionName: "owner", args: [], expected: owner, input: "owner" };
+}
+
+function roleRead(abi: Abi, holder: Address, input: PlannedRead["input"]): PlannedRead {
+  return { abi, functionName: "rolesOf", args: [holder], expected: ROLE, input };
+}

@@ -1,0 +1,47 @@
+import { pad, size, slice, type Hex } from "viem";
+import type { Build } from "./builds.ts";
+
+/** How deployed bytecode differs from a build. */
+export type BytecodeMismatch =
+  | { readonly kind: "length"; readonly found: number; readonly expected: number }
+  | { readonly kind: "byte"; readonly at: number; readonly found: Hex; readonly expected: Hex }
+  | { readonly kind: "immutable"; readonly name: string; readonly found: Hex; readonly expected: Hex };
+
+/**
+ * The first difference between `code` and the build with these immutables (each padded to 32 bytes), or
+ * undefined if there is none.
+ *
+ * @throws RangeError when a value of an immutable is not given: it would go unchecked
+ */
+export function matchBytecode(
+  build: Build,
+  immutables: Readonly<Record<string, Hex>>,
+  code: Hex,
+): BytecodeMismatch | undefined {
+  const expected = build.deployedBytecode;
+  if (size(code) !== size(expected)) return { kind: "length", found: size(code), expected: size(expected) };
+  const unused = new Set(Object.keys(immutables));
+  let masked = code.toLowerCase();
+  for (const [name, places] of Object.entries(build.immutables)) {
+    const value = immutables[name];
+    if (value === undefined)
+      throw new RangeError(`invariant violated: no value for immutable ${name} of ${build.path}`);
+    unused.delete(name);
+    for (const { start, length } of places) {
+      const found = slice(code, start, start + length);
+      const wanted = pad(value, { size: length });
+      if (found.toLowerCase() !== wanted.toLowerCase())
+        return { kind: "immutable", name, found, expected: wanted };
+      // The build has zeros there.
+      const from = 2 + 2 * start;
+      masked = masked.slice(0, from) + "0".repeat(2 * length) + masked.slice(from + 2 * length);
+    }
+  }
+  if (unused.size > 0)
+    throw new RangeError(`invariant violated: ${build.path} has no immutable ${[...unused].join(", ")}`);
+  for (let at = 0; at < size(expected); at++) {
+    const [found, wanted] = [masked, expected].map((text) => text.slice(2 + 2 * at, 4 + 2 * at));
+    if (found !== wanted) return { kind: "byte", at, found: `0x${found}`, expected: `0x${wanted}` };
+  }
+  return undefined;
+}

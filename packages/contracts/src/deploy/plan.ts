@@ -1,0 +1,74 @@
+import { encodeAbiParameters, type Abi, type AbiParameter, type Address, type Hex } from "viem";
+import type { ContractName } from "./builds.ts";
+
+/** A value that a contract must answer after it was deployed. */
+export interface PlannedRead {
+  readonly abi: Abi;
+  readonly functionName: string;
+  readonly args: readonly unknown[];
+  readonly expected: Address | bigint | readonly Address[];
+  /** The input that decides the value, for a message about a difference. */
+  readonly input: PlanInput;
+}
+
+/** Inputs of a plan, by the name of the option that sets each. */
+export type PlanInput =
+  | "owner"
+  | "allocator"
+  | "solver"
+  | "depositAddressOperator"
+  | "oracle"
+  | "threshold"
+  | "domain"
+  | "build";
+
+/** A contract of a plan. Where it is follows from its code and its constructor arguments alone. */
+export interface PlannedContract {
+  readonly contract: ContractName;
+  readonly address: Address;
+  /** By the parameter's name in Solidity. */
+  readonly constructorArguments: Readonly<Record<string, unknown>>;
+  readonly encodedArguments: Hex;
+  readonly reads: readonly PlannedRead[];
+  /** Who owns it; absent: it has no owner. */
+  readonly owner?: Address;
+  /** Rights of other accounts, by what they may do. */
+  readonly roles: Readonly<Record<string, Address | readonly Address[]>>;
+  /** Values in its code, by the name of the immutable; those of its EIP-712 domain follow from `domain`. */
+  readonly immutables: Readonly<Record<string, Address>>;
+  readonly domain?: { readonly name: string; readonly version: string };
+}
+
+/** One transaction to the deterministic deployer. */
+export interface PlannedCreation {
+  readonly contract: ContractName;
+  readonly address: Address;
+  readonly creationCode: Hex;
+  /** The contract itself and those that its constructor creates. */
+  readonly contracts: readonly PlannedContract[];
+}
+
+export interface DeploymentPlan {
+  /** They depend on no order: each can be sent, or be there already, without the others. */
+  readonly creations: readonly PlannedCreation[];
+}
+
+/** @throws RangeError when the plan has no such contract */
+export function plannedAddress(plan: DeploymentPlan, contract: ContractName): Address {
+  const found = plan.creations.flatMap(({ contracts }) => contracts).find((one) => one.contract === contract);
+  if (found === undefined) throw new RangeError(`invariant violated: the plan has no ${contract}`);
+  return found.address;
+}
+
+/** Constructor arguments by name, and encoded. */
+export function constructorOf(
+  abi: Abi,
+  values: readonly unknown[],
+): Pick<PlannedContract, "constructorArguments" | "encodedArguments"> {
+  const inputs: readonly AbiParameter[] = abi.find((item) => item.type === "constructor")?.inputs ?? [];
+  const named = inputs.map(({ name = "" }, at) => [name.replace(/_$/, ""), values[at]] as const);
+  return {
+    constructorArguments: Object.fromEntries(named),
+    encodedArguments: encodeAbiParameters(inputs, values),
+  };
+}
