@@ -1,7 +1,8 @@
 export { signatureToHex } from "./signer/signer.ts";
 export type { Signature, Signer } from "./signer/signer.ts";
+export type { Preimage, TypedData } from "./signer/preimage.ts";
 export { rawKeySigner } from "./signer/raw-key.ts";
-export { signPersonalMessage } from "./signer/personal-message.ts";
+export { signPersonalMessage, signTypedData } from "./signer/personal-message.ts";
 export { curve } from "./signer/chosen-curve.ts";
 export type { Curve, CurveSignature } from "./signer/curve.ts";
 export { nativeCurve } from "./signer/native-curve.ts";

@@ -37,7 +37,7 @@ export async function fillNonceGap(
     if (given.has(nonce)) continue;
     const { raw, hash } = await signTransaction(
       { chainId: chain.id, nonce, to: sender, data: "0x", value: 0n, gas: gasLimit, ...fees },
-      (digest) => signer.signDigest(digest),
+      (digest, preimage) => signer.signDigest(digest, preimage),
     );
     const { kind } = await connection.writer.broadcast(raw);
     services.events.alarm("nonce_gap_filled", {
