@@ -44,5 +44,9 @@ export {
   type AwsKmsOptions,
   type AwsKmsSigner,
 } from "./signer/aws-kms.ts";
+export { connectedSigner, WrongKey, type ConnectedSigner } from "./signer/connected-signer.ts";
+export { googleKmsSigner, type GoogleKmsOptions } from "./signer/google-kms.ts";
+export { ethRpcSigner, web3Signer, type RemoteSignerOptions } from "./signer/remote-signer.ts";
+export { signerHttp, type SignerHttp } from "./signer/signer-http.ts";
 export { SignerUnavailable, type SignerFault } from "./signer/signer-unavailable.ts";
 export { canonicalJson } from "./aggregate/canonical-json.ts";
