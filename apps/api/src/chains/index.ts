@@ -5,4 +5,3 @@ export { fillContractOf } from "./fill-contract.ts";
 export { type LaneKeys, laneSigners, ownAccounts, type OwnKeys, signerOf } from "./lane-signers.ts";
 export { orderSignerOf } from "./order-signer.ts";
 export { isPlaceholder } from "./placeholder-user.ts";
-export { type OrderSigners, signedOrder } from "./signed-order.ts";

@@ -11,12 +11,20 @@ export interface TransactionFields {
   readonly gas: bigint;
   readonly maxFeePerGas: bigint;
   readonly maxPriorityFeePerGas: bigint;
-  readonly authorizationList?: readonly Readonly<Record<string, unknown>>[];
+  /** Signed authorizations (EIP-7702). */
+  readonly authorizationList?: readonly {
+    readonly chainId: number;
+    readonly address: Address;
+    readonly nonce: number;
+    readonly yParity: number;
+    readonly r: Hex;
+    readonly s: Hex;
+  }[];
 }
 
 /** EIP-712 typed data, without the type of its domain. */
 export interface TypedData {
-  readonly domain: Readonly<Record<string, unknown>>;
+  readonly domain: object;
   readonly types: Readonly<Record<string, readonly { readonly name: string; readonly type: string }[]>>;
   readonly primaryType: string;
   readonly message: Readonly<Record<string, unknown>>;

@@ -164,15 +164,15 @@ function callOf(from: Address, transaction: TransactionFields): object {
     maxPriorityFeePerGas: numberToHex(maxPriorityFeePerGas),
     accessList: [],
     type: authorizationList === undefined ? "0x2" : "0x4",
-    ...(authorizationList && { authorizationList: authorizationList.map(inHex) }),
+    ...(authorizationList && {
+      authorizationList: authorizationList.map((one) => ({
+        chainId: numberToHex(one.chainId),
+        address: one.address,
+        nonce: numberToHex(one.nonce),
+        yParity: numberToHex(one.yParity),
+        r: one.r,
+        s: one.s,
+      })),
+    }),
   };
-}
-
-function inHex(fields: Readonly<Record<string, unknown>>): object {
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, value]) => [
-      name,
-      typeof value === "number" ? numberToHex(value) : value,
-    ]),
-  );
 }
