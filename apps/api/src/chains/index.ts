@@ -2,6 +2,14 @@
 export { formatAddresses, addressFormatOf } from "./address-format.ts";
 export { depositoryOf } from "./depository-of.ts";
 export { fillContractOf } from "./fill-contract.ts";
-export { type LaneKeys, laneSigners, ownAccounts, type OwnKeys, signerOf } from "./lane-signers.ts";
+export {
+  type DrainingKeys,
+  drainingSigners,
+  type LaneKeys,
+  laneSigners,
+  ownAccounts,
+  type OwnKeys,
+  signerOf,
+} from "./lane-signers.ts";
 export { orderSignerOf } from "./order-signer.ts";
 export { isPlaceholder } from "./placeholder-user.ts";

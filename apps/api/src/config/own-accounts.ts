@@ -29,7 +29,7 @@ export interface WorkerKeys {
   readonly solver: SigningKey;
   readonly executor: SigningKey | undefined;
   readonly depositAddressOperator: SigningKey | undefined;
-  /** They sign for former orders and pay nothing. */
+  /** They sign for former orders, and finish the payments they began. */
   readonly formerSolvers: readonly SigningKey[];
   readonly solana: Secret | undefined;
   readonly bitcoin: Secret | undefined;

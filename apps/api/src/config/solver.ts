@@ -56,7 +56,7 @@ export const solverSettings = {
     name: "SOLVER_FORMER_KEYS",
     optional: true,
     describe:
-      "Worker only. Former values of SOLVER_PRIVATE_KEY, 32 bytes of hex each, separated by commas. They only sign for orders that name them, so that settlement repays the fills of those orders; their accounts pay nothing. An order is not filled if its key is neither here nor SOLVER_PRIVATE_KEY.",
+      "Worker only. Former values of SOLVER_PRIVATE_KEY, 32 bytes of hex each, separated by commas. They sign for orders that name them, so that settlement repays the fills of those orders, and finish the payments that they began; their accounts begin no payment. An order is not filled if its key is neither here nor SOLVER_PRIVATE_KEY.",
   }),
   solverFormerSigners: signer(
     "SOLVER_FORMER_SIGNERS",

@@ -32,7 +32,7 @@ export interface Services {
   readonly poolUsd: PoolUsd;
   /** The solver: holds the inventory; pays fills, refunds and claims. Only the worker can sign with it. */
   readonly signer: Account;
-  /** Former solver keys. They sign for orders that name them, and pay nothing. */
+  /** Former solver keys. They sign for orders that name them, and only finish the payments they began. */
   readonly formerSigners: readonly Account[];
   /**
    * Sends calls for users and holds only native tokens for gas. Undefined: not enabled. Never the solver's

@@ -1,7 +1,7 @@
 import { signTransaction } from "@causeway/chains";
 import type { GasPrices } from "@causeway/chains";
 import type { LaneChain } from "../chains/chains.port.ts";
-import { type LaneKeys, signerOf } from "../chains/index.ts";
+import { type DrainingKeys, signerOf } from "../chains/index.ts";
 import type { Slot } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
 import { noopGas } from "./payers/evm.ts";
@@ -17,7 +17,7 @@ const MAX_GAP = 50;
  * @param open the sender's open slots
  */
 export async function fillNonceGap(
-  services: LaneKeys & Pick<Services, "events" | "reads">,
+  services: DrainingKeys & Pick<Services, "events" | "reads">,
   connected: LaneChain,
   {
     sender,
