@@ -132,7 +132,9 @@ test("while the vault fails, a payment waits; afterwards it is made once", async
   vault.onSign(() => ({ answer: { status: 500, body: "sealed" } }));
   await bridging.walletOf(1).execute(bridge);
   await expect.poll(() => vault.signed("sign"), { timeout: 30_000 }).toBeGreaterThan(before + 1);
-  expect(["success", "failure", "refund"]).not.toContain((await bridging.api.status(bridge.requestId)).status);
+  expect(["success", "failure", "refund"]).not.toContain(
+    (await bridging.api.status(bridge.requestId)).status,
+  );
   expect((await bridging.arrived(recipient)).payments).toBe(0);
   vault.onSign(undefined);
   expect((await bridging.api.follow(bridge.requestId, 60_000)).at(-1)?.status).toBe("success");
