@@ -185,7 +185,7 @@ test("accepts the object that Geth returns, and a recovery id of any kind", asyn
 
 test("a remote signer that does not answer is a timeout, and one without our key is an unknown key", async () => {
   const slow = ethRpcSigner({ url: vault.url, address, deadlineMs: 200 });
-  vault.onSign(async () => void (await delay(2_000)));
+  vault.onSign(async () => await delay(2_000));
   await expectUnavailable(sign(slow), "timeout");
   vault.onSign(undefined);
   const nowhere = ethRpcSigner({ url: "http://127.0.0.1:1", address });
@@ -226,16 +226,16 @@ test("a connected signer connects when it signs, again after a failure, and neve
 
 test("at most sixteen signatures are requested at once, and all are made", async () => {
   let running = 0;
-  let most = 0;
+  let maxRunning = 0;
   const signer = connectedSigner(address, async () => ({
     address,
     signDigest: async (hash) => {
-      most = Math.max(most, ++running);
+      maxRunning = Math.max(maxRunning, ++running);
       await delay(1);
       running--;
       return await rawKeySigner(KEY).signDigest(hash);
     },
   }));
   expect(await Promise.all(Array.from({ length: 100 }, () => signer.signDigest(digest)))).toHaveLength(100);
-  expect(most).toBe(16);
+  expect(maxRunning).toBe(16);
 });

@@ -258,7 +258,7 @@ function readParts(env: Env, role: ProcessRole) {
 function keyServiceWarnings({ solver }: GivenKeys): readonly string[] {
   if (solver === undefined || solver.source.kind === "raw") return [];
   return [
-    "SOLVER_SIGNER is set in the API: whoever takes over the API can have payments signed. Set ORDER_SIGNER_URL instead, or limit what the signer accepts from the API",
+    "SOLVER_SIGNER is set in the API: an attacker in the API can have payments signed. Set ORDER_SIGNER_URL instead, or limit what the signer accepts from the API",
   ];
 }
 

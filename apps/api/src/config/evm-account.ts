@@ -114,7 +114,7 @@ export function resolveFormerSolvers(
 function keyOf(prefix: string, privateKey: Secret): SigningKey {
   const keyName = `${prefix}_PRIVATE_KEY`;
   const address = accountOfKey({ keyName, ofKey: evmAccount }, privateKey);
-  return { address: address as Address, source: { kind: "raw", privateKey } };
+  return { address, source: { kind: "raw", privateKey } };
 }
 
 function asEvm(accounts: readonly string[]): { readonly accounts: readonly Address[] } {

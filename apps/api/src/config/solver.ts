@@ -15,8 +15,8 @@ const evmAddress = (name: string, describe: string) =>
 const signer = (name: string, describe: string) => secret({ name, optional: true, describe });
 
 /**
- * The worker needs the keys. The API needs the addresses of all keys. If both are set, the worker does not start
- * with a key of another address.
+ * The worker needs the keys. The API needs the addresses of all keys. If both are set, the worker does not
+ * start with a key of another address.
  */
 export const solverSettings = {
   solverPrivateKey: privateKey({
@@ -50,7 +50,7 @@ export const solverSettings = {
     name: "ALLOW_SPENDING_KEY_IN_API",
     default: false,
     describe:
-      "Whether the API may start with a private key in its environment outside `local`. Whoever takes over such an API can spend what the key holds.",
+      "Whether the API may start with a private key in its environment outside `local`. An attacker in such an API can spend what the key holds.",
   }),
   solverFormerKeys: secret({
     name: "SOLVER_FORMER_KEYS",

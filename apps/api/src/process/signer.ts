@@ -67,7 +67,7 @@ async function listenAt(server: FastifyInstance, place: SignerPlace): Promise<st
     );
   // A process that was killed leaves its socket behind.
   await unlink(path).catch(() => undefined);
-  // The mode must be right from the first moment: whoever may connect may have orders signed.
+  // The mode must be right from the first moment: a process that can connect can have orders signed.
   const before = process.umask(0o177);
   try {
     return await server.listen({ path });

@@ -62,8 +62,8 @@ function bytesOf(preimage: Preimage): Hex {
       const { domain, types, primaryType, message } = withDomainType(preimage.typedData);
       return concatHex([
         "0x1901",
-        hashDomain({ domain, types: types as Parameters<typeof hashDomain>[0]["types"] }),
-        hashStruct({ data: message, primaryType, types: types as Parameters<typeof hashStruct>[0]["types"] }),
+        hashDomain({ domain, types }),
+        hashStruct({ data: message, primaryType, types }),
       ]);
     }
     default:

@@ -22,8 +22,8 @@ const refusals = errors(400, 401, 500, 503);
 const tags = ["signing"];
 
 /**
- * `POST /v1/orders` and `POST /v1/requests` of the signer process. Both take fields and never a hash, and hash
- * them as nothing else that the solver signs.
+ * `POST /v1/orders` and `POST /v1/requests` of the signer process. Both take fields and never a hash, and
+ * hash them as nothing else that the solver signs.
  */
 export function signRoutes(app: TypedServer, { orderSigner, solver, token }: SignNeeds): void {
   const isAllowed = token === undefined ? () => true : bearerTokenCheck(token);
