@@ -35,13 +35,14 @@ async function serviceOf(file: string, name: string): Promise<string> {
 
 test("each process reads a secrets folder of its own, where it looks for one, and the folders are in no repository or image", async () => {
   const folders = [
+    ["docker-compose.yml", "signer"],
     ["docker-compose.yml", "api"],
     ["docker-compose.yml", "worker"],
     ["docker-compose.oracle.yml", "oracle"],
   ] as const;
   for (const [file, name] of folders) {
     const service = await serviceOf(file, name);
-    expect(service).toContain(`    volumes: ["./secrets/${name}:/vault/secrets:ro"]\n`);
+    expect(service).toContain(`    volumes: ["./secrets/${name}:/vault/secrets:ro"`);
     // A value of the environment would be as visible as one of `.env`.
     expect(service).not.toMatch(/(PRIVATE_KEY|SOLVER_\w+_KEY|API_KEYS|TOKEN)(_FILE)?: [^"]/);
   }
@@ -50,16 +51,30 @@ test("each process reads a secrets folder of its own, where it looks for one, an
   expect((await lines(".dockerignore")).filter((line) => /^(\*$|!secrets)/.test(line))).toEqual(["*"]);
 });
 
-test("of the keys in .env the API gets only the solver's, and the worker all", async () => {
-  const [api, worker] = await Promise.all([
-    serviceOf("docker-compose.yml", "api"),
-    serviceOf("docker-compose.yml", "worker"),
-  ]);
-  const keys = Object.values(solverSettings).flatMap(({ name, fromFile }) =>
-    fromFile ? [name, `${name}_FILE`] : [],
+test("no process gets a private key from .env, and the API none from a file that .env names", async () => {
+  const text = await readFile(join(root, "docker-compose.yml"), "utf8");
+  const shared = /^x-solver:.*\n(?:  .*\n|\n)+/m.exec(text)?.[0] ?? "";
+  const [signer, api, worker] = await Promise.all(
+    ["signer", "api", "worker"].map((name) => serviceOf("docker-compose.yml", name)),
   );
-  const emptied = (service: string) => keys.filter((name) => service.includes(`\n      ${name}: ""\n`));
-  expect(emptied(api)).toEqual(keys.filter((name) => !name.startsWith("SOLVER_PRIVATE_KEY")));
-  expect(worker).toContain('command: ["dist/worker.js"]');
-  expect(emptied(worker)).toEqual([]);
+  const settings = Object.values(solverSettings).filter(({ name }) => /_(KEYS?|SIGNERS?)$/.test(name));
+  const privateKeys = settings.flatMap(({ name }) => (/_KEYS?$/.test(name) ? [name] : []));
+  const emptied = (service: string | undefined, names: readonly string[]) =>
+    names.filter((name) => new RegExp(`^ +${name}: ""$`, "m").test(service ?? ""));
+  expect(privateKeys).toHaveLength(6);
+  expect(emptied(shared, privateKeys)).toEqual(privateKeys);
+  const others = settings.flatMap(({ name }) =>
+    privateKeys.includes(name) ? [`${name}_FILE`] : [name, `${name}_FILE`],
+  );
+  expect(emptied(api, others)).toEqual(others);
+  for (const service of [api, worker]) expect(service).toContain("<<: *solver-environment");
+  // It reads nothing of `.env` but what is listed.
+  expect(signer).not.toContain("env_file");
+});
+
+test("the API reaches the signer through a socket that no other service mounts", async () => {
+  const text = await readFile(join(root, "docker-compose.yml"), "utf8");
+  expect(text.match(/signer:\/run\/causeway/g)).toHaveLength(2);
+  expect(await serviceOf("docker-compose.yml", "api")).toContain("ORDER_SIGNER_URL: *order-signer");
+  expect(await serviceOf("docker-compose.yml", "signer")).toContain("network_mode: ${SIGNER_NETWORK:-none}");
 });

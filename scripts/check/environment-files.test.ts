@@ -79,20 +79,25 @@ async function filledIn(
 const outside = { CONFIGS_DIR: configsDir, VAULT_SECRETS_DIR: "/nonexistent" };
 const key = (digit: string): Hex => `0x${digit.repeat(64)}`;
 
+/** What is in secrets/worker. */
+const workerSecrets = {
+  SOLVER_PRIVATE_KEY: key("1"),
+  SOLVER_FORMER_KEYS: key("2"),
+  EXECUTOR_PRIVATE_KEY: key("3"),
+  DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY: key("4"),
+  // The first test of RFC 8032, and the key of BIP 173.
+  SOLVER_SOLANA_KEY: "0x9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60",
+  SOLVER_BITCOIN_KEY: `0x${"00".repeat(31)}01`,
+};
+
 test("API and worker start with .env.example filled in, with every chain that it names", async () => {
   const values = {
-    SOLVER_PRIVATE_KEY: key("1"),
-    SOLVER_FORMER_KEYS: key("2"),
+    SOLVER_ADDRESS: privateKeyToAddress(key("1")),
     SOLVER_FORMER_ADDRESSES: privateKeyToAddress(key("2")),
-    EXECUTOR_PRIVATE_KEY: key("3"),
     EXECUTOR_ADDRESS: privateKeyToAddress(key("3")),
-    DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY: key("4"),
     DEPOSIT_ADDRESS_OPERATOR_ADDRESS: privateKeyToAddress(key("4")),
-    // The first test of RFC 8032, and the key of BIP 173.
-    SOLVER_SOLANA_KEY: "0x9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60",
     SOLVER_SOLANA_ADDRESS: "FVen3X669xLzsi6N2V91DoiyzHzg1uAgqiT8jZ9nS96Z",
     SOLANA_DEVNET_DEPOSITORY_PROGRAM: "99vQwtBwYtrqqD9YSXbdum3KBdxPAVxYTaQ3cfnJSrN2",
-    SOLVER_BITCOIN_KEY: `0x${"00".repeat(31)}01`,
     SOLVER_BITCOIN_ADDRESS: "tb1qw508d6qejxtdg4y5r3zarvary0c5xw7kxpjzsx",
     BITCOIN_TESTNET4_DEPOSITORY_ADDRESS: "bc1qw508d6qejxtdg4y5r3zarvary0c5xw7kv8f3t4",
     ORACLE_URLS: "https://oracle.test|key",
@@ -110,8 +115,11 @@ test("API and worker start with .env.example filled in, with every chain that it
     DATABASE_URL: "postgres://postgres/causeway",
     REDIS_URL: "redis://redis",
   };
-  for (const read of [readApiConfig, readWorkerConfig]) {
-    const config = read(env);
+  const signing = { ORDER_SIGNER_URL: "unix:///run/causeway/signer.sock" };
+  for (const config of [
+    readApiConfig({ ...env, ...signing }),
+    readWorkerConfig({ ...env, ...workerSecrets }),
+  ]) {
     expect(config.chains.map(({ name }) => name)).toEqual(["sepolia", "base-sepolia"]);
     expect(config.nonEvmChains.map(({ chain }) => chain.vmType)).toEqual(["svm", "bvm", "hypevm"]);
     expect(config.http.trustProxy).toBe(1);

@@ -1,13 +1,68 @@
-import { recoverSigner, signatureToHex, type Signer } from "@causeway/attest";
-import { hexToBytes, keccak256, recoverAddress, toHex, verifyMessage, type Hex } from "viem";
+import {
+  recoverSigner,
+  signatureToHex,
+  signPersonalMessage,
+  signTypedData,
+  type Signer,
+} from "@causeway/attest";
+import { signTransaction, type UnsignedTransaction } from "@causeway/chains";
+import { orderDomain, orderTypes } from "@causeway/domain";
+import {
+  hexToBytes,
+  keccak256,
+  recoverAddress,
+  recoverTransactionAddress,
+  toHex,
+  verifyMessage,
+  verifyTypedData,
+  type Hex,
+} from "viem";
 import { expect, test } from "vitest";
-import { signPersonalMessage } from "@causeway/attest";
 
 const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 const digestOf = (text: string): Hex => keccak256(toHex(text));
 
+const transaction: UnsignedTransaction = {
+  chainId: 8453,
+  nonce: 0,
+  to: `0x${"22".repeat(20)}`,
+  value: 0n,
+  data: "0xdeadbeef",
+  gas: 90_000n,
+  maxFeePerGas: 3_000_000_000n,
+  maxPriorityFeePerGas: 1n,
+};
+const transactions: readonly UnsignedTransaction[] = [
+  transaction,
+  { ...transaction, chainId: 1, nonce: 7, value: 10n ** 30n, data: "0x" },
+  {
+    ...transaction,
+    authorizationList: [
+      {
+        chainId: 8453,
+        address: `0x${"33".repeat(20)}`,
+        nonce: 0,
+        yParity: 1,
+        r: `0x${"0a".repeat(32)}`,
+        s: `0x${"0b".repeat(32)}`,
+      },
+    ],
+  },
+];
+
+const order = {
+  version: "v1",
+  solverChainId: "base",
+  solver: `0x${"44".repeat(20)}`,
+  salt: 2n ** 255n,
+  inputs: [],
+  output: { chainId: "arbitrum", payments: [], deadline: 4_294_967_295, calls: ["0x01"], extraData: "0x" },
+  fees: [],
+} as const;
+
 /**
- * What every signer guarantees. Verified by viem, with which none of them signs.
+ * What every signer guarantees, also one that signs no bare digest: it signs the transactions and messages of
+ * the service. Verified by viem.
  * @param make the signer of `address`
  */
 export function signerContract(name: string, address: Hex, make: () => Promise<Signer>): void {
@@ -15,6 +70,59 @@ export function signerContract(name: string, address: Hex, make: () => Promise<S
     expect((await make()).address).toBe(address.toLowerCase());
   });
 
+  test(`${name}: its transactions are from its address and have exactly the given fields`, async () => {
+    const signer = await make();
+    for (const unsigned of transactions) {
+      const { raw, hash } = await signTransaction(unsigned, (digest, preimage) =>
+        signer.signDigest(digest, preimage),
+      );
+      expect(hash).toBe(keccak256(raw));
+      const from = await recoverTransactionAddress({ serializedTransaction: raw as `0x02${string}` });
+      expect(from.toLowerCase()).toBe(signer.address);
+    }
+  });
+
+  test(`${name}: each of fifty concurrent transactions has its own signature`, async () => {
+    const signer = await make();
+    const froms = await Promise.all(
+      Array.from({ length: 50 }, async (_, nonce) => {
+        const { raw } = await signTransaction({ ...transaction, nonce }, (digest, preimage) =>
+          signer.signDigest(digest, preimage),
+        );
+        return await recoverTransactionAddress({ serializedTransaction: raw as `0x02${string}` });
+      }),
+    );
+    expect(new Set(froms.map((from) => from.toLowerCase()))).toEqual(new Set([signer.address]));
+  });
+
+  test(`${name}: a personal message over 32 bytes verifies with wallets' libraries`, async () => {
+    const signer = await make();
+    const id = digestOf("an order");
+    const signature = await signPersonalMessage(signer, id);
+    expect(
+      await verifyMessage({ address: signer.address, message: { raw: hexToBytes(id) }, signature }),
+    ).toBe(true);
+  });
+
+  test(`${name}: typed data verifies with wallets' libraries`, async () => {
+    const signer = await make();
+    const typed = { domain: orderDomain, types: orderTypes, primaryType: "Order", message: order } as const;
+    const signature = await signTypedData(signer, typed);
+    expect(await verifyTypedData({ ...typed, address: signer.address, signature })).toBe(true);
+  });
+
+  test(`${name}: data that is not a digest is not signed`, async () => {
+    const signer = await make();
+    for (const bad of ["0x", "0x01", `0x${"11".repeat(33)}`, "11".repeat(32), `0x${"zz".repeat(32)}`])
+      await expect(signer.signDigest(bad as Hex)).rejects.toThrow(RangeError);
+  });
+}
+
+/**
+ * What a signer guarantees in addition whose key service signs any digest.
+ * @param make the signer
+ */
+export function digestSignerContract(name: string, make: () => Promise<Signer>): void {
   test(`${name}: its signatures recover to its address, with s in the lower half, v 27 or 28, and 65 bytes`, async () => {
     const signer = await make();
     const parities = new Set<number>();
@@ -50,20 +158,5 @@ export function signerContract(name: string, address: Hex, make: () => Promise<S
       const signature = signatureToHex(await signer.signDigest(digest));
       expect((await recoverAddress({ hash: digest, signature })).toLowerCase()).toBe(signer.address);
     }
-  });
-
-  test(`${name}: data that is not a digest is not signed`, async () => {
-    const signer = await make();
-    for (const bad of ["0x", "0x01", `0x${"11".repeat(33)}`, "11".repeat(32), `0x${"zz".repeat(32)}`])
-      await expect(signer.signDigest(bad as Hex)).rejects.toThrow(RangeError);
-  });
-
-  test(`${name}: a personal message over 32 bytes verifies with wallets' libraries`, async () => {
-    const signer = await make();
-    const id = digestOf("an order");
-    const signature = await signPersonalMessage(signer, id);
-    expect(
-      await verifyMessage({ address: signer.address, message: { raw: hexToBytes(id) }, signature }),
-    ).toBe(true);
   });
 }

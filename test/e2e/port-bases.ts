@@ -20,6 +20,7 @@ const files = [
   "shutdown-npm",
   "storm",
   "takeover",
+  "signers",
 ] as const;
 
 /**

@@ -1,6 +1,6 @@
 import type { AccountState, ChainConnection, ChainReader, GasPrices } from "@causeway/chains";
 import type { Address, Chain, ChainLiquidity, Currency, Hex32, RequestTerms } from "@causeway/domain";
-import { defaultFeePolicy, gasCostWei, NATIVE_CURRENCY } from "@causeway/domain";
+import { defaultFeePolicy, gasCostWei, NATIVE_CURRENCY, orderIdOf } from "@causeway/domain";
 import { accountsOn } from "../../apps/api/src/chains/accounts-on.ts";
 import type { QuoteInput } from "@causeway/wire";
 import type { ConnectedChain, ConnectedNonEvmChain } from "../../apps/api/src/chains/chains.port.ts";
@@ -226,8 +226,7 @@ export function quoteWorld(world: World = {}): QuoteWorld {
       },
     },
     reservations: { reserved: () => world.reserved ?? 0n },
-    signOrder: async (orderId): Promise<`0x${string}`> => `0x${orderId.slice(2)}51`,
-    signDigest: async (digest) => digest,
+    signOrder: async (order) => ({ personal: `0x${orderIdOf(order).slice(2)}51`, typed: "0x" }),
     walletNonces: walletNonces(),
     timings: { estimateSeconds: (_origin, _destination, confirmations) => 1 + 2 * confirmations },
   };

@@ -1,5 +1,5 @@
-import type { Hex, Hex32 } from "@causeway/domain";
-import { defaultFeePolicy, inChargeOrder } from "@causeway/domain";
+import type { Hex32, Order } from "@causeway/domain";
+import { defaultFeePolicy, inChargeOrder, orderIdOf } from "@causeway/domain";
 import { accountsOn } from "../../apps/api/src/chains/accounts-on.ts";
 import { createCodeCache } from "../../apps/api/src/chains/code-cache.adapter.ts";
 import { createChainDirectory } from "../../apps/api/src/chains/directory.adapter.ts";
@@ -143,8 +143,7 @@ export function startService(around: Surroundings, configuration: Configuration)
     sponsors: sponsorReads(sql),
     reservations: { reserved: () => 0n },
     timings: { estimateSeconds: () => 1 },
-    signOrder: async (orderId: Hex): Promise<Hex> => orderId,
-    signDigest: async (digest: Hex): Promise<Hex> => digest,
+    signOrder: async (order: Order) => ({ personal: orderIdOf(order), typed: orderIdOf(order) }),
   };
   const connected = new Map(all.map((one) => [one.chain.id, one]));
   return {

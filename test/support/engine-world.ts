@@ -2,8 +2,8 @@ import { createTokenPermits } from "../../apps/api/src/chains/token-permits.adap
 import { createCodeCache } from "../../apps/api/src/chains/code-cache.adapter.ts";
 import { rawKeySigner } from "@causeway/attest";
 import type { BlockRef } from "@causeway/chains";
-import type { Address, Chain, RequestId, RequestTerms, StateName, TxHash } from "@causeway/domain";
-import { defaultFeePolicy, inChargeOrder, publicStatus } from "@causeway/domain";
+import type { Address, Chain, Order, RequestId, RequestTerms, StateName, TxHash } from "@causeway/domain";
+import { defaultFeePolicy, inChargeOrder, orderIdOf, publicStatus } from "@causeway/domain";
 import { freePort } from "@causeway/testkit";
 import { localAccount, nodeEnvironment, readLocalChains, type LocalAccount } from "@causeway/localnet";
 import { transactionsOf } from "@causeway/wire";
@@ -188,8 +188,7 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
     permitTokens: createTokenPermits(services.chains, services.clock),
     reservations: { reserved: () => 0n },
     timings: { estimateSeconds: () => 1 },
-    signOrder: async (orderId: `0x${string}`) => orderId,
-    signDigest: async (digest: `0x${string}`) => digest,
+    signOrder: async (order: Order) => ({ personal: orderIdOf(order), typed: orderIdOf(order) }),
   };
   await Promise.all(
     chains.map(async (chain) => {

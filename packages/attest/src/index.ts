@@ -1,7 +1,8 @@
 export { signatureToHex } from "./signer/signer.ts";
 export type { Signature, Signer } from "./signer/signer.ts";
+export type { Preimage, TypedData } from "./signer/preimage.ts";
 export { rawKeySigner } from "./signer/raw-key.ts";
-export { signPersonalMessage } from "./signer/personal-message.ts";
+export { signPersonalMessage, signTypedData } from "./signer/personal-message.ts";
 export { curve } from "./signer/chosen-curve.ts";
 export type { Curve, CurveSignature } from "./signer/curve.ts";
 export { nativeCurve } from "./signer/native-curve.ts";
@@ -43,5 +44,9 @@ export {
   type AwsKmsOptions,
   type AwsKmsSigner,
 } from "./signer/aws-kms.ts";
+export { connectedSigner, WrongKey, type ConnectedSigner } from "./signer/connected-signer.ts";
+export { googleKmsSigner, type GoogleKmsOptions } from "./signer/google-kms.ts";
+export { ethRpcSigner, web3Signer, type RemoteSignerOptions } from "./signer/remote-signer.ts";
+export { signerHttp, type SignerHttp } from "./signer/signer-http.ts";
 export { SignerUnavailable, type SignerFault } from "./signer/signer-unavailable.ts";
 export { canonicalJson } from "./aggregate/canonical-json.ts";

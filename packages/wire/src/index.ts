@@ -31,6 +31,7 @@ export * from "./api/deposit-addresses.ts";
 export * from "./api/health.ts";
 export { openapiExamples } from "./api/openapi-examples.ts";
 export * from "./oracle/order.ts";
+export * from "./signer/sign.ts";
 export * from "./oracle/signatures.ts";
 export * from "./oracle/deposits.ts";
 export * from "./oracle/withdrawals.ts";

@@ -438,6 +438,36 @@ async function withNewKey({ signer: former, ...services }: WorkerServices): Prom
   return { ...services, signer, formerSigners: [former] };
 }
 
+test("after the solver's key was replaced, the old lane replaces its stuck payment, and the new one pays the rest", async () => {
+  const { destination, clock, services } = world;
+  const [stuck, later] = [await aSubmittedFill(), await world.quote({ recipient: world.anAddress() })];
+  const before = await slotOf(stuck);
+  const baseFeePerGas = (before.attempts[0]?.maxFeePerGas ?? 0n) * 3n;
+  await destination.client.setNextBlockBaseFeePerGas({ baseFeePerGas });
+  await destination.mine();
+  await world.watch(destination);
+
+  const rotated = await withNewKey(services);
+  await openLane(rotated, destination.connected);
+  clock.forward(services.enginePolicy.stuckAfterMs + 1);
+  await world.maintainLaneOf(destination, rotated);
+  expect(await slotOf(stuck)).toMatchObject({ nonce: before.nonce, sender: services.signer.address });
+  expect((await slotOf(stuck)).attempts).toHaveLength(2);
+
+  // Its order names the old key.
+  await world.pay(later);
+  await world.origin.mine();
+  await world.watch(world.origin, rotated);
+  await world.work(rotated);
+  expect((await slotOf(later)).sender).toBe(rotated.signer.address);
+  await destination.mine();
+  await world.watch(destination, rotated);
+  for (const { requestId } of [stuck, later])
+    expect(await world.status(requestId)).toMatchObject({ status: "success" });
+  for (const agreed of [stuck, later])
+    expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
+});
+
 test("while a lost payment waits in the mempool, nothing is planned with its nonce", async () => {
   const { destination, origin } = world;
   const agreed = await aSubmittedFill();

@@ -5,6 +5,7 @@ import { localAccount } from "@causeway/localnet";
 import { pad, type Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { keyOrderSigner } from "../../../apps/api/src/requests/signing/key-order-signer.ts";
 import { createRequestSignature } from "../../../apps/api/src/requests/request-signature.ts";
 import type { Reads } from "../../../apps/api/src/db/reads.port.ts";
 import { someTerms } from "../../support/terms.ts";
@@ -29,10 +30,11 @@ test("a contract recomputes the hash of a signed request and recovers the solver
   const solver = rawKeySigner(localAccount("solver").privateKey);
   const terms = someTerms({ user: `0x${"a1".repeat(20)}`, recipient: `0x${"b2".repeat(20)}` });
   const reads = { request: async () => ({ terms }) } as unknown as Reads;
-  const signed = await createRequestSignature({ reads, signer: solver, chains: noChains })(
-    terms.requestId,
-    "v1",
-  );
+  const signed = await createRequestSignature({
+    reads,
+    orderSigner: keyOrderSigner(solver),
+    chains: noChains,
+  })(terms.requestId, "v1");
   if (signed === undefined || contractAddress == null) throw new Error("both are there");
   const { facts, signature } = signed;
   const signerOf = async (originAmount: bigint): Promise<Hex> =>

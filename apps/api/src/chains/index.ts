@@ -1,7 +1,14 @@
 /** What other rooms may use of this room; everything else is its own. */
 export { formatAddresses, addressFormatOf } from "./address-format.ts";
 export { fillContractOf } from "./fill-contract.ts";
-export { type LaneKeys, laneSigners, ownAccounts, type OwnKeys, signerOf } from "./lane-signers.ts";
+export {
+  type DrainingKeys,
+  drainingSigners,
+  type LaneKeys,
+  laneSigners,
+  ownAccounts,
+  type OwnKeys,
+  signerOf,
+} from "./lane-signers.ts";
 export { orderSignerOf } from "./order-signer.ts";
 export { isPlaceholder } from "./placeholder-user.ts";
-export { type OrderSigners, signedOrder } from "./signed-order.ts";

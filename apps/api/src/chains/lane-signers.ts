@@ -21,12 +21,20 @@ export function ownAccounts({ signer, executor, depositAddressOperator }: OwnKey
   return [signer, executor, depositAddressOperator].flatMap((key) => key?.address ?? []);
 }
 
+/** Lane keys, and former keys, whose lanes finish what they began. Absent: none are kept. */
+export type DrainingKeys = LaneKeys & Partial<Pick<WorkerServices, "formerSigners">>;
+
+/** The keys whose open transactions are maintained. */
+export function drainingSigners(services: DrainingKeys): readonly Signer[] {
+  return [...laneSigners(services), ...(services.formerSigners ?? [])];
+}
+
 /**
  * The signer of this lane.
  * @throws Error when the key is no longer configured: its transactions cannot be replaced
  */
-export function signerOf(services: LaneKeys, sender: Address): Signer {
-  const found = laneSigners(services).find(({ address }) => address === sender);
+export function signerOf(services: DrainingKeys, sender: Address): Signer {
+  const found = drainingSigners(services).find(({ address }) => address === sender);
   if (found === undefined) throw new Error(`no configured key signs for ${sender}`);
   return found;
 }

@@ -2,8 +2,9 @@ import type { NonceMappings, OpenConnection, PayingConnection, NonEvmOptions } f
 import { connectNonEvm, connectNonEvmUsers } from "@causeway/chains";
 import type { Hex, Hex32, NonEvmVmType } from "@causeway/domain";
 import type { Lifecycle } from "@causeway/service-kit";
-import type { ApiConfig, NonEvmChainConfig, WorkerConfig } from "../config/config.ts";
+import type { ApiConfig, NonEvmChainConfig } from "../config/config.ts";
 import { monotonicClock } from "../config/monotonic-clock.ts";
+import type { WorkerKeys } from "../config/own-accounts.ts";
 import type { Services } from "../db/services.port.ts";
 import type { ConnectedNonEvmChain } from "./chains.port.ts";
 import { withCapabilities } from "./chain-capabilities.ts";
@@ -82,12 +83,12 @@ async function connectNonEvmChain(
  */
 export async function withSolverKeys(
   chains: readonly ConnectedNonEvmChain<OpenConnection>[],
-  config: Pick<WorkerConfig, "keys" | "solver">,
+  keys: WorkerKeys,
 ): Promise<ConnectedNonEvmChain<PayingConnection>[]> {
   return await Promise.all(
     chains.map(async (one) => ({
       ...one,
-      connection: await one.connection.withKey(solverKeyOn(config, one.chain.vmType)),
+      connection: await one.connection.withKey(solverKeyOn(keys, one.chain.vmType)),
     })),
   );
 }
@@ -100,8 +101,9 @@ function solverAccountOn({ solver, solana, bitcoin }: ApiConfig["accounts"], vm:
   return account;
 }
 
-function solverKeyOn({ keys, solver }: Pick<WorkerConfig, "keys" | "solver">, vm: NonEvmVmType): Hex32 {
-  const key = { svm: keys.solana, bvm: keys.bitcoin, hypevm: solver.privateKey }[vm];
+function solverKeyOn({ solver, solana, bitcoin }: WorkerKeys, vm: NonEvmVmType): Hex32 {
+  const ofSolver = solver.source.kind === "raw" ? solver.source.privateKey : undefined;
+  const key = { svm: solana, bvm: bitcoin, hypevm: ofSolver }[vm];
   if (key === undefined) throw new RangeError(`invariant violated: no solver key for chains of type ${vm}`);
   return key.reveal() as Hex32;
 }

@@ -1,35 +1,115 @@
-import { rawKeySigner, type Signer } from "@causeway/attest";
+import {
+  awsKmsSigner,
+  connectedSigner,
+  ethRpcSigner,
+  googleKmsSigner,
+  rawKeySigner,
+  SignerUnavailable,
+  web3Signer,
+  WrongKey,
+  type ConnectedSigner,
+  type Signer,
+} from "@causeway/attest";
+import type { Address } from "@causeway/domain";
+import { type Lifecycle, type Logger, StartProblem } from "@causeway/service-kit";
 import type { ApiConfig } from "../config/config.ts";
+import type { KeyServices } from "../config/key-services.ts";
+import type { KeySource, SigningKey } from "../config/key-source.ts";
 import type { WorkerKeys } from "../config/own-accounts.ts";
 import type { Account, Services, WorkerServices } from "../db/services.port.ts";
 
-/** What either process knows of the service's accounts: the solver's key, and the addresses of the others. */
-export function knownAccounts({
-  solver,
-  accounts,
-}: Pick<ApiConfig, "solver" | "accounts">): Pick<
+/** What either process knows of the service's accounts: their addresses. */
+export function knownAccounts({ accounts }: Pick<ApiConfig, "accounts">): Pick<
   Services,
   "signer" | "executor" | "depositAddressOperator"
-> & { readonly formerSigners: readonly Account[] } {
-  const { executor, depositAddressOperator, formerSolvers } = accounts;
+> & {
+  readonly formerSigners: readonly Account[];
+} {
+  const { solver, executor, depositAddressOperator, formerSolvers } = accounts;
   return {
-    signer: rawKeySigner(solver.privateKey.reveal()),
+    signer: { address: solver },
     executor: executor && { address: executor },
     depositAddressOperator: depositAddressOperator && { address: depositAddressOperator },
     formerSigners: formerSolvers.map((address) => ({ address })),
   };
 }
 
-/** The keys that only the worker has. */
-export function workerSigners({ executor, depositAddressOperator, formerSolvers }: WorkerKeys): Pick<
-  WorkerServices,
-  "executor" | "depositAddressOperator"
-> & {
-  readonly formerSigners: readonly Signer[];
-} {
-  return {
-    executor: executor && rawKeySigner(executor.reveal()),
-    depositAddressOperator: depositAddressOperator && rawKeySigner(depositAddressOperator.reveal()),
-    formerSigners: formerSolvers.map((key) => rawKeySigner(key.reveal())),
-  };
+interface SignerNeeds {
+  readonly config: { readonly keyServices: KeyServices };
+  readonly log: Pick<Logger, "warn">;
+  readonly lifecycle: Pick<Lifecycle, "add">;
+}
+
+/** The keys that only the worker has. @throws StartProblem as {@link openSigner} */
+export async function workerSigners(
+  needs: SignerNeeds,
+  { solver, executor, depositAddressOperator, formerSolvers }: WorkerKeys,
+): Promise<
+  Pick<WorkerServices, "signer" | "executor" | "depositAddressOperator"> & {
+    readonly formerSigners: readonly Signer[];
+  }
+> {
+  const open = async (key: SigningKey | undefined) => key && (await openSigner(needs, key));
+  const [signer, runsCalls, sweeps, ...formerSigners] = await Promise.all([
+    openSigner(needs, solver),
+    open(executor),
+    open(depositAddressOperator),
+    ...formerSolvers.map((key) => openSigner(needs, key)),
+  ]);
+  return { signer, executor: runsCalls, depositAddressOperator: sweeps, formerSigners };
+}
+
+/**
+ * Opens a key. A key service that is unavailable now is tried again with each signature.
+ * @throws StartProblem when the service holds the key of another account
+ */
+export async function openSigner(
+  { config, log, lifecycle }: SignerNeeds,
+  { address, source }: SigningKey,
+): Promise<Signer> {
+  if (source.kind === "raw") return rawKeySigner(source.privateKey.reveal());
+  const signer = remoteSigner(address, source, config.keyServices);
+  lifecycle.add(`signer ${address}`, () => signer.close());
+  try {
+    await signer.connect();
+  } catch (error) {
+    if (error instanceof WrongKey)
+      throw new StartProblem(`${source.kind}: ${error.message}`, { cause: error });
+    if (!(error instanceof SignerUnavailable))
+      throw new StartProblem(`${source.kind} for ${address}: ${String(error)}`, { cause: error });
+    log.warn({ event: "signer_unavailable", account: address, source: source.kind, fault: error.fault });
+  }
+  return signer;
+}
+
+function remoteSigner(
+  address: Address,
+  source: Exclude<KeySource, { kind: "raw" }>,
+  { aws, google }: KeyServices,
+): ConnectedSigner {
+  return connectedSigner(address, async () => {
+    switch (source.kind) {
+      case "aws-kms": {
+        const { endpoint, credentials } = aws;
+        return await awsKmsSigner({
+          keyId: source.keyId,
+          region: source.region,
+          endpoint,
+          credentials: credentials && {
+            accessKeyId: credentials.accessKeyId,
+            secretAccessKey: credentials.secretAccessKey.reveal(),
+            sessionToken: credentials.sessionToken?.reveal(),
+          },
+        });
+      }
+      case "gcp-kms":
+        return await googleKmsSigner({ name: source.name, ...google });
+      case "web3signer":
+        return web3Signer({ url: source.url.reveal(), address });
+      case "eth-rpc":
+        return ethRpcSigner({ url: source.url.reveal(), address });
+      default:
+        return source satisfies never;
+    }
+  });
 }

@@ -25,6 +25,7 @@ const production = {
   ENVIRONMENT: "mainnets.prod",
   PRICE_SOURCE: "coingecko",
   SOLVER_PRIVATE_KEY: `0x${"5c".repeat(32)}`,
+  ALLOW_SPENDING_KEY_IN_API: "true",
   BASE_RPC_URL: "https://user:hunter2@node.test",
   BASE_DEPOSITORY_ADDRESS: `0x${"11".repeat(20)}`,
   BASE_ROUTER_ADDRESS: `0x${"12".repeat(20)}`,
@@ -60,7 +61,9 @@ test("the configuration is frozen at every depth and prints no secret", () => {
   const shown = inspect(config, { depth: 9 });
   expect(shown).not.toContain("hunter2");
   expect(shown).not.toContain(local.SOLVER_PRIVATE_KEY);
-  expect(config.solver.privateKey.reveal()).toBe(local.SOLVER_PRIVATE_KEY);
+  const { orderSigning } = config;
+  if (orderSigning?.kind !== "key" || orderSigning.key.source.kind !== "raw") throw new Error("no key");
+  expect(orderSigning.key.source.privateKey.reveal()).toBe(local.SOLVER_PRIVATE_KEY);
 });
 
 test("production starts with its own key and rejects publicly known keys", () => {

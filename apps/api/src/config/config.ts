@@ -1,4 +1,4 @@
-import type { Env, Secret } from "@causeway/config";
+import type { Env } from "@causeway/config";
 import {
   deepFreeze,
   gather,
@@ -32,9 +32,14 @@ import type { NonEvmChainConfig } from "./chains.ts";
 import { enginePolicy } from "./engine.ts";
 import { httpConfig } from "./http.ts";
 import type { HttpConfig } from "./http.ts";
+import { readKeyServices } from "./key-services.ts";
+import type { KeyServices } from "./key-services.ts";
+import type { SigningKey } from "./key-source.ts";
 import { readOracleUrls } from "./oracle-urls.ts";
+import { readSignerPlace, spendingKeyProblems } from "./order-signing.ts";
+import type { OrderSigning } from "./order-signing.ts";
 import { publicKeyProblems, readOwnAccounts } from "./own-accounts.ts";
-import type { OwnAccounts, WorkerKeys } from "./own-accounts.ts";
+import type { GivenKeys, OwnAccounts, WorkerKeys } from "./own-accounts.ts";
 import { noticeConfig } from "./notices.ts";
 import type { NoticeConfig } from "./notices.ts";
 import { permitConfig } from "./permits.ts";
@@ -65,7 +70,7 @@ export type { TokenListConfig } from "./tokens.ts";
 /** The environment in which everything runs on one machine, with keys that anyone can compute. */
 const LOCAL = "local";
 
-/** The configuration of the API. Frozen. Its only key is the solver's. */
+/** The configuration of the API. Frozen. Its only key is the solver's, if it signs orders itself. */
 export interface ApiConfig extends StorageConfig {
   readonly environment: string;
   readonly http: HttpConfig;
@@ -81,11 +86,12 @@ export interface ApiConfig extends StorageConfig {
   readonly logLevel: "fatal" | "error" | "warn" | "info" | "debug" | "trace" | "silent";
   readonly shutdownTimeoutMs: number;
   readonly solver: {
-    /** The API signs orders with it. */
-    readonly privateKey: Secret;
     readonly chainName: string;
   };
   readonly accounts: OwnAccounts;
+  /** Defined in the API. */
+  readonly orderSigning: OrderSigning | undefined;
+  readonly keyServices: KeyServices;
   readonly prices: PriceConfig;
   readonly tokenLists: TokenListConfig;
   /** Undefined: swaps use pools only. */
@@ -113,6 +119,11 @@ export interface WorkerConfig extends ApiConfig {
   readonly keys: WorkerKeys;
 }
 
+/** The configuration of the operator's commands: that of the API, and the solver's key if given. Frozen. */
+export interface OperatorConfig extends ApiConfig {
+  readonly solverKey: SigningKey | undefined;
+}
+
 /**
  * Reads the environment, the secrets directory and the files in `CONFIGS_DIR`.
  * @throws ConfigError with all problems; none contains a secret
@@ -124,13 +135,22 @@ export function readApiConfig(processEnv: Env): ApiConfig {
 /** The same for the worker, which does not need the operator's token. @throws ConfigError */
 export function readWorkerConfig(processEnv: Env): WorkerConfig {
   const { config, keys } = readConfig(processEnv, "worker");
-  return deepFreeze({ ...config, access: { ...config.access, operatorToken: undefined }, keys });
+  const { solver } = keys;
+  if (solver === undefined) throw new Error("invariant violated: no solver key in a worker");
+  const access = { ...config.access, operatorToken: undefined };
+  return deepFreeze({ ...config, access, keys: { ...keys, solver } });
+}
+
+/** The same for the operator's commands, which need no key but to withdraw. @throws ConfigError */
+export function readOperatorConfig(processEnv: Env): OperatorConfig {
+  const { config, keys } = readConfig(processEnv, "operator");
+  return deepFreeze({ ...config, solverKey: keys.solver });
 }
 
 function readConfig(
   processEnv: Env,
   role: ProcessRole,
-): { readonly config: ApiConfig; readonly keys: WorkerKeys } {
+): { readonly config: ApiConfig; readonly keys: GivenKeys } {
   const env = withVaultSecrets(processEnv);
   const parts = readParts(env, role);
   const { settings, loaded, own } = parts;
@@ -150,8 +170,10 @@ function readConfig(
     logLevel: settings.http.logLevel,
     logFormat: settings.http.logFormat,
     shutdownTimeoutMs: settings.http.shutdownTimeoutMs,
-    solver: { privateKey: settings.solver.solverPrivateKey, chainName: parts.home },
+    solver: { chainName: parts.home },
     accounts: own.accounts,
+    orderSigning: parts.signerPlace ?? (own.keys.solver && { kind: "key", key: own.keys.solver }),
+    keyServices: parts.keyServices,
     prices: parts.prices,
     tokenLists: tokenListConfig(settings.tokens),
     aggregator: aggregatorConfig(settings.swaps),
@@ -168,6 +190,7 @@ function readConfig(
       ...parts.warnings,
       ...loaded.warnings,
       ...own.warnings,
+      ...(role === "api" ? keyServiceWarnings(own.keys) : []),
       ...(own.accounts.depositAddressOperator === undefined
         ? depositAddressWarnings(loaded.chains, role)
         : []),
@@ -207,8 +230,13 @@ function readParts(env: Env, role: ProcessRole) {
   const traces = read(() => ({ target: traceTarget({ tracesEndpoint, tracesHeaders }) }));
   const hub = source && oracleUrls && read(() => readSettlementHub(source));
   const own = read(() => readOwnAccounts(role, valid.solver, loaded?.nonEvmChains ?? []));
+  const signerPlace = read(() => readSignerPlace(valid.solver));
+  const keyServices = settings && read(() => readKeyServices(settings.keyServices, env));
 
-  if (publicEnvironment !== undefined) problems.push(...publicKeyProblems(valid.solver, publicEnvironment));
+  if (publicEnvironment !== undefined) {
+    problems.push(...publicKeyProblems(valid.solver, publicEnvironment));
+    if (role === "api") problems.push(...spendingKeyProblems(valid.solver, publicEnvironment));
+  }
   problems.push(
     ...quoteProblems(valid.quotes),
     ...priceProblems(valid.prices),
@@ -230,11 +258,23 @@ function readParts(env: Env, role: ProcessRole) {
   // Warnings are logged at start; a start that fails shows them too.
   const reported = problems.length > 0 ? [...new Set(problems), ...unknown.warnings] : [];
   return {
-    ...requireAll({ settings, loaded, nonEvmChains, prices, own, home, notices, traces }, reported),
+    ...requireAll(
+      { settings, loaded, nonEvmChains, prices, own, home, notices, traces, keyServices },
+      reported,
+    ),
+    signerPlace,
     oracles,
     hub,
     warnings: unknown.warnings,
   };
+}
+
+/** A key service signs every digest that it is handed, also that of a payment. */
+function keyServiceWarnings({ solver }: GivenKeys): readonly string[] {
+  if (solver === undefined || solver.source.kind === "raw") return [];
+  return [
+    "SOLVER_SIGNER is set in the API: an attacker in the API can have payments signed. Set ORDER_SIGNER_URL instead, or limit what the signer accepts from the API",
+  ];
 }
 
 function unattributedRefundWarnings(environment: string, env: Env): readonly string[] {

@@ -2,9 +2,11 @@ import type { Secret, SettingValues } from "@causeway/config";
 import { ConfigError, gather, isLocalKey } from "@causeway/config";
 import type { Address, Hex, NonEvmChain } from "@causeway/domain";
 import { parseAccount, ServiceError, formatAddress } from "@causeway/domain";
+import { resolveEvmAccount, resolveFormerSolvers, resolveSolver, type EvmAccounts } from "./evm-account.ts";
 import { readFormerKeys } from "./former-keys.ts";
-import { bitcoinAccount, evmAccount, solanaAccount } from "./key-accounts.ts";
-import { accountOfKey, resolveAccounts } from "./resolve-accounts.ts";
+import { bitcoinAccount, solanaAccount } from "./key-accounts.ts";
+import type { SigningKey } from "./key-source.ts";
+import { resolveAccounts } from "./resolve-accounts.ts";
 import type { AccountSettings, ProcessRole, ResolvedAccounts } from "./resolve-accounts.ts";
 import type { solverSettings } from "./solver.ts";
 
@@ -22,17 +24,26 @@ export interface OwnAccounts {
   readonly bitcoin: Hex | undefined;
 }
 
-/** Keys of these accounts that only the worker has. */
+/** Keys of these accounts. Those of Solana and Bitcoin are always in this process. */
 export interface WorkerKeys {
-  readonly executor: Secret | undefined;
-  readonly depositAddressOperator: Secret | undefined;
-  /** They sign for former orders and pay nothing. */
-  readonly formerSolvers: readonly Secret[];
+  readonly solver: SigningKey;
+  readonly executor: SigningKey | undefined;
+  readonly depositAddressOperator: SigningKey | undefined;
+  /** They sign for former orders, and finish the payments they began. */
+  readonly formerSolvers: readonly SigningKey[];
   readonly solana: Secret | undefined;
   readonly bitcoin: Secret | undefined;
 }
 
+/** The keys that were given to a process. */
+export interface GivenKeys extends Omit<WorkerKeys, "solver"> {
+  /** Undefined only in an API that signs no orders itself. */
+  readonly solver: SigningKey | undefined;
+}
+
 type SolverSettings = Partial<SettingValues<typeof solverSettings>>;
+
+const NONE: EvmAccounts = { accounts: [], keys: [], warnings: [] };
 
 /**
  * Reads the accounts of the service, each given by its address, its key, or both. Accounts with an invalid
@@ -43,95 +54,88 @@ export function readOwnAccounts(
   role: ProcessRole,
   settings: SolverSettings,
   nonEvmChains: readonly NonEvmChain[],
-): { readonly accounts: OwnAccounts; readonly keys: WorkerKeys; readonly warnings: readonly string[] } {
+): { readonly accounts: OwnAccounts; readonly keys: GivenKeys; readonly warnings: readonly string[] } {
   const problems: string[] = [];
-  const formerKeys = gather(problems, () => readFormerKeys(settings.solverFormerKeys?.reveal() ?? ""));
-  const keys: WorkerKeys = {
-    executor: settings.executorPrivateKey,
-    depositAddressOperator: settings.depositAddressOperatorPrivateKey,
-    formerSolvers: formerKeys ?? [],
-    solana: settings.solverSolanaKey,
-    bitcoin: settings.solverBitcoinKey,
-  };
-  const resolved = (
-    from: readonly (keyof SolverSettings)[],
-    resolve: () => ResolvedAccounts,
-  ): ResolvedAccounts =>
-    (from.every((field) => field in settings) ? gather(problems, resolve) : undefined) ?? {
-      accounts: [],
-      warnings: [],
-    };
+  const resolved = <T>(from: readonly (keyof SolverSettings)[], resolve: () => T): T | undefined =>
+    from.every((field) => field in settings) ? gather(problems, resolve) : undefined;
 
-  const executor = resolved(["executorPrivateKey", "executorAddress"], () =>
-    resolveAccounts(role, {
-      ...evm,
-      keyName: "EXECUTOR_PRIVATE_KEY",
-      keys: keys.executor ? [keys.executor] : [],
-      addressName: "EXECUTOR_ADDRESS",
-      addresses: evmAddresses(settings.executorAddress),
-    }),
-  );
-  const depositAddressOperator = resolved(
-    ["depositAddressOperatorPrivateKey", "depositAddressOperatorAddress"],
-    () =>
-      resolveAccounts(role, {
-        ...evm,
-        keyName: "DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY",
-        keys: keys.depositAddressOperator ? [keys.depositAddressOperator] : [],
-        addressName: "DEPOSIT_ADDRESS_OPERATOR_ADDRESS",
-        addresses: evmAddresses(settings.depositAddressOperatorAddress),
+  const executor =
+    resolved(["executorPrivateKey", "executorSigner", "executorAddress"], () =>
+      resolveEvmAccount(role, {
+        prefix: "EXECUTOR",
+        privateKey: settings.executorPrivateKey,
+        signer: settings.executorSigner,
+        address: settings.executorAddress,
       }),
-  );
-  const formerSolvers = resolved(["solverFormerKeys", "solverFormerAddresses"], () =>
-    formerKeys === undefined
-      ? { accounts: [], warnings: [] }
-      : resolveAccounts(role, {
-          ...evm,
-          keyName: "SOLVER_FORMER_KEYS",
-          keys: keys.formerSolvers,
-          addressName: "SOLVER_FORMER_ADDRESSES",
-          addresses: evmAddresses(settings.solverFormerAddresses),
+    ) ?? NONE;
+  const depositAddressOperator =
+    resolved(
+      ["depositAddressOperatorPrivateKey", "depositAddressOperatorSigner", "depositAddressOperatorAddress"],
+      () =>
+        resolveEvmAccount(role, {
+          prefix: "DEPOSIT_ADDRESS_OPERATOR",
+          privateKey: settings.depositAddressOperatorPrivateKey,
+          signer: settings.depositAddressOperatorSigner,
+          address: settings.depositAddressOperatorAddress,
         }),
-  );
+    ) ?? NONE;
+  const formerSolvers =
+    resolved(["solverFormerKeys", "solverFormerSigners", "solverFormerAddresses"], () =>
+      resolveFormerSolvers(role, {
+        keys: settings.solverFormerKeys,
+        signers: settings.solverFormerSigners,
+        addresses: settings.solverFormerAddresses,
+      }),
+    ) ?? NONE;
   const byVm = new Map(nonEvmChains.toReversed().map((chain) => [chain.vmType, chain]));
-  const solana = resolved(["solverSolanaKey", "solverSolanaAddress"], () =>
-    resolveNonEvm(role, byVm.get("svm"), {
-      ofKey: solanaAccount,
-      keyName: "SOLVER_SOLANA_KEY",
-      key: keys.solana,
-      addressName: "SOLVER_SOLANA_ADDRESS",
-      address: settings.solverSolanaAddress,
-    }),
+  const solana =
+    resolved(["solverSolanaKey", "solverSolanaAddress"], () =>
+      resolveNonEvm(role, byVm.get("svm"), {
+        ofKey: solanaAccount,
+        keyName: "SOLVER_SOLANA_KEY",
+        key: settings.solverSolanaKey,
+        addressName: "SOLVER_SOLANA_ADDRESS",
+        address: settings.solverSolanaAddress,
+      }),
+    ) ?? NONE;
+  const bitcoin =
+    resolved(["solverBitcoinKey", "solverBitcoinAddress"], () =>
+      resolveNonEvm(role, byVm.get("bvm"), {
+        ofKey: bitcoinAccount,
+        // The solver's key spends from no other kind of address.
+        onlyForm: { name: "P2WPKH", pattern: /^0x00[0-9a-f]{40}$/ },
+        keyName: "SOLVER_BITCOIN_KEY",
+        key: settings.solverBitcoinKey,
+        addressName: "SOLVER_BITCOIN_ADDRESS",
+        address: settings.solverBitcoinAddress,
+      }),
+    ) ?? NONE;
+  const solver = resolved(["solverPrivateKey", "solverSigner", "solverAddress", "orderSignerUrl"], () =>
+    resolveSolver(
+      role,
+      {
+        privateKey: settings.solverPrivateKey,
+        signer: settings.solverSigner,
+        address: settings.solverAddress,
+      },
+      settings.orderSignerUrl !== undefined,
+    ),
   );
-  const bitcoin = resolved(["solverBitcoinKey", "solverBitcoinAddress"], () =>
-    resolveNonEvm(role, byVm.get("bvm"), {
-      ofKey: bitcoinAccount,
-      // The solver's key spends from no other kind of address.
-      onlyForm: { name: "P2WPKH", pattern: /^0x00[0-9a-f]{40}$/ },
-      keyName: "SOLVER_BITCOIN_KEY",
-      key: keys.bitcoin,
-      addressName: "SOLVER_BITCOIN_ADDRESS",
-      address: settings.solverBitcoinAddress,
-    }),
-  );
-  const { solverPrivateKey } = settings;
-  const solver =
-    solverPrivateKey &&
-    gather(problems, () =>
-      accountOfKey({ keyName: "SOLVER_PRIVATE_KEY", ofKey: evmAccount }, solverPrivateKey),
+  const hyperliquid = byVm.get("hypevm");
+  if (role === "worker" && hyperliquid !== undefined && solver?.key && solver.key.source.kind !== "raw")
+    problems.push(
+      `SOLVER_PRIVATE_KEY is required because chain ${hyperliquid.name} is enabled: payments on Hyperliquid are signed in the worker, and SOLVER_SIGNER is not supported there`,
     );
   problems.push(
     ...sharedAccountProblems([
-      ["SOLVER_PRIVATE_KEY", solver],
-      [keys.executor ? "EXECUTOR_PRIVATE_KEY" : "EXECUTOR_ADDRESS", executor.accounts[0]],
+      [nameOf("SOLVER", settings.solverPrivateKey), solver?.account],
+      [nameOf("EXECUTOR", settings.executorPrivateKey), executor.accounts[0]],
       [
-        keys.depositAddressOperator
-          ? "DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY"
-          : "DEPOSIT_ADDRESS_OPERATOR_ADDRESS",
+        nameOf("DEPOSIT_ADDRESS_OPERATOR", settings.depositAddressOperatorPrivateKey),
         depositAddressOperator.accounts[0],
       ],
       ...formerSolvers.accounts.map((account, at): [string, Hex] => [
-        `${keys.formerSolvers.length > 0 ? "SOLVER_FORMER_KEYS" : "SOLVER_FORMER_ADDRESSES"} entry ${at + 1}`,
+        `${formerSolvers.keys.length > 0 ? "SOLVER_FORMER_KEYS" : "SOLVER_FORMER_ADDRESSES"} entry ${at + 1}`,
         account,
       ]),
     ]),
@@ -139,14 +143,21 @@ export function readOwnAccounts(
   if (problems.length > 0 || solver === undefined) throw new ConfigError(problems);
   return {
     accounts: {
-      solver,
+      solver: solver.account,
       executor: executor.accounts[0],
       depositAddressOperator: depositAddressOperator.accounts[0],
       formerSolvers: formerSolvers.accounts,
       solana: solana.accounts[0],
       bitcoin: bitcoin.accounts[0],
     },
-    keys,
+    keys: {
+      solver: solver.key,
+      executor: executor.keys[0],
+      depositAddressOperator: depositAddressOperator.keys[0],
+      formerSolvers: formerSolvers.keys,
+      solana: settings.solverSolanaKey,
+      bitcoin: settings.solverBitcoinKey,
+    },
     warnings: [executor, depositAddressOperator, formerSolvers, solana, bitcoin].flatMap(
       ({ warnings }) => warnings,
     ),
@@ -172,16 +183,8 @@ export function publicKeyProblems(settings: SolverSettings, environment: string)
   );
 }
 
-const evm: Pick<AccountSettings, "ofKey" | "format"> = { ofKey: evmAccount, format: (account) => account };
-
-/** The settings accept only addresses, separated by commas. */
-function evmAddresses(text: string | undefined): readonly Address[] {
-  return (
-    text
-      ?.toLowerCase()
-      .match(/0x[0-9a-f]{40}/g)
-      ?.map((address) => address as Address) ?? []
-  );
+function nameOf(prefix: string, privateKey: Secret | undefined): string {
+  return `${prefix}_${privateKey === undefined ? "ADDRESS" : "PRIVATE_KEY"}`;
 }
 
 /** @throws ConfigError when the chain is enabled and the account is missing or malformed */

@@ -2,8 +2,11 @@ import type { Secret } from "@causeway/config";
 import { ConfigError } from "@causeway/config";
 import type { Hex } from "@causeway/domain";
 
-/** The worker signs with every account of the service, the API only with that of the solver. */
-export type ProcessRole = "api" | "worker";
+/**
+ * The worker signs with every account of the service, the API and the operator's commands at most with that
+ * of the solver.
+ */
+export type ProcessRole = "api" | "worker" | "operator";
 
 /** A setting for keys and the setting for their addresses. */
 export interface AccountSettings {
@@ -52,7 +55,7 @@ function warningsOf(
     return [
       `${keyName} is ignored: the API does not need it. Remove it from the environment of the API, and set ${addressName}=${formatted} there if it is not set`,
     ];
-  if (addresses.length > 0) return [];
+  if (role === "operator" || addresses.length > 0) return [];
   return [
     `${addressName} is not set: set ${addressName}=${formatted} in the environments of the worker and the API. Remove ${keyName} from the API's environment only; the worker needs it`,
   ];

@@ -5,6 +5,7 @@ import { appBalanceSettings } from "./app-balance.ts";
 import { engineSettings } from "./engine.ts";
 import { httpSettings } from "./http.ts";
 import { noticeSettings } from "./notices.ts";
+import { keyServiceSettings } from "./key-services.ts";
 import { permitSettings } from "./permits.ts";
 import { priceSettings } from "./prices.ts";
 import { pushSettings } from "./push.ts";
@@ -15,7 +16,7 @@ import { storageSettings } from "./storage.ts";
 import { swapSettings } from "./swaps.ts";
 import { tokenSettings } from "./tokens.ts";
 
-const { matching, privateKey, text } = setting;
+const { evmAddresses, matching, privateKey, secret, text } = setting;
 
 /** Which configuration files to read. */
 export const locationSettings = {
@@ -47,6 +48,19 @@ export const withdrawSettings = {
     describe:
       "Signs withdrawals from the depositories and records them in the hub's Allocator. Only `operator withdraw` reads it: keep it off the machines of the service.",
   }),
+  allocatorSigner: secret({
+    name: "ALLOCATOR_SIGNER",
+    optional: true,
+    describe:
+      "Where the allocator's key is if not in ALLOCATOR_PRIVATE_KEY: a source as in SOLVER_SIGNER. Requires ALLOCATOR_ADDRESS.",
+  }),
+  allocatorAddress: evmAddresses({
+    name: "ALLOCATOR_ADDRESS",
+    form: "address, 0x and 40 hex digits",
+    pattern: /^0x[0-9a-fA-F]{40}$/,
+    optional: true,
+    describe: "Address of the allocator's key.",
+  }),
 };
 
 /** Read by `operator deploy` alone, never by the service. */
@@ -69,6 +83,7 @@ export const settingGroups = {
   notices: noticeSettings,
   traces: traceSettings,
   solver: solverSettings,
+  keyServices: keyServiceSettings,
   prices: priceSettings,
   tokens: tokenSettings,
   swaps: swapSettings,
@@ -89,6 +104,7 @@ export const apiSettingGroups: readonly SettingGroup[] = [
   { title: "Notifications", settings: settingGroups.notices },
   { title: "Traces", settings: settingGroups.traces },
   { title: "Solver", settings: settingGroups.solver },
+  { title: "Key services", settings: settingGroups.keyServices },
   { title: "Prices", settings: settingGroups.prices },
   { title: "Tokens", settings: settingGroups.tokens },
   { title: "Swaps", settings: settingGroups.swaps },

@@ -1,6 +1,7 @@
 import { setting } from "@causeway/config";
+import { KEY_SOURCE_FORMS } from "./key-source.ts";
 
-const { evmAddresses, privateKey, secret, text } = setting;
+const { evmAddresses, flag, privateKey, secret, text, url } = setting;
 
 const evmAddress = (name: string, describe: string) =>
   evmAddresses({
@@ -11,28 +12,62 @@ const evmAddress = (name: string, describe: string) =>
     describe,
   });
 
+const signer = (name: string, describe: string) => secret({ name, optional: true, describe });
+
 /**
- * The worker needs the keys. The API needs the addresses of all keys but SOLVER_PRIVATE_KEY. If both are set,
- * the worker does not start with a key of another address.
+ * The worker needs the keys. The API needs the addresses of all keys. If both are set, the worker does not
+ * start with a key of another address.
  */
 export const solverSettings = {
   solverPrivateKey: privateKey({
     name: "SOLVER_PRIVATE_KEY",
+    optional: true,
     describe:
-      "Signs fills, refunds and orders on every chain. Outside `local`, the publicly known keys of the local system are refused.",
+      "Signs fills, refunds and orders on every chain. The worker needs it or SOLVER_SIGNER. Outside `local`, the publicly known keys of the local system are refused, and so is the key in the API's environment (ALLOW_SPENDING_KEY_IN_API).",
+  }),
+  solverSigner: signer(
+    "SOLVER_SIGNER",
+    `Where the solver's key is if not in SOLVER_PRIVATE_KEY: ${KEY_SOURCE_FORMS}. The last two are remote signers (docs/operations/keys.md). Requires SOLVER_ADDRESS. Not supported while a Hyperliquid chain is enabled.`,
+  ),
+  solverAddress: evmAddress(
+    "SOLVER_ADDRESS",
+    "Address of SOLVER_PRIVATE_KEY or SOLVER_SIGNER. Required with SOLVER_SIGNER and with ORDER_SIGNER_URL.",
+  ),
+  orderSignerUrl: url({
+    name: "ORDER_SIGNER_URL",
+    schemes: ["unix", "http"],
+    optional: true,
+    describe:
+      "Where the signer process (`dist/signer.js`) listens: `unix:///run/causeway/signer.sock`, or `http://127.0.0.1:<port>` with ORDER_SIGNER_TOKEN. The API has orders and attestations signed there, and needs no key. Set it in both processes.",
+  }),
+  orderSignerToken: secret({
+    name: "ORDER_SIGNER_TOKEN",
+    optional: true,
+    describe:
+      "Shared by the API and the signer process, at least 32 characters. Required with an http ORDER_SIGNER_URL; a Unix socket is protected by its mode 0600.",
+  }),
+  allowSpendingKeyInApi: flag({
+    name: "ALLOW_SPENDING_KEY_IN_API",
+    default: false,
+    describe:
+      "Whether the API may start with a private key in its environment outside `local`. An attacker in such an API can spend what the key holds.",
   }),
   solverFormerKeys: secret({
     name: "SOLVER_FORMER_KEYS",
     optional: true,
     describe:
-      "Worker only. Former values of SOLVER_PRIVATE_KEY, 32 bytes of hex each, separated by commas. They only sign for orders that name them, so that settlement repays the fills of those orders; their accounts pay nothing. An order is not filled if its key is neither here nor SOLVER_PRIVATE_KEY.",
+      "Worker only. Former values of SOLVER_PRIVATE_KEY, 32 bytes of hex each, separated by commas. They sign for orders that name them, so that settlement repays the fills of those orders, and finish the payments that they began; their accounts begin no payment. An order is not filled if its key is neither here nor SOLVER_PRIVATE_KEY.",
   }),
+  solverFormerSigners: signer(
+    "SOLVER_FORMER_SIGNERS",
+    "Worker only. Like SOLVER_FORMER_KEYS, for keys that are not in this process: `<address>=<source>` separated by commas, with the sources of SOLVER_SIGNER.",
+  ),
   solverFormerAddresses: evmAddresses({
     name: "SOLVER_FORMER_ADDRESSES",
     form: "addresses separated by commas",
     pattern: /^0x[0-9a-fA-F]{40}(\s*,\s*0x[0-9a-fA-F]{40})*\s*,?$/,
     optional: true,
-    describe: "Addresses of SOLVER_FORMER_KEYS, for the API.",
+    describe: "Addresses of SOLVER_FORMER_KEYS and SOLVER_FORMER_SIGNERS, for the API.",
   }),
   executorPrivateKey: privateKey({
     name: "EXECUTOR_PRIVATE_KEY",
@@ -40,9 +75,13 @@ export const solverSettings = {
     describe:
       "Worker only. Sends the calls of `POST /execute` on every chain. Do not use the solver's key, and fund the account only with native token for gas: it runs calls that users choose. Unset: no gasless execution.",
   }),
+  executorSigner: signer(
+    "EXECUTOR_SIGNER",
+    "Worker only. Where the executor's key is if not in EXECUTOR_PRIVATE_KEY: a source as in SOLVER_SIGNER. Requires EXECUTOR_ADDRESS.",
+  ),
   executorAddress: evmAddress(
     "EXECUTOR_ADDRESS",
-    "Address of EXECUTOR_PRIVATE_KEY, for the API. Unset: no gasless execution.",
+    "Address of the executor's key, for the API. Unset: no gasless execution.",
   ),
   depositAddressOperatorPrivateKey: privateKey({
     name: "DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY",
@@ -50,9 +89,13 @@ export const solverSettings = {
     describe:
       "Worker only. Moves funds from deposit addresses into the depository. It must be the `operator` of the `depositAddressFactory` of every chain. Use a separate key, and fund its account only with native token for gas. Unset: no deposit addresses are issued, and funds at addresses issued earlier are not moved.",
   }),
+  depositAddressOperatorSigner: signer(
+    "DEPOSIT_ADDRESS_OPERATOR_SIGNER",
+    "Worker only. Where the operator's key is if not in DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY: a source as in SOLVER_SIGNER. Requires DEPOSIT_ADDRESS_OPERATOR_ADDRESS.",
+  ),
   depositAddressOperatorAddress: evmAddress(
     "DEPOSIT_ADDRESS_OPERATOR_ADDRESS",
-    "Address of DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY, for the API. Unset: the API issues no deposit addresses.",
+    "Address of the operator's key, for the API. Unset: the API issues no deposit addresses.",
   ),
   solverSolanaKey: privateKey({
     name: "SOLVER_SOLANA_KEY",

@@ -30,9 +30,9 @@ export interface Services {
   readonly liquidity: LiquiditySource;
   /** Prices of tokens without a price source. */
   readonly poolUsd: PoolUsd;
-  /** Holds the inventory; pays fills, refunds and claims. The API signs orders and request states with it. */
-  readonly signer: Signer;
-  /** Former solver keys. They sign for orders that name them, and pay nothing. */
+  /** The solver: holds the inventory; pays fills, refunds and claims. Only the worker can sign with it. */
+  readonly signer: Account;
+  /** Former solver keys. They sign for orders that name them, and only finish the payments they began. */
   readonly formerSigners: readonly Account[];
   /**
    * Sends calls for users and holds only native tokens for gas. Undefined: not enabled. Never the solver's
@@ -72,6 +72,7 @@ export interface Services {
 /** The dependencies of use cases in the worker: those of the API, and the keys that only the worker has. */
 export interface WorkerServices extends Services {
   readonly chains: ChainDirectory<PayingConnection>;
+  readonly signer: Signer;
   readonly formerSigners: readonly Signer[];
   readonly executor: Signer | undefined;
   readonly depositAddressOperator: Signer | undefined;

@@ -1,7 +1,7 @@
 import { signTransaction } from "@causeway/chains";
 import type { GasPrices } from "@causeway/chains";
 import type { LaneChain } from "../chains/chains.port.ts";
-import { type LaneKeys, signerOf } from "../chains/index.ts";
+import { type DrainingKeys, signerOf } from "../chains/index.ts";
 import type { Slot } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
 import { noopGas } from "./payers/evm.ts";
@@ -17,7 +17,7 @@ const MAX_GAP = 50;
  * @param open the sender's open slots
  */
 export async function fillNonceGap(
-  services: LaneKeys & Pick<Services, "events" | "reads">,
+  services: DrainingKeys & Pick<Services, "events" | "reads">,
   connected: LaneChain,
   {
     sender,
@@ -37,7 +37,7 @@ export async function fillNonceGap(
     if (given.has(nonce)) continue;
     const { raw, hash } = await signTransaction(
       { chainId: chain.id, nonce, to: sender, data: "0x", value: 0n, gas: gasLimit, ...fees },
-      (digest) => signer.signDigest(digest),
+      (digest, preimage) => signer.signDigest(digest, preimage),
     );
     const { kind } = await connection.writer.broadcast(raw);
     services.events.alarm("nonce_gap_filled", {

@@ -1,5 +1,5 @@
 import type { ConnectedChain } from "../chains/chains.port.ts";
-import { laneSigners } from "../chains/index.ts";
+import { drainingSigners } from "../chains/index.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import { type Case, takeCare } from "./care.ts";
 import { fillNonceGap } from "./fill-nonce-gap.ts";
@@ -10,8 +10,9 @@ import { payerOf } from "./payers/index.ts";
 const WINDOW = 200;
 
 /**
- * Maintains the lanes of a chain: sends what a dead process left unsent, rebroadcasts, bumps fees of stuck
- * transactions, and cancels payments that must not be made. One slot's fault does not delay the others.
+ * Maintains the lanes of a chain, also those of former keys: sends what a dead process left unsent,
+ * rebroadcasts, bumps fees of stuck transactions, and cancels payments that must not be made. One slot's
+ * fault does not delay the others.
  * @throws RpcFault when the lane cannot be compared with its chain; after the round, an Error caused by the
  * first fault of a slot. The next round retries.
  */
@@ -19,7 +20,7 @@ export async function maintainLane(services: WorkerServices, connected: Connecte
   const { chain, connection, pulse } = connected;
   const { enginePolicy: policy, clock } = services;
   const faults: unknown[] = [];
-  const senders = laneSigners(services).map(({ address }) => address);
+  const senders = drainingSigners(services).map(({ address }) => address);
   // Before the read: a slot that is sent meanwhile is read as unsent.
   const inHand = new Set(services.slotsInHand);
   const unsettled = await services.reads.unsettledSlots(chain.id, ...senders);

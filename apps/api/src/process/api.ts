@@ -1,5 +1,3 @@
-import { signatureToHex, signPersonalMessage } from "@causeway/attest";
-import type { Hex32, OrderId } from "@causeway/domain";
 import { walletSignatures } from "../balances/balances.wiring.ts";
 import { startCallers } from "../callers/callers.wiring.ts";
 import { createCodeCache } from "../chains/code-cache.adapter.ts";
@@ -36,6 +34,7 @@ import { readinessCheck } from "../reconcile/readiness.ts";
 import { startHistory } from "../requests/history/history.wiring.ts";
 import { startSearches } from "../requests/history/searches.wiring.ts";
 import { createRequestSignature } from "../requests/request-signature.ts";
+import { openOrderSigner } from "../requests/signing/order-signer.wiring.ts";
 import { pushGauges } from "../telemetry/push-gauges.ts";
 import { traceQuotes } from "../telemetry/traced-events.ts";
 import { quoteCounts } from "../telemetry/quote-counts.ts";
@@ -57,13 +56,13 @@ export async function startApi(context: Context): Promise<RouteContext> {
   const polled = await pollFacts(reads, events, chainIds, POLLED_EVERY_MS);
   lifecycle.add("polled facts", () => polled.close());
 
+  const orderSigner = await openOrderSigner(context);
   const quoting = {
     ...context,
     tokens: await startTokenBook(context),
     permitTokens: createTokenPermits(chains, monotonicClock),
     solver: signer.address,
-    signOrder: (orderId: OrderId) => signPersonalMessage(signer, orderId),
-    signDigest: async (digest: Hex32) => signatureToHex(await signer.signDigest(digest)),
+    signOrder: orderSigner.signOrder,
     random: pooledRandomBytes(),
     walletNonces: walletNonces(),
     requests: storeQuotes(context, groupedQuoteInserts(sql)),
@@ -103,7 +102,7 @@ export async function startApi(context: Context): Promise<RouteContext> {
     traceQuote: traceQuotes(context.traces, clock),
     listChains: createChainList({ chains, solverAddress: signer.address }),
     searchCurrencies: createCurrencySearch(quoting),
-    requestSignature: createRequestSignature(context),
+    requestSignature: createRequestSignature({ ...context, orderSigner }),
     readiness: readinessCheck(context, { requiredChains: config.requiredChains }),
     addressFormat: addressFormatOf(chains),
     webhooks: webhookAdministration(context),

@@ -5,7 +5,7 @@ import { accountSignatures } from "../chains/signatures.adapter.ts";
 import { apiKeyRegister } from "../callers/api-key-register.postgres.ts";
 import { createPool, sqlOn } from "../db/pool.postgres.ts";
 import { pooledRandomBytes } from "../db/pooled-bytes.adapter.ts";
-import { readApiConfig } from "../config/config.ts";
+import { readOperatorConfig } from "../config/config.ts";
 import { readDatabaseUrl } from "../config/database-url.ts";
 import type { OpenKeys } from "./commands/keys-command.ts";
 import { keyAdmin } from "../callers/key-admin.ts";
@@ -40,7 +40,7 @@ export function openKeys(env: Env): ReturnType<OpenKeys> {
 }
 
 function connectHome(env: Env): ChainConnection {
-  const { chains, appBalance } = readApiConfig(env);
+  const { chains, appBalance } = readOperatorConfig(env);
   const chain = chains.find(({ id }) => id === appBalance.chainId);
   if (chain === undefined)
     throw new ConfigError(["APP_BALANCE_CHAIN_ID must be the chain id of an enabled chain"]);

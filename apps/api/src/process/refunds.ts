@@ -6,7 +6,7 @@ import { depositsNamed } from "../payments/operator-reads.postgres.ts";
 import { createPool, sqlOn } from "../db/pool.postgres.ts";
 import { postgresReads } from "./reads.postgres.ts";
 import { postgresUnitOfWork } from "./unit-of-work.postgres.ts";
-import { readApiConfig } from "../config/config.ts";
+import { readOperatorConfig } from "../config/config.ts";
 import { priceSource } from "../markets/prices/prices.wiring.ts";
 import type { OpenRefunds } from "./commands/refund-command.ts";
 
@@ -16,7 +16,7 @@ import type { OpenRefunds } from "./commands/refund-command.ts";
  * @throws ConfigError
  */
 export function openRefunds(env: Env): ReturnType<OpenRefunds> {
-  const config = readApiConfig(env);
+  const config = readOperatorConfig(env);
   const clock = { nowMs: () => Date.now() };
   const pool = createPool(config.database.url.reveal(), {
     max: 2,

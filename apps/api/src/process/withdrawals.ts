@@ -1,5 +1,5 @@
-import { rawKeySigner } from "@causeway/attest";
-import { createLogger, createMetrics } from "@causeway/service-kit";
+import { createLifecycle, createLogger, createMetrics } from "@causeway/service-kit";
+import { openSigner } from "../chains/signers.wiring.ts";
 import { connectPayouts } from "../settlement/withdrawals/evm-payouts.adapter.ts";
 import { withNodeErrors } from "../settlement/withdrawals/node-unavailable.adapter.ts";
 import { createPool, sqlOn } from "../db/pool.postgres.ts";
@@ -21,11 +21,11 @@ const ONLY_THE_WORKER = {
  * What `operator withdraw` stands on: the database, the hub, the oracles, and the allocator's account on the
  * hub and the chain. Nothing watches or queues here.
  */
-export const openWithdrawals: OpenWithdrawals = ({
+export const openWithdrawals: OpenWithdrawals = async ({
   config,
   settlement,
   chain,
-  allocatorPrivateKey,
+  allocatorKey,
   payloadLifetimeSeconds,
 }) => {
   const pool = createPool(config.database.url.reveal(), {
@@ -37,12 +37,17 @@ export const openWithdrawals: OpenWithdrawals = ({
   const servers = watchServer();
   const all = config.chains.map((one) => ({ chain: one }));
   const log = createLogger({ name: "causeway-operator", level: "error" });
+  const lifecycle = createLifecycle(log, config.shutdownTimeoutMs);
+  const [solver, allocator] = await Promise.all([
+    openSigner({ config, log, lifecycle }, config.solverKey),
+    openSigner({ config, log, lifecycle }, allocatorKey),
+  ]);
   const events = loggedEvents(log, createMetrics("causeway-operator").registry);
   const bare = settlementServices(
     {
       clock: { nowMs: () => Date.now() },
       events,
-      signer: rawKeySigner(config.solver.privateKey.reveal()),
+      signer: solver,
       formerSigners: [],
       uow: postgresUnitOfWork(pool, events, servers),
       reads: postgresReads(sql, servers),
@@ -62,7 +67,7 @@ export const openWithdrawals: OpenWithdrawals = ({
     // Nothing watches here, and that lane makes other payments.
     sendAsPayment: isHubEnabled ? async () => ONLY_THE_WORKER : undefined,
   };
-  const payouts = connectPayouts(settling, settling.hub, chain, rawKeySigner(allocatorPrivateKey.reveal()));
+  const payouts = connectPayouts(settling, settling.hub, chain, allocator);
   return {
     services: {
       ...settling,
@@ -72,7 +77,7 @@ export const openWithdrawals: OpenWithdrawals = ({
       payloadLifetimeSeconds,
     },
     async close() {
-      await Promise.all([payouts.close(), settling.hub.close(), pool.end()]);
+      await Promise.all([payouts.close(), settling.hub.close(), lifecycle.close(), pool.end()]);
     },
   };
 };

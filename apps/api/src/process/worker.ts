@@ -46,10 +46,10 @@ export async function startWorker(context: Context, keys: WorkerKeys): Promise<W
   const { config, log, pool, sql, clock, events, lifecycle, evmChains, nonEvmChains, serverLimits } = context;
   const connectedAtMs = performance.now();
   logConnections(log, connectionsOf("worker", config.database), serverLimits);
-  const paidChains = await withSolverKeys(nonEvmChains, { keys, solver: config.solver });
+  const paidChains = await withSolverKeys(nonEvmChains, keys);
   const signing = {
     ...context,
-    ...workerSigners(keys),
+    ...(await workerSigners(context, keys)),
     chains: createChainDirectory(evmChains, paidChains),
     slotsInHand: new Set<string>(),
   };

@@ -3,7 +3,7 @@ import type { QuoteAnswer, QuoteInput } from "@causeway/wire";
 import type { AppBalancePolicy } from "../balances/app-balance.port.ts";
 import type { AskingKey, SponsorReads } from "../balances/sponsors.port.ts";
 import type { ChainDirectory } from "../chains/chains.port.ts";
-import { type OrderSigners, signedOrder } from "../chains/index.ts";
+import { type OrderSigner, signedOrder } from "../requests/index.ts";
 import type { PermitTokens } from "../chains/permits.port.ts";
 import type { RecipientCodes } from "../chains/recipient-codes.port.ts";
 import type { TokenQuirks } from "../chains/token-quirks.port.ts";
@@ -69,7 +69,7 @@ export interface PriceServices extends AgreeServices {
 }
 
 /** What a quote needs: pricing it, storing its terms and signing its order. */
-export interface QuoteServices extends PriceServices, OrderSigners {
+export interface QuoteServices extends PriceServices, Pick<OrderSigner, "signOrder"> {
   readonly requests: QuotedRequests;
 }
 
@@ -120,7 +120,7 @@ async function storeQuote<Serialized>(
     return { answered, stored: services.requests.insertQuoted(terms, newDepositAddress(terms, input)) };
   }
   await services.requests.insertQuoted(terms, newDepositAddress(terms, input));
-  const signed = await signedOrder(services, terms.orderId);
+  const signed = await signedOrder(services, terms.order);
   return {
     answered: serialize({ ...answer, protocol: { v2: { ...answer.protocol.v2, ...signed } } }),
     stored: undefined,

@@ -10,12 +10,12 @@ test("a price equals the quote of the same moment", async () => {
 
 test("pricing stores and signs nothing", async () => {
   const world = quoteWorld();
-  const signed: string[] = [];
+  const signed: unknown[] = [];
   const services = {
     ...world,
-    signOrder: async (orderId: string): Promise<`0x${string}`> => {
-      signed.push(orderId);
-      return await Promise.resolve("0x51");
+    signOrder: async (order: unknown) => {
+      signed.push(order);
+      return await Promise.resolve({ personal: "0x51", typed: "0x52" } as const);
     },
   };
   await priceIntent(services, aQuoteInput({ includeProtocolData: true }));

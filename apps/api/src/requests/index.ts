@@ -9,6 +9,8 @@ export {
   refundCancelAfterMs,
   refundRecipient,
 } from "./plan-refund.ts";
+export type { OrderSigner } from "./signing/order-signer.port.ts";
+export { signedOrder } from "./signing/signed-order.ts";
 export { statusView, successorView } from "./request-status.ts";
 export {
   executeJob,

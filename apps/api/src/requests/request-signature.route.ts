@@ -5,7 +5,8 @@ import {
   requestSignatureV2Answer,
   unknownRequest,
 } from "@causeway/wire";
-import type { AttestationLayout, createRequestSignature, SignedRequest } from "./request-signature.ts";
+import type { createRequestSignature, SignedRequest } from "./request-signature.ts";
+import type { AttestationLayout } from "./signing/order-signer.port.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
 import { hash } from "../http/wire-values.ts";
 import { requestNotFound } from "../http/refusals.ts";

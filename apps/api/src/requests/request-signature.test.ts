@@ -4,6 +4,7 @@ import { encodePacked, keccak256, pad, recoverMessageAddress } from "viem";
 import { expect, test } from "vitest";
 import { someHash, someTerms } from "../../../../test/support/terms.ts";
 import type { Reads } from "../db/reads.port.ts";
+import { keyOrderSigner } from "./signing/key-order-signer.ts";
 import { createRequestSignature } from "./request-signature.ts";
 import { noChains } from "../../../../test/fakes/no-chains.ts";
 
@@ -31,7 +32,10 @@ function signing(stored: Map<RequestId, typeof terms>) {
     return found && { terms: found };
   };
   const reads = { request } as unknown as Reads;
-  return { ask: createRequestSignature({ reads, signer: counting, chains: noChains }), counted };
+  return {
+    ask: createRequestSignature({ reads, orderSigner: keyOrderSigner(counting), chains: noChains }),
+    counted,
+  };
 }
 
 test("the solver's address is recovered from the hash that a contract computes", async () => {
@@ -96,7 +100,7 @@ test("does not cache a failure", async () => {
   };
   const ask = createRequestSignature({
     reads: { request } as unknown as Reads,
-    signer,
+    orderSigner: keyOrderSigner(signer),
     chains: noChains,
   });
   await expect(ask(someHash(), "v1")).rejects.toThrow("away");

@@ -1,11 +1,10 @@
-import { signPersonalMessage } from "@causeway/attest";
-import { requestAttestationFacts, requestAttestationHash, requestAttestationHashV2 } from "@causeway/domain";
+import { requestAttestationFacts } from "@causeway/domain";
 import type { Hex, RequestAttestationFacts, RequestId } from "@causeway/domain";
 import type { Services } from "../db/services.port.ts";
 import { addressFormatOf } from "../chains/index.ts";
+import type { AttestationLayout, OrderSigner } from "./signing/order-signer.port.ts";
 
-/** Which facts are signed: `v1` includes the amount, `v2` the recipient's currency. */
-export type AttestationLayout = "v1" | "v2";
+type Needs = Pick<Services, "reads" | "chains"> & { readonly orderSigner: Pick<OrderSigner, "signRequest"> };
 
 /** The terms of a request, and the solver's personal signature (65 bytes) of their hash. */
 export interface SignedRequest {
@@ -26,7 +25,7 @@ const KEPT = 10_000;
  * @returns a function that resolves to undefined for an unknown request
  */
 export function createRequestSignature(
-  services: Pick<Services, "reads" | "signer" | "chains">,
+  services: Needs,
 ): (requestId: RequestId, layout: AttestationLayout) => Promise<SignedRequest | undefined> {
   const known = new Map<string, Promise<SignedRequest | undefined>>();
   return (requestId, layout) => {
@@ -44,10 +43,8 @@ export function createRequestSignature(
   };
 }
 
-const hashes = { v1: requestAttestationHash, v2: requestAttestationHashV2 };
-
 async function sign(
-  { reads, signer, chains }: Pick<Services, "reads" | "signer" | "chains">,
+  { reads, orderSigner, chains }: Needs,
   requestId: RequestId,
   layout: AttestationLayout,
 ): Promise<SignedRequest | undefined> {
@@ -63,6 +60,6 @@ async function sign(
       destinationUser: format.address(facts.destinationChainId, facts.destinationUser),
       destinationCurrency: format.address(facts.destinationChainId, facts.destinationCurrency),
     },
-    signature: await signPersonalMessage(signer, hashes[layout](facts)),
+    signature: await orderSigner.signRequest(layout, facts),
   };
 }

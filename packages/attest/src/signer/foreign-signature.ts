@@ -3,7 +3,7 @@ import { addressOf } from "./address-of.ts";
 import { digestBytes } from "./bytes.ts";
 import { curve as chosen } from "./chosen-curve.ts";
 import type { Curve } from "./curve.ts";
-import { readDerSignature } from "./der-signature.ts";
+import { readDerSignature, type SignatureIntegers } from "./der-signature.ts";
 import { toSignature, type Signature } from "./signer.ts";
 
 /** Order of secp256k1 (SEC 2, 2.4.1). */
@@ -23,10 +23,22 @@ export function foreignSignature(
   curve: Curve = chosen,
 ): Signature | undefined {
   const integers = readDerSignature(der);
-  if (integers === undefined) return undefined;
-  const { r, s } = integers;
+  return integers && signatureBy(address, digest, integers, curve);
+}
+
+/**
+ * The signature with these integers in the format of this process.
+ * @param integers s in either half
+ * @returns undefined unless it recovers to `address` over `digest`
+ */
+export function signatureBy(
+  address: Address,
+  digest: Hex32,
+  { r, s }: SignatureIntegers,
+  curve: Curve = chosen,
+): Signature | undefined {
   // Checked here, since s is negated modulo the order; an r out of range recovers to no one.
-  if (s === 0n || s >= ORDER) return undefined;
+  if (s === 0n || s >= ORDER || r >= ORDER) return undefined;
   const rs = Buffer.from(word(r) + word(s > ORDER / 2n ? ORDER - s : s), "hex");
   const message = digestBytes(digest);
   for (const yParity of [0, 1] as const) {

@@ -1,5 +1,7 @@
 import type { Hex, Hex32 } from "@causeway/domain";
+import { hashTypedData } from "viem";
 import { messageDigest } from "../messages/message-digest.ts";
+import type { TypedData } from "./preimage.ts";
 import { signatureToHex } from "./signer.ts";
 import type { Signer } from "./signer.ts";
 
@@ -10,5 +12,15 @@ import type { Signer } from "./signer.ts";
  * @throws RangeError if `bytes` is not 32 bytes of hex, and errors of the signer
  */
 export async function signPersonalMessage(signer: Signer, bytes: Hex32): Promise<Hex> {
-  return signatureToHex(await signer.signDigest(messageDigest(bytes)));
+  return signatureToHex(await signer.signDigest(messageDigest(bytes), { kind: "message", bytes }));
+}
+
+/**
+ * Signs EIP-712 typed data.
+ * @returns 65 bytes, v 27 or 28
+ * @throws errors of the signer
+ */
+export async function signTypedData(signer: Signer, typedData: TypedData): Promise<Hex> {
+  const digest = hashTypedData(typedData as Parameters<typeof hashTypedData>[0]);
+  return signatureToHex(await signer.signDigest(digest, { kind: "typedData", typedData }));
 }

@@ -1,6 +1,7 @@
 import type { Address, Hex, Hex32 } from "@causeway/domain";
 import { toHex } from "./bytes.ts";
 import type { CurveSignature } from "./curve.ts";
+import type { Preimage } from "./preimage.ts";
 
 /** A secp256k1 signature over a digest. */
 export interface Signature {
@@ -11,17 +12,18 @@ export interface Signature {
 }
 
 /**
- * Signs 32-byte digests with one key. A raw key is in this process; a KMS key is not, so signing may wait for
- * the network.
+ * Signs with one key. A raw key is in this process; other keys are not, so signing may wait for the network.
  */
 export interface Signer {
   readonly address: Address;
   /**
    * Deterministic (RFC 6979) for raw keys; a KMS gives another signature each time.
-   * @throws RangeError if `digest` is not 32 bytes of hex
+   * @param preimage what the digest is the hash of. A remote signer signs this and never a bare digest, so
+   * that its own policy can read it.
+   * @throws RangeError if `digest` is not 32 bytes of hex, or a remote signer gets no preimage
    * @throws SignerUnavailable if a remote key is unreachable (retryable)
    */
-  signDigest(digest: Hex32): Promise<Signature>;
+  signDigest(digest: Hex32, preimage?: Preimage): Promise<Signature>;
 }
 
 /** r ‖ s ‖ v as 65 bytes of hex, v = 27 + yParity. */

@@ -28,6 +28,14 @@ export interface DigestSignature {
   readonly yParity: 0 | 1;
 }
 
+/** What the digest is the hash of, for signers that read what they sign. */
+export interface TransactionPreimage {
+  readonly kind: "transaction";
+  readonly transaction: UnsignedTransaction;
+  /** Serialized without a signature. */
+  readonly unsigned: Hex;
+}
+
 export interface SignedTransaction {
   /** Bytes for `eth_sendRawTransaction`. */
   readonly raw: Hex;
@@ -38,24 +46,20 @@ export interface SignedTransaction {
 const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 
 /**
- * keccak256 of the unsigned transaction: what the sender signs (EIP-1559, EIP-7702).
- *
- * @throws RangeError when a field is out of range
- */
-export function transactionDigest(transaction: UnsignedTransaction): Hex32 {
-  return keccakOf(serializeTransaction(serializable(transaction)));
-}
-
-/**
- * Signs a transaction with whatever holds the key.
+ * Signs a transaction (EIP-1559, EIP-7702) with whatever holds the key.
  *
  * @throws RangeError when a field is out of range or the signature has a high s
  */
 export async function signTransaction(
   transaction: UnsignedTransaction,
-  signDigest: (digest: Hex32) => Promise<DigestSignature>,
+  signDigest: (digest: Hex32, preimage: TransactionPreimage) => Promise<DigestSignature>,
 ): Promise<SignedTransaction> {
-  const { r, s, yParity } = await signDigest(transactionDigest(transaction));
+  const unsigned = serializeTransaction(serializable(transaction));
+  const { r, s, yParity } = await signDigest(keccakOf(unsigned), {
+    kind: "transaction",
+    transaction,
+    unsigned,
+  });
   if (BigInt(s) > HALF_ORDER)
     throw new RangeError("invariant violated: s of the signature is in the upper half of the curve order");
   const raw = serializeTransaction(serializable(transaction), { r, s, yParity });

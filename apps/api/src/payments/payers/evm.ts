@@ -117,7 +117,7 @@ async function signAttempt(
       maxFeePerGas,
       maxPriorityFeePerGas,
     },
-    (digest) => signer.signDigest(digest),
+    (digest, preimage) => signer.signDigest(digest, preimage),
   );
   return {
     n: slot.attempts.length,

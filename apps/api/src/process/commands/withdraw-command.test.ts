@@ -130,8 +130,8 @@ test("a hub that cannot be reached is waited for: one line of JSON, exit code 3,
 });
 
 test("a withdrawal that expired unpaid has an exit code of its own, and says where the money is", async () => {
-  const expired: OpenWithdrawals = (given) => {
-    const opened = openWithdrawals(given);
+  const expired: OpenWithdrawals = async (given) => {
+    const opened = await openWithdrawals(given);
     const { services } = opened;
     return {
       ...opened,
@@ -157,8 +157,8 @@ test("a withdrawal that expired unpaid has an exit code of its own, and says whe
 });
 
 test("names the database when it cannot be reached", async () => {
-  const withoutDatabase: OpenWithdrawals = (given) => {
-    const opened = openWithdrawals(given);
+  const withoutDatabase: OpenWithdrawals = async (given) => {
+    const opened = await openWithdrawals(given);
     const hub = {
       ...opened.services.hub,
       signers: async () => ({ signers: new Set<Address>(), threshold: 1 }),

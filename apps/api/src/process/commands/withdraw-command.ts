@@ -1,12 +1,13 @@
-import { rawKeySigner } from "@causeway/attest";
-import type { Secret, Env } from "@causeway/config";
+import type { Env } from "@causeway/config";
 import { ConfigError, isLocalKey, readSettings, withVaultSecrets } from "@causeway/config";
 import type { Address, Chain, Hex32 } from "@causeway/domain";
 import { parseAddress, parseDecimal, parseHex32 } from "@causeway/domain";
 import { randomBytes } from "node:crypto";
 import { parseArgs } from "node:util";
-import type { ApiConfig, SettlementConfig } from "../../config/config.ts";
-import { readApiConfig } from "../../config/config.ts";
+import type { OperatorConfig, SettlementConfig } from "../../config/config.ts";
+import { readOperatorConfig } from "../../config/config.ts";
+import { resolveEvmAccount } from "../../config/evm-account.ts";
+import type { SigningKey } from "../../config/key-source.ts";
 import type { WithdrawalOrder } from "../../settlement/withdrawals/withdrawals.port.ts";
 import { withdrawSettings } from "../../config/settings.ts";
 import { withdraw } from "../../settlement/withdrawals/withdraw.ts";
@@ -36,12 +37,12 @@ const EXPIRED = 4;
 
 /** Connects everything that a withdrawal needs. */
 export type OpenWithdrawals = (given: {
-  readonly config: ApiConfig;
+  readonly config: OperatorConfig & { readonly solverKey: SigningKey };
   readonly settlement: SettlementConfig;
   readonly chain: Chain;
-  readonly allocatorPrivateKey: Secret;
+  readonly allocatorKey: SigningKey;
   readonly payloadLifetimeSeconds: number;
-}) => { readonly services: WithdrawalServices; close(): Promise<void> };
+}) => Promise<{ readonly services: WithdrawalServices; close(): Promise<void> }>;
 
 class Misused extends Error {}
 
@@ -76,21 +77,33 @@ export async function runWithdraw(
 
 async function carryOut(request: WithdrawRequest, processEnv: Env, open: OpenWithdrawals): Promise<number> {
   const env = withVaultSecrets(processEnv);
-  const config = readApiConfig(processEnv);
+  const config = readOperatorConfig(processEnv);
   const { settlement } = config;
-  const { allocatorPrivateKey } = readSettings(withdrawSettings, env);
+  const { allocatorPrivateKey, allocatorSigner, allocatorAddress } = readSettings(withdrawSettings, env);
   if (settlement === undefined) throw new ConfigError(["ORACLE_URLS is required to withdraw"]);
-  if (allocatorPrivateKey === undefined)
-    throw new ConfigError(["ALLOCATOR_PRIVATE_KEY is required to withdraw"]);
-  if (config.environment !== "local" && isLocalKey(allocatorPrivateKey.reveal()))
+  const { solverKey } = config;
+  if (solverKey === undefined)
+    throw new ConfigError(["SOLVER_PRIVATE_KEY is required to withdraw, or SOLVER_SIGNER"]);
+  const [allocatorKey] = resolveEvmAccount("operator", {
+    prefix: "ALLOCATOR",
+    privateKey: allocatorPrivateKey,
+    signer: allocatorSigner,
+    address: allocatorAddress,
+  }).keys;
+  if (allocatorKey === undefined)
+    throw new ConfigError(["ALLOCATOR_PRIVATE_KEY is required to withdraw, or ALLOCATOR_SIGNER"]);
+  if (
+    allocatorPrivateKey !== undefined &&
+    config.environment !== "local" &&
+    isLocalKey(allocatorPrivateKey.reveal())
+  )
     throw new ConfigError([
       `ALLOCATOR_PRIVATE_KEY is a publicly known key of local systems and not allowed in ENVIRONMENT ${config.environment}`,
     ]);
-  const { executor, depositAddressOperator, formerSolvers } = config.accounts;
-  const addressOf = (key: Secret): Address => rawKeySigner(key.reveal()).address;
-  const own = [addressOf(config.solver.privateKey), executor, depositAddressOperator, ...formerSolvers];
+  const { solver, executor, depositAddressOperator, formerSolvers } = config.accounts;
+  const own: readonly (Address | undefined)[] = [solver, executor, depositAddressOperator, ...formerSolvers];
   // Its lanes skip nonces that the database does not know, which could be lost payments of another key.
-  if (own.includes(addressOf(allocatorPrivateKey)))
+  if (own.includes(allocatorKey.address))
     throw new ConfigError([
       "ALLOCATOR_PRIVATE_KEY must not be the key of the solver, the executor, the deposit address operator or a former solver",
     ]);
@@ -101,11 +114,11 @@ async function carryOut(request: WithdrawRequest, processEnv: Env, open: OpenWit
   // Printed before anything happens: it allows the same withdrawal to be continued later.
   print("nonce", { nonce: order.nonce });
 
-  const opened = open({
-    config,
+  const opened = await open({
+    config: { ...config, solverKey },
     settlement,
     chain,
-    allocatorPrivateKey,
+    allocatorKey,
     payloadLifetimeSeconds: request.lifetimeSeconds,
   });
   try {

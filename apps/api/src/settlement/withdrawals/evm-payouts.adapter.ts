@@ -1,10 +1,10 @@
-import { signatureToHex } from "@causeway/attest";
+import { signTypedData } from "@causeway/attest";
 import type { Signer } from "@causeway/attest";
 import { checkedTransport, createRpcTransport, finalBlockReads, viemTransport } from "@causeway/chains";
 import { allocatorAbi, callRequestTypes, depositoryAbi, depositoryDomain } from "@causeway/contracts";
 import { evmCallRequestId } from "@causeway/domain";
 import type { Address, Chain } from "@causeway/domain";
-import { createPublicClient, encodeFunctionData, hashTypedData } from "viem";
+import { createPublicClient, encodeFunctionData } from "viem";
 import { calledChain } from "../../chains/called-chain.adapter.ts";
 import type { HubChain } from "../hub.port.ts";
 import type { Payouts } from "./withdrawals.port.ts";
@@ -74,13 +74,12 @@ export function connectPayouts(
       );
     },
     async sign(request) {
-      const digest = hashTypedData({
+      return await signTypedData(allocator, {
         domain: depositoryDomain(chain.id, depository),
         types: callRequestTypes,
         primaryType: "CallRequest",
-        message: request,
+        message: { ...request },
       });
-      return signatureToHex(await allocator.signDigest(digest));
     },
     executed: (withdrawalId) =>
       onChain(() =>

@@ -1,12 +1,13 @@
-import { rawKeySigner, signatureToHex, signPersonalMessage } from "@causeway/attest";
+import { rawKeySigner } from "@causeway/attest";
 import type { Hex32 } from "@causeway/domain";
 import { quoteAnswer } from "@causeway/wire";
 import { hashTypedData, recoverTypedDataAddress, verifyMessage, verifyTypedData } from "viem";
 import type { Address, TypedDataDefinition } from "viem";
 import { generatePrivateKey } from "viem/accounts";
 import { expect, test } from "vitest";
-import { aQuoteInput, quoteWorld } from "../../../../test/fakes/quote-world.ts";
-import { createQuote } from "../quotes/create-quote.ts";
+import { aQuoteInput, quoteWorld } from "../../../../../test/fakes/quote-world.ts";
+import { keyOrderSigner } from "./key-order-signer.ts";
+import { createQuote } from "../../quotes/create-quote.ts";
 
 /** The response as a client reads it: JSON, with amounts as strings. */
 async function answered(includeProtocolData: boolean) {
@@ -14,8 +15,7 @@ async function answered(includeProtocolData: boolean) {
   const services = {
     ...quoteWorld(),
     solver: signer.address,
-    signOrder: (orderId: Hex32) => signPersonalMessage(signer, orderId),
-    signDigest: async (digest: Hex32) => signatureToHex(await signer.signDigest(digest)),
+    ...keyOrderSigner(signer),
   };
   const answer = await createQuote(services, aQuoteInput({ includeProtocolData }));
   return quoteAnswer.parse(JSON.parse(JSON.stringify(answer))).protocol.v2;

@@ -1,0 +1,76 @@
+import type { Env, SettingValues } from "@causeway/config";
+import { ConfigError, Secret, setting } from "@causeway/config";
+
+const { text, url } = setting;
+
+/** How key services are reached. */
+export const keyServiceSettings = {
+  googleCredentialsFile: text({
+    name: "GOOGLE_APPLICATION_CREDENTIALS",
+    optional: true,
+    describe:
+      "File of the service account that may use keys in Google Cloud KMS (`roles/cloudkms.signerVerifier` on the key). Unset: the metadata server of the machine. Credentials for AWS KMS are found as in AWS's own tools, also in the secrets directory.",
+  }),
+  googleKmsEndpoint: url({
+    name: "GCP_KMS_ENDPOINT",
+    schemes: ["http", "https"],
+    optional: true,
+    describe: "Another origin of Google Cloud KMS, for example a private endpoint.",
+  }),
+  googleMetadataHost: text({
+    name: "GCE_METADATA_HOST",
+    optional: true,
+    describe: "Another host and port of Google's metadata server, as in Google's own tools.",
+  }),
+};
+
+/** How key services are reached, from this process. */
+export interface KeyServices {
+  readonly aws: {
+    readonly endpoint: string | undefined;
+    /** Undefined: AWS's client finds them, for example by the role of the machine. */
+    readonly credentials:
+      | {
+          readonly accessKeyId: string;
+          readonly secretAccessKey: Secret;
+          readonly sessionToken: Secret | undefined;
+        }
+      | undefined;
+  };
+  readonly google: {
+    readonly credentialsFile: string | undefined;
+    readonly endpoint: string | undefined;
+    readonly metadataHost: string | undefined;
+  };
+}
+
+/**
+ * AWS's client reads the process environment, which lacks the values of the secrets directory.
+ * @throws ConfigError for half a key pair
+ */
+export function readKeyServices(settings: SettingValues<typeof keyServiceSettings>, env: Env): KeyServices {
+  const given = (name: string): string | undefined => env[name]?.trim() || undefined;
+  const accessKeyId = given("AWS_ACCESS_KEY_ID");
+  const secretAccessKey = given("AWS_SECRET_ACCESS_KEY");
+  const sessionToken = given("AWS_SESSION_TOKEN");
+  if ((accessKeyId === undefined) !== (secretAccessKey === undefined))
+    throw new ConfigError(["AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY must be set together"]);
+  return {
+    aws: {
+      endpoint: given("AWS_ENDPOINT_URL_KMS"),
+      credentials:
+        accessKeyId === undefined || secretAccessKey === undefined
+          ? undefined
+          : {
+              accessKeyId,
+              secretAccessKey: new Secret(secretAccessKey),
+              sessionToken: sessionToken === undefined ? undefined : new Secret(sessionToken),
+            },
+    },
+    google: {
+      credentialsFile: settings.googleCredentialsFile,
+      endpoint: settings.googleKmsEndpoint,
+      metadataHost: settings.googleMetadataHost,
+    },
+  };
+}

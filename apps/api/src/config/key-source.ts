@@ -1,0 +1,64 @@
+import { ConfigError, Secret } from "@causeway/config";
+import type { Address } from "@causeway/domain";
+
+/** Where a private key is: in this process, in a key service, or behind a remote signer. */
+export type KeySource =
+  | { readonly kind: "raw"; readonly privateKey: Secret }
+  | { readonly kind: "aws-kms"; readonly region: string; readonly keyId: string }
+  | { readonly kind: "gcp-kms"; readonly name: string }
+  /** Their URLs may contain credentials. */
+  | { readonly kind: "web3signer" | "eth-rpc"; readonly url: Secret };
+
+/** A key, and the account that it signs for. */
+export interface SigningKey {
+  readonly address: Address;
+  readonly source: KeySource;
+}
+
+export const KEY_SOURCE_FORMS =
+  "`aws-kms:<region>/<key id, ARN or alias>`, `gcp-kms:projects/<p>/locations/<l>/keyRings/<r>/cryptoKeys/<k>/cryptoKeyVersions/<v>`, `web3signer:<URL>` or `eth-rpc:<URL>`";
+
+const AWS = /^aws-kms:([a-z]{2}(?:-[a-z]+)+-\d)\/(\S+)$/;
+const GOOGLE =
+  /^gcp-kms:(projects\/[^/\s]+\/locations\/[^/\s]+\/keyRings\/[^/\s]+\/cryptoKeys\/[^/\s]+\/cryptoKeyVersions\/\d+)$/;
+const REMOTE = /^(web3signer|eth-rpc):(https?:\/\/\S+)$/;
+
+/**
+ * Parses where a key is. @throws ConfigError that does not quote the text: a URL may contain credentials
+ */
+export function readKeySource(name: string, text: string): KeySource {
+  const [, region, keyId] = AWS.exec(text) ?? [];
+  if (region !== undefined && keyId !== undefined) return { kind: "aws-kms", region, keyId };
+  const [, version] = GOOGLE.exec(text) ?? [];
+  if (version !== undefined) return { kind: "gcp-kms", name: version };
+  const [, kind, url] = REMOTE.exec(text) ?? [];
+  const parsed = url === undefined ? null : URL.parse(url);
+  if (url === undefined || parsed === null || parsed.search !== "" || parsed.hash !== "")
+    throw new ConfigError([`${name} must be ${KEY_SOURCE_FORMS}, without a query in the URL`]);
+  if (parsed.password !== "" && parsed.protocol === "http:" && !isLoopback(parsed.hostname))
+    throw new ConfigError([
+      `${name} must use https: http sends its password unencrypted and is accepted only for 127.0.0.1, [::1] and localhost`,
+    ]);
+  return { kind: kind === "eth-rpc" ? "eth-rpc" : "web3signer", url: new Secret(url) };
+}
+
+const FORMER = /^(0x[0-9a-fA-F]{40})=(\S+)$/;
+
+/** Parses former keys that are not in this process: `<address>=<source>`, separated by commas. */
+export function readFormerSigners(text: string): readonly SigningKey[] {
+  const entries = text.split(",").map((entry) => entry.trim());
+  if (entries.at(-1) === "") entries.pop();
+  return entries.map((entry, at) => {
+    const name = `SOLVER_FORMER_SIGNERS entry ${at + 1}`;
+    const [, address, source] = FORMER.exec(entry) ?? [];
+    if (address === undefined || source === undefined)
+      throw new ConfigError([
+        `${name} must be <address>=<source>, for example 0x…=aws-kms:eu-west-1/alias/solver`,
+      ]);
+    return { address: address.toLowerCase() as Address, source: readKeySource(name, source) };
+  });
+}
+
+export function isLoopback(hostname: string): boolean {
+  return /^(127\.\d+\.\d+\.\d+|\[::1\]|localhost)$/.test(hostname);
+}

@@ -1,0 +1,76 @@
+import { ConfigError, type Secret, type SettingValues } from "@causeway/config";
+import { isLoopback, type SigningKey } from "./key-source.ts";
+import type { solverSettings } from "./solver.ts";
+
+/** Where the signer process listens. */
+export type SignerPlace =
+  | { readonly kind: "socket"; readonly path: string }
+  | { readonly kind: "port"; readonly host: string; readonly port: number };
+
+/** How the API has orders signed: by the signer process, or by a key that it can use itself. */
+export type OrderSigning =
+  | { readonly kind: "process"; readonly place: SignerPlace; readonly token: Secret | undefined }
+  | { readonly kind: "key"; readonly key: SigningKey };
+
+type Settings = Partial<SettingValues<typeof solverSettings>>;
+
+const MIN_TOKEN_LENGTH = 32;
+
+/**
+ * Reads where the signer process is; undefined if the API signs itself.
+ * @throws ConfigError with all problems
+ */
+export function readSignerPlace({
+  orderSignerUrl,
+  orderSignerToken,
+}: Settings): Extract<OrderSigning, { kind: "process" }> | undefined {
+  if (orderSignerUrl === undefined) return undefined;
+  const { protocol, hostname, port, pathname } = new URL(orderSignerUrl);
+  const token = orderSignerToken;
+  if (token !== undefined && !/^[\x21-\x7e]{32,}$/.test(token.reveal()))
+    throw new ConfigError([
+      `ORDER_SIGNER_TOKEN must be at least ${MIN_TOKEN_LENGTH} printable characters without spaces: openssl rand -hex 32`,
+    ]);
+  if (protocol === "unix:") return { kind: "process", place: { kind: "socket", path: pathname }, token };
+  const problems = [
+    ...(isLoopback(hostname)
+      ? []
+      : [
+          "ORDER_SIGNER_URL must be unix:///<path> or http://127.0.0.1:<port>: the signer serves its own host only",
+        ]),
+    ...(port === "" ? ["ORDER_SIGNER_URL must have a port"] : []),
+    ...(token === undefined
+      ? [
+          "ORDER_SIGNER_TOKEN is required with an http ORDER_SIGNER_URL: every process of the host reaches the port",
+        ]
+      : []),
+  ];
+  if (problems.length > 0) throw new ConfigError(problems);
+  const host = hostname.replace(/^\[|\]$/g, "");
+  return { kind: "process", place: { kind: "port", host, port: Number(port) }, token };
+}
+
+/** Keys that can spend, by the setting that gives them. */
+const SPENDING_KEYS = {
+  SOLVER_PRIVATE_KEY: "solverPrivateKey",
+  SOLVER_FORMER_KEYS: "solverFormerKeys",
+  EXECUTOR_PRIVATE_KEY: "executorPrivateKey",
+  DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY: "depositAddressOperatorPrivateKey",
+  SOLVER_SOLANA_KEY: "solverSolanaKey",
+  SOLVER_BITCOIN_KEY: "solverBitcoinKey",
+} as const satisfies Readonly<Record<string, keyof Settings>>;
+
+/** A process that answers the internet must not have a key that can spend. */
+export function spendingKeyProblems(settings: Settings, environment: string): readonly string[] {
+  if (settings.allowSpendingKeyInApi === true) return [];
+  return Object.entries(SPENDING_KEYS).flatMap(([name, field]) => {
+    if (settings[field] === undefined) return [];
+    const remedy =
+      field === "solverPrivateKey"
+        ? "Give it to the signer process (dist/signer.js), and set ORDER_SIGNER_URL and SOLVER_ADDRESS in the API"
+        : "Remove it";
+    return [
+      `${name} can spend, and the API answers the internet: ENVIRONMENT ${environment} does not allow it in the API's environment. ${remedy}, or set ALLOW_SPENDING_KEY_IN_API=true`,
+    ];
+  });
+}

@@ -1,0 +1,91 @@
+import {
+  createHttpServer,
+  createLifecycle,
+  createLogger,
+  createMetrics,
+  listenOn,
+  runUntilSignal,
+  StartProblem,
+} from "@causeway/service-kit";
+import type { FastifyInstance } from "fastify";
+import { unlink } from "node:fs/promises";
+import { createConnection } from "node:net";
+import { openSigner } from "../chains/signers.wiring.ts";
+import type { SignerPlace } from "../config/order-signing.ts";
+import type { SignerConfig } from "../config/signer-config.ts";
+import { healthRoutes } from "../http/health.route.ts";
+import { typed } from "../http/typed.route.ts";
+import { keyOrderSigner } from "../requests/signing/key-order-signer.ts";
+import { signRoutes } from "../requests/signing/sign.route.ts";
+
+/** An order repeats the calls of its quote, whose body may have 256 KiB. */
+const BODY_LIMIT_BYTES = 2 * 1024 * 1024;
+
+const description = {
+  title: "Causeway signer",
+  version: "1.0.0",
+  description: "Signs orders and attestations as the solver, and nothing else.",
+  tags: [{ name: "signing", description: "For the API of the same host." }],
+};
+
+/** Runs the signer process until a signal. It has no database and reaches no chain. */
+export async function runSigner(config: SignerConfig): Promise<void> {
+  const log = createLogger({ name: "causeway-signer", level: config.logLevel, format: config.logFormat });
+  const lifecycle = createLifecycle(log, config.shutdownTimeoutMs);
+  await runUntilSignal({
+    log,
+    lifecycle,
+    start: async () => {
+      const signer = await openSigner({ config, log, lifecycle }, config.key);
+      const server = await createHttpServer({ log, metrics: createMetrics("causeway-signer") }, description, {
+        bodyLimitBytes: BODY_LIMIT_BYTES,
+        interactiveDocumentation: false,
+        metrics: "closed",
+      });
+      healthRoutes(typed(server), {
+        readiness: async () => ({ ready: true, chains: {}, checks: {} }),
+      });
+      signRoutes(typed(server), {
+        orderSigner: keyOrderSigner(signer),
+        solver: signer.address,
+        token: config.token?.reveal(),
+      });
+      lifecycle.add("http", () => server.close());
+      const url = await listenAt(server, config.place);
+      log.info({ event: "listening", url, solver: signer.address });
+    },
+  });
+}
+
+/** @throws StartProblem when the place is taken */
+async function listenAt(server: FastifyInstance, place: SignerPlace): Promise<string> {
+  if (place.kind === "port") return await listenOn(server, { ...place, portName: "ORDER_SIGNER_URL" });
+  const { path } = place;
+  if (await isServed(path))
+    throw new StartProblem(
+      `another process listens on ${path}; stop it, or set ORDER_SIGNER_URL to another path`,
+    );
+  // A process that was killed leaves its socket behind.
+  await unlink(path).catch(() => undefined);
+  // The mode must be right from the first moment: a process that can connect can have orders signed.
+  const before = process.umask(0o177);
+  try {
+    return await server.listen({ path });
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? "unknown error";
+    throw new StartProblem(`ORDER_SIGNER_URL: cannot listen on ${path} (${code})`, { cause: error });
+  } finally {
+    process.umask(before);
+  }
+}
+
+async function isServed(path: string): Promise<boolean> {
+  return await new Promise((resolve) => {
+    const socket = createConnection(path);
+    socket.once("connect", () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once("error", () => resolve(false));
+  });
+}

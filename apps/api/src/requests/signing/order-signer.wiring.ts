@@ -1,0 +1,34 @@
+import { signerHttp } from "@causeway/attest";
+import type { Lifecycle, Logger } from "@causeway/service-kit";
+import { openSigner } from "../../chains/signers.wiring.ts";
+import type { ApiConfig } from "../../config/config.ts";
+import { keyOrderSigner } from "./key-order-signer.ts";
+import { orderSignerClient } from "./order-signer-client.adapter.ts";
+import type { OrderSigner } from "./order-signer.port.ts";
+
+/** For one signature. A client's quote waits for it. */
+const DEADLINE_MS = 5_000;
+
+interface Needs {
+  readonly config: Pick<ApiConfig, "orderSigning" | "keyServices" | "accounts">;
+  readonly log: Logger;
+  readonly lifecycle: Lifecycle;
+}
+
+/** The signer process, or the key that the API has. @throws StartProblem for a key of another account */
+export async function openOrderSigner(needs: Needs): Promise<OrderSigner> {
+  const { orderSigning, accounts } = needs.config;
+  if (orderSigning === undefined) throw new Error("invariant violated: the API cannot sign orders");
+  if (orderSigning.kind === "key") return keyOrderSigner(await openSigner(needs, orderSigning.key));
+  const { place, token } = orderSigning;
+  const http = signerHttp(
+    place.kind === "socket"
+      ? { origin: "http://signer", socketPath: place.path, deadlineMs: DEADLINE_MS }
+      : {
+          origin: `http://${place.host.includes(":") ? `[${place.host}]` : place.host}:${place.port}`,
+          deadlineMs: DEADLINE_MS,
+        },
+  );
+  needs.lifecycle.add("order signer", () => http.close());
+  return orderSignerClient(http, accounts.solver, token?.reveal());
+}

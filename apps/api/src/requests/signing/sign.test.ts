@@ -1,0 +1,99 @@
+import { rawKeySigner, SignerUnavailable, type Signer } from "@causeway/attest";
+import { orderToJson, requestAttestationFacts, type Order } from "@causeway/domain";
+import { createHttpServer, createLogger, createMetrics } from "@causeway/service-kit";
+import { expect, test } from "vitest";
+import { aQuoteInput, quoteWorld } from "../../../../../test/fakes/quote-world.ts";
+import { typed } from "../../http/typed.route.ts";
+import { createQuote } from "../../quotes/create-quote.ts";
+import { keyOrderSigner } from "./key-order-signer.ts";
+import { orderSignerClient } from "./order-signer-client.adapter.ts";
+import { signRoutes } from "./sign.route.ts";
+
+const solver = rawKeySigner(`0x${"42".repeat(32)}`);
+const stranger = rawKeySigner(`0x${"43".repeat(32)}`);
+const token = "t".repeat(32);
+
+const world = { ...quoteWorld(), solver: solver.address };
+await createQuote(world, aQuoteInput({}));
+const [terms] = world.stored;
+if (terms === undefined) throw new Error("nothing was quoted");
+const order: Order = terms.order;
+const facts = requestAttestationFacts(terms);
+
+async function signerProcess(signer: Signer = solver) {
+  const services = { log: createLogger({ name: "test", level: "silent" }), metrics: createMetrics("test") };
+  const description = { title: "", version: "1", description: "", tags: [] };
+  const server = await createHttpServer(services, description, { interactiveDocumentation: false });
+  signRoutes(typed(server), { orderSigner: keyOrderSigner(signer), solver: solver.address, token });
+  return server;
+}
+
+/** The client over the routes of a signer process. */
+async function client(signer?: Signer, withToken = token) {
+  const server = await signerProcess(signer);
+  const call = async ({
+    method,
+    path,
+    headers,
+    body,
+  }: Parameters<Parameters<typeof orderSignerClient>[0]["call"]>[0]) => {
+    const answer = await server.inject({
+      method,
+      url: path,
+      headers: { ...headers },
+      payload: body as object,
+    });
+    if (answer.statusCode !== 200) throw new SignerUnavailable("refused");
+    return answer.json<unknown>();
+  };
+  return orderSignerClient({ call }, solver.address, withToken);
+}
+
+async function post(path: string, payload: object): Promise<{ code: number; message: string | undefined }> {
+  const server = await signerProcess();
+  const headers = { authorization: `Bearer ${token}` };
+  const answer = await server.inject({ method: "POST", url: path, headers, payload });
+  return { code: answer.statusCode, message: answer.json<{ message?: string }>().message };
+}
+
+test("the signer process signs what the key itself would", async () => {
+  const remote = await client();
+  const own = keyOrderSigner(solver);
+  expect(await remote.signOrder(order)).toEqual(await own.signOrder(order));
+  for (const layout of ["v1", "v2"] as const)
+    expect(await remote.signRequest(layout, facts)).toBe(await own.signRequest(layout, facts));
+});
+
+test("a signature by another key, and one over another order, is not passed on", async () => {
+  const lying = await client({ address: solver.address, signDigest: stranger.signDigest });
+  await expect(lying.signOrder(order)).rejects.toMatchObject({ fault: "bad-answer" });
+  await expect(lying.signRequest("v1", facts)).rejects.toMatchObject({ fault: "bad-answer" });
+  const ofOther = await keyOrderSigner(solver).signOrder({ ...order, salt: `0x${"01".repeat(32)}` });
+  const replaying = orderSignerClient({ call: async () => ofOther }, solver.address, undefined);
+  await expect(replaying.signOrder(order)).rejects.toMatchObject({ fault: "bad-answer" });
+});
+
+test("without the token nothing is signed", async () => {
+  await expect((await client(solver, "wrong")).signOrder(order)).rejects.toThrow(SignerUnavailable);
+});
+
+test("signs no order of another solver, no incomplete order and no bare hash", async () => {
+  const json = orderToJson(order);
+  expect(await post("/v1/orders", { order: json })).toMatchObject({ code: 200 });
+  expect(await post("/v1/orders", { order: { ...json, solver: stranger.address } })).toMatchObject({
+    code: 400,
+    message: `solver must be ${solver.address}, got ${stranger.address}`,
+  });
+  expect(await post("/v1/orders", { order: { ...json, version: "v2" } })).toMatchObject({ code: 400 });
+  expect(await post("/v1/orders", { order: { ...json, fees: undefined } })).toMatchObject({ code: 400 });
+  for (const hash of [terms.orderId, { orderId: terms.orderId }, { digest: terms.orderId }])
+    expect(await post("/v1/orders", { order: hash })).toMatchObject({ code: 400 });
+  const words = { ...facts, originAmount: facts.originAmount.toString() };
+  expect(await post("/v1/requests", { layout: "v1", facts: words })).toMatchObject({ code: 200 });
+  expect(await post("/v1/requests", { layout: "v3", facts: words })).toMatchObject({ code: 400 });
+  expect(
+    await post("/v1/requests", { layout: "v1", facts: { ...words, originAmount: (2n ** 256n).toString() } }),
+  ).toMatchObject({ code: 400 });
+  for (const path of ["/v1/digests", "/v1/transactions", "/v1/messages"])
+    expect(await post(path, { digest: terms.orderId })).toMatchObject({ code: 404 });
+});

@@ -1,0 +1,86 @@
+import type { Address, Hex32 } from "@causeway/domain";
+import type { Preimage } from "./preimage.ts";
+import type { Signature, Signer } from "./signer.ts";
+import { SignerUnavailable } from "./signer-unavailable.ts";
+
+/** A signer that connects when it first signs. */
+export interface ConnectedSigner extends Signer {
+  /**
+   * Connects now.
+   * @throws SignerUnavailable (retryable), or WrongKey
+   */
+  connect(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The service holds the key of another account than configured. */
+export class WrongKey extends Error {
+  constructor(expected: Address, found: Address) {
+    super(`the key service signs for ${found}, expected ${expected}`);
+    this.name = "WrongKey";
+  }
+}
+
+/** Signatures at once; further ones wait without a time limit of their own. */
+const CONCURRENT = 16;
+
+/**
+ * A signer of `address` that connects when it first signs, and again after a failure: a process starts and
+ * answers other requests while a key service is unavailable.
+ */
+export function connectedSigner(
+  address: Address,
+  open: () => Promise<Signer & { close?(): unknown }>,
+): ConnectedSigner {
+  let connecting: Promise<Signer & { close?(): unknown }> | undefined;
+  const turns = createTurns(CONCURRENT);
+
+  async function connected(): Promise<Signer & { close?(): unknown }> {
+    connecting ??= open().then(async (signer) => {
+      if (signer.address === address) return signer;
+      await signer.close?.();
+      throw new WrongKey(address, signer.address);
+    });
+    const attempt = connecting;
+    try {
+      return await attempt;
+    } catch (error) {
+      if (connecting === attempt) connecting = undefined;
+      throw error;
+    }
+  }
+
+  return {
+    address,
+    connect: async () => void (await connected()),
+    async signDigest(digest: Hex32, preimage?: Preimage): Promise<Signature> {
+      return await turns(async () => {
+        const signer = await connected().catch((error: unknown) => {
+          // To a request or payment it is as if the key were unavailable.
+          throw error instanceof SignerUnavailable ? error : new SignerUnavailable("unknown-key");
+        });
+        return await signer.signDigest(digest, preimage);
+      });
+    },
+    async close() {
+      await (await connecting?.catch(() => undefined))?.close?.();
+    },
+  };
+}
+
+/** Runs at most `limit` functions at once, in the order of their calls. */
+function createTurns(limit: number): <T>(act: () => Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+  return async (act) => {
+    if (running < limit) running++;
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await act();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) running--;
+      else next();
+    }
+  };
+}
