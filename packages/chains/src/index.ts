@@ -7,6 +7,8 @@ export * from "./evm/account-reader.ts";
 export * from "./evm/authorizations.ts";
 export * from "./evm/call-effects.ts";
 export * from "./evm/connect.ts";
+export { checkedTransport } from "./evm/checked-transport.ts";
+export type { EndpointState, EndpointStatus } from "./nodes/endpoint-pool.ts";
 export { sweepCall, type SweptDeposit } from "./evm/deposit-address-calldata.ts";
 export * from "./evm/deposit-logs.ts";
 export * from "./evm/evidence.ts";
