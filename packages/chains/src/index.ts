@@ -7,6 +7,7 @@ export * from "./evm/account-reader.ts";
 export * from "./evm/authorizations.ts";
 export * from "./evm/call-effects.ts";
 export * from "./evm/connect.ts";
+export type { ConnectOptions } from "./evm/connect-options.ts";
 export { checkedTransport } from "./evm/checked-transport.ts";
 export type { EndpointState, EndpointStatus } from "./nodes/endpoint-pool.ts";
 export { sweepCall, type SweptDeposit } from "./evm/deposit-address-calldata.ts";

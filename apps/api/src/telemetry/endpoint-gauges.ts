@@ -3,7 +3,15 @@ import { Gauge } from "prom-client";
 import type { Registry } from "prom-client";
 import type { ChainDirectory } from "../chains/chains.port.ts";
 
-const STATES: readonly EndpointState[] = ["ok", "lagging", "ahead", "paused", "failing", "wrongChain"];
+const STATES: readonly EndpointState[] = [
+  "ok",
+  "lagging",
+  "ahead",
+  "slow",
+  "paused",
+  "failing",
+  "wrongChain",
+];
 
 /** The state and the newest block of each endpoint of the EVM chains, by host. */
 export function endpointGauges(registry: Registry, chains: Pick<ChainDirectory, "all">): void {

@@ -1,33 +1,12 @@
 import type { Chain } from "@causeway/domain";
-import type { ChainConnection, EffectsView, HeadSource, IgnoredLog } from "@causeway/families/evm";
+import type { ChainConnection, EffectsView, HeadSource } from "@causeway/families/evm";
 import type { EndpointStatus } from "../nodes/endpoint-pool.ts";
-import type { ObserveCall, RpcTransport, RpcTransportOptions } from "../nodes/transport.ts";
-import type { AttestationRules } from "./attestable.ts";
+import type { RpcTransport } from "../nodes/transport.ts";
+import type { ConnectOptions } from "./connect-options.ts";
 import { readEffectsView } from "./effects-view.ts";
 import { connectEndpoint, hostsOf, type EvmEndpoint } from "./endpoint.ts";
 import { alone, poolOf } from "./endpoints-together.ts";
 import { RpcFault } from "@causeway/families";
-
-export interface ConnectOptions {
-  readonly rpc?: Omit<RpcTransportOptions, "url">;
-  /** The observer of all calls to the endpoint at this URL. */
-  readonly observe?: (url: string) => ObserveCall;
-  /** Milliseconds since epoch; default the system's clock. */
-  readonly now?: () => number;
-  /**
-   * Faults that the connection survives by itself (lost sockets, failed polls), without any URL in them;
-   * `endpoint` is the host of the endpoint, where one is to blame.
-   */
-  readonly onFault?: (fault: unknown, endpoint?: string) => void;
-  /** These endpoints (hosts) contradicted the others about something that decides about money. */
-  readonly onDisagreement?: (question: string, endpoints: readonly string[]) => void;
-  /** Logs that look like deposits and are none. */
-  readonly onIgnoredLogs?: (ignored: readonly IgnoredLog[]) => void;
-  /** Called with the number of logs that the node gave without being asked, for each such answer. */
-  readonly onUnrequestedLogs?: (count: number) => void;
-  /** How oracles attest deposits; absent: nothing is settled. */
-  readonly attestation?: AttestationRules;
-}
 
 export interface EvmConnection extends ChainConnection {
   /**

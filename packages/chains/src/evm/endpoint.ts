@@ -4,7 +4,7 @@ import { createEndpointHealth, observedTransport } from "../nodes/endpoint-healt
 import type { PoolEndpoint } from "../nodes/endpoint-pool.ts";
 import { createRpcTransport } from "../nodes/transport.ts";
 import { checkedTransport } from "./checked-transport.ts";
-import type { ConnectOptions } from "./connect.ts";
+import type { ConnectOptions } from "./connect-options.ts";
 import { createHeadSource } from "./heads.ts";
 import { createChainReader } from "./reader.ts";
 import { MAX_EVIDENCE_BYTES } from "./receipt-size.ts";

@@ -3,7 +3,7 @@ import type { ChainConnection } from "@causeway/families/evm";
 import type { Electorate } from "../nodes/ask-all.ts";
 import { createEndpointPool, type EndpointPool, type EndpointStatus } from "../nodes/endpoint-pool.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
-import type { ConnectOptions } from "./connect.ts";
+import type { ConnectOptions } from "./connect-options.ts";
 import type { EvmEndpoint } from "./endpoint.ts";
 import { createPooledHeads } from "./pooled-heads.ts";
 import { quorumReader } from "./quorum-reader.ts";
@@ -17,7 +17,7 @@ export interface ConnectedEndpoints extends Omit<ChainConnection, "close"> {
   readonly statuses: () => readonly EndpointStatus[];
 }
 
-/** An endpoint may differ from the others by so much, whichever is more blocks, before it counts as lagging. */
+/** Tolerated difference between an endpoint and the others; whichever is more blocks applies. */
 const MAX_LAG_BLOCKS = 2;
 const MAX_LAG_SECONDS = 2;
 
@@ -38,6 +38,7 @@ export function poolOf(
     endpoints,
     quorum,
     isExpected,
+    onLate: ({ health }, waitedMs) => health.noteSlow(waitedMs),
     onDisagreement: (question, some) =>
       onDisagreement?.(
         question,

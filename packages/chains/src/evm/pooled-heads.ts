@@ -15,8 +15,8 @@ export interface PooledHeadsOptions {
 }
 
 /**
- * The head that a quorum of endpoints has reached, whose block a quorum shows. It never goes backwards, unless
- * every endpoint is below it: then the chain itself was rolled back.
+ * The head that a quorum of endpoints has reached, whose block a quorum shows. It never goes backwards,
+ * unless every endpoint is below it: then the chain itself was rolled back.
  */
 export function createPooledHeads(options: PooledHeadsOptions): HeadSource {
   const { sources, quorum } = options;

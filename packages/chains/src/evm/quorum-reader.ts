@@ -21,7 +21,7 @@ export interface ReadingEndpoint {
 const MAX_NONCE_LEAD = 10_000;
 
 interface AgreeOptions {
-  /** False: endpoints differ for a moment after each reorg, which is no news. Default true. */
+  /** Whether differences are reported. Endpoints differ about blocks after each reorg. Default true. */
   readonly isReported?: boolean;
   /** True: a quorum decides that something is absent, even if another endpoint shows it. Default false. */
   readonly isAbsentByQuorum?: boolean;

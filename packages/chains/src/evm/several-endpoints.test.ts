@@ -13,7 +13,8 @@ import {
   type Script,
   type ScriptedEndpoint,
 } from "../../test/scripted-endpoint.ts";
-import { connectEvmChain, type ConnectOptions, type EvmConnection } from "./connect.ts";
+import type { ConnectOptions } from "./connect-options.ts";
+import { connectEvmChain, type EvmConnection } from "./connect.ts";
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -148,7 +149,7 @@ test("an endpoint that asks for a pause gets no calls until then, and the others
   expect(leadOf(world)).not.toBe(0);
 });
 
-test("an endpoint of another chain is left out and said so; if all are, the connection is refused", async () => {
+test("an endpoint of another chain is excluded and reported; if all are, the connection is refused", async () => {
   const world = await pool([{ chainId: 8 }, {}, {}]);
   await world.connection.verify();
   await expect.poll(() => headOf(world)).toBe(100);

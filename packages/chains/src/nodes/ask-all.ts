@@ -1,4 +1,5 @@
 import { inconsistent } from "@causeway/families";
+import { SLOW_MS } from "./endpoint-health.ts";
 
 /** The endpoints of a chain, and how many of them decide. */
 export interface Electorate<E> {
@@ -7,6 +8,8 @@ export interface Electorate<E> {
   readonly quorum: number;
   /** False: the endpoint is not likely to answer, so nothing waits for it that others can decide. */
   readonly isExpected: (endpoint: E) => boolean;
+  /** The endpoint has not answered for this long, ms, while the others did. */
+  readonly onLate: (endpoint: E, waitedMs: number) => void;
   /** These endpoints contradict the quorum or, without a quorum, each other. */
   readonly onDisagreement: (question: string, endpoints: readonly E[]) => void;
 }
@@ -38,9 +41,6 @@ export interface Poll<E, T, R> {
   readonly textOf?: (value: T) => string | undefined;
 }
 
-/** Once enough endpoints answered, the others get so long to contradict them. */
-const GRACE_MS = 1_000;
-
 /**
  * Asks all endpoints at once, and is over as soon as their answers decide. Fewer answers than the quorum
  * decide nothing.
@@ -49,7 +49,7 @@ const GRACE_MS = 1_000;
  * did, but do not agree
  */
 export async function askAll<E, T, R>(
-  { endpoints, quorum, isExpected, onDisagreement }: Electorate<E>,
+  { endpoints, quorum, isExpected, onLate, onDisagreement }: Electorate<E>,
   { question, read, decide, textOf }: Poll<E, T, R>,
 ): Promise<R> {
   return await new Promise<R>((resolve, reject) => {
@@ -68,10 +68,12 @@ export async function askAll<E, T, R>(
           clearTimeout(timer);
           resolve(decided.value);
         } else
+          // Once enough endpoints answered, the others get so long to contradict them.
           timer ??= setTimeout(() => {
             isGraceOver = true;
+            for (const endpoint of open) onLate(endpoint, SLOW_MS);
             judge();
-          }, GRACE_MS);
+          }, SLOW_MS);
       }
       if (open.size > 0) return;
       clearTimeout(timer);

@@ -7,6 +7,8 @@ export interface EndpointHealth {
   readonly latencyMs: number | undefined;
   /** Most of the newest calls got no usable answer. */
   readonly isFailing: boolean;
+  /** It left a call unanswered for longer than {@link SLOW_MS}, and has answered none sooner since. */
+  readonly isSlow: boolean;
   /** Share of the newest calls without a usable answer, 0 to 1, newer ones counting more. */
   readonly faultRate: number;
   /** It served another chain than the configured one when it was last asked. */
@@ -16,6 +18,9 @@ export interface EndpointHealth {
   /** It has not answered a call that has been under way for this long, ms. */
   noteSlow(waitedMs: number): void;
 }
+
+/** Milliseconds after which an endpoint counts as slow. */
+export const SLOW_MS = 1_000;
 
 /** Weight of the newest call in the averages. */
 const WEIGHT = 0.2;
@@ -28,6 +33,7 @@ export function createEndpointHealth(): EndpointHealth {
   let latencyMs: number | undefined;
   let faultRate = 0;
   let isWrongChain = false;
+  let isSlow = false;
   const noteLatency = (ms: number): void => {
     latencyMs = latencyMs === undefined ? ms : latencyMs + WEIGHT * (ms - latencyMs);
   };
@@ -38,6 +44,9 @@ export function createEndpointHealth(): EndpointHealth {
     get faultRate() {
       return faultRate;
     },
+    get isSlow() {
+      return isSlow;
+    },
     get isFailing() {
       return faultRate > FAILING_RATE;
     },
@@ -46,6 +55,7 @@ export function createEndpointHealth(): EndpointHealth {
     },
     noteAnswer: (tookMs) => {
       isWrongChain = false;
+      isSlow = tookMs >= SLOW_MS;
       faultRate -= WEIGHT * faultRate;
       noteLatency(tookMs);
     },
@@ -57,7 +67,10 @@ export function createEndpointHealth(): EndpointHealth {
       // A refused connection is quick, and shows no speed.
       if (kind === "deadline") noteLatency(tookMs);
     },
-    noteSlow: (waitedMs) => noteLatency(waitedMs * SLOW_FACTOR),
+    noteSlow: (waitedMs) => {
+      isSlow ||= waitedMs >= SLOW_MS;
+      noteLatency(waitedMs * SLOW_FACTOR);
+    },
   };
 }
 
@@ -83,7 +96,7 @@ export function observedTransport(inner: RpcTransport, health: EndpointHealth): 
   };
 }
 
-/** Refusals say nothing bad about the endpoint, except for rate limits; nor does the size of what was asked. */
+/** A refusal shows that the endpoint works, except for rate limits; so do limits of size. */
 function isAnswer(fault: unknown): boolean {
   if (fault instanceof NodeRefusal) return !fault.isPause;
   return fault instanceof RpcFault && (fault.kind === "batchRefused" || fault.kind === "tooLarge");

@@ -14,10 +14,11 @@ export interface PoolEndpoint {
 }
 
 /**
- * `paused`: it rate-limited this service. `failing`: most of the newest calls got no answer. `lagging` and
- * `ahead`: its newest block is below, or above, what enough endpoints have reached. `wrongChain`: it is not used.
+ * `lagging` and `ahead`: its newest block is below, or above, what enough endpoints have reached. `slow`: its
+ * newest calls took more than a second. `paused`: it rate-limited this service. `failing`: most of the newest
+ * calls got no answer. `wrongChain`: it serves another chain and is not used.
  */
-export type EndpointState = "ok" | "lagging" | "ahead" | "paused" | "failing" | "wrongChain";
+export type EndpointState = "ok" | "lagging" | "ahead" | "slow" | "paused" | "failing" | "wrongChain";
 
 /** An endpoint as `GET /chains/health` and the metrics show it. */
 export interface EndpointStatus {
@@ -49,9 +50,9 @@ export interface EndpointPool {
 }
 
 /** Later states are asked later, and only if the earlier ones fail. */
-const ORDER: readonly EndpointState[] = ["ok", "ahead", "lagging", "paused", "failing", "wrongChain"];
+const ORDER: readonly EndpointState[] = ["ok", "ahead", "lagging", "slow", "paused", "failing", "wrongChain"];
 
-/** A second endpoint is asked after this many times the usual latency of the first, but not sooner than this. */
+/** The next endpoint is asked after this many times the latency of the first, and at least this time. */
 const LATE_FACTOR = 4;
 const MIN_LATE_MS = 400;
 /** Latencies below this are alike, and so are those of one power of two: the first of the list leads. */
@@ -66,6 +67,7 @@ export function createEndpointPool(endpoints: readonly PoolEndpoint[], options: 
     if (health.isWrongChain) return "wrongChain";
     if ((transport.pauseLeftMs?.() ?? 0) > 0) return "paused";
     if (health.isFailing) return "failing";
+    if (health.isSlow) return "slow";
     const [own, head] = [headNumber(), options.head()];
     if (own === undefined || head === undefined) return "ok";
     if (own + maxLagBlocks < head) return "lagging";
@@ -120,7 +122,7 @@ export function createEndpointPool(endpoints: readonly PoolEndpoint[], options: 
       start();
     });
 
-  /** Another endpoint would say the same, or nobody waits for the answer any more. */
+  /** Another endpoint would say the same, or the caller has aborted the request. */
   const isOver = (fault: unknown): boolean =>
     (fault instanceof RpcFault && fault.kind === "aborted") || !options.mayPassElsewhere(fault);
 

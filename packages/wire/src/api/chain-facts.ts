@@ -72,9 +72,9 @@ export const chainHealthAnswer = z
         z.object({
           host: z.string().describe("Host and port of its URL."),
           state: z
-            .enum(["ok", "lagging", "ahead", "paused", "failing", "wrongChain"])
+            .enum(["ok", "lagging", "ahead", "slow", "paused", "failing", "wrongChain"])
             .describe(
-              "`lagging` or `ahead`: its newest block is below or above the one that enough endpoints have reached. `paused`: it rate-limited the service. `failing`: most recent calls got no answer. `wrongChain`: it serves another chain and is not used.",
+              "`lagging` or `ahead`: its newest block is below or above the one that enough endpoints have reached. `slow`: its newest calls took more than a second. `paused`: it rate-limited the service. `failing`: most recent calls got no answer. `wrongChain`: it serves another chain and is not used.",
             ),
           lead: z.boolean().describe("Whether ordinary reads are sent to it first."),
           blockNumber: digits.nullable().describe("Newest block that it announced; null before the first."),
