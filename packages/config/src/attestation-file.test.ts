@@ -326,7 +326,10 @@ test.each<
       {
         ...first,
         httpRpcUrl: urls,
-        additionalData: { ...(first?.["additionalData"] ?? {}), ...(rpcQuorum && { rpcQuorum }) },
+        additionalData: {
+          ...(first?.["additionalData"] as object | undefined),
+          ...(rpcQuorum && { rpcQuorum }),
+        },
       },
     ]),
   );

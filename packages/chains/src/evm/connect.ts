@@ -73,12 +73,14 @@ export function connectEvmChain(chain: Chain, options: ConnectOptions = {}): Evm
 /** @throws the fault of the first endpoint when none serves the chain, one that may pass if there is one */
 async function verifyAny(endpoints: readonly EvmEndpoint[], { onFault }: ConnectOptions): Promise<void> {
   const outcomes = await Promise.allSettled(endpoints.map(async (endpoint) => await endpoint.verify()));
-  const faults = outcomes.map((outcome) =>
-    outcome.status === "rejected" ? (outcome.reason as unknown) : undefined,
+  const failed = outcomes.flatMap((outcome, at) =>
+    outcome.status === "rejected" ? [{ reason: outcome.reason, host: endpoints[at]?.host }] : [],
   );
-  if (faults.every((fault) => fault !== undefined))
-    throw faults.find((fault) => !(fault instanceof RpcFault && fault.kind === "wrongChain")) ?? faults[0];
-  faults.forEach((fault, at) => {
-    if (fault !== undefined) onFault?.(fault, endpoints[at]?.host);
-  });
+  if (failed.length === endpoints.length)
+    throw (failed.find(({ reason }) => !isWrongChain(reason)) ?? failed[0])?.reason;
+  for (const { reason, host } of failed) onFault?.(reason, host);
+}
+
+function isWrongChain(fault: unknown): boolean {
+  return fault instanceof RpcFault && fault.kind === "wrongChain";
 }

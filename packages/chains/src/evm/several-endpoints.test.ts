@@ -1,5 +1,7 @@
+import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
+import { WebSocketServer } from "ws";
 import type { Address, Hex } from "@causeway/domain";
 import { keccakOf } from "@causeway/domain";
 import { RpcFault } from "@causeway/families";
@@ -35,14 +37,14 @@ interface Pool {
 /** A chain with 1 s blocks behind these endpoints. */
 async function pool(
   scripts: readonly Partial<Script>[],
-  { rpcQuorum, deadlineMs = 1_500 }: { readonly rpcQuorum?: number; readonly deadlineMs?: number } = {},
+  { rpcQuorum, wsRpcUrl }: { readonly rpcQuorum?: number; readonly wsRpcUrl?: string } = {},
 ): Promise<Pool> {
   const endpoints = await Promise.all(scripts.map(async (script) => await startScriptedEndpoint(script)));
   const urls = endpoints.map(({ url }) => url);
   const faults: unknown[] = [];
   const disagreements: string[] = [];
   const options: ConnectOptions = {
-    rpc: { deadlineMs },
+    rpc: { deadlineMs: 1_500 },
     onFault: (fault) => faults.push(fault),
     onDisagreement: (question, hosts) => {
       for (const host of hosts)
@@ -54,6 +56,7 @@ async function pool(
     ...aChain(7, urls[0] ?? "", contracts, []),
     blockTimeSeconds: 1,
     rpcUrls: urls,
+    wsRpcUrl,
     ...(rpcQuorum !== undefined && { rpcQuorum }),
   };
   const connection = connectEvmChain(chain, options);
@@ -132,10 +135,24 @@ test("a request to an endpoint that hangs is answered by another one within a se
   ]);
   const { connection } = world;
   await connection.transport.request("eth_getBalance", [account, "latest"]);
-  expect(leadOf(world)).toBe(1);
+  expect(leadOf(world)).not.toBe(0);
   const startedAtMs = performance.now();
   await connection.transport.request("eth_getBalance", [account, "latest"]);
   expect(performance.now() - startedAtMs).toBeLessThan(300);
+});
+
+test("an endpoint that fails after another one answered causes no further requests", async () => {
+  const balance = { eth_getBalance: () => ({ result: "0x9" }) };
+  const { endpoints, connection } = await pool([
+    { answers: balance, delayMs: 5_000 },
+    { answers: balance },
+    { answers: balance },
+  ]);
+  await connection.transport.request("eth_getBalance", [account, "latest"]);
+  // Its deadline.
+  await sleep(1_600);
+  const counts = endpoints.map((endpoint) => endpoint.count("eth_getBalance"));
+  expect(counts.toSorted()).toEqual([0, 1, 1]);
 });
 
 test("an endpoint that asks for a pause gets no calls until then, and the others go on", async () => {
@@ -192,6 +209,26 @@ test("the head never goes back while an endpoint has it, goes on when the others
   expect(seen).toEqual([100, 101]);
   for (const { script } of world.endpoints) script.height = 99;
   await expect.poll(() => headOf(world), { timeout: 4_000 }).toBe(99);
+});
+
+test("a socket that stays open and is silent does not stop the heads", async () => {
+  const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
+  await new Promise((resolve) => server.once("listening", resolve));
+  server.on("connection", (socket) => {
+    socket.on("message", (data: Buffer) => {
+      const { id, method } = JSON.parse(data.toString()) as { id: number; method: string };
+      socket.send(JSON.stringify({ jsonrpc: "2.0", id, result: method === "eth_chainId" ? "0x7" : "0x1" }));
+    });
+  });
+  closers.push(async () => {
+    for (const socket of server.clients) socket.terminate();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  const { port } = server.address() as AddressInfo;
+  const world = await pool([{}, {}], { wsRpcUrl: `ws://127.0.0.1:${port}` });
+  await expect.poll(() => headOf(world)).toBe(100);
+  for (const { script } of world.endpoints) script.height = 101;
+  await expect.poll(() => headOf(world), { timeout: 4_000 }).toBe(101);
 });
 
 test("a head with an invented hash is not believed", async () => {

@@ -92,6 +92,12 @@ export function createEndpointPool(endpoints: readonly PoolEndpoint[], options: 
       let underWay = 0;
       let timer: NodeJS.Timeout | undefined;
       let firstFault: unknown;
+      let isDone = false;
+      const settle = (end: () => void): void => {
+        isDone = true;
+        clearTimeout(timer);
+        end();
+      };
       const start = (): void => {
         clearTimeout(timer);
         const endpoint = order[next];
@@ -99,17 +105,14 @@ export function createEndpointPool(endpoints: readonly PoolEndpoint[], options: 
         next += 1;
         underWay += 1;
         ask(endpoint.transport).then(
-          (answer) => {
-            clearTimeout(timer);
-            resolve(answer);
-          },
+          (answer) => settle(() => resolve(answer)),
           (fault: unknown) => {
             underWay -= 1;
             firstFault ??= fault;
-            if (isOver(fault) || (next === order.length && underWay === 0)) {
-              clearTimeout(timer);
-              reject(isOver(fault) ? fault : firstFault);
-            } else start();
+            if (isDone) return;
+            if (isOver(fault)) settle(() => reject(fault));
+            else if (next < order.length) start();
+            else if (underWay === 0) settle(() => reject(firstFault));
           },
         );
         if (next === order.length) return;
