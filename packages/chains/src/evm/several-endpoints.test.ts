@@ -151,8 +151,8 @@ test("an endpoint that fails after another one answered causes no further reques
   await connection.transport.request("eth_getBalance", [account, "latest"]);
   // Its deadline.
   await sleep(1_600);
-  const counts = endpoints.map((endpoint) => endpoint.count("eth_getBalance"));
-  expect(counts.toSorted()).toEqual([0, 1, 1]);
+  const [, ...others] = endpoints.map((endpoint) => endpoint.count("eth_getBalance"));
+  expect(others.toSorted()).toEqual([0, 1]);
 });
 
 test("an endpoint that asks for a pause gets no calls until then, and the others go on", async () => {
