@@ -72,7 +72,7 @@ are yours: [deploy the contracts](operations/deploy.md), then set the variables.
 | \`id\` | name in orders and attestations; \`chainId\` is the number |
 | \`vmType\` | \`ethereum-vm\`; \`solana-vm\`, \`bitcoin-vm\` and \`hyperliquid-vm\`, see [below](#chains-of-other-families); \`lighter-vm\` and \`tron-vm\`, which only oracles read |
 | \`enabled\`, \`required\` | \`enabled: false\` disables the chain; with \`required: true\`, the process does not start without the chain |
-| \`httpRpcUrl\`, \`wsRpcUrl\` | endpoints of the service; can contain credentials, never shown |
+| \`httpRpcUrl\`, \`wsRpcUrl\` | endpoints of the service; can contain credentials, never shown. On EVM chains, \`httpRpcUrl\` can be a list of different endpoints: all are used ([several endpoints](operations/chains.md#several-endpoints-for-a-chain)). \`wsRpcUrl\` belongs to the first one |
 | \`publicRpcUrl\`, \`publicWsRpcUrl\` | endpoints shown to clients |
 | \`explorerUrl\`, \`explorerName\`, \`iconUrl\`, \`baseChainId\`, \`tags\` | for \`GET /chains\` |
 | \`depositEnabled\`, \`disabled\`, \`partialDisableLimit\`, \`surgeEnabled\` | switches for incidents: \`depositEnabled: false\` refuses quotes to the chain (despite its name, not quotes from it); \`disabled: true\` refuses quotes from and to it; open requests continue. \`partialDisableLimit\` is the maximum value of a request, in base units of the native currency; \`"0"\` means no limit. \`surgeEnabled\` is only shown in \`GET /chains\` |
@@ -90,7 +90,7 @@ are yours: [deploy the contracts](operations/deploy.md), then set the variables.
 | \`maxUnconfirmedUsd\` | maximum total USD of deposits that are filled under a laxer tier before they have the confirmations of the strictest tier. Above it, every deposit waits for the strictest tier. Limits the loss from one orphaned block |
 | \`finalityBlocks\` | depth at which a block counts as irreversible |
 | \`fees\` | \`flatUsd\`: added to the fee of quotes to the chain; \`depositBps\`: added to the service fee of quotes from the chain; \`withdrawalBps\`: added to that of quotes to the chain; \`gasMarginBps\`: margin on gas prices in quotes; \`minPriorityFeeGwei\`: lowest priority fee that is offered; \`maxFeePerGasGwei\`: replacements never offer more, and transactions wait for lower fees; \`gasCountsData\` for rollups that charge for data as gas: steps then contain no gas limit, and wallets estimate it |
-| \`hubChainId\`, \`additionalData\` | mostly for attestations, see below |
+| \`hubChainId\`, \`additionalData\` | for attestations, see below; the service reads \`additionalData.rpcQuorum\` too |
 
 ### Chains of other families
 
@@ -119,8 +119,8 @@ estimates times) is required by the service and optional here. It also reads the
 
 | Field | Meaning |
 |---|---|
-| \`httpRpcUrl\` | can be a list of different endpoints; the API uses the first |
-| \`additionalData.rpcQuorum\` | number of endpoints that must agree before a fact counts; default: more than half; 1: the first response counts |
+| \`httpRpcUrl\` | can be a list of different endpoints; for non-EVM chains, the API uses the first |
+| \`additionalData.rpcQuorum\` | number of endpoints that must agree before a fact counts; default: more than half, so both of two; 1: the first response counts |
 | \`additionalData.finalizationBlocks\`, \`finalizationTime\` | a block is final if at least this many blocks follow it and the newest block is at least this many seconds younger (default 60). Without these fields, a block is final if the node tags it \`finalized\`. Bitcoin: confirmations, including its own block; default 6 |
 | \`additionalData.finalityReason\` | required with \`finalizationBlocks\`: why that depth counts as final |
 | \`additionalData.fillContracts\` | routers through which solvers pay, and their approval proxies ([ADR 22](adr/0022-what-counts-as-a-fill.md)); default: \`contracts.router\` and \`contracts.approvalProxy\` |

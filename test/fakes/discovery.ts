@@ -65,6 +65,7 @@ export function fakeDiscovery(overrides: Partial<FakeDiscovery> = {}): FakeDisco
       scanLagSeconds: 0,
       effects: "traced",
       nodeLatencyMs: 12,
+      endpoints: [],
     }),
     routeConfig: async () => ({
       enabled: true,

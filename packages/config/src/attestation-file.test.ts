@@ -303,20 +303,46 @@ test.each(["local", "testnets.prod", "mainnets.prod"])(
   },
 );
 
-test("the API uses the first endpoint of a list", () => {
+test.each<
+  readonly [count: number, rpcQuorum: number | undefined, quorum: number | undefined, problem: string]
+>([
+  [1, undefined, undefined, ""],
+  [2, undefined, 2, ""],
+  [3, undefined, 2, ""],
+  [3, 3, 3, ""],
+  [3, 1, 1, ""],
+  [2, 3, undefined, "additionalData.rpcQuorum: must be at most the number of endpoints (2)"],
+  [4, 2, undefined, "additionalData.rpcQuorum: must be more than half of the endpoints, or 1"],
+])("the API uses all %i endpoints of a list, with rpcQuorum %s", (count, rpcQuorum, quorum, problem) => {
   const entries = JSON.parse(readFileSync(join(configsDir, "chains.local.json"), "utf8")) as Record<
     string,
     unknown
   >[];
   const [first] = entries;
+  const urls = Array.from({ length: count }, (_, at) => `http://127.0.0.1:${at + 1}`);
   writeFileSync(
     join(dir, "chains.listed.json"),
-    JSON.stringify([{ ...first, httpRpcUrl: ["$LOCAL_A_RPC_URL", "http://127.0.0.1:9"] }]),
+    JSON.stringify([
+      {
+        ...first,
+        httpRpcUrl: urls,
+        additionalData: {
+          ...(first?.["additionalData"] as object | undefined),
+          ...(rpcQuorum && { rpcQuorum }),
+        },
+      },
+    ]),
   );
-  const { chains } = loadChains({
-    environment: "listed",
-    configsDir: dir,
-    env: { LOCAL_A_RPC_URL: "http://127.0.0.1:1" },
-  });
-  expect(chains[0]?.rpcUrl).toBe("http://127.0.0.1:1");
+  const env = { LOCAL_A_RPC_URL: "http://127.0.0.1:1" };
+  const load = () => loadChains({ environment: "listed", configsDir: dir, env }).chains[0];
+  if (problem !== "") {
+    expect(load).toThrow(problem);
+    return;
+  }
+  const chain = load();
+  expect([chain?.rpcUrl, chain?.rpcUrls, chain?.rpcQuorum]).toEqual([
+    urls[0],
+    count === 1 ? undefined : urls,
+    quorum,
+  ]);
 });

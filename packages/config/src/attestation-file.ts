@@ -6,6 +6,7 @@ import { type AttestationChainEntry, attestationChainEntry } from "./attestation
 import type { ConfigLocation } from "./chain-file.ts";
 import { pathOf, placeOf, readJsonFile } from "./chain-file.ts";
 import { ConfigError } from "./config-error.ts";
+import { endpointProblems, endpointUrls, usualQuorum } from "./endpoint-quorum.ts";
 import type { Env } from "./env.ts";
 import { families } from "./families.ts";
 import type { EntrySource, FamilyEntry } from "./family-entry.ts";
@@ -155,18 +156,10 @@ function toAttestationChain(
   source: unknown,
 ): AttestationChain | undefined {
   const before = problems.length;
-  const rpcUrls = typeof entry.httpRpcUrl === "string" ? [entry.httpRpcUrl] : entry.httpRpcUrl;
+  const rpcUrls = endpointUrls(entry.httpRpcUrl);
   // Endpoints that need not agree would be weaker than one: whichever answers first would be believed.
-  const { rpcQuorum = Math.floor(rpcUrls.length / 2) + 1 } = entry.additionalData;
-  if (new Set(rpcUrls).size < rpcUrls.length)
-    problems.push(`${place}.httpRpcUrl: lists the same endpoint twice; a quorum needs distinct endpoints`);
-  if (rpcQuorum > rpcUrls.length)
-    problems.push(
-      `${place}.additionalData.rpcQuorum: must be at most the number of endpoints (${rpcUrls.length})`,
-    );
-  else if (rpcQuorum > 1 && rpcQuorum * 2 <= rpcUrls.length)
-    // Two groups that contradict each other could each be the first to agree.
-    problems.push(`${place}.additionalData.rpcQuorum: must be more than half of the endpoints, or 1`);
+  const { rpcQuorum = usualQuorum(rpcUrls.length) } = entry.additionalData;
+  problems.push(...endpointProblems(place, rpcUrls, rpcQuorum));
   const id = familyIdOf(entry.vmType);
   const { facts, hubChainId } = readFacts(id, { entry, rpcUrls, place, problems });
   const { depository: addressOf } = families[id];

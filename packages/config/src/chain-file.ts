@@ -4,6 +4,7 @@ import type { Chain, NonEvmChain } from "@causeway/domain";
 import type { z } from "zod";
 import { ConfigError } from "./config-error.ts";
 import type { ChainEntry } from "./chain-schema.ts";
+import { endpointProblems, endpointUrls } from "./endpoint-quorum.ts";
 import { chainEntry } from "./chain-schema.ts";
 import { consistencyProblems } from "./chain-consistency.ts";
 import type { Env } from "./env.ts";
@@ -101,8 +102,12 @@ export function readChains(source: ConfigLocation & { readonly env: Env }): Read
       );
     const entry = check(resolved.value, place, problems, document);
     if (entry === undefined) faulty.push(identityOf(document));
-    else if (entry.vmType === "ethereum-vm") chains.push(toChain(entry));
-    else nonEvmChains.push(toNonEvmChain(entry));
+    else if (entry.vmType === "ethereum-vm") {
+      problems.push(
+        ...endpointProblems(place, endpointUrls(entry.httpRpcUrl), entry.additionalData?.rpcQuorum),
+      );
+      chains.push(toChain(entry));
+    } else nonEvmChains.push(toNonEvmChain(entry));
   }
   problems.push(...consistencyProblems(written).map((problem) => `${fileName}: ${problem}`));
   return { chains, nonEvmChains, warnings, off, problems, faulty };

@@ -117,7 +117,7 @@ export const chainEntry = z.strictObject({
     maxFeePerGasGwei: decimalText(9),
     gasCountsData: z.boolean().default(false),
   }),
-  /** For attestations only. */
+  /** For attestations, except for `rpcQuorum`. */
   additionalData: z
     .strictObject({
       finalizationBlocks: z.int().min(0).optional(),
@@ -125,6 +125,7 @@ export const chainEntry = z.strictObject({
       finalityReason: z.string().min(1).optional(),
       fillContracts: z.array(serviceAddress).optional(),
       isZksyncStack: z.boolean().optional(),
+      /** How many endpoints must agree where a read decides about money; absent: more than half of them. */
       rpcQuorum: z.int().min(1).optional(),
     })
     .optional(),

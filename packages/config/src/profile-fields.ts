@@ -80,7 +80,7 @@ export const profileFields = {
   enabled: z.boolean().default(true),
   /** true: an unset placeholder stops the start instead of switching the chain off. */
   required: z.boolean().default(false),
-  /** Of a list the API uses the first; the oracle asks them all. */
+  /** Of a list, EVM chains use all; for other chains, the API uses the first and the oracle all. */
   httpRpcUrl: httpUrls,
   /** Shown to clients, so never one with credentials. */
   publicRpcUrl: httpUrl,

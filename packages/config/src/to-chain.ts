@@ -1,6 +1,7 @@
 import type { Address, Chain, ChainLiquidity, Currency } from "@causeway/domain";
 import { NATIVE_CURRENCY, parseAddress } from "@causeway/domain";
 import type { ChainEntry } from "./chain-schema.ts";
+import { endpointUrls, usualQuorum } from "./endpoint-quorum.ts";
 import { parseExactDecimal } from "./exact-decimal.ts";
 
 /** The domain's view of an entry that passed every check and holds no placeholder. */
@@ -10,7 +11,7 @@ export function toChain(entry: ChainEntry): Chain {
     name: entry.id,
     displayName: entry.displayName,
     vmType: "evm",
-    rpcUrl: typeof entry.httpRpcUrl === "string" ? entry.httpRpcUrl : (entry.httpRpcUrl[0] ?? ""),
+    ...endpointsOf(entry),
     wsRpcUrl: entry.wsRpcUrl,
     publicRpcUrl: entry.publicRpcUrl,
     publicWsRpcUrl: entry.publicWsRpcUrl,
@@ -64,6 +65,16 @@ export function toChain(entry: ChainEntry): Chain {
     },
     liquidity: entry.liquidity === undefined ? undefined : toLiquidity(entry.liquidity),
   };
+}
+
+function endpointsOf({
+  httpRpcUrl,
+  additionalData,
+}: ChainEntry): Pick<Chain, "rpcUrl" | "rpcUrls" | "rpcQuorum"> {
+  const rpcUrls = endpointUrls(httpRpcUrl);
+  const [rpcUrl = ""] = rpcUrls;
+  if (rpcUrls.length < 2) return { rpcUrl };
+  return { rpcUrl, rpcUrls, rpcQuorum: additionalData?.rpcQuorum ?? usualQuorum(rpcUrls.length) };
 }
 
 /** Each once, and never the present one: a deposit must not be read twice. */

@@ -2,6 +2,7 @@ import type {
   ChainConnection,
   NonEvmConnection,
   EffectsView,
+  EndpointStatus,
   GasPrices,
   Head,
   PayingConnection,
@@ -32,6 +33,8 @@ export interface Pulse {
   effectsView?(): EffectsView | undefined;
   /** Median time of the newest calls to the node, ms; undefined or absent: too few calls. */
   latencyMs?(): number | undefined;
+  /** The endpoints that the chain is read from, in the order of the configuration. Absent: not tracked. */
+  endpoints?(): readonly EndpointStatus[];
 }
 
 /** The newest facts of one EVM chain, refreshed once per block. */

@@ -45,16 +45,19 @@ async function connectChain(
     if (isSlow) events.alarm("node_slow", { ...facts, medianMs });
     else events.happened("node_recovered", { ...facts, medianMs });
   });
-  const observe = observeEndpoint(chain.name, chain.rpcUrl);
   const connection = connectEvmChain(chain, {
-    rpc: {
-      onCall: (...call) => {
+    observe: (url) => {
+      const observe = observeEndpoint(chain.name, url);
+      return (...call) => {
         latency.observe(...call);
         observe(...call);
-      },
+      };
     },
     now: () => clock.nowMs(),
-    onFault: (fault) => events.fault("chain_fault", fault, facts),
+    onFault: (fault, endpoint) =>
+      events.fault("chain_fault", fault, { ...facts, ...(endpoint !== undefined && { endpoint }) }),
+    onDisagreement: (question, endpoints) =>
+      events.alarm("endpoints_disagree", { ...facts, question, endpoints: endpoints.join(", ") }),
     ...(config.settlement !== undefined && { attestation: config.settlement.hub }),
     onUnrequestedLogs: reportUnrequestedLogs(events, chain.name),
     onIgnoredLogs: (ignored) => events.alarm("log_ignored", { ...facts, count: ignored.length }),
@@ -70,6 +73,7 @@ async function connectChain(
     maxAgeMs: Math.max(PULSE_MAX_AGE_BLOCKS * chain.blockTimeSeconds * 1000, PULSE_MIN_MAX_AGE_MS),
     quietRefreshMs: PULSE_QUIET_REFRESH_MS,
     latencyMs: latency.medianMs,
+    endpoints: connection.endpoints,
     readEffectsView: connection.effectsView,
     onEffectsView: (view) => {
       if (view === "unseen") events.alarm("effects_unseen", facts);

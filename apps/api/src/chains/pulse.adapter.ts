@@ -1,4 +1,4 @@
-import type { ChainConnection, EffectsView, GasPrices } from "@causeway/chains";
+import type { ChainConnection, EffectsView, EndpointStatus, GasPrices } from "@causeway/chains";
 import type { Address, Chain } from "@causeway/domain";
 import { gasCostWei, NATIVE_CURRENCY, ServiceError } from "@causeway/domain";
 import type { ChainPulse } from "./chains.port.ts";
@@ -19,6 +19,8 @@ export interface ChainPulseOptions {
   readonly quietRefreshMs: number;
   /** Median time of the newest calls to the node, ms. */
   readonly latencyMs?: () => number | undefined;
+  /** The endpoints of the chain. */
+  readonly endpoints?: () => readonly EndpointStatus[];
   /** Probes whether the node can report the effects of a call. */
   readonly readEffectsView?: () => Promise<EffectsView>;
   /** Receives each changed result of the probe. */
@@ -179,6 +181,7 @@ export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
     headAgeMs,
     effectsView: () => effectsView,
     latencyMs: () => options.latencyMs?.(),
+    endpoints: () => options.endpoints?.() ?? [],
     refresh,
     close: () => {
       closed = true;

@@ -56,6 +56,7 @@ export type EventName =
   | "scan_behind"
   | "logs_not_asked"
   | "effects_unseen"
+  | "endpoints_disagree"
   | "node_slow"
   | "node_recovered"
   | "scan_caught_up"

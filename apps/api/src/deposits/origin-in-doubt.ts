@@ -81,7 +81,7 @@ async function senderFacts(
   if (state.kind === "absent") return { ...NOTHING_OF_SENDER, deposits: [] };
   const { from, to, input, value, nonce, maxFeePerGas } = state.transaction;
   const [used, pooled, { balance }] = await Promise.all([
-    reader.nonce(from, "latest"),
+    reader.nonce(from, "latest", "highest"),
     reader.nonce(from, "pending"),
     reader.accountState(user, (paid ?? origin).currency, chain.contracts.depository),
   ]);

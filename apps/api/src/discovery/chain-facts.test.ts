@@ -59,9 +59,21 @@ test("a chain whose blocks arrive and are read is healthy", () => {
     scanLagSeconds: 0,
     effects: null,
     nodeLatencyMs: null,
+    endpoints: [],
   });
   expect(health({}, { latencyMs: () => 2_004 })).toMatchObject({ nodeLatencyMs: 2_004 });
   expect(health({}, { effectsView: () => "unseen" })).toMatchObject({ healthy: true, effects: "unseen" });
+});
+
+test("shows each endpoint of the chain by host, and which one leads", () => {
+  const statuses = [
+    { host: "one.example", state: "ok", isLead: true, headNumber: 7n, latencyMs: 12.4 },
+    { host: "two.example", state: "failing", isLead: false, headNumber: undefined, latencyMs: undefined },
+  ] as const;
+  expect(health({}, { endpoints: () => statuses }).endpoints).toEqual([
+    { host: "one.example", state: "ok", lead: true, blockNumber: "7", latencyMs: 12 },
+    { host: "two.example", state: "failing", lead: false, blockNumber: null, latencyMs: null },
+  ]);
 });
 
 test("a chain is not healthy while its newest blocks are not scanned for deposits", () => {

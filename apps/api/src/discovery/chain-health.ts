@@ -35,6 +35,13 @@ export function chainHealth(
     scanLagSeconds: lag === undefined ? null : lag.seconds,
     effects: pulse.effectsView?.() ?? null,
     nodeLatencyMs: pulse.latencyMs?.() ?? null,
+    endpoints: (pulse.endpoints?.() ?? []).map(({ host, state, isLead, headNumber, latencyMs }) => ({
+      host,
+      state,
+      lead: isLead,
+      blockNumber: headNumber === undefined ? null : headNumber.toString(),
+      latencyMs: latencyMs === undefined ? null : Math.round(latencyMs),
+    })),
   };
 }
 

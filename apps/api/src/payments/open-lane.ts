@@ -26,7 +26,7 @@ async function raiseLane(
   isCurrent: boolean,
 ): Promise<void> {
   const { chain, connection } = connected;
-  const used = await connection.reader.nonce(sender, "latest");
+  const used = await connection.reader.nonce(sender, "latest", "highest");
   const lane = await services.reads.lane(chain.id, sender);
   if (lane === undefined && !isCurrent) return;
   // What the former database server knew of these nonces is not known yet.
@@ -45,5 +45,7 @@ async function raiseLane(
     // Nonces of lost payments are not skipped: nothing is planned until their rows are restored.
     if (explained === undefined || !explained.isComplete || (isCurrent && explained.hasLost)) return;
   }
-  await services.uow.run((tx) => tx.lanes.open(chain.id, sender, used));
+  // One endpoint's false count must not decide where a new lane begins.
+  const start = lane === undefined ? await connection.reader.nonce(sender, "latest") : used;
+  await services.uow.run((tx) => tx.lanes.open(chain.id, sender, start));
 }

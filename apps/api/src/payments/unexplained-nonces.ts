@@ -32,8 +32,9 @@ export async function whyUnexplained(
   sender: Address,
 ): Promise<string | undefined> {
   const [used, pending] = await Promise.all([
-    reader.nonce(sender, "latest"),
-    reader.nonce(sender, "pending"),
+    // An endpoint that alone shows a lost payment must not be outvoted.
+    reader.nonce(sender, "latest", "highest"),
+    reader.nonce(sender, "pending", "highest"),
   ]);
   const lane = await reads.lane(chain.id, sender);
   if (lane === undefined) return undefined;
@@ -196,7 +197,7 @@ async function isFormerUnexplained(
 ): Promise<boolean> {
   const { chain, connection } = connected;
   if ((await services.reads.lane(chain.id, sender)) === undefined) return false;
-  const used = await connection.reader.nonce(sender, "latest");
+  const used = await connection.reader.nonce(sender, "latest", "highest");
   const lane = await services.reads.lane(chain.id, sender);
   if (lane === undefined || lane.hasUnexplained) return lane !== undefined;
   if (used <= lane.nextNonce) return false;

@@ -33,6 +33,7 @@ import {
   type NonceMappingAccess,
 } from "../settlement/nonce-mappings/nonce-mappings.wiring.ts";
 import { chainHeadGauge } from "../telemetry/chain-head-gauge.ts";
+import { endpointGauges } from "../telemetry/endpoint-gauges.ts";
 import { loggedEvents } from "../telemetry/logged-events.ts";
 import { priceAgeGauge } from "../telemetry/price-age-gauge.ts";
 import { rpcCallTimes } from "../telemetry/rpc-call-times.ts";
@@ -124,6 +125,7 @@ export async function createContext(
   };
   priceAgeGauge(registry, book);
   chainHeadGauge(registry, context.chains);
+  endpointGauges(registry, context.chains);
   await checkUsedContracts(context, usedContracts(sql), config.chains);
   return context;
 }

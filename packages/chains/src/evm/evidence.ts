@@ -3,7 +3,7 @@ import { final, presentFirst, refuted, type EvidenceSource } from "@causeway/fam
 import { evm, needsTransaction } from "@causeway/families/evm";
 import { chainEvidence, type SourceOptions } from "../evidence-source.ts";
 import { createRpcTransport, type RpcTransportOptions } from "../nodes/transport.ts";
-import { checkedTransport } from "./connect.ts";
+import { checkedTransport } from "./checked-transport.ts";
 import { createFinalReads } from "./final-reads.ts";
 import { MAX_EVIDENCE_BYTES } from "./receipt-size.ts";
 import { finalRequestStates } from "./withdrawal-reads.ts";

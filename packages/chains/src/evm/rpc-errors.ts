@@ -241,3 +241,12 @@ function hexInText(text: string): Hex | undefined {
 function textIn(data: unknown): string {
   return typeof data === "string" && !data.startsWith("0x") ? data : "";
 }
+
+/**
+ * True when another endpoint may answer what this one did not: it is down, late or limited, lacks the block,
+ * or does not offer the method. Any other refusal is the answer.
+ */
+export function mayPassElsewhere(fault: unknown): boolean {
+  if (!(fault instanceof NodeRefusal)) return fault instanceof RpcFault;
+  return fault.isPause || isUnknownBlock(fault) || isMethodMissing(fault) || isTracingRefused(fault);
+}

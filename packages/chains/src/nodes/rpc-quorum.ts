@@ -1,5 +1,6 @@
 import type { AttestationChain } from "@causeway/domain";
 import { RpcFault, type Evidence, type EvidenceSource, type FinalHead } from "@causeway/families";
+import { exactText } from "./exact-text.ts";
 
 /** Endpoints contradicted each other about something that each of them holds for settled. */
 export interface Disagreement {
@@ -162,15 +163,9 @@ function settledText(evidence: Evidence<unknown>): string | undefined {
   if (evidence.kind === "absent" || evidence.kind === "notFinal") return undefined;
   if (evidence.kind === "final" && isPending(evidence.value)) return undefined;
   if (evidence.kind === "refuted" && evidence.ofEndpoint === true) return undefined;
-  return JSON.stringify(evidence, sortedAndExact);
+  return exactText(evidence);
 }
 
 function isPending(value: unknown): boolean {
   return typeof value === "object" && value !== null && "status" in value && value.status === "pending";
-}
-
-function sortedAndExact(_key: string, value: unknown): unknown {
-  if (typeof value === "bigint") return `${value}n`;
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
 }

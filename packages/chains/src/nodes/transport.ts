@@ -41,6 +41,8 @@ export interface RpcTransport {
    * together
    */
   requestTogether(calls: readonly AskedCall[], options?: CallOptions): Promise<readonly unknown[]>;
+  /** Milliseconds left of a pause that the endpoint asked for, 0 when there is none. Absent: not known. */
+  pauseLeftMs?(): number;
   close(): Promise<void>;
 }
 
@@ -287,6 +289,7 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
       afterPause(group, (open) => post(open, false));
       return await Promise.all(group.map((call) => call.result));
     },
+    pauseLeftMs: () => pause.leftMs(),
     close: async () => {
       if (closed) return;
       closed = true;

@@ -123,6 +123,10 @@ export interface ProfileFees {
 /** One configured and enabled EVM chain. */
 export interface Chain extends ChainProfile {
   readonly vmType: "evm";
+  /** All endpoints that the service reads from, `rpcUrl` first. Absent: that one alone. */
+  readonly rpcUrls?: readonly string[];
+  /** How many of `rpcUrls` must agree where a read decides about money. Absent: more than half of them. */
+  readonly rpcQuorum?: number;
   readonly wsRpcUrl: string | undefined;
   readonly contracts: ChainContracts;
   /**

@@ -316,8 +316,12 @@ export interface ChainReader {
   topUpsOf(solver: Address, state: TransactionState): TopUpFact[];
   transaction(hash: TxHash): Promise<TransactionState>;
   receipt(hash: TxHash): Promise<ReceiptFact | undefined>;
-  /** The transaction count of `account`, in the latest block or including the node's pool. */
-  nonce(account: Address, at: "latest" | "pending"): Promise<number>;
+  /**
+   * The transaction count of `account`, in the latest block or including the node's pool. With several
+   * endpoints, the one that a quorum has reached (`agreed`, the default), or the highest that any of them
+   * shows: before a nonce counts as free, no endpoint may show it as used.
+   */
+  nonce(account: Address, at: "latest" | "pending", count?: "agreed" | "highest"): Promise<number>;
   /** The transaction by which `account` used `nonce`, when that was in the blocks from…to. */
   transactionByNonce(account: Address, nonce: number, from: bigint, to: bigint): Promise<TxHash | undefined>;
   gasPrices(): Promise<GasPrices>;

@@ -67,6 +67,25 @@ export const chainHealthAnswer = z
       .describe(
         "Median duration of the most recent calls to the chain's node; null until there are ten. Above one second, requests are slow.",
       ),
+    endpoints: z
+      .array(
+        z.object({
+          host: z.string().describe("Host and port of its URL."),
+          state: z
+            .enum(["ok", "lagging", "ahead", "slow", "paused", "failing", "wrongChain"])
+            .describe(
+              "`lagging` or `ahead`: its newest block is below or above the one that enough endpoints have reached. `slow`: its newest calls took more than a second. `paused`: it rate-limited the service. `failing`: most recent calls got no answer. `wrongChain`: it serves another chain and is not used.",
+            ),
+          lead: z.boolean().describe("Whether ordinary reads are sent to it first."),
+          blockNumber: digits.nullable().describe("Newest block that it announced; null before the first."),
+          latencyMs: z
+            .int()
+            .nonnegative()
+            .nullable()
+            .describe("Average duration of the most recent calls; null before the first."),
+        }),
+      )
+      .describe("The endpoints that the chain is read from; empty for non-EVM chains."),
   })
   .meta({ id: "ChainHealth" });
 

@@ -279,6 +279,10 @@ export const openapiExamples = {
       scanLagSeconds: 0,
       effects: "traced",
       nodeLatencyMs: 6,
+      endpoints: [
+        { host: "rpc.one.example", state: "ok", lead: true, blockNumber: "48", latencyMs: 6 },
+        { host: "rpc.two.example", state: "lagging", lead: false, blockNumber: "41", latencyMs: 9 },
+      ],
     },
     ChainLiquidity: {
       liquidity: [

@@ -1,0 +1,46 @@
+import { quantityOf } from "@causeway/families/evm";
+import { RpcFault } from "@causeway/families";
+import type { RpcTransport } from "../nodes/transport.ts";
+
+/**
+ * Lets no call through to a node until it has confirmed that it serves `chainId`: money must never meet the
+ * wrong chain.
+ */
+export function checkedTransport(
+  inner: RpcTransport,
+  chainId: number,
+): { readonly transport: RpcTransport; readonly verify: () => Promise<void> } {
+  let isVerified = false;
+  let checking: Promise<void> | undefined;
+  const check = async (): Promise<void> => {
+    const servedId = await askChainId(inner);
+    if (servedId !== BigInt(chainId)) {
+      const reason = `the node serves chain ${servedId}, expected ${chainId}`;
+      throw new RpcFault({ kind: "wrongChain", method: "eth_chainId", reason });
+    }
+    isVerified = true;
+  };
+  const verify = async (): Promise<void> => {
+    checking ??= check().finally(() => {
+      checking = undefined;
+    });
+    await checking;
+  };
+  const transport: RpcTransport = {
+    ...inner,
+    request: async (method, params, callOptions) => {
+      if (!isVerified) await verify();
+      return await inner.request(method, params, callOptions);
+    },
+    requestTogether: async (calls, callOptions) => {
+      if (!isVerified) await verify();
+      return await inner.requestTogether(calls, callOptions);
+    },
+    close: async () => await inner.close(),
+  };
+  return { transport, verify };
+}
+
+async function askChainId(transport: RpcTransport): Promise<bigint> {
+  return quantityOf(await transport.request("eth_chainId", []), "eth_chainId");
+}

@@ -1,0 +1,159 @@
+import type {
+  BlockRef,
+  ChainReader,
+  ReceiptFact,
+  TransactionFact,
+  TransactionState,
+} from "@causeway/families/evm";
+import { inconsistent } from "@causeway/families";
+import { agreedOn, askAll, reachedBy, type Answer, type Electorate } from "../nodes/ask-all.ts";
+import { exactText } from "../nodes/exact-text.ts";
+
+/** One endpoint, which is asked alone. */
+export interface ReadingEndpoint {
+  readonly reader: ChainReader;
+}
+
+/**
+ * A count that is higher than what a quorum shows by more than this is a faulty answer: no account sends so
+ * many transactions while endpoints lag behind each other.
+ */
+const MAX_NONCE_LEAD = 10_000;
+
+interface AgreeOptions {
+  /** Whether differences are reported. Endpoints differ about blocks after each reorg. Default true. */
+  readonly isReported?: boolean;
+  /** True: a quorum decides that something is absent, even if another endpoint shows it. Default false. */
+  readonly isAbsentByQuorum?: boolean;
+}
+
+/**
+ * The reads that decide about money: blocks, deposits, top-ups, receipts, transactions and nonces are what a
+ * quorum of endpoints says. Everything else is read as `ordinary` reads it.
+ *
+ * A transaction is not absent while one endpoint shows it: it may be a payment that only that one has seen.
+ */
+export function quorumReader<E extends ReadingEndpoint>(
+  electorate: Electorate<E>,
+  ordinary: ChainReader,
+): ChainReader {
+  const { quorum } = electorate;
+
+  /** Undefined values are absent ones. */
+  const agree = async <T>(
+    question: string,
+    read: (reader: ChainReader) => Promise<T>,
+    { isReported = true, isAbsentByQuorum = false }: AgreeOptions = {},
+  ): Promise<T> => {
+    const textOf = (value: T): string | undefined => (value === undefined ? undefined : exactText(value));
+    return await askAll<E, T, T>(electorate, {
+      question,
+      read: async ({ reader }) => await read(reader),
+      decide: (answers, isComplete) => {
+        const value = agreedOn(answers, quorum, textOf);
+        if (value !== undefined) return { value };
+        const absent = answers.filter((answer) => answer.value === undefined);
+        const needed = isAbsentByQuorum ? quorum : Math.max(quorum, answers.length);
+        return isComplete && absent.length >= needed ? { value: undefined as T } : undefined;
+      },
+      ...(isReported && { textOf }),
+    });
+  };
+
+  const ofChain = { isReported: false };
+  const block = async (number: bigint): Promise<BlockRef | undefined> =>
+    await agree("eth_getBlockByNumber", async (reader) => await reader.block(number), ofChain);
+
+  return {
+    ...ordinary,
+    head: async () => {
+      const question = "eth_getBlockByNumber";
+      const number = await askAll<E, BlockRef, bigint>(electorate, {
+        question,
+        read: async ({ reader }) => await reader.head(),
+        decide: (answers, isComplete) => {
+          if (quorum === 1 && !isComplete) return undefined;
+          const reached = reachedBy(
+            quorum,
+            answers.map(({ value }) => value.number),
+          );
+          return reached === undefined ? undefined : { value: reached };
+        },
+      });
+      const head = await block(number);
+      if (head === undefined) throw inconsistent(question, `block ${number} is missing`);
+      return head;
+    },
+    block,
+    blockByHash: async (hash) =>
+      await agree("eth_getBlockByHash", async (reader) => await reader.blockByHash(hash), ofChain),
+    depositsIn: async (range) => await agree("deposits", async (reader) => await reader.depositsIn(range)),
+    topUpsIn: async (solver, blocks) =>
+      await agree("top-ups", async (reader) => await reader.topUpsIn(solver, blocks)),
+    tokenTopUpsIn: async (solver, range) =>
+      await agree("top-ups", async (reader) => await reader.tokenTopUpsIn(solver, range)),
+    heldAmounts: async (...asked) =>
+      await agree("balances", async (reader) => await reader.heldAmounts(...asked)),
+    paymentsTo: async (...asked) =>
+      await agree("payments", async (reader) => await reader.paymentsTo(...asked)),
+    receipt: async (hash): Promise<ReceiptFact | undefined> =>
+      await agree("eth_getTransactionReceipt", async (reader) => await reader.receipt(hash), {
+        // Nothing follows from a missing receipt, while an invented one must not hold up a lane.
+        isAbsentByQuorum: true,
+      }),
+    transactionByNonce: async (...asked) =>
+      await agree("nonce user", async (reader) => await reader.transactionByNonce(...asked)),
+    transaction: async (hash) =>
+      await askAll<E, TransactionState, TransactionState>(electorate, {
+        question: "eth_getTransactionByHash",
+        read: async ({ reader }) => await reader.transaction(hash),
+        decide: (answers, isComplete) => decideTransaction(answers, quorum, isComplete),
+        textOf: minedText,
+      }),
+    nonce: async (account, at, count = "agreed") =>
+      await askAll<E, number, number>(electorate, {
+        question: "eth_getTransactionCount",
+        read: async ({ reader }) => await reader.nonce(account, at),
+        decide: (answers, isComplete) => {
+          const counts = answers.map(({ value }) => value).toSorted((a, b) => b - a);
+          const agreed = counts[quorum - 1];
+          if (agreed === undefined) return undefined;
+          if (count === "agreed") return isComplete || counts[0] === agreed ? { value: agreed } : undefined;
+          const highest = counts.find((one) => one <= agreed + MAX_NONCE_LEAD);
+          return isComplete && highest !== undefined ? { value: highest } : undefined;
+        },
+      }),
+  };
+}
+
+/**
+ * Mined: a quorum shows the same receipt. Pending: a quorum knows the transaction, mined or not. Absent: a
+ * quorum does not know it, and no endpoint does.
+ */
+function decideTransaction<E>(
+  answers: readonly Answer<E, TransactionState>[],
+  quorum: number,
+  isComplete: boolean,
+): { readonly value: TransactionState } | undefined {
+  const mined = agreedOn(answers, quorum, minedText);
+  if (mined !== undefined) return { value: mined };
+  if (!isComplete) return undefined;
+  if (answers.every(({ value }) => value.kind === "absent")) return { value: { kind: "absent" } };
+  const known = agreedOn(answers, quorum, knownText);
+  return known === undefined || known.kind === "absent"
+    ? undefined
+    : { value: { kind: "pending", transaction: known.transaction } };
+}
+
+function minedText(state: TransactionState): string | undefined {
+  return state.kind === "mined" ? `${knownText(state)} ${exactText(state.receipt)}` : undefined;
+}
+
+function knownText(state: TransactionState): string | undefined {
+  return state.kind === "absent" ? undefined : exactText(contentOf(state.transaction));
+}
+
+/** Not every node returns the limits of fees and gas. */
+function contentOf({ hash, from, to, input, value, nonce }: TransactionFact): object {
+  return { hash, from, to, input, value, nonce };
+}

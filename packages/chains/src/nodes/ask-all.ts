@@ -1,0 +1,148 @@
+import { inconsistent } from "@causeway/families";
+import { SLOW_MS } from "./endpoint-health.ts";
+
+/** The endpoints of a chain, and how many of them decide. */
+export interface Electorate<E> {
+  readonly endpoints: readonly E[];
+  /** How many endpoints must agree. */
+  readonly quorum: number;
+  /** False: the endpoint is not likely to answer, so nothing waits for it that others can decide. */
+  readonly isExpected: (endpoint: E) => boolean;
+  /** The endpoint has not answered for this long, ms, while the others did. */
+  readonly onLate: (endpoint: E, waitedMs: number) => void;
+  /** These endpoints contradict the quorum or, without a quorum, each other. */
+  readonly onDisagreement: (question: string, endpoints: readonly E[]) => void;
+}
+
+/** What an endpoint answered. */
+export interface Answer<E, T> {
+  readonly endpoint: E;
+  readonly value: T;
+}
+
+/** A question to every endpoint. */
+export interface Poll<E, T, R> {
+  /** Its name in faults and reports. */
+  readonly question: string;
+  readonly read: (endpoint: E) => Promise<T>;
+  /**
+   * What the answers prove so far; undefined: not enough yet.
+   *
+   * @param isComplete every endpoint answered from which an answer can be expected
+   */
+  readonly decide: (
+    answers: readonly Answer<E, T>[],
+    isComplete: boolean,
+  ) => { readonly value: R } | undefined;
+  /**
+   * Equal for equal answers; undefined for one that time will change, which contradicts nothing. Absent:
+   * differences are usual, and not reported.
+   */
+  readonly textOf?: (value: T) => string | undefined;
+}
+
+/**
+ * Asks all endpoints at once, and is over as soon as their answers decide. Fewer answers than the quorum
+ * decide nothing.
+ *
+ * @throws the first fault when fewer than the quorum answered; an RpcFault of kind `inconsistent` when they
+ * did, but do not agree
+ */
+export async function askAll<E, T, R>(
+  { endpoints, quorum, isExpected, onLate, onDisagreement }: Electorate<E>,
+  { question, read, decide, textOf }: Poll<E, T, R>,
+): Promise<R> {
+  return await new Promise<R>((resolve, reject) => {
+    const answers: Answer<E, T>[] = [];
+    const open = new Set(endpoints);
+    let firstFault: unknown;
+    let isGraceOver = false;
+    let isDecided = false;
+    let timer: NodeJS.Timeout | undefined;
+    const judge = (): void => {
+      if (!isDecided && answers.length >= quorum) {
+        const isComplete = isGraceOver || ![...open].some((endpoint) => isExpected(endpoint));
+        const decided = decide(answers, isComplete);
+        if (decided !== undefined) {
+          isDecided = true;
+          clearTimeout(timer);
+          resolve(decided.value);
+        } else
+          // Once enough endpoints answered, the others get so long to contradict them.
+          timer ??= setTimeout(() => {
+            isGraceOver = true;
+            for (const endpoint of open) onLate(endpoint, SLOW_MS);
+            judge();
+          }, SLOW_MS);
+      }
+      if (open.size > 0) return;
+      clearTimeout(timer);
+      // Also about those that answered after the others agreed.
+      const differing = textOf === undefined ? [] : differingIn(answers, quorum, textOf);
+      if (differing.length > 0) onDisagreement(question, differing);
+      if (!isDecided)
+        reject(answers.length < quorum ? firstFault : inconsistent(question, "endpoints do not agree"));
+    };
+    for (const endpoint of endpoints)
+      read(endpoint).then(
+        (value) => {
+          open.delete(endpoint);
+          answers.push({ endpoint, value });
+          judge();
+        },
+        (fault: unknown) => {
+          open.delete(endpoint);
+          firstFault ??= fault;
+          judge();
+        },
+      );
+  });
+}
+
+/** Whose answers differ from those of a quorum; without a quorum, whose answers differ from any other. */
+function differingIn<E, T>(
+  answers: readonly Answer<E, T>[],
+  quorum: number,
+  textOf: (value: T) => string | undefined,
+): readonly E[] {
+  const groups = groupsOf(answers, textOf);
+  if (groups.length < 2) return [];
+  return groups
+    .filter(({ length }) => length < quorum)
+    .flat()
+    .map(({ endpoint }) => endpoint);
+}
+
+/** The value on which a quorum agrees; undefined while there is none. */
+export function agreedOn<E, T>(
+  answers: readonly Answer<E, T>[],
+  quorum: number,
+  textOf: (value: T) => string | undefined,
+): T | undefined {
+  return groupsOf(answers, textOf).find(({ length }) => length >= quorum)?.[0]?.value;
+}
+
+function groupsOf<E, T>(
+  answers: readonly Answer<E, T>[],
+  textOf: (value: T) => string | undefined,
+): Answer<E, T>[][] {
+  const groups = new Map<string, Answer<E, T>[]>();
+  for (const answer of answers) {
+    const text = textOf(answer.value);
+    if (text === undefined) continue;
+    const group = groups.get(text);
+    if (group === undefined) groups.set(text, [answer]);
+    else group.push(answer);
+  }
+  return [...groups.values()];
+}
+
+/**
+ * The greatest number that a quorum of endpoints has reached, of those they announce. One endpoint never
+ * decides alone while another one answers, not even with a quorum of 1.
+ */
+export function reachedBy(quorum: number, numbers: readonly bigint[]): bigint | undefined {
+  if (numbers.length < quorum) return undefined;
+  const descending = numbers.toSorted((a, b) => (a < b ? 1 : a > b ? -1 : 0));
+  return descending[Math.min(Math.max(quorum, 2), descending.length) - 1];
+}

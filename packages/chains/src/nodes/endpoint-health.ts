@@ -1,0 +1,103 @@
+import { NodeRefusal, RpcFault } from "@causeway/families";
+import type { RpcTransport } from "./transport.ts";
+
+/** What is known of one endpoint of a pool. */
+export interface EndpointHealth {
+  /** Moving average of the newest calls, ms; undefined before the first. */
+  readonly latencyMs: number | undefined;
+  /** Most of the newest calls got no usable answer. */
+  readonly isFailing: boolean;
+  /** It left a call unanswered for longer than {@link SLOW_MS}, and has answered none sooner since. */
+  readonly isSlow: boolean;
+  /** Share of the newest calls without a usable answer, 0 to 1, newer ones counting more. */
+  readonly faultRate: number;
+  /** It served another chain than the configured one when it was last asked. */
+  readonly isWrongChain: boolean;
+  noteAnswer(tookMs: number): void;
+  noteFault(fault: unknown, tookMs: number): void;
+  /** It has not answered a call that has been under way for this long, ms. */
+  noteSlow(waitedMs: number): void;
+}
+
+/** Milliseconds after which an endpoint counts as slow. */
+export const SLOW_MS = 1_000;
+
+/** Weight of the newest call in the averages. */
+const WEIGHT = 0.2;
+/** Four calls in a row without an answer; four with one end it. */
+const FAILING_RATE = 0.5;
+/** A call that is still under way is expected to take several times as long. */
+const SLOW_FACTOR = 4;
+
+export function createEndpointHealth(): EndpointHealth {
+  let latencyMs: number | undefined;
+  let faultRate = 0;
+  let isWrongChain = false;
+  let isSlow = false;
+  const noteLatency = (ms: number): void => {
+    latencyMs = latencyMs === undefined ? ms : latencyMs + WEIGHT * (ms - latencyMs);
+  };
+  return {
+    get latencyMs() {
+      return latencyMs;
+    },
+    get faultRate() {
+      return faultRate;
+    },
+    get isSlow() {
+      return isSlow;
+    },
+    get isFailing() {
+      return faultRate > FAILING_RATE;
+    },
+    get isWrongChain() {
+      return isWrongChain;
+    },
+    noteAnswer: (tookMs) => {
+      isWrongChain = false;
+      isSlow = tookMs >= SLOW_MS;
+      faultRate -= WEIGHT * faultRate;
+      noteLatency(tookMs);
+    },
+    noteFault: (fault, tookMs) => {
+      const kind = fault instanceof RpcFault ? fault.kind : undefined;
+      if (kind === "aborted") return;
+      if (kind === "wrongChain") isWrongChain = true;
+      faultRate += WEIGHT * (1 - faultRate);
+      // A refused connection is quick, and shows no speed.
+      if (kind === "deadline") noteLatency(tookMs);
+    },
+    noteSlow: (waitedMs) => {
+      isSlow ||= waitedMs >= SLOW_MS;
+      noteLatency(waitedMs * SLOW_FACTOR);
+    },
+  };
+}
+
+/** The same transport, whose calls are noted in the health of its endpoint. */
+export function observedTransport(inner: RpcTransport, health: EndpointHealth): RpcTransport {
+  const observe = async <T>(ask: () => Promise<T>): Promise<T> => {
+    const startedAtMs = performance.now();
+    try {
+      const answer = await ask();
+      health.noteAnswer(performance.now() - startedAtMs);
+      return answer;
+    } catch (fault) {
+      const tookMs = performance.now() - startedAtMs;
+      if (isAnswer(fault)) health.noteAnswer(tookMs);
+      else health.noteFault(fault, tookMs);
+      throw fault;
+    }
+  };
+  return {
+    ...inner,
+    request: async (...call) => await observe(async () => await inner.request(...call)),
+    requestTogether: async (...calls) => await observe(async () => await inner.requestTogether(...calls)),
+  };
+}
+
+/** A refusal shows that the endpoint works, except for rate limits; so do limits of size. */
+function isAnswer(fault: unknown): boolean {
+  if (fault instanceof NodeRefusal) return !fault.isPause;
+  return fault instanceof RpcFault && (fault.kind === "batchRefused" || fault.kind === "tooLarge");
+}

@@ -1,0 +1,157 @@
+import { RpcFault } from "@causeway/families";
+import type { EndpointHealth } from "./endpoint-health.ts";
+import type { RpcTransport } from "./transport.ts";
+
+/** One of several endpoints of a chain. */
+export interface PoolEndpoint {
+  /** Host and port of its URL, the rest of which may hold credentials. */
+  readonly host: string;
+  /** Checks the chain id, and notes every call in `health`. */
+  readonly transport: RpcTransport;
+  readonly health: EndpointHealth;
+  /** The newest block that it announced; undefined before the first. */
+  readonly headNumber: () => bigint | undefined;
+}
+
+/**
+ * `lagging` and `ahead`: its newest block is below, or above, what enough endpoints have reached. `slow`: its
+ * newest calls took more than a second. `paused`: it rate-limited this service. `failing`: most of the newest
+ * calls got no answer. `wrongChain`: it serves another chain and is not used.
+ */
+export type EndpointState = "ok" | "lagging" | "ahead" | "slow" | "paused" | "failing" | "wrongChain";
+
+/** An endpoint as `GET /chains/health` and the metrics show it. */
+export interface EndpointStatus {
+  readonly host: string;
+  readonly state: EndpointState;
+  /** Ordinary reads go there first. */
+  readonly isLead: boolean;
+  readonly headNumber: bigint | undefined;
+  readonly latencyMs: number | undefined;
+}
+
+export interface PoolOptions {
+  /** The newest block that enough endpoints have reached; undefined before the first. */
+  readonly head: () => bigint | undefined;
+  /** Blocks that an endpoint may differ from `head`. */
+  readonly maxLagBlocks: bigint;
+  /** Whether another endpoint may answer what one refused. */
+  readonly mayPassElsewhere: (fault: unknown) => boolean;
+}
+
+export interface EndpointPool {
+  /**
+   * Each request goes to the best endpoint. When that one fails, or is late, the next one is asked within the
+   * same request.
+   */
+  readonly transport: RpcTransport;
+  readonly stateOf: (endpoint: PoolEndpoint) => EndpointState;
+  readonly statuses: () => readonly EndpointStatus[];
+}
+
+/** Later states are asked later, and only if the earlier ones fail. */
+const ORDER: readonly EndpointState[] = ["ok", "ahead", "lagging", "slow", "paused", "failing", "wrongChain"];
+
+/** The next endpoint is asked after this many times the latency of the first, and at least this time. */
+const LATE_FACTOR = 4;
+const MIN_LATE_MS = 400;
+/** Latencies below this are alike, and so are those of one power of two: the first of the list leads. */
+const ALIKE_MS = 32;
+/** A fault costs about this, ms: a quick endpoint that often fails is not better than a slow one. */
+const FAULT_COST_MS = 1_000;
+
+export function createEndpointPool(endpoints: readonly PoolEndpoint[], options: PoolOptions): EndpointPool {
+  const { maxLagBlocks } = options;
+
+  const stateOf = ({ health, transport, headNumber }: PoolEndpoint): EndpointState => {
+    if (health.isWrongChain) return "wrongChain";
+    if ((transport.pauseLeftMs?.() ?? 0) > 0) return "paused";
+    if (health.isFailing) return "failing";
+    if (health.isSlow) return "slow";
+    const [own, head] = [headNumber(), options.head()];
+    if (own === undefined || head === undefined) return "ok";
+    if (own + maxLagBlocks < head) return "lagging";
+    return own > head + maxLagBlocks ? "ahead" : "ok";
+  };
+
+  const ranked = (): readonly PoolEndpoint[] =>
+    endpoints
+      .map((endpoint) => ({
+        endpoint,
+        order: ORDER.indexOf(stateOf(endpoint)),
+        cost: costOf(endpoint.health),
+      }))
+      // Sorting is stable: among equals the order of the configuration decides.
+      .toSorted((a, b) => a.order - b.order || a.cost - b.cost)
+      .map(({ endpoint }) => endpoint);
+
+  const run = async <T>(ask: (transport: RpcTransport) => Promise<T>): Promise<T> =>
+    await new Promise<T>((resolve, reject) => {
+      const order = ranked();
+      let next = 0;
+      let underWay = 0;
+      let timer: NodeJS.Timeout | undefined;
+      let firstFault: unknown;
+      let isDone = false;
+      const settle = (end: () => void): void => {
+        isDone = true;
+        clearTimeout(timer);
+        end();
+      };
+      const start = (): void => {
+        clearTimeout(timer);
+        const endpoint = order[next];
+        if (endpoint === undefined) return;
+        next += 1;
+        underWay += 1;
+        ask(endpoint.transport).then(
+          (answer) => settle(() => resolve(answer)),
+          (fault: unknown) => {
+            underWay -= 1;
+            firstFault ??= fault;
+            if (isDone) return;
+            if (isOver(fault)) settle(() => reject(fault));
+            else if (next < order.length) start();
+            else if (underWay === 0) settle(() => reject(firstFault));
+          },
+        );
+        if (next === order.length) return;
+        const lateMs = Math.max(MIN_LATE_MS, LATE_FACTOR * (endpoint.health.latencyMs ?? 0));
+        timer = setTimeout(() => {
+          endpoint.health.noteSlow(lateMs);
+          start();
+        }, lateMs);
+      };
+      start();
+    });
+
+  /** Another endpoint would say the same, or the caller has aborted the request. */
+  const isOver = (fault: unknown): boolean =>
+    (fault instanceof RpcFault && fault.kind === "aborted") || !options.mayPassElsewhere(fault);
+
+  return {
+    stateOf,
+    statuses: () => {
+      const [lead] = ranked();
+      return endpoints.map((endpoint) => ({
+        host: endpoint.host,
+        state: stateOf(endpoint),
+        isLead: endpoint === lead,
+        headNumber: endpoint.headNumber(),
+        latencyMs: endpoint.health.latencyMs,
+      }));
+    },
+    transport: {
+      request: async (...call) => await run(async (transport) => await transport.request(...call)),
+      requestTogether: async (...calls) =>
+        await run(async (transport) => await transport.requestTogether(...calls)),
+      close: async () => {
+        await Promise.all(endpoints.map(async ({ transport }) => await transport.close()));
+      },
+    },
+  };
+}
+
+function costOf({ latencyMs = 0, faultRate }: EndpointHealth): number {
+  return Math.floor(Math.log2(Math.max(ALIKE_MS, latencyMs + FAULT_COST_MS * faultRate)));
+}

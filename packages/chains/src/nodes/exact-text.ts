@@ -1,0 +1,10 @@
+/** One text per value, whatever the order of its fields; equal texts mean equal values. */
+export function exactText(value: unknown): string {
+  return JSON.stringify(value, sortedAndExact);
+}
+
+function sortedAndExact(_key: string, value: unknown): unknown {
+  if (typeof value === "bigint") return `${value}n`;
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}

@@ -1,0 +1,28 @@
+/** The endpoints of an entry, as a list. */
+export function endpointUrls(httpRpcUrl: string | readonly string[]): readonly string[] {
+  return typeof httpRpcUrl === "string" ? [httpRpcUrl] : httpRpcUrl;
+}
+
+/** How many of so many endpoints must agree where `rpcQuorum` is not set: one of one, both of two. */
+export function usualQuorum(endpoints: number): number {
+  return Math.floor(endpoints / 2) + 1;
+}
+
+/** What is wrong with the endpoints of an entry and the quorum among them. */
+export function endpointProblems(
+  place: string,
+  urls: readonly string[],
+  rpcQuorum: number = usualQuorum(urls.length),
+): readonly string[] {
+  const problems: string[] = [];
+  if (new Set(urls).size < urls.length)
+    problems.push(`${place}.httpRpcUrl: lists the same endpoint twice; a quorum needs distinct endpoints`);
+  if (rpcQuorum > urls.length)
+    problems.push(
+      `${place}.additionalData.rpcQuorum: must be at most the number of endpoints (${urls.length})`,
+    );
+  else if (rpcQuorum > 1 && rpcQuorum * 2 <= urls.length)
+    // Two groups that contradict each other could each be the first to agree.
+    problems.push(`${place}.additionalData.rpcQuorum: must be more than half of the endpoints, or 1`);
+  return problems;
+}
