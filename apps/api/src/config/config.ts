@@ -43,8 +43,10 @@ import { feePolicy, quoteProblems } from "./quotes.ts";
 import { removedSettings } from "./removed-settings.ts";
 import type { ProcessRole } from "./resolve-accounts.ts";
 import { apiSettingGroups, locationSettings, settingGroups } from "./settings.ts";
+import type { SpendingLimit } from "../payments/policy/limits.port.ts";
 import { readSettlementHub, settlementConfig } from "./settlement.ts";
 import type { SettlementConfig } from "./settlement.ts";
+import { readSpendingLimits } from "./spending-limits.ts";
 import { storageConfig } from "./storage.ts";
 import type { StorageConfig } from "./storage.ts";
 import { aggregatorConfig, aggregatorProblems } from "./swaps.ts";
@@ -104,6 +106,8 @@ export interface ApiConfig extends StorageConfig {
 /** The configuration of the worker: that of the API, and the keys that pay. Frozen. */
 export interface WorkerConfig extends ApiConfig {
   readonly keys: WorkerKeys;
+  /** Limits of what the keys sign; empty: none. */
+  readonly spendingLimits: readonly SpendingLimit[];
 }
 
 /**
@@ -116,14 +120,19 @@ export function readApiConfig(processEnv: Env): ApiConfig {
 
 /** The same for the worker, which does not need the operator's token. @throws ConfigError */
 export function readWorkerConfig(processEnv: Env): WorkerConfig {
-  const { config, keys } = readConfig(processEnv, "worker");
-  return deepFreeze({ ...config, access: { ...config.access, operatorToken: undefined }, keys });
+  const { config, keys, spendingLimits } = readConfig(processEnv, "worker");
+  const access = { ...config.access, operatorToken: undefined };
+  return deepFreeze({ ...config, access, keys, spendingLimits });
 }
 
 function readConfig(
   processEnv: Env,
   role: ProcessRole,
-): { readonly config: ApiConfig; readonly keys: WorkerKeys } {
+): {
+  readonly config: ApiConfig;
+  readonly keys: WorkerKeys;
+  readonly spendingLimits: readonly SpendingLimit[];
+} {
   const env = withVaultSecrets(processEnv);
   const parts = readParts(env, role);
   const { settings, loaded, own } = parts;
@@ -165,9 +174,12 @@ function readConfig(
       ...(settlement === undefined ? neverSettledWarnings(loaded.nonEvmChains) : []),
       ...leadWarnings(engine),
       ...unattributedRefundWarnings(settings.location.environment, env),
+      ...(role === "worker" && parts.spendingLimits.length === 0
+        ? spendingWarnings(settings.location.environment)
+        : []),
     ],
   };
-  return { config, keys: own.keys };
+  return { config, keys: own.keys, spendingLimits: parts.spendingLimits };
 }
 
 /**
@@ -210,6 +222,13 @@ function readParts(env: Env, role: ProcessRole) {
       ...requiredChainProblems(valid.http.requiredChains ?? [], loaded),
       ...appBalanceProblems(valid.appBalance, loaded),
     );
+  const spendingLimits =
+    loaded &&
+    read(() => {
+      const ids = [...loaded.chains, ...loaded.nonEvmChains].map(({ id }) => id);
+      const text = valid.solver.spendingLimits;
+      return text === undefined ? [] : readSpendingLimits(text, hub ? [...ids, hub.hub.chainId] : ids);
+    });
   if (hub && loaded) problems.push(...hubProblems(hub, loaded));
   const home = valid.solver.solverChainName ?? loaded?.chains[0]?.name;
 
@@ -218,11 +237,18 @@ function readParts(env: Env, role: ProcessRole) {
   // Warnings are logged at start; a start that fails shows them too.
   const reported = problems.length > 0 ? [...new Set(problems), ...unknown.warnings] : [];
   return {
-    ...requireAll({ settings, loaded, nonEvmChains, prices, own, home }, reported),
+    ...requireAll({ settings, loaded, nonEvmChains, prices, own, home, spendingLimits }, reported),
     oracles,
     hub,
     warnings: unknown.warnings,
   };
+}
+
+function spendingWarnings(environment: string): readonly string[] {
+  if (environment === LOCAL) return [];
+  return [
+    "SPENDING_LIMITS is not set, so nothing limits what a compromised worker can sign in a day. Set transactionUsd and dayUsd for each key",
+  ];
 }
 
 function unattributedRefundWarnings(environment: string, env: Env): readonly string[] {

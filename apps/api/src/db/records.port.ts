@@ -12,6 +12,7 @@ import type {
   TxHash,
 } from "@causeway/domain";
 
+import type { Rule } from "../payments/policy/limits.port.ts";
 import type { LaneCall, Leg } from "./leg.port.ts";
 
 /** A request with its state, as locked for a transition. */
@@ -41,6 +42,8 @@ export interface StatusRecord {
   readonly refundTxHashes: readonly TxHash[];
   /** The request that replaced it, for another amount at the same deposit address. */
   readonly supersededBy?: RequestId;
+  /** The rule of the policy that its next payment waits for. Absent: none. */
+  readonly heldBy?: Rule;
   /** Absent: its deposit address holds nothing, or it has none. */
   readonly addressFunds?: AddressFunds;
 }

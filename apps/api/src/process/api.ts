@@ -24,6 +24,8 @@ import { startRateLimits } from "../http/limits.wiring.ts";
 import { everyEnd } from "../http/request-end.ts";
 import { useCasesOf } from "../http/use-cases.ts";
 import { startTokenBook, startTraffic } from "../markets/tokens/tokens.wiring.ts";
+import { pauseAdmin } from "../payments/policy/pause-admin.ts";
+import { pauseStore } from "../payments/policy/policy.postgres.ts";
 import { sponsorReads } from "../payments/sponsors.postgres.ts";
 import { startPush, webhookAdministration } from "../push/push.wiring.ts";
 import { addressServices } from "../quotes/deposit-addresses.wiring.ts";
@@ -66,6 +68,7 @@ export async function startApi(context: Context): Promise<RouteContext> {
     quirks: tokenQuirks(context),
     sponsors: sponsorReads(sql),
     reservations: { reserved: polled.reserved },
+    pauses: polled.pauses,
     timings: { estimateSeconds: routeSeconds(ends, polled.routeMs) },
   };
   const searches = startSearches(context);
@@ -89,6 +92,12 @@ export async function startApi(context: Context): Promise<RouteContext> {
     ...useCases,
     ...startCallers(context, searches),
     clock,
+    pauseAdmin: pauseAdmin({
+      store: pauseStore(sql),
+      clock,
+      events,
+      isKnownChain: (chainId) => chains.profile(chainId) !== undefined,
+    }),
     operatorToken: config.access.operatorToken,
     idempotency: idempotencyStore(sql),
     limits: await startRateLimits(context),

@@ -1,11 +1,12 @@
 import { createChainDirectory } from "../chains/directory.adapter.ts";
 import { withSolverKeys } from "../chains/non-evm-chains.wiring.ts";
 import { workerSigners } from "../chains/signers.wiring.ts";
-import type { WorkerKeys } from "../config/own-accounts.ts";
+import type { WorkerConfig } from "../config/config.ts";
 import { redisMemory, startJobs, startLeaderLocks, startRelay } from "../db/db.wiring.ts";
 import type { OutboxRelay } from "../db/outbox-relay.adapter.ts";
 import { leaderReads } from "../deposits/leader-reads.postgres.ts";
 import { createFillsAhead } from "../payments/fills-ahead.ts";
+import { spentMemory } from "../payments/policy/spent-memory.ts";
 import { groupedPayments } from "../payments/pay-together.ts";
 import { startWebhooks } from "../push/push.wiring.ts";
 import { startDepositAddresses } from "../quotes/deposit-addresses.wiring.ts";
@@ -36,7 +37,10 @@ export interface Work {
 }
 
 /** Starts everything that the worker does: jobs, watchers, settlement, webhooks and periodic tasks. */
-export async function startWorker(context: Context, keys: WorkerKeys): Promise<Work> {
+export async function startWorker(
+  context: Context,
+  { keys, spendingLimits }: Pick<WorkerConfig, "keys" | "spendingLimits">,
+): Promise<Work> {
   const { config, log, pool, sql, clock, events, lifecycle, evmChains, nonEvmChains, serverLimits } = context;
   logConnections(log, connectionsOf("worker", config.database), serverLimits);
   const paidChains = await withSolverKeys(nonEvmChains, { keys, solver: config.solver });
@@ -45,6 +49,8 @@ export async function startWorker(context: Context, keys: WorkerKeys): Promise<W
     ...workerSigners(keys),
     chains: createChainDirectory(evmChains, paidChains),
     slotsInHand: new Set<string>(),
+    spendingLimits,
+    spentMemory: spentMemory(),
   };
   const paying = { ...signing, payTogether: groupedPayments(signing), fillsAhead: createFillsAhead() };
 

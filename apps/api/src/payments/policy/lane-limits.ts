@@ -1,0 +1,46 @@
+import type { Address } from "@causeway/domain";
+import type { WorkerServices } from "../../db/services.port.ts";
+import type { KeyName, LaneLimits, SpendingLimit } from "./limits.port.ts";
+
+/** The strictest of all limits that apply to a key on a chain. */
+export function limitsOfLane(
+  limits: readonly SpendingLimit[] | undefined,
+  { key, chainId }: { readonly key: KeyName | undefined; readonly chainId: number },
+): LaneLimits {
+  const applying = (limits ?? []).filter(
+    (one) => (one.key ?? key) === key && (one.chainId ?? chainId) === chainId,
+  );
+  const least = (field: keyof LaneLimits): bigint | undefined =>
+    applying.reduce<bigint | undefined>((min, { [field]: value }) => {
+      if (value === undefined) return min;
+      return min === undefined || value < min ? value : min;
+    }, undefined);
+  return {
+    transactionUsd: least("transactionUsd"),
+    dayUsd: least("dayUsd"),
+    maxFeePerGasWei: least("maxFeePerGasWei"),
+  };
+}
+
+export function hasDailyLimit({ spendingLimits = [] }: Pick<WorkerServices, "spendingLimits">): boolean {
+  return spendingLimits.some(({ dayUsd }) => dayUsd !== undefined);
+}
+
+type Keys = Pick<WorkerServices, "signer" | "executor" | "depositAddressOperator"> &
+  Partial<Pick<WorkerServices, "chains">>;
+
+/** The key of an account. Undefined: none of the service's keys. */
+export function keyOf(
+  { signer, executor, depositAddressOperator, chains }: Keys,
+  {
+    chainId,
+    sender,
+    leg,
+  }: { readonly chainId: number; readonly sender: Address; readonly leg: { readonly kind: string } },
+): KeyName | undefined {
+  // The allocator's account makes nothing but payouts, in a process that has no other key.
+  if (sender === signer?.address) return leg.kind === "payout" ? "allocator" : "solver";
+  if (sender === executor?.address) return "executor";
+  if (sender === depositAddressOperator?.address) return "depositAddressOperator";
+  return sender === chains?.nonEvm?.(chainId)?.connection.solver ? "solver" : undefined;
+}
