@@ -110,7 +110,11 @@ test.for<[string, CallPlan, string]>([
     "call",
   ],
   ["a new contract", { to: account("00"), data: "0x60016002", value: 0n }, "call"],
-  ["an added call", fillWithCalls({ payment, calls: [{ ...userCall, data: "0x99999999" }], ...accounts }), "call"],
+  [
+    "an added call",
+    fillWithCalls({ payment, calls: [{ ...userCall, data: "0x99999999" }], ...accounts }),
+    "call",
+  ],
   [
     "a remainder for someone else",
     fillWithCalls({ payment, calls: [], ...accounts, solver: THIEF }),

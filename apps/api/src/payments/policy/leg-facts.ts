@@ -81,7 +81,8 @@ async function fillFacts(
     kind: "payment",
     key: "solver",
     chainId,
-    isOpen: state.name === "fillable" || state.name === "filling",
+    // Bytes that lapsed on their chain are signed again while the fill counts as sent.
+    isOpen: ["fillable", "filling", "submitted"].includes(state.name),
     recipient,
     currency,
     reference: orderId,

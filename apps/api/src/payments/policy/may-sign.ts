@@ -23,14 +23,18 @@ type Origin = "reserved" | "stored" | "repeated";
  * its number must not stop the lane.
  */
 export async function maySign(services: WorkerServices, slot: Slot, origin: Origin): Promise<boolean> {
-  const limit = origin === "repeated" ? undefined : overMemory(services, slot);
+  const limit = origin === "reserved" ? overMemory(services, slot) : undefined;
   if (limit === undefined && origin === "reserved") return true;
   return await services.uow.run(async (tx) => {
     const { leg } = slot;
     const request = leg.requestId === undefined ? undefined : await tx.requests.lock(leg.requestId);
     // In the order of every commit that ends a slot: the slot, then its day.
     await tx.lanes.lockSlots([slot.id]);
-    const refusal = limit ?? (await judgeStored(services, tx, slot, request, origin));
+    const refusal =
+      limit ??
+      (await judgeStored(services, tx, slot, request, origin)) ??
+      // Last: what is refused for another reason uses up nothing.
+      (origin === "repeated" ? undefined : overMemory(services, slot));
     if (refusal === undefined) return true;
     await hold(tx, slot, refusal, services.clock.nowMs());
     if (origin !== "repeated") await tx.lanes.cancel(slot.id, "TRANSACTION_NOT_INCLUDED");
