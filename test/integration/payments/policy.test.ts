@@ -1,6 +1,7 @@
 import { paymentCall, transferCall } from "@causeway/chains";
 import { rawKeySigner } from "@causeway/attest";
 import { NATIVE_CURRENCY } from "@causeway/domain";
+import type { Address } from "@causeway/domain";
 import { parseUnits } from "viem";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { SlotPlan } from "../../../apps/api/src/db/records.port.ts";
@@ -83,6 +84,26 @@ async function plant(change: Partial<SlotPlan> & Pick<SlotPlan, "call">): Promis
   });
 }
 
+/** A payout that someone wrote into the database, with its slot. */
+async function plantClaim(
+  recipient: Address,
+  amount: bigint,
+  sender = world.services.signer.address,
+): Promise<void> {
+  const { destination, pool, usdc } = world;
+  const id = someHash();
+  await pool.query(
+    `insert into claims (claim_id, wallet, chain_id, currency, recipient, amount, fee_amount, expires_at, state, created_at_ms, updated_at_ms)
+     values ($1, $3, $2, $4, $3, $5, 0, 1, 'paying', 1, 1)`,
+    [id, destination.chain.id, recipient, usdc, amount.toString()],
+  );
+  await plant({
+    sender,
+    leg: { kind: "claim", id, requestId: undefined },
+    call: transferCall(usdc, recipient, amount),
+  });
+}
+
 test("rows that anyone wrote move nothing: their numbers are used by cancel transactions, and the lane goes on", async () => {
   const { destination, usdc, services } = world;
   const by = limited({ dayUsd: 150 });
@@ -104,6 +125,9 @@ test("rows that anyone wrote move nothing: their numbers are used by cancel tran
     ),
     leg: { kind: "fill", id: other.requestId, requestId: other.requestId },
   });
+  // Whole rows of other payments are paid, up to the limit; and each key pays only its own kind.
+  for (let n = 0; n < 3; n++) await plantClaim(thief, 40_000_000n);
+  await plantClaim(thief, 1_000_000n, services.executor?.address);
   // With a row that claims to be its first signature, and its day already counted.
   await plant({ call: transferCall(usdc, thief, 20_000_000n) });
   await world.pool.query(
@@ -115,17 +139,20 @@ test("rows that anyone wrote move nothing: their numbers are used by cancel tran
   );
   await world.pool.query("delete from spent_days");
   world.clock.forward(services.enginePolicy.stuckAfterMs + 1);
+  await world.maintainLaneOf(destination, by);
+  // No ledger has them: only their slots matter from now on.
+  await world.pool.query("delete from claims");
   await rounds(by, 8);
-  expect(await destination.balance(thief, usdc)).toBe(0n);
+  expect(await destination.balance(thief, usdc)).toBe(40_000_000n);
   expect(await destination.balance(thief, NATIVE_CURRENCY)).toBe(0n);
   const { rows } = await world.pool.query(
     "select distinct state from slots where leg_kind in ('claim', 'hub')",
   );
   expect(rows).toEqual([{ state: "dead" }]);
   expect(world.events.of("signature_refused").map(({ facts }) => facts["rule"])).toEqual(
-    expect.arrayContaining(["leg", "amount"]),
+    expect.arrayContaining(["leg", "amount", "key", "day"]),
   );
-  // What the rows of the database forgot, the process still counts: 100 of 150 USD are spent.
+  // What the rows of the database forgot, the process still counts: 140 of 150 USD are spent.
   const second = await deposited(by);
   await rounds(by);
   expect(await received(second)).toBe(0n);
@@ -160,12 +187,12 @@ test("at the daily limit a fill waits, is shown everywhere, and is paid when the
 
 test("two workers together stay within the day, and a payment that was never made gives its part back", async () => {
   const { destination } = world;
-  const nobody = {
+  const away = {
     ...destination.connected.connection.writer,
     broadcast: async () => ({ kind: "accepted" }) as const,
   };
   const losing = () =>
-    withChain(limited({ dayUsd: 150 }), destination.connected, { connection: { writer: nobody } });
+    withChain(limited({ dayUsd: 150 }), destination.connected, { connection: { writer: away } });
   const [one, two] = [losing(), losing()];
   const agreed = [
     await world.quote({ recipient: world.anAddress() }),

@@ -32,7 +32,7 @@ test("reads limits per key and chain", () => {
   ]);
 });
 
-test.for([
+test.for<[string, string]>([
   ["{}", "must be a JSON array of objects"],
   ["[]", "must be a JSON array of objects"],
   ["[1]", "entry 1 must be an object with a limit"],

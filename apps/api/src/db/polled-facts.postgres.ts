@@ -1,7 +1,8 @@
 import type { Address } from "@causeway/domain";
 import type { Events } from "./events.port.ts";
-import type { Pause } from "../payments/policy/policy.port.ts";
 import type { Reads } from "./reads.port.ts";
+
+type Pauses = Awaited<ReturnType<Reads["pauses"]>>;
 
 /** Facts that many quotes share and that may be slightly old: read on a timer, not per quote. */
 export interface PolledFacts {
@@ -10,7 +11,7 @@ export interface PolledFacts {
   /** Measured ms from deposit seen to fill mined on this route. Undefined before the first one. */
   routeMs(originChainId: number, destinationChainId: number): number | undefined;
   /** What the operator paused, as of the last read. */
-  pauses(): readonly Pause[];
+  pauses(): Pauses;
   close(): void;
 }
 
@@ -26,7 +27,7 @@ export async function pollFacts(
 ): Promise<PolledFacts> {
   const reservedByChain = new Map<number, Map<Address, bigint>>();
   const msByRoute = new Map<string, number>();
-  let paused: readonly Pause[] = [];
+  let paused: Pauses = [];
   const refresh = async (): Promise<void> => {
     // First: the others may be slow.
     paused = await reads.pauses();

@@ -12,7 +12,6 @@ import type {
   TxHash,
 } from "@causeway/domain";
 
-import type { Rule } from "../payments/policy/limits.port.ts";
 import type { LaneCall, Leg } from "./leg.port.ts";
 
 /** A request with its state, as locked for a transition. */
@@ -43,7 +42,7 @@ export interface StatusRecord {
   /** The request that replaced it, for another amount at the same deposit address. */
   readonly supersededBy?: RequestId;
   /** The rule of the policy that its next payment waits for. Absent: none. */
-  readonly heldBy?: Rule;
+  readonly heldBy?: string;
   /** Absent: its deposit address holds nothing, or it has none. */
   readonly addressFunds?: AddressFunds;
 }

@@ -8,7 +8,7 @@ export interface Wanted {
   readonly checkedAtMs?: number;
 }
 
-/** The policy does not allow a payment now. It is decided again until it does, or the leg is no longer due. */
+/** The policy does not allow a payment now. It is tried again until it does, or the leg is no longer due. */
 export interface Held {
   readonly kind: "held";
   readonly rule: Rule;

@@ -60,7 +60,7 @@ function hasEnded({ name }: StatusRecord["state"]): boolean {
 }
 
 /** Clients do not learn the operator's limits. */
-function heldReason(rule: NonNullable<StatusRecord["heldBy"]>): string {
+function heldReason(rule: string): string {
   return rule === "paused"
     ? "The operator has paused new payments of this route"
     : "The payment exceeds a limit of the operator and waits";

@@ -5,15 +5,16 @@ import { defineQuery, type Params } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
 import { tickBatcher } from "../db/tick-batcher.ts";
 import { STATUS, statusOf } from "./request-rows.postgres.ts";
-import type { Rule } from "../payments/policy/limits.port.ts";
 import { heldPayments } from "../payments/policy/policy.tables.ts";
 import { requests } from "./requests.tables.ts";
 
 // At most a few payments are held.
-const heldBy = text<Rule | null>`(select h.rule from ${heldPayments} h where h.request_id = requests.request_id limit 1)`;
+const heldBy = text<
+  string | null
+>`(select h.rule from ${heldPayments} h where h.request_id = requests.request_id limit 1)`;
 const readMany = defineQuery("status_read", (db, p: Params<{ requestIds: readonly RequestId[] }>) =>
   db
-    .select({ ...STATUS, heldBy: heldBy.mapWith((rule: Rule) => rule) })
+    .select({ ...STATUS, heldBy })
     .from(requests)
     .where(text`${requests.requestId} = any(${p.requestIds})`),
 );

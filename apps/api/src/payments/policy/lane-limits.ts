@@ -10,15 +10,15 @@ export function limitsOfLane(
   const applying = (limits ?? []).filter(
     (one) => (one.key ?? key) === key && (one.chainId ?? chainId) === chainId,
   );
-  const least = (field: keyof LaneLimits): bigint | undefined =>
+  const strictest = (field: keyof LaneLimits): bigint | undefined =>
     applying.reduce<bigint | undefined>((min, { [field]: value }) => {
       if (value === undefined) return min;
       return min === undefined || value < min ? value : min;
     }, undefined);
   return {
-    transactionUsd: least("transactionUsd"),
-    dayUsd: least("dayUsd"),
-    maxFeePerGasWei: least("maxFeePerGasWei"),
+    transactionUsd: strictest("transactionUsd"),
+    dayUsd: strictest("dayUsd"),
+    maxFeePerGasWei: strictest("maxFeePerGasWei"),
   };
 }
 

@@ -60,8 +60,11 @@ export async function factsOfLeg(
 const selectorOf = (abi: readonly { readonly type: string; readonly name?: string }[], name: string): Hex =>
   toFunctionSelector(abi.find((one) => one.type === "function" && one.name === name) as AbiFunction);
 
-/** These contracts run what oracles, or the allocator, have signed: whoever sends it decides nothing. */
-const HUB_CALLS = [selectorOf(oracleAbi, "executeMultiple"), selectorOf(genericMappingAbi, "setEntries")];
+/** These contracts run what oracles, or the allocator, have signed: the sender decides nothing. */
+export const HUB_CALLS = [
+  selectorOf(oracleAbi, "executeMultiple"),
+  selectorOf(genericMappingAbi, "setEntries"),
+];
 const PAYOUT_CALLS = [selectorOf(allocatorAbi, "record"), selectorOf(depositoryAbi, "execute")];
 const SIGNED = { kind: "signed", isOpen: true, chainId: undefined } as const;
 

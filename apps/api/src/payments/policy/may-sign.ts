@@ -12,8 +12,8 @@ import { factsOfLeg } from "./leg-facts.ts";
 
 /**
  * - `reserved`: this process has just reserved it, so it was judged in that commit.
- * - `stored`: another process reserved it, or it is just there. Nothing is believed of it but what the database
- *   says about its leg, and it is counted against its day unless it was when it was reserved.
+ * - `stored`: another process reserved it, or it is just there. Nothing is believed of it but what the
+ *   database says about its leg, and it is counted against its day unless it was when it was reserved.
  * - `repeated`: its bytes may have been signed before. The limits on value do not apply again.
  */
 type Origin = "reserved" | "stored" | "repeated";

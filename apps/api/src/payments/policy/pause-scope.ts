@@ -14,7 +14,7 @@ export function pauseScopeText(scope: PauseScope): string {
   }
 }
 
-/** Undefined: it is no scope. */
+/** Undefined: the text names no scope. */
 export function readPauseScope(text: string): PauseScope | undefined {
   if (text === "all") return { kind: "all" };
   const chain = /^chain:(\d{1,15})$/.exec(text)?.[1];
