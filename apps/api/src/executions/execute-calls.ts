@@ -174,7 +174,7 @@ export async function executeCalls(
     sponsorship,
     gasLimit,
     maxFeePerGas,
-    coinUsd: native.priceUsd,
+    nativePriceUsd: native.priceUsd,
     flatUsd,
     salePriceUsd,
     sale: hasValue

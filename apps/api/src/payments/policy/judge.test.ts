@@ -17,6 +17,7 @@ const THIEF = account("ee");
 const SOLVER = account("c0");
 const contracts = { router: account("d0"), approvalProxy: account("d1") };
 const ORDER: Hex = `0x${"0d".repeat(32)}`;
+const OTHER_ORDER: Hex = `0x${"0e".repeat(32)}`;
 const MAX = 1_000n;
 const ETHER = 10n ** 18n;
 
@@ -73,11 +74,7 @@ test.for<[string, CallPlan, string]>([
   ["more than the order", paymentCall({ ...payment, amount: MAX + 1n }, false, contracts.router), "amount"],
   ["another token", paymentCall({ ...payment, currency: OTHER_TOKEN }, false, contracts.router), "currency"],
   ["native tokens instead", { to: RECIPIENT, data: ORDER, value: 1n }, "currency"],
-  [
-    "another order",
-    paymentCall({ ...payment, orderId: `0x${"0e".repeat(32)}` }, false, contracts.router),
-    "order",
-  ],
+  ["another order", paymentCall({ ...payment, orderId: OTHER_ORDER }, false, contracts.router), "order"],
   [
     "an allowance",
     {
@@ -216,7 +213,7 @@ const aCall: fc.Arbitrary<CallPlan> = fc.oneof(
       currency: anAddress,
       recipient: anAddress,
       amount: anAmount,
-      orderId: fc.constantFrom(ORDER, `0x${"0e".repeat(32)}` as Hex),
+      orderId: fc.constantFrom(ORDER, OTHER_ORDER),
     })
     .map((one) => paymentCall(one, false, contracts.router)),
   fc
