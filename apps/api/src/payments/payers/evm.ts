@@ -7,12 +7,10 @@ import type { WorkerServices } from "../../db/services.port.ts";
 import { kindOf } from "../legs/index.ts";
 import type { Observation, Turn } from "../moves.ts";
 import { noteSent, type Sent, type ToSend } from "../note-sent.ts";
-import { keyOf, limitsOfLane } from "../policy/lane-limits.ts";
-import { maySign } from "../policy/may-sign.ts";
-import { isSignedPayment } from "../policy/signed-payment.ts";
 import { attemptFacts, factsOf } from "../slot-facts.ts";
 import { asError, togetherOrAlone } from "../../db/together-or-alone.ts";
 import { paidBy } from "../unexplained-nonces.ts";
+import { checkedToSign, limitedFees } from "./before-signing.ts";
 import { gasFunds, solverFunds } from "./covers.ts";
 import type { LaneFunds } from "./funds.port.ts";
 import type { Lane, Payer, Signed, ToSign, Unsigned } from "./payer.ts";
@@ -34,43 +32,6 @@ export function evmPayerOn(services: WorkerServices, connected: LaneChain, funds
   };
 }
 
-/**
- * Checked before each signature. A slot that was not just planned may have been reserved under another
- * configuration, or by someone else: without a payment that this key signed before, it is judged anew.
- */
-async function checked(services: WorkerServices, connected: LaneChain, one: ToSign): Promise<ToSign> {
-  const { slot, isNew, move } = one;
-  if (move.attempt === "noop" || (await hasSigned(slot))) return one;
-  const noop = { ...one, move: { ...move, attempt: "noop" } } as const;
-  if (slot.cancelReason !== undefined) return noop;
-  if (isNew !== true && (await kindOf(slot).isForbidden?.(services, connected, slot)) === true) {
-    await services.uow.run((tx) => tx.lanes.cancel(slot.id, "TRANSACTION_SUBMISSION_FAILED"));
-    return noop;
-  }
-  return (await maySign(services, slot, isNew === true ? "reserved" : "stored")) ? one : noop;
-}
-
-/** Whether this key has signed this very payment: then signing it with another fee moves nothing more. */
-async function hasSigned(slot: Slot): Promise<boolean> {
-  for (const { kind, raw } of slot.attempts)
-    if (kind === "pay" && (await isSignedPayment(raw, slot))) return true;
-  return false;
-}
-
-/**
- * The fees of an attempt within the key's limit. A first attempt is signed with the limit instead, and waits
- * for lower prices.
- * @returns undefined: the limit forbids a replacement
- */
-function limitedFees(services: WorkerServices, { slot, move: { fees = slot } }: ToSign): FeeCaps | undefined {
-  const key = keyOf(services, slot);
-  const max = limitsOfLane(services.spendingLimits, { key, chainId: slot.chainId }).maxFeePerGasWei;
-  const { maxFeePerGas, maxPriorityFeePerGas } = fees;
-  if (max === undefined || maxFeePerGas <= max) return { maxFeePerGas, maxPriorityFeePerGas };
-  if (slot.attempts.length > 0) return undefined;
-  return { maxFeePerGas: max, maxPriorityFeePerGas: maxPriorityFeePerGas < max ? maxPriorityFeePerGas : max };
-}
-
 const FEE_LIMITED = "a replacement would exceed maxFeePerGasGwei of SPENDING_LIMITS";
 
 /** Signs attempts at once and commits their bytes together. */
@@ -90,7 +51,7 @@ async function signTogether(
           services.events.alarm("attempt_refused", { ...factsOf(one.slot), reason: FEE_LIMITED });
           return;
         }
-        const allowed = await checked(services, connected, one);
+        const allowed = await checkedToSign(services, connected, one);
         attempts.push({ one, attempt: await signAttempt(services, connected, allowed, fees) });
       } catch (error) {
         results.set(one.slot.id, asError(error));

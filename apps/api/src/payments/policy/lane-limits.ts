@@ -1,3 +1,4 @@
+import type { FeeCaps } from "@causeway/chains";
 import type { Address } from "@causeway/domain";
 import type { WorkerServices } from "../../db/services.port.ts";
 import type { KeyName, LaneLimits, SpendingLimit } from "./limits.port.ts";
@@ -22,6 +23,16 @@ export function limitsOfLane(
   };
 }
 
+/** Fees with the key's limit instead of higher ones. */
+export function cappedFees(
+  { maxFeePerGas, maxPriorityFeePerGas }: FeeCaps,
+  { maxFeePerGasWei: max }: LaneLimits,
+): FeeCaps {
+  if (max === undefined || maxFeePerGas <= max) return { maxFeePerGas, maxPriorityFeePerGas };
+  return { maxFeePerGas: max, maxPriorityFeePerGas: maxPriorityFeePerGas < max ? maxPriorityFeePerGas : max };
+}
+
+/** Whether any key has a daily limit, and payments are therefore counted. */
 export function hasDailyLimit({ spendingLimits = [] }: Pick<WorkerServices, "spendingLimits">): boolean {
   return spendingLimits.some(({ dayUsd }) => dayUsd !== undefined);
 }
