@@ -8,10 +8,11 @@ import { STATUS, statusOf } from "./request-rows.postgres.ts";
 import { heldPayments } from "../payments/policy/policy.tables.ts";
 import { requests } from "./requests.tables.ts";
 
-// At most a few payments are held.
-const heldBy = text<
-  string | null
->`(select h.rule from ${heldPayments} h where h.request_id = requests.request_id limit 1)`;
+// At most a few payments are held; null without one.
+const heldBy =
+  text`(select h.rule from ${heldPayments} h where h.request_id = requests.request_id limit 1)`.mapWith(
+    String,
+  );
 const readMany = defineQuery("status_read", (db, p: Params<{ requestIds: readonly RequestId[] }>) =>
   db
     .select({ ...STATUS, heldBy })
