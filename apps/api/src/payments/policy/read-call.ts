@@ -60,7 +60,7 @@ export function readCall({ to, data, value }: CallPlan, contracts: PayingContrac
 }
 
 function readPull(data: Hex, value: bigint): CallReading {
-  const pull = decoded(approvalProxyAbi as Abi, data);
+  const pull = decoded(approvalProxyAbi, data);
   if (pull?.functionName !== "pullAndRoute") return { kind: "unknown" };
   const [currency, amount, calls, remainderTo] = pull.args as unknown as Pull;
   return {
@@ -74,7 +74,7 @@ function readPull(data: Hex, value: bigint): CallReading {
 }
 
 function readRouter(data: Hex, value: bigint): CallReading {
-  const call = decoded(routerAbi as Abi, data);
+  const call = decoded(routerAbi, data);
   if (call?.functionName === "nativeTransfer") {
     const [recipient, amount] = call.args as unknown as readonly [Address, bigint];
     // The router keeps the difference, which anyone could take from it.
@@ -101,7 +101,7 @@ type Multicall = readonly [readonly CallPlan[], Address, readonly Address[]];
 export function readOwnCall(
   data: Hex,
 ): { readonly name: string; readonly args: readonly unknown[] } | undefined {
-  const call = decoded(routerAbi as Abi, data);
+  const call = decoded(routerAbi, data);
   return call && { name: call.functionName, args: call.args ?? [] };
 }
 
@@ -115,9 +115,9 @@ export function readTransfer(
   return { recipient: lower(recipient), amount };
 }
 
-function decoded<const A extends Abi>(abi: A, data: Hex) {
+function decoded(abi: Abi, data: Hex) {
   try {
-    return decodeFunctionData<Abi>({ abi, data });
+    return decodeFunctionData({ abi, data });
   } catch {
     return undefined;
   }
