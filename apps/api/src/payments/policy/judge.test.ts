@@ -202,6 +202,7 @@ const anInnerCall = fc.oneof(
   })),
 );
 const aCall: fc.Arbitrary<CallPlan> = fc.oneof(
+  anAmount.map((amount) => paymentCall({ ...payment, amount }, false, contracts.router)),
   anInnerCall,
   fc.record({
     to: anAddress,
@@ -243,9 +244,9 @@ test("whatever is proposed, an allowed fill takes at most the order's amount and
         JSON.stringify(call, (_, value: unknown) => (typeof value === "bigint" ? "" : value)),
       ).not.toContain(THIEF.slice(2));
     }),
-    { numRuns: 2_000 },
+    { numRuns: 400 },
   );
-  expect(allowed).toBeGreaterThan(10);
+  expect(allowed).toBeGreaterThan(3);
 });
 
 test("however payments are cut, a day moves at most its limit", () => {
