@@ -62,6 +62,10 @@ type FakeUseCases = Bound<typeof useCases>;
 /** What a test may fake: use cases, and services that routes use themselves. */
 export type RouteFakes = FakeUseCases & Omit<RouteContext, "call">;
 
+const notPaused = async (): Promise<never> => {
+  throw new ServiceError("NOT_FOUND", "all is not paused");
+};
+
 /** Responds in place of the use cases; fails for a use case that no test fakes. */
 function callOf(fakes: FakeUseCases): UseCases<never>["call"] {
   const names = new Map<unknown, keyof FakeUseCases>(
@@ -109,6 +113,7 @@ export function fakeRouteServices(overrides: Partial<RouteFakes> = {}): RouteCon
     addressFormat: hexAddressFormat,
     apiKeys: fakeApiKeys({}),
     keyAdmin: fakeKeyAdmin(),
+    pauseAdmin: { list: async () => [], pause: notPaused, resume: notPaused },
     operatorToken: undefined,
     idempotency: fakeIdempotency(),
     limits: undefined,

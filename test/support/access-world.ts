@@ -149,6 +149,9 @@ export const examples: Readonly<Record<string, InjectOptions>> = {
   "POST /admin/keys/:id/funding-address/challenge": post(`/admin/keys/${OWN_ID}/funding-address/challenge`, {
     address: WALLET,
   }),
+  "POST /admin/pauses": post("/admin/pauses", { scope: "all", by: "ann", reason: "drill" }),
+  "GET /admin/pauses": { url: "/admin/pauses" },
+  "DELETE /admin/pauses": { method: "DELETE", url: "/admin/pauses?scope=all" },
   "POST /admin/keys/:id/funding-address": post(`/admin/keys/${OWN_ID}/funding-address`, {
     address: WALLET,
     signature: SIGNATURE,
@@ -252,6 +255,11 @@ const accessServices: Partial<RouteFakes> = {
     askFundingAddress: async () => ({ message: "sign this", expiresAtMs: 1 }),
     linkFundingAddress: async () => record,
   }),
+  pauseAdmin: {
+    list: async () => [],
+    pause: async () => ({ scope: { kind: "all" }, pausedBy: "ann", reason: "drill", sinceMs: 1 }),
+    resume: async () => undefined,
+  },
   reindexAddress: async () => ({
     message: "Nothing lies there",
     triggeredCurrencies: [],

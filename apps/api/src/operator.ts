@@ -1,6 +1,6 @@
 // Reports for the operator: `funds` (money that was not attributed or refunded), `trace <requestId>` (history
 // of a request), `lanes` (pending payments), `settlement` (what the hub owes), and others; and commands that
-// change something: `keys`, `refund`, `withdraw`, `archive` and `deploy`.
+// change something: `pause`, `resume`, `keys`, `refund`, `withdraw`, `archive` and `deploy`.
 import { ConfigError, type Env, takeEnvironment } from "@causeway/config";
 import { addressReport } from "./deposits/addresses/deposit-address-report.postgres.ts";
 import { balanceReport, claimReport, holdReport } from "./balances/operator-balance-reads.postgres.ts";
@@ -20,6 +20,8 @@ import { DEPLOY_USAGE, runDeploy } from "./process/commands/deploy-command.ts";
 import { failureText } from "./process/commands/failure-text.ts";
 import { KEYS_USAGE, runKeys } from "./process/commands/keys-command.ts";
 import { chainsToName, namedRows } from "./process/named-rows.ts";
+import { PAUSE_COMMANDS, PAUSE_USAGE, runPauses } from "./process/commands/pause-command.ts";
+import { openPauses } from "./process/pauses.ts";
 import { REFUND_USAGE, runRefund } from "./process/commands/refund-command.ts";
 import { runWithdraw, WITHDRAW_USAGE } from "./process/commands/withdraw-command.ts";
 
@@ -39,7 +41,7 @@ const USAGE = `usage:
   operator holds              active holds of fast fills, and fast fills charged to an app balance because their deposit did not arrive in time
   operator webhooks           webhook URLs by API key, pending deliveries, and since when deliveries have failed
   operator claims             claims in progress, then the newest others
-${KEYS_USAGE}${REFUND_USAGE}${WITHDRAW_USAGE}${ARCHIVE_USAGE}${DEPLOY_USAGE}Exit code of the reports: 0 on success (with \`none\` on stderr if there are no rows), 1 if the request is unknown or the database could not be read, 2 if the command is not valid.
+${PAUSE_USAGE}${KEYS_USAGE}${REFUND_USAGE}${WITHDRAW_USAGE}${ARCHIVE_USAGE}${DEPLOY_USAGE}Exit code of the reports: 0 on success (with \`none\` on stderr if there are no rows), 1 if the request is unknown or the database could not be read, 2 if the command is not valid.
 DATABASE_URL names the database; without it, \`npm run operator\` uses that of the running local system.
 `;
 
@@ -124,6 +126,8 @@ async function runCommand(words: readonly string[], env: Env): Promise<number> {
   const [command, ...rest] = words;
   if (command === "withdraw") return await runWithdraw(rest, env, openWithdrawals);
   if (command === "refund") return await runRefund(rest, () => openRefunds(env));
+  if (command !== undefined && PAUSE_COMMANDS.has(command))
+    return await runPauses(words, () => openPauses(env));
   if (command === "keys") return await runKeys(rest, () => openKeys(env));
   if (command === "archive") return await runArchive(rest, () => openArchives(env));
   if (command === "deploy") return await runDeploy(rest, env);

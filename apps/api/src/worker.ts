@@ -9,8 +9,9 @@ await runProcess(process.env, {
   name: "causeway-worker",
   answersClients: false,
   read: readWorkerConfig,
-  serve: async (context, { access, keys, requiredChains }, services) => {
-    const work = await startWorker(context, keys);
+  serve: async (context, config, services) => {
+    const { access, requiredChains } = config;
+    const work = await startWorker(context, config);
     return buildHealthServer(
       {
         ...services,

@@ -23,6 +23,7 @@ export * from "./api/webhooks.ts";
 export * from "./api/request-metadata.ts";
 export * from "./api/request-signature.ts";
 export * from "./api/api-keys.ts";
+export * from "./api/pauses.ts";
 export * from "./api/sponsorship-rules.ts";
 export * from "./api/usage.ts";
 export * from "./api/app-balance.ts";

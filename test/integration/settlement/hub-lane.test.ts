@@ -57,10 +57,16 @@ afterAll(async () => {
 /** Pays an account on the hub's chain, as any payment of the engine. */
 async function pay(recipient: Address, amount: bigint): Promise<void> {
   const { maxFeePerGas, maxPriorityFeePerGas } = hubChain.pulse.gasPrices();
+  const id = someHash();
+  await world.engine.pool.query(
+    `insert into claims (claim_id, wallet, chain_id, currency, recipient, amount, fee_amount, expires_at, state, created_at_ms, updated_at_ms)
+     values ($1, $3, $2, $4, $3, $5, 0, 1, 'paying', 1, 1)`,
+    [id, hubChain.chain.id, recipient, NATIVE_CURRENCY, amount.toString()],
+  );
   const plan = {
     chainId: hubChain.chain.id,
     sender: paying.signer.address,
-    leg: { kind: "claim", id: someHash(), requestId: undefined },
+    leg: { kind: "claim", id, requestId: undefined },
     call: { to: recipient, data: "0x", value: amount },
     gasLimit: 21_000n,
     maxFeePerGas,
@@ -68,8 +74,9 @@ async function pay(recipient: Address, amount: bigint): Promise<void> {
     outflow: { currency: NATIVE_CURRENCY, amount },
     cancelAfterMs: paying.clock.nowMs() + 3_600_000,
   } as const;
-  // Nothing locks a claim here: only its slot matters.
   expect(await payTogether(paying, payoutLeg, [{ plan }])).toEqual(["sent"]);
+  // No ledger has it: only its slot matters from now on.
+  await world.engine.pool.query("delete from claims where claim_id = $1", [id]);
 }
 
 /** What the watcher of the hub's chain does. */

@@ -52,8 +52,10 @@ import { feePolicy, quoteProblems } from "./quotes.ts";
 import { removedSettings } from "./removed-settings.ts";
 import type { ProcessRole } from "./resolve-accounts.ts";
 import { apiSettingGroups, locationSettings, settingGroups } from "./settings.ts";
+import type { SpendingLimit } from "../payments/policy/limits.port.ts";
 import { readSettlementHub, settlementConfig } from "./settlement.ts";
 import type { SettlementConfig } from "./settlement.ts";
+import { readSpendingLimits } from "./spending-limits.ts";
 import { storageConfig } from "./storage.ts";
 import type { StorageConfig } from "./storage.ts";
 import { aggregatorConfig, aggregatorProblems } from "./swaps.ts";
@@ -117,6 +119,8 @@ export interface ApiConfig extends StorageConfig {
 /** The configuration of the worker: that of the API, and the keys that pay. Frozen. */
 export interface WorkerConfig extends ApiConfig {
   readonly keys: WorkerKeys;
+  /** Limits of what the keys sign; empty: none. */
+  readonly spendingLimits: readonly SpendingLimit[];
 }
 
 /** The configuration of the operator's commands: that of the API, and the solver's key if given. Frozen. */
@@ -134,11 +138,11 @@ export function readApiConfig(processEnv: Env): ApiConfig {
 
 /** The same for the worker, which does not need the operator's token. @throws ConfigError */
 export function readWorkerConfig(processEnv: Env): WorkerConfig {
-  const { config, keys } = readConfig(processEnv, "worker");
+  const { config, keys, spendingLimits } = readConfig(processEnv, "worker");
   const { solver } = keys;
   if (solver === undefined) throw new Error("invariant violated: no solver key in a worker");
   const access = { ...config.access, operatorToken: undefined };
-  return deepFreeze({ ...config, access, keys: { ...keys, solver } });
+  return deepFreeze({ ...config, access, keys: { ...keys, solver }, spendingLimits });
 }
 
 /** The same for the operator's commands, which need no key but to withdraw. @throws ConfigError */
@@ -150,7 +154,11 @@ export function readOperatorConfig(processEnv: Env): OperatorConfig {
 function readConfig(
   processEnv: Env,
   role: ProcessRole,
-): { readonly config: ApiConfig; readonly keys: GivenKeys } {
+): {
+  readonly config: ApiConfig;
+  readonly keys: GivenKeys;
+  readonly spendingLimits: readonly SpendingLimit[];
+} {
   const env = withVaultSecrets(processEnv);
   const parts = readParts(env, role);
   const { settings, loaded, own } = parts;
@@ -197,9 +205,12 @@ function readConfig(
       ...(settlement === undefined ? neverSettledWarnings(loaded.nonEvmChains) : []),
       ...leadWarnings(engine),
       ...unattributedRefundWarnings(settings.location.environment, env),
+      ...(role === "worker" && parts.spendingLimits.length === 0
+        ? spendingWarnings(settings.location.environment)
+        : []),
     ],
   };
-  return { config, keys: own.keys };
+  return { config, keys: own.keys, spendingLimits: parts.spendingLimits };
 }
 
 /**
@@ -250,6 +261,13 @@ function readParts(env: Env, role: ProcessRole) {
       ...requiredChainProblems(valid.http.requiredChains ?? [], loaded),
       ...appBalanceProblems(valid.appBalance, loaded),
     );
+  const spendingLimits =
+    loaded &&
+    read(() => {
+      const ids = [...loaded.chains, ...loaded.nonEvmChains].map(({ id }) => id);
+      const text = valid.solver.spendingLimits;
+      return text === undefined ? [] : readSpendingLimits(text, hub ? [...ids, hub.hub.chainId] : ids);
+    });
   if (hub && loaded) problems.push(...hubProblems(hub, loaded));
   const home = valid.solver.solverChainName ?? loaded?.chains[0]?.name;
 
@@ -259,7 +277,7 @@ function readParts(env: Env, role: ProcessRole) {
   const reported = problems.length > 0 ? [...new Set(problems), ...unknown.warnings] : [];
   return {
     ...requireAll(
-      { settings, loaded, nonEvmChains, prices, own, home, notices, traces, keyServices },
+      { settings, loaded, nonEvmChains, prices, own, home, notices, traces, keyServices, spendingLimits },
       reported,
     ),
     signerPlace,
@@ -274,6 +292,13 @@ function keyServiceWarnings({ solver }: GivenKeys): readonly string[] {
   if (solver === undefined || solver.source.kind === "raw") return [];
   return [
     "SOLVER_SIGNER is set in the API: an attacker in the API can have payments signed. Set ORDER_SIGNER_URL instead, or limit what the signer accepts from the API",
+  ];
+}
+
+function spendingWarnings(environment: string): readonly string[] {
+  if (environment === LOCAL) return [];
+  return [
+    "SPENDING_LIMITS is not set, so nothing limits what a compromised worker can sign in a day. Set transactionUsd and dayUsd for each key",
   ];
 }
 

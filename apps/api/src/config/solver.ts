@@ -120,6 +120,12 @@ export const solverSettings = {
     describe:
       "P2WPKH address of SOLVER_BITCOIN_KEY, for the API. Required if a chain of the family bitcoin-vm is enabled.",
   }),
+  spendingLimits: text({
+    name: "SPENDING_LIMITS",
+    optional: true,
+    describe:
+      'Worker only. Limits of what each key signs, as a JSON array: `[{"key":"solver","chainId":8453,"transactionUsd":"50000","dayUsd":"500000","maxFeePerGasGwei":"300"}]`. `key` is `solver`, `executor` or `depositAddressOperator`; without `key` or `chainId`, an entry applies to each key or chain. Amounts are decimal text. The strictest entry counts. `dayUsd` is a limit per key, chain and UTC day. A payment above a limit waits; see [Limits and pauses](operations/limits.md). Unset: no limits.',
+  }),
   solverChainName: text({
     name: "SOLVER_CHAIN_NAME",
     optional: true,

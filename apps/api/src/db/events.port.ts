@@ -38,6 +38,11 @@ export type EventName =
   | "deposit_addresses_unusable"
   | "refund_impossible"
   | "refund_limit_reached"
+  /** The policy did not allow a payment; see `operator lanes`. */
+  | "signature_refused"
+  | "payment_paused"
+  | "paused"
+  | "resumed"
   | "attempt_broadcast"
   | "attempt_refused"
   | "attempt_replaced"

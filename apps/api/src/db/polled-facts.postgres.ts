@@ -2,12 +2,16 @@ import type { Address } from "@causeway/domain";
 import type { Events } from "./events.port.ts";
 import type { Reads } from "./reads.port.ts";
 
+type Pauses = Awaited<ReturnType<Reads["pauses"]>>;
+
 /** Facts that many quotes share and that may be slightly old: read on a timer, not per quote. */
 export interface PolledFacts {
   /** Outflows of a chain's open payments in this currency, base units, as of the last read. */
   reserved(chainId: number, currency: Address): bigint;
   /** Measured ms from deposit seen to fill mined on this route. Undefined before the first one. */
   routeMs(originChainId: number, destinationChainId: number): number | undefined;
+  /** What the operator paused, as of the last read. */
+  pauses(): Pauses;
   close(): void;
 }
 
@@ -16,14 +20,17 @@ export interface PolledFacts {
  * under a lock.
  */
 export async function pollFacts(
-  reads: Pick<Reads, "reservedOn" | "routeTimings">,
+  reads: Pick<Reads, "reservedOn" | "routeTimings" | "pauses">,
   events: Events,
   chainIds: readonly number[],
   everyMs: number,
 ): Promise<PolledFacts> {
   const reservedByChain = new Map<number, Map<Address, bigint>>();
   const msByRoute = new Map<string, number>();
+  let paused: Pauses = [];
   const refresh = async (): Promise<void> => {
+    // First: the others may be slow.
+    paused = await reads.pauses();
     await Promise.all(
       chainIds.map(async (chainId) => reservedByChain.set(chainId, await reads.reservedOn(chainId))),
     );
@@ -44,6 +51,7 @@ export async function pollFacts(
   return {
     reserved: (chainId, currency) => reservedByChain.get(chainId)?.get(currency) ?? 0n,
     routeMs: (originChainId, destinationChainId) => msByRoute.get(`${originChainId}>${destinationChainId}`),
+    pauses: () => paused,
     close: () => clearInterval(timer),
   };
 }

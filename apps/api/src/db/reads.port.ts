@@ -5,6 +5,7 @@ import type { DueOnChain } from "../deposits/due-on-chain.port.ts";
 import type { FillBurnReads } from "../payments/fill-burns.port.ts";
 import type { FastFillRecord } from "../balances/fast-fill.port.ts";
 import type { ExecutionRecord } from "../payments/executions.port.ts";
+import type { Pause } from "../payments/policy/policy.port.ts";
 import type { NonEvmReads } from "../chains/non-evm-rows.port.ts";
 import type { DepositRecord, RequestRecord, SendRecord, Slot, StatusRecord } from "./records.port.ts";
 import type { DepositSighting } from "./unit-of-work.port.ts";
@@ -44,6 +45,8 @@ export interface Reads extends NonEvmReads, SendReads, FillBurnReads, WaitingRea
    * one tick share a query.
    */
   requestOfDeposit(txHash: TxHash): Promise<RequestId | undefined>;
+  /** What the operator paused. */
+  pauses(): Promise<readonly Pause[]>;
   request(requestId: RequestId): Promise<RequestRecord | undefined>;
   requestsByOrders(orderIds: readonly OrderId[]): Promise<Map<OrderId, RequestRecord>>;
   deposit(id: DepositId): Promise<DepositRecord | undefined>;

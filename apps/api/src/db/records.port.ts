@@ -41,6 +41,8 @@ export interface StatusRecord {
   readonly refundTxHashes: readonly TxHash[];
   /** The request that replaced it, for another amount at the same deposit address. */
   readonly supersededBy?: RequestId;
+  /** The rule of the policy that its next payment waits for. Absent: none. */
+  readonly heldBy?: string;
   /** Absent: its deposit address holds nothing, or it has none. */
   readonly addressFunds?: AddressFunds;
 }

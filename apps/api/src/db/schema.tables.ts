@@ -12,6 +12,7 @@ export * from "../deposits/deposits.tables.ts";
 export * from "../deposits/addresses/deposit-addresses.tables.ts";
 export * from "../payments/payments.tables.ts";
 export * from "../payments/sends.tables.ts";
+export * from "../payments/policy/policy.tables.ts";
 export * from "../payments/executions.tables.ts";
 export * from "../executions/fast-fills.tables.ts";
 export * from "../settlement/settlement.tables.ts";

@@ -16,6 +16,7 @@ import type { QuotePolicy } from "../markets/quote-policy.port.ts";
 import type { Reads } from "./reads.port.ts";
 import type { UnitOfWork } from "./unit-of-work.port.ts";
 import type { PayTogether } from "../payments/wanted.port.ts";
+import type { SpendingLimit, SpentMemory } from "../payments/policy/limits.port.ts";
 import type { PlanFaults } from "../payments/plan-faults.port.ts";
 
 /** An account of the service, where only its address matters. */
@@ -65,6 +66,10 @@ export interface Services {
   readonly slotsInHand?: Set<string>;
   /** Pays legs of the same moment together. Absent: each is paid by itself. */
   readonly payTogether?: PayTogether;
+  /** Limits of what keys may sign. Absent: none. */
+  readonly spendingLimits?: readonly SpendingLimit[];
+  /** What this process has signed today. Absent: only the database counts it. */
+  readonly spentMemory?: SpentMemory;
   /** Absent: each fill is planned by its job. */
   readonly fillsAhead?: FillsAhead;
 }

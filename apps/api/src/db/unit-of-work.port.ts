@@ -32,6 +32,7 @@ import type {
   Slot,
   SlotPlan,
 } from "./records.port.ts";
+import type { PolicyWrites } from "../payments/policy/policy.port.ts";
 import type { NonceMappingWrites } from "../chains/nonce-mappings.port.ts";
 import type { NonEvmWrites } from "../chains/non-evm-rows.port.ts";
 import type { DueOnChain } from "../deposits/due-on-chain.port.ts";
@@ -72,6 +73,7 @@ export interface Tx {
   readonly settlement: SettlementWrites;
   readonly idempotency: IdempotencyWrites;
   readonly priceExposure: PriceExposureWrites;
+  readonly policy: PolicyWrites;
 }
 
 /** Changes that accompany a transition, besides the state. */

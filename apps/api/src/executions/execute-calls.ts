@@ -23,6 +23,8 @@ import {
   readExecution,
   refusal,
   refuseOwnContracts,
+  refusePaused,
+  type KnownPauses,
   salePriceOf,
   type SimulatedExecution,
   simulateExecution,
@@ -33,21 +35,24 @@ import {
 import { refuseHidden } from "./refuse-hidden.ts";
 import { refuseUncovered } from "./refuse-uncovered.ts";
 
-export interface ExecuteServices extends Pick<
-  Services,
-  | "appBalance"
-  | "chains"
-  | "clock"
-  | "enginePolicy"
-  | "events"
-  | "depositAddressOperator"
-  | "executor"
-  | "prices"
-  | "quotePolicy"
-  | "reads"
-  | "signer"
-  | "uow"
-> {
+export interface ExecuteServices
+  extends
+    KnownPauses,
+    Pick<
+      Services,
+      | "appBalance"
+      | "chains"
+      | "clock"
+      | "enginePolicy"
+      | "events"
+      | "depositAddressOperator"
+      | "executor"
+      | "prices"
+      | "quotePolicy"
+      | "reads"
+      | "signer"
+      | "uow"
+    > {
   readonly random: Random;
   /** Accepts a call that passed its simulation; absent: in a commit of its own. */
   readonly accept?: (acceptable: Acceptable) => Promise<ExecuteAnswer>;
@@ -87,6 +92,8 @@ export async function executeCalls(
   const requestId = question.requestId ?? services.random.bytes32();
   if (quoted?.kind === "already") return { kind: "accepted", answer: acceptedAnswer(requestId) };
   const terms = quoted?.record.terms;
+  const originChainId = question.origin.chain.id;
+  refusePaused(services, originChainId, terms?.destination.chainId ?? originChainId);
   const payer = payerOf(caller);
   if (!question.sponsored) refuseUnpayable(question, terms);
   const wallet = question.sponsored ? payer : undefined;

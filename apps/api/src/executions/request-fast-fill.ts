@@ -14,15 +14,17 @@ import {
   settledLeadMs,
   standingOf,
 } from "../deposits/index.ts";
+import { refusePaused, type KnownPauses } from "../payments/index.ts";
 import { priceFastFill } from "./price-fast-fill.ts";
 import type { PricedFastFill } from "./price-fast-fill.ts";
 import { transition } from "../requests/index.ts";
 import { requestNotFound } from "../http/refusals.ts";
 
-type Needs = Pick<
-  Services,
-  "clock" | "chains" | "prices" | "uow" | "reads" | "events" | "quotePolicy" | "enginePolicy" | "appBalance"
->;
+type Needs = KnownPauses &
+  Pick<
+    Services,
+    "clock" | "chains" | "prices" | "uow" | "reads" | "events" | "quotePolicy" | "enginePolicy" | "appBalance"
+  >;
 
 /**
  * Fills a request before its deposit arrives, against a hold on the calling app's balance. Hold, state,
@@ -67,6 +69,7 @@ async function accept(services: Needs, fastFill: FastFillRequest): Promise<FastF
   const { terms } = request;
   if (standingOf(request, services.clock.nowMs()) === "filled") return "filled";
 
+  refusePaused(services, terms.origin.chainId, terms.destination.chainId);
   refuseOthersInput(terms, fastFill);
   const leadMs = frontLeadMs(services, terms);
   refuseUnsettled(services, terms);

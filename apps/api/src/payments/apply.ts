@@ -4,6 +4,7 @@ import type { WorkerServices } from "../db/services.port.ts";
 import { kindOf } from "./legs/index.ts";
 import type { LegContext } from "./legs/leg-kind.ts";
 import type { Move } from "./moves.ts";
+import { hasDailyLimit } from "./policy/lane-limits.ts";
 import { factsOf } from "./slot-facts.ts";
 import { togetherOrAlone } from "../db/together-or-alone.ts";
 
@@ -114,12 +115,18 @@ async function apply(moment: LegContext, outcome: Outcome): Promise<Partial<Slot
     }
     case "final":
       await tx.lanes.setFinal(slot.id, nowMs);
+      if (hasDailyLimit(services)) await tx.policy.keep(slot.id);
       await kindOf(slot).final(moment);
       tx.events.happened("slot_final", factsOf(slot));
       return { state: "final" };
     case "dead":
       // Only now may the leg be paid another way.
       await tx.lanes.setDead(slot.id, outcome.reason);
+      // It did not pay, so its day no longer counts it.
+      if (hasDailyLimit(services)) {
+        await tx.policy.giveBack(slot.id);
+        services.spentMemory?.giveBack(slot.id);
+      }
       await kindOf(slot).dead(moment, outcome.reason);
       tx.events.alarm("slot_dead", { ...factsOf(slot), reason: outcome.reason, why: outcome.why });
       return { state: "dead" };

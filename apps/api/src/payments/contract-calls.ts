@@ -24,7 +24,7 @@ import type { Sent } from "./wanted.port.ts";
  * account, `careForCalls` and `careForCallsOf` read in each round from the node what the chain shows.
  */
 
-export type CallServices = Pick<Services, "clock" | "events" | "uow" | "reads">;
+export type CallServices = Pick<Services, "clock" | "events" | "uow" | "reads" | "spendingLimits">;
 
 type CallPolicy = Omit<MovePolicy, "orphanedAfterMs">;
 

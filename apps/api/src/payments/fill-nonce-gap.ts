@@ -5,6 +5,7 @@ import { type DrainingKeys, signerOf } from "../chains/index.ts";
 import type { Slot } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
 import { noopGas } from "./payers/evm.ts";
+import { cappedFees, keyOf, limitsOfLane } from "./policy/lane-limits.ts";
 
 /** Maximum nonces filled per round. */
 const MAX_GAP = 50;
@@ -17,7 +18,7 @@ const MAX_GAP = 50;
  * @param open the sender's open slots
  */
 export async function fillNonceGap(
-  services: DrainingKeys & Pick<Services, "events" | "reads">,
+  services: DrainingKeys & Pick<Services, "events" | "reads" | "spendingLimits">,
   connected: LaneChain,
   {
     sender,
@@ -32,7 +33,8 @@ export async function fillNonceGap(
   const given = await services.reads.givenNonces(chain.id, sender, used, first);
   const gasLimit = await noopGas(connected, sender);
   const signer = signerOf(services, sender);
-  const fees = { maxFeePerGas: prices.maxFeePerGas, maxPriorityFeePerGas: prices.maxPriorityFeePerGas };
+  const key = keyOf(services, { chainId: chain.id, sender, leg: { kind: "noop" } });
+  const fees = cappedFees(prices, limitsOfLane(services.spendingLimits, { key, chainId: chain.id }));
   for (let nonce = used; nonce < first && nonce < used + MAX_GAP; nonce++) {
     if (given.has(nonce)) continue;
     const { raw, hash } = await signTransaction(

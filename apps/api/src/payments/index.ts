@@ -11,6 +11,7 @@ export {
   refusal,
   sponsoredCall,
 } from "./executions/read-execution.ts";
+export { refusePaused, type KnownPauses } from "./policy/refuse-paused.ts";
 export { careForCalls, careForCallsOf, sendContractCall, sendSolverCall } from "./contract-calls.ts";
 export { settleEndedExecutions } from "./executions/settle-ended.ts";
 export { type SimulatedExecution, simulateExecution } from "./executions/simulate-execution.ts";

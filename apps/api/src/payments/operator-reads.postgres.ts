@@ -6,6 +6,7 @@ import type { Sql } from "../db/pool.postgres.ts";
 import { deposits } from "../deposits/deposits.tables.ts";
 import { hubExecutions } from "../settlement/settlement.tables.ts";
 import { lanes, slots } from "./payments.tables.ts";
+import { heldPayments } from "./policy/policy.tables.ts";
 
 // Groups deposits of one depositor and transaction that have no request or are too small to refund: anyone
 // can make hundreds of them for one unit each.
@@ -135,7 +136,23 @@ export async function depositsNamed(
   return rows.map(({ id }) => String(id));
 }
 
-/** The state of the lanes: those of payments by chain, then that of the hub. */
+const held = defineReport(
+  "operator_held",
+  () => text`select ${outputsOf({
+    held: heldPayments.legKind,
+    leg_id: heldPayments.legId,
+    request_id: heldPayments.requestId,
+    chain_id: heldPayments.chainId,
+    sender: heldPayments.sender,
+    rule: heldPayments.rule,
+    why: heldPayments.why,
+    since_ms: heldPayments.sinceMs,
+    last_refused_ms: heldPayments.seenAtMs,
+  })}
+    from ${heldPayments} order by ${heldPayments.sinceMs} limit 1000`,
+);
+
+/** The state of the lanes: those of payments by chain, then that of the hub, then payments that are held. */
 export async function laneReport(sql: Sql): Promise<object[]> {
-  return [...(await laneStates(sql, {})), ...(await hubLane(sql, {}))];
+  return [...(await laneStates(sql, {})), ...(await hubLane(sql, {})), ...(await held(sql, {}))];
 }

@@ -58,7 +58,7 @@ export async function payWith(
   const distinct = [...new Map(slots.map((slot) => [slot.id, slot])).values()];
   const errors = await sendSlots(services, payer, distinct, { isNew: true });
   return outcomes.map((outcome) => {
-    if (outcome instanceof Error || outcome.kind === "refused") return outcome;
+    if (outcome instanceof Error || outcome.kind === "refused" || outcome.kind === "held") return outcome;
     return outcome.kind === "reserved" ? (errors.get(outcome.slot.id) ?? "sent") : outcome.kind;
   });
 }

@@ -5,6 +5,7 @@ import type { DueLeg, LegKind, Stopped } from "./legs/leg-kind.ts";
 import type { Sent, Wanted } from "./wanted.port.ts";
 import { limitJobs } from "./non-evm/limit-jobs.ts";
 import { payTogether } from "./pay-together.ts";
+import { isHeld, releaseHeld, waitOf } from "./policy/held.ts";
 import { sendSlot } from "./send-slots.ts";
 
 /**
@@ -25,7 +26,9 @@ export async function pay(services: WorkerServices, kind: LegKind, id: string): 
     }
     const planned = await kind.plan(services, leg);
     const stopped = "plan" in planned ? await reserveAndSend(services, kind, leg, planned) : planned;
-    return "giveUp" in stopped ? await kind.giveUp(services, leg, stopped.giveUp) : stopped;
+    if (!("giveUp" in stopped)) return stopped;
+    await releaseHeld(services, kind, id);
+    return await kind.giveUp(services, leg, stopped.giveUp);
   });
 }
 
@@ -40,6 +43,7 @@ async function reserveAndSend(
       ? await services.payTogether(wanted)
       : await payAlone(services, kind, wanted);
   if (sent === "sent" || sent === "moved") return DONE;
+  if (isHeld(sent)) return { waitMs: waitOf(sent), why: sent.why };
   if (kind.untaken !== undefined) return await kind.untaken(services, leg, sent);
   return { waitMs: 5_000, why: `the solver's inventory does not cover the ${kind.name}` };
 }

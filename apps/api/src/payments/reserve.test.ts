@@ -41,7 +41,13 @@ function aDatabase(...paid: readonly string[]) {
     reserve: async (plans: readonly SlotPlan[]) =>
       plans.filter(({ leg }) => !paid.includes(leg.id)).map((plan, nonce) => ({ ...plan, nonce }) as Slot),
   };
-  const tx = { lanes, requests: { lockAll: async () => new Map() } } as unknown as Tx;
+  const claim = { state: "paying", chainId: funds.chainId, recipient: NATIVE, currency: NATIVE, amount: 1n };
+  const tx = {
+    lanes,
+    requests: { lockAll: async () => new Map() },
+    claims: { lock: async () => claim },
+    policy: { standing: async () => ({ pauses: [], heldIds: new Set() }) },
+  } as unknown as Tx;
   const uow = {
     run: async <T>(work: (tx: Tx) => Promise<T>): Promise<T> => {
       notes.length = 0;
@@ -50,7 +56,12 @@ function aDatabase(...paid: readonly string[]) {
       return result;
     },
   };
-  const services = { uow, clock: { nowMs: () => 1 } } as WorkerServices;
+  const services = {
+    uow,
+    clock: { nowMs: () => 1 },
+    signer: { address: NATIVE },
+    chains: { get: () => undefined },
+  } as unknown as WorkerServices;
   return { services, written, note: (what: string) => notes.push(what) };
 }
 

@@ -3,6 +3,7 @@ import type { Tx } from "../db/unit-of-work.port.ts";
 import type { PaymentKind } from "./legs/leg-kind.ts";
 import type { Outcome, Wanted } from "./wanted.port.ts";
 import { covers } from "./payers/covers.ts";
+import { admit, countReserved } from "./policy/admit.ts";
 import type { LaneFunds } from "./payers/funds.port.ts";
 import { asError, togetherOrAlone } from "../db/together-or-alone.ts";
 
@@ -71,7 +72,14 @@ async function reserveTogether(
         await tx.lanes.lockLane(funds.chainId, funds.sender);
         const covered = await coveredOf(tx, funds, due, outcomes);
         const plans = [...covered.values()].map(({ plan }) => plan);
-        const taken = (await tx.lanes.reserve(plans, services.clock.nowMs())).flatMap((slot) => {
+        const { admitted, held } = await admit(services, tx, plans, requests);
+        for (const [id, one] of held) outcomes.set(id, one);
+        const slots = await tx.lanes.reserve(
+          admitted.map(({ plan }) => plan),
+          services.clock.nowMs(),
+        );
+        await countReserved(tx, admitted, slots);
+        const taken = slots.flatMap((slot) => {
           const one = covered.get(slot.leg.id);
           if (one === undefined) return [];
           outcomes.set(slot.leg.id, { kind: "reserved", slot });
@@ -80,7 +88,7 @@ async function reserveTogether(
         });
         if (taken.length > 0) alone.outcome = await kind.taken?.(services, tx, taken);
         // What the leg took in this commit is not for the slot that already pays it.
-        else if (covered.size > 0 && wanted.length === 1) alone.outcome = MOVED;
+        else if (admitted.length > 0 && wanted.length === 1) alone.outcome = MOVED;
         if (alone.outcome !== undefined) throw new RolledBack();
       }
       return wanted.map(({ plan }) => outcomes.get(plan.leg.id) ?? MOVED);

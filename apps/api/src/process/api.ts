@@ -25,6 +25,8 @@ import { useCasesOf } from "../http/use-cases.ts";
 import { startTokenBook, startTraffic } from "../markets/tokens/tokens.wiring.ts";
 import { workerPresence } from "../notices/checks.ts";
 import { startNotices } from "../notices/notices.wiring.ts";
+import { pauseAdmin } from "../payments/policy/pause-admin.ts";
+import { pauseStore } from "../payments/policy/policy.postgres.ts";
 import { sponsorReads } from "../payments/sponsors.postgres.ts";
 import { startPush, webhookAdministration } from "../push/push.wiring.ts";
 import { addressServices } from "../quotes/deposit-addresses.wiring.ts";
@@ -70,6 +72,7 @@ export async function startApi(context: Context): Promise<RouteContext> {
     quirks: tokenQuirks(context),
     sponsors: sponsorReads(sql),
     reservations: { reserved: polled.reserved },
+    pauses: polled.pauses,
     timings: { estimateSeconds: routeSeconds(ends, polled.routeMs) },
   };
   const searches = startSearches(context);
@@ -95,6 +98,12 @@ export async function startApi(context: Context): Promise<RouteContext> {
     ...useCases,
     ...startCallers(context, searches),
     clock,
+    pauseAdmin: pauseAdmin({
+      store: pauseStore(sql),
+      clock,
+      events,
+      isKnownChain: (chainId) => chains.profile(chainId) !== undefined,
+    }),
     operatorToken: config.access.operatorToken,
     idempotency: idempotencyStore(sql),
     limits: await startRateLimits(context),

@@ -16,6 +16,7 @@ import { executePermitsRoute } from "../executions/execute-permits.route.ts";
 import { fastFillRoute } from "../executions/fast-fill.route.ts";
 import { healthRoutes } from "../http/health.route.ts";
 import { intentStatusRoutes } from "../requests/intent-status.route.ts";
+import { adminPausesRoutes } from "../payments/policy/admin-pauses.route.ts";
 import { priceRoute } from "../quotes/price.route.ts";
 import { quoteRoutes } from "../quotes/quote.route.ts";
 import { limitRates } from "../http/rate-limit.route.ts";
@@ -68,6 +69,7 @@ const routes = [
   usageRoute,
   webhookRoutes,
   adminKeysRoutes,
+  adminPausesRoutes,
   healthRoutes,
 ] as const;
 

@@ -9,6 +9,7 @@ import { overdueFastFillReads } from "../executions/overdue-fast-fills.postgres.
 import { executionReads } from "../payments/execution-reads.postgres.ts";
 import { fillBurnReads } from "../payments/fill-burns.postgres.ts";
 import { laneReads } from "../payments/lane-reads.postgres.ts";
+import { pauseStore } from "../payments/policy/policy.postgres.ts";
 import { nonEvmReads } from "../payments/non-evm-rows.postgres.ts";
 import { sendReads } from "../payments/send-reads.postgres.ts";
 import { overdueFillReads } from "../requests/overdue-fills.postgres.ts";
@@ -33,6 +34,7 @@ export function postgresReads(sql: Sql, servers: ServerWatch = watchServer()): R
     ...fillBurnReads(sql),
     ...nonEvmReads(sql),
     ...claimReads(sql),
+    pauses: pauseStore(sql).list,
     fastFill: (requestId) => findFastFill(sql, requestId),
     fastFillsDue: (limit) => fastFillsDue(sql, limit),
   };

@@ -20,6 +20,7 @@ import { newJobs, type NewJobs, type StoredJob } from "../db/new-jobs.ts";
 import { outbox } from "../db/outbox.postgres.ts";
 import { sqlOn, type Sql } from "../db/pool.postgres.ts";
 import { priceExposureWrites } from "../markets/prices/price-exposure.postgres.ts";
+import { policyWrites } from "../payments/policy/policy.postgres.ts";
 import { nonEvmWrites } from "../payments/non-evm-rows.postgres.ts";
 import { requestWrites } from "../requests/request-writes.postgres.ts";
 import { fillBurnWrites } from "../payments/fill-burns.postgres.ts";
@@ -135,6 +136,7 @@ async function runOnce<T>(
       settlement: settlementWrites(sql),
       idempotency: idempotencyWrites(sql),
       priceExposure: priceExposureWrites(sql),
+      policy: policyWrites(sql),
     });
     stored = await jobs.flush(!relay.isHeard());
     return done;

@@ -1,7 +1,7 @@
 import { createChainDirectory } from "../chains/directory.adapter.ts";
 import { withSolverKeys } from "../chains/non-evm-chains.wiring.ts";
 import { workerSigners } from "../chains/signers.wiring.ts";
-import type { WorkerKeys } from "../config/own-accounts.ts";
+import type { WorkerConfig } from "../config/config.ts";
 import { outboxDepth } from "../db/outbox-depth.postgres.ts";
 import { redisMemory, startJobs, startLeaderLocks, startRelay } from "../db/db.wiring.ts";
 import type { OutboxRelay } from "../db/outbox-relay.adapter.ts";
@@ -10,6 +10,7 @@ import { workerChecks } from "../notices/checks.ts";
 import { startNotices } from "../notices/notices.wiring.ts";
 import { createFillsAhead } from "../payments/fills-ahead.ts";
 import { openPayments } from "../payments/open-payments.postgres.ts";
+import { spentMemory } from "../payments/policy/spent-memory.ts";
 import { groupedPayments } from "../payments/pay-together.ts";
 import { startWebhooks } from "../push/push.wiring.ts";
 import { startDepositAddresses } from "../quotes/deposit-addresses.wiring.ts";
@@ -42,7 +43,10 @@ export interface Work {
 }
 
 /** Starts everything that the worker does: jobs, watchers, settlement, webhooks and periodic tasks. */
-export async function startWorker(context: Context, keys: WorkerKeys): Promise<Work> {
+export async function startWorker(
+  context: Context,
+  { keys, spendingLimits }: Pick<WorkerConfig, "keys" | "spendingLimits">,
+): Promise<Work> {
   const { config, log, pool, sql, clock, events, lifecycle, evmChains, nonEvmChains, serverLimits } = context;
   const connectedAtMs = performance.now();
   logConnections(log, connectionsOf("worker", config.database), serverLimits);
@@ -52,6 +56,8 @@ export async function startWorker(context: Context, keys: WorkerKeys): Promise<W
     ...(await workerSigners(context, keys)),
     chains: createChainDirectory(evmChains, paidChains),
     slotsInHand: new Set<string>(),
+    spendingLimits,
+    spentMemory: spentMemory(),
   };
   const paying = { ...signing, payTogether: groupedPayments(signing), fillsAhead: createFillsAhead() };
 

@@ -17,6 +17,7 @@ import type { PriceBook } from "../markets/prices/price-source.port.ts";
 import type { QuotePolicy } from "../markets/quote-policy.port.ts";
 import type { Reservations, RouteTimings } from "../markets/quote.port.ts";
 import type { TokenBook } from "../markets/tokens/token-book.port.ts";
+import { refusePaused, type KnownPauses } from "../payments/index.ts";
 import { createMarket } from "./market.ts";
 import { permitTermsOf } from "./permits/permit-terms.ts";
 import { toQuoteAnswer } from "./quote-answer.ts";
@@ -34,7 +35,7 @@ import { evmOf } from "./sides/side.ts";
 import { withQuoted } from "./with-quoted.ts";
 
 /** What agreeing on terms needs. `solver` is the address that signs orders and pays. */
-export interface AgreeServices {
+export interface AgreeServices extends KnownPauses {
   readonly clock: Clock;
   readonly random: Random;
   readonly chains: ChainDirectory;
@@ -175,6 +176,7 @@ async function workOut(
   const market = createMarket(sources);
   const services = { ...sources, market };
   const { question: asked, addressOptions } = await market.decide(() => readQuestion(services, input, key));
+  refusePaused(services, asked.origin.chain.id, asked.destination.chain.id);
   const question = await priceCalls(services, asked);
   const stamp = stampOf(services, question);
   const { valued, agreed } = await market.decide(() => {
@@ -218,7 +220,13 @@ export async function agreeOn(
   input: QuoteInput,
   keyId: string | undefined,
 ): Promise<RequestTerms> {
-  const { question, valued, agreement } = await workOut(services, input, keyId, undefined);
+  // The money is on its way: a pause holds the fill, which is refunded after its deadline.
+  const { question, valued, agreement } = await workOut(
+    { ...services, pauses: undefined },
+    input,
+    keyId,
+    undefined,
+  );
   await refuseUnpayable(question, minPayment(valued, agreement));
   return agreement.terms;
 }

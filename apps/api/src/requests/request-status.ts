@@ -55,6 +55,17 @@ export function successorView(
   };
 }
 
+function hasEnded({ name }: StatusRecord["state"]): boolean {
+  return ["filled", "refunded", "failed", "expired"].includes(name);
+}
+
+/** Clients do not learn the operator's limits. */
+function heldReason(rule: string): string {
+  return rule === "paused"
+    ? "The operator has paused new payments of this route"
+    : "The payment exceeds a limit of the operator and waits";
+}
+
 /** The wire form of a stored status. */
 export function statusView(record: StatusRecord, nowMs: number, format: AddressFormat): StatusView {
   const { state, originChainId, destinationChainId, addressFunds, payByMs } = record;
@@ -77,6 +88,7 @@ export function statusView(record: StatusRecord, nowMs: number, format: AddressF
     nextAction: nextAction(state, addressFunds, isOverdue),
     ...(state.name === "quoted" && !isOverdue && { payByMs }),
     pollAfterMs: pollAfterMs(state, addressFunds),
+    ...(record.heldBy !== undefined && !hasEnded(state) && { heldReason: heldReason(record.heldBy) }),
     // Older clients retry a failure with any other details.
     ...(status === "failure" ? { details: `Transaction failed: ${state.failReason ?? "UNKNOWN"}` } : {}),
   };

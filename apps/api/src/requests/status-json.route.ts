@@ -4,7 +4,7 @@ import type { StatusView } from "./status-view.port.ts";
 export function statusJson(view: StatusView): string {
   const { requestId, status, details, inTxHashes, txHashes, refundTxHashes, updatedAtMs } = view;
   const { originChainId, destinationChainId, failReason, refundFailReason, final, fundsAt } = view;
-  const { quoteCreatedAtMs, nextAction, pollAfterMs, supersededByRequestId } = view;
+  const { quoteCreatedAtMs, nextAction, pollAfterMs, supersededByRequestId, heldReason } = view;
   return JSON.stringify({
     requestId,
     status,
@@ -24,6 +24,7 @@ export function statusJson(view: StatusView): string {
     final,
     fundsAt,
     nextAction,
+    heldReason,
     pollAfterMs,
     supersededByRequestId,
   });

@@ -18,6 +18,8 @@ export interface StatusView {
   readonly final: boolean;
   readonly fundsAt: FundsPlace;
   readonly nextAction: NextAction;
+  /** Why the next payment of the request waits. Absent: the policy does not hold it. */
+  readonly heldReason?: string;
   /** When `nextAction` changes without an event, ms; absent if it does not. */
   readonly payByMs?: number;
   readonly pollAfterMs: number;

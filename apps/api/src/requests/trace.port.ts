@@ -35,6 +35,8 @@ export interface OtherDetails {
     /** The request that first got the address. Absent if it is this one. */
     readonly first?: RequestId;
   };
+  /** The policy does not allow a payment now. */
+  readonly paymentHeld: { readonly leg: string; readonly rule: string; readonly why: string };
   readonly sweepPlanned: { readonly nonce: number };
   readonly sweepVoid: { readonly reason: string };
   readonly executionPlanned: { readonly nonce: number };

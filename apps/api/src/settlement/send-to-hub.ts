@@ -24,5 +24,6 @@ export async function sendToHub(
       : await sendAsPayment(wanted);
   if (sent === "short")
     events.alarm("hub_refused", { reason: "the solver lacks the native token of the hub" });
-  if (typeof sent === "object" && sent.kind === "waits") events.alarm("hub_waits", { reason: sent.why });
+  if (typeof sent === "object" && (sent.kind === "waits" || sent.kind === "held"))
+    events.alarm("hub_waits", { reason: sent.why });
 }

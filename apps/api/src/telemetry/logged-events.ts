@@ -15,6 +15,7 @@ const WAITS: ReadonlySet<EventName> = new Set([
   "fast_fill_cover_waits",
   "hub_waits",
   "hub_refused",
+  "signature_refused",
 ]);
 /** Facts that differ between tries of the same series. */
 const OF_ONE_TRY: ReadonlySet<string> = new Set(["waitedMs", "failures"]);

@@ -41,6 +41,12 @@ export const statusAnswer = z
       .describe(
         "What happens next, and who acts. `send_deposit`: the user carries out the steps of the quote. `send_payment`: the user sends the payment of a same-chain request, which goes to the recipient itself. `quote_again`: the payment deadline has passed. If you have not paid, request a new quote; a payment made in time is still detected.",
       ),
+    heldReason: z
+      .string()
+      .optional()
+      .describe(
+        "Why the next payment waits: the operator has paused the route, or a limit of the operator is reached. Absent otherwise. A fill that waits is refunded after its deadline.",
+      ),
     supersededByRequestId: answerHash32
       .optional()
       .describe(

@@ -47,6 +47,9 @@ import {
 } from "./deposit-addresses.tables.ts";
 import { sumUnderWay } from "./deposit-sweeps-under-way.postgres.ts";
 
+const find = defineQuery("deposit_address_read", (db, p: Params<{ address: Address }>) =>
+  db.select(ADDRESS).from(addresses).where(eq(addresses.address, p.address)),
+);
 const insert = defineWrite("deposit_address_insert", (db, p: Params<typeof addresses.$inferSelect>) =>
   db.insert(addresses).values({
     address: p.address,
@@ -391,6 +394,10 @@ export function depositAddressWrites(sql: Sql): DepositAddressWrites {
         quotedCurrency: quoted.currency,
         question,
       });
+    },
+    async find(address) {
+      const [row] = await find(sql, { address });
+      return row && addressOf(row);
     },
     async lock(address) {
       const [row] = await lock(sql, { address });

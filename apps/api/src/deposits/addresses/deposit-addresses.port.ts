@@ -96,6 +96,7 @@ export interface SweepRecord extends CurrencyAt {
 /** Deposit addresses inside one transaction. */
 export interface DepositAddressWrites {
   insert(address: NewDepositAddress): Promise<void>;
+  find(address: Address): Promise<DepositAddress | undefined>;
   /** Locks the address: no other transaction decides about its funds until this one ends. */
   lock(address: Address): Promise<DepositAddress | undefined>;
   setActive(address: Address, atMs: number): Promise<void>;

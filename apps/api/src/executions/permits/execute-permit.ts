@@ -12,6 +12,8 @@ import {
   dataFeeCap,
   GAS_HEADROOM_BPS,
   priceCap,
+  refusePaused,
+  type KnownPauses,
   simulateExecution,
   withHeadroom,
 } from "../../payments/index.ts";
@@ -20,21 +22,24 @@ import { acceptPermit } from "./accept-permit.ts";
 import { isSigned, permitCall, type SignedTerms, typedDataOf } from "../../quotes/index.ts";
 import { disabledChain, requestNotFound } from "../../http/refusals.ts";
 
-export interface ExecutePermitServices extends Pick<
-  Services,
-  | "chains"
-  | "clock"
-  | "enginePolicy"
-  | "events"
-  | "depositAddressOperator"
-  | "executor"
-  | "appBalance"
-  | "prices"
-  | "quotePolicy"
-  | "reads"
-  | "signer"
-  | "uow"
-> {
+export interface ExecutePermitServices
+  extends
+    KnownPauses,
+    Pick<
+      Services,
+      | "chains"
+      | "clock"
+      | "enginePolicy"
+      | "events"
+      | "depositAddressOperator"
+      | "executor"
+      | "appBalance"
+      | "prices"
+      | "quotePolicy"
+      | "reads"
+      | "signer"
+      | "uow"
+    > {
   readonly permitSignatures: PermitSignatures;
   readonly permitPolicy: PermitPolicy;
 }
@@ -99,6 +104,7 @@ export async function executePermit(
   const caller = { id: PERMIT_KEY_ID, fundingAddress: undefined };
   const quoted = await findQuoted(services, caller, requestId, { origin, hash, destination: undefined });
   if (quoted.kind === "already") return;
+  refusePaused(services, terms.origin.chainId, terms.destination.chainId);
   refuseExpired(services, terms);
   await refuseUncoveredUser(origin, terms);
 

@@ -1,5 +1,5 @@
 import { isSilentTransfer, signTransaction } from "@causeway/chains";
-import type { BlockRef, BroadcastOutcome, ReceiptFact } from "@causeway/chains";
+import type { BlockRef, BroadcastOutcome, FeeCaps, ReceiptFact } from "@causeway/chains";
 import type { LaneChain } from "../../chains/chains.port.ts";
 import { signerOf } from "../../chains/index.ts";
 import type { Attempt, AttemptKind, Slot } from "../../db/records.port.ts";
@@ -7,9 +7,10 @@ import type { WorkerServices } from "../../db/services.port.ts";
 import { kindOf } from "../legs/index.ts";
 import type { Observation, Turn } from "../moves.ts";
 import { noteSent, type Sent, type ToSend } from "../note-sent.ts";
-import { attemptFacts } from "../slot-facts.ts";
+import { attemptFacts, factsOf } from "../slot-facts.ts";
 import { asError, togetherOrAlone } from "../../db/together-or-alone.ts";
 import { paidBy } from "../unexplained-nonces.ts";
+import { checkedToSign, limitedFees } from "./before-signing.ts";
 import { gasFunds, solverFunds } from "./covers.ts";
 import type { LaneFunds } from "./funds.port.ts";
 import type { Lane, Payer, Signed, ToSign, Unsigned } from "./payer.ts";
@@ -31,17 +32,7 @@ export function evmPayerOn(services: WorkerServices, connected: LaneChain, funds
   };
 }
 
-/**
- * Checked before a slot is first signed, unless it was just planned: its number may have been reserved under
- * another configuration.
- */
-async function checked(services: WorkerServices, connected: LaneChain, one: ToSign): Promise<ToSign> {
-  const { slot, isNew, move } = one;
-  if (isNew === true || slot.attempts.length > 0 || slot.cancelReason !== undefined) return one;
-  if ((await kindOf(slot).isForbidden?.(services, connected, slot)) !== true) return one;
-  await services.uow.run((tx) => tx.lanes.cancel(slot.id, "TRANSACTION_SUBMISSION_FAILED"));
-  return { ...one, move: { ...move, attempt: "noop" } };
-}
+const FEE_LIMITED = "a replacement would exceed maxFeePerGasGwei of SPENDING_LIMITS";
 
 /** Signs attempts at once and commits their bytes together. */
 async function signTogether(
@@ -54,10 +45,14 @@ async function signTogether(
   await Promise.all(
     wanted.map(async (one) => {
       try {
-        attempts.push({
-          one,
-          attempt: await signAttempt(services, connected, await checked(services, connected, one)),
-        });
+        const fees = limitedFees(services, one);
+        if (fees === undefined) {
+          results.set(one.slot.id, "refused");
+          services.events.alarm("attempt_refused", { ...factsOf(one.slot), reason: FEE_LIMITED });
+          return;
+        }
+        const allowed = await checkedToSign(services, connected, one);
+        attempts.push({ one, attempt: await signAttempt(services, connected, allowed, fees) });
       } catch (error) {
         results.set(one.slot.id, asError(error));
       }
@@ -102,9 +97,9 @@ async function storeAttempts(
 async function signAttempt(
   services: WorkerServices,
   connected: LaneChain,
-  { slot, move: { attempt: kind, fees = slot } }: ToSign,
+  { slot, move: { attempt: kind } }: ToSign,
+  { maxFeePerGas, maxPriorityFeePerGas }: FeeCaps,
 ): Promise<Attempt> {
-  const { maxFeePerGas, maxPriorityFeePerGas } = fees;
   const gas =
     kind === "pay" || slot.attempts.length === 0 ? slot.gasLimit : await noopGas(connected, slot.sender);
   const signer = signerOf(services, slot.sender);

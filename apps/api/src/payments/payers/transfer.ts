@@ -6,6 +6,7 @@ import type { LaneFacts, Observation } from "../moves.ts";
 import { attemptOf, paymentOf, nonEvmAttemptOf } from "../non-evm/attempt-of.ts";
 import { isMappedOnHub, signedMappingOf } from "../non-evm/solver-mapping.ts";
 import { noteSent, type ToSend } from "../note-sent.ts";
+import { maySign } from "../policy/may-sign.ts";
 import { attemptFacts, factsOf } from "../slot-facts.ts";
 import { asError } from "../../db/together-or-alone.ts";
 import { transferFunds } from "./covers.ts";
@@ -138,6 +139,10 @@ async function signTransfer(
   connected: TransferChain,
   one: ToSign,
 ): Promise<Attempt | Unsigned> {
+  const { slot, isNew, move } = one;
+  const origin = slot.attempts.length > 0 ? "repeated" : isNew === true ? "reserved" : "stored";
+  if (move.attempt === "pay" && !(await maySign(services, slot, origin)))
+    return origin === "repeated" ? "refused" : "moved";
   return await inTurn(connected, async () => {
     for (let tries = 0; tries < MAX_TRIES; tries++) {
       const signed = await trySigning(services, connected, one);

@@ -73,7 +73,8 @@ async function send(
   const gasLimit = (simulated.gas * 3n) / 2n;
   const sent = await sendContractCall(services, on, signer, { leg, call: { to, data }, gasLimit });
   if (sent === "short") throw new NodeUnavailable(chain.name, NO_GAS);
-  if (typeof sent === "object" && sent.kind === "waits") throw new NodeUnavailable(chain.name, sent.why);
+  if (typeof sent === "object" && (sent.kind === "waits" || sent.kind === "held"))
+    throw new NodeUnavailable(chain.name, sent.why);
 }
 
 const NO_GAS = "the allocator's account lacks the native token for gas";

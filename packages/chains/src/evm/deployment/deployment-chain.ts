@@ -1,7 +1,7 @@
 import { FAMILY_VM_TYPES } from "@causeway/domain";
 import { createPublicClient, type PublicClient } from "viem";
 import { createRpcTransport, type RpcTransport } from "../../nodes/transport.ts";
-import { checkedTransport } from "../connect.ts";
+import { checkedTransport } from "../checked-transport.ts";
 import { viemTransport } from "../viem-transport.ts";
 
 /** The family that plans are made for, as chain files name it. */

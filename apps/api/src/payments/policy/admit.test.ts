@@ -1,0 +1,125 @@
+import { NATIVE_CURRENCY } from "@causeway/domain";
+import type { Address, Hex, RequestId } from "@causeway/domain";
+import { expect, test } from "vitest";
+import { someAddress, someHash, someTerms } from "../../../../../test/support/terms.ts";
+import type { RequestRecord, SlotPlan } from "../../db/records.port.ts";
+import type { WorkerServices } from "../../db/services.port.ts";
+import type { Tx } from "../../db/unit-of-work.port.ts";
+import { admit } from "./admit.ts";
+import { HUB_CALLS } from "./leg-facts.ts";
+import type { Pause } from "./policy.port.ts";
+
+const [solver, executor, operator] = [someAddress(), someAddress(), someAddress()];
+const [recipient, router] = [someAddress(), someAddress()];
+const call = { to: someAddress(), data: "0x12345678" as Hex, value: 0n };
+const terms = someTerms();
+const requestId = terms.requestId as RequestId;
+const PAUSED: Pause = { scope: { kind: "all" }, pausedBy: "ann", reason: "drill", sinceMs: 1 };
+
+const requests = new Map([
+  [requestId, { terms, state: { name: "fillable", kind: "bridge", depositId: undefined } } as RequestRecord],
+]);
+const services = {
+  clock: { nowMs: () => 0 },
+  signer: { address: solver },
+  executor: { address: executor },
+  depositAddressOperator: { address: operator },
+  chains: {
+    get: () => ({ chain: { contracts: { router, approvalProxy: someAddress() } } }),
+    profile: () => undefined,
+    currency: () => undefined,
+  },
+} as unknown as WorkerServices;
+
+/** A transaction in which each leg is due as its plan pays it, with these pauses. */
+function aTx(pauses: readonly Pause[]) {
+  const held: string[] = [];
+  const tx = {
+    policy: {
+      standing: async () => ({ pauses, heldIds: new Set() }),
+      hold: async ({ refusal }: { refusal: { rule: string } }) => held.push(refusal.rule) > 0,
+    },
+    requests: { note: async () => undefined },
+    events: { happened: () => undefined, alarm: () => undefined },
+    deposits: {
+      lock: async () => ({
+        chainId: 2,
+        currency: NATIVE_CURRENCY,
+        amount: 5n,
+        disposition: "refund",
+        refundState: "none",
+        depositor: recipient,
+      }),
+    },
+    claims: {
+      lock: async () => ({ chainId: 2, recipient, currency: NATIVE_CURRENCY, amount: 5n, state: "paying" }),
+    },
+    executions: { lock: async () => ({ chainId: 2, call, settled: false }) },
+  };
+  return { tx: tx as unknown as Tx, held };
+}
+
+function aPlan(kind: string, sender: Address, sent: SlotPlan["call"]): SlotPlan {
+  const ofRequest = kind === "fill" || kind === "execution";
+  return {
+    chainId: 2,
+    sender,
+    leg: { kind, id: ofRequest ? requestId : someHash(), requestId: ofRequest ? requestId : undefined },
+    call: sent,
+    gasLimit: 1n,
+    maxFeePerGas: 1n,
+    maxPriorityFeePerGas: 0n,
+    outflow: { currency: NATIVE_CURRENCY, amount: 0n },
+    cancelAfterMs: 0,
+  };
+}
+
+const pays = { to: recipient, data: "0x" as Hex, value: 5n };
+const transfer =
+  `0xa9059cbb${terms.recipient.slice(2).padStart(64, "0")}${99n.toString(16).padStart(64, "0")}` as const;
+const fill = {
+  to: terms.destination.currency,
+  data: `${transfer}${terms.orderId.slice(2)}` as Hex,
+  value: 0n,
+};
+// `executeMultiple` of the hub's oracle.
+const hubCall = { ...call, data: HUB_CALLS[0] ?? "0x" };
+
+test.for([
+  ["fill", solver, fill, true],
+  ["execution", executor, call, true],
+  ["claim", solver, pays, true],
+  ["refund", solver, pays, false],
+  ["hub", solver, hubCall, false],
+] as const)("a pause holds a new %s: %s", async ([kind, sender, sent, waits]) => {
+  const plan = aPlan(kind, sender, sent);
+  const free = await admit(services, aTx([]).tx, [plan], requests);
+  expect([free.admitted.length, free.held.size]).toEqual([1, 0]);
+  const { tx, held } = aTx([PAUSED]);
+  const paused = await admit(services, tx, [plan], requests);
+  expect([paused.admitted.length, held]).toEqual(waits ? [0, ["paused"]] : [1, []]);
+});
+
+test("a route's pause holds its fills, also those that come from a paused chain", async () => {
+  const plan = aPlan("fill", solver, fill);
+  const heldBy = async (scope: Pause["scope"]) =>
+    (await admit(services, aTx([{ ...PAUSED, scope }]).tx, [plan], requests)).held.size;
+  expect(await heldBy({ kind: "route", originChainId: 1, destinationChainId: 2 })).toBe(1);
+  expect(await heldBy({ kind: "route", originChainId: 2, destinationChainId: 1 })).toBe(0);
+  expect(await heldBy({ kind: "chain", chainId: 1 })).toBe(1);
+  expect(await heldBy({ kind: "chain", chainId: 3 })).toBe(0);
+});
+
+test("a payment of another kind of key, or of a kind without facts, is held", async () => {
+  for (const [kind, sender] of [
+    ["claim", executor],
+    ["claim", someAddress()],
+    ["execution", solver],
+    ["gift", solver],
+  ] as const) {
+    const sent = kind === "execution" ? call : pays;
+    expect((await admit(services, aTx([]).tx, [aPlan(kind, sender, sent)], requests)).admitted, kind).toEqual(
+      [],
+    );
+  }
+});

@@ -1,0 +1,25 @@
+import type { WorkerServices } from "../../db/services.port.ts";
+import type { LegKind } from "../legs/leg-kind.ts";
+import type { Held, Sent } from "../wanted.port.ts";
+
+/** A pause ends when the operator says so; a limit, mostly when the day turns. */
+const PAUSED_WAIT_MS = 5_000;
+const LIMITED_WAIT_MS = 30_000;
+
+export function isHeld(sent: Sent): sent is Held {
+  return typeof sent === "object" && sent.kind === "held";
+}
+
+/** How long until a held payment is tried again, ms. */
+export function waitOf({ rule }: Held): number {
+  return rule === "paused" ? PAUSED_WAIT_MS : LIMITED_WAIT_MS;
+}
+
+/** The leg ends another way: nothing is held any more. */
+export async function releaseHeld(
+  { uow }: Pick<WorkerServices, "uow">,
+  { name }: Pick<LegKind, "name">,
+  legId: string,
+): Promise<void> {
+  await uow.run((tx) => tx.policy.release(name, [legId]));
+}

@@ -1,0 +1,214 @@
+import type { CallPlan } from "@causeway/chains";
+import { NATIVE_CURRENCY } from "@causeway/domain";
+import type { Address, Hex } from "@causeway/domain";
+import type { KeyName, LaneLimits, Refusal, Rule } from "./limits.port.ts";
+import { lower, readOwnCall, readTransfer, type CallReading, type Spent } from "./read-call.ts";
+
+/** Decides whether a key may sign a payment, from what its bytes do and what the database says. Pure. */
+
+/** A payment for signing. */
+export interface Proposal {
+  readonly chainId: number;
+  /** The key that signs it. Undefined: none of the service's keys. */
+  readonly key: KeyName | undefined;
+  readonly call: CallPlan;
+  readonly reading: CallReading;
+  /** Wei. */
+  readonly maxFeePerGas: bigint;
+}
+
+/** What the database says about the leg that a payment is for. */
+export type LegFacts =
+  | PaymentFacts
+  /** Only this very call is allowed. */
+  | (Bound & { readonly kind: "exact"; readonly call: CallPlan })
+  /** Calls of functions that only do what their arguments' signatures allow. */
+  | (Bound & { readonly kind: "signed"; readonly selectors: readonly Hex[] });
+
+interface Bound {
+  /** Undefined: any chain. */
+  readonly chainId: number | undefined;
+  readonly key: KeyName;
+  /** Whether it is still to be paid. */
+  readonly isOpen: boolean;
+}
+
+export interface PaymentFacts extends Bound {
+  readonly kind: "payment";
+  readonly recipient: Address;
+  readonly currency: Address;
+  /** Base units of the currency. */
+  readonly maxAmount: bigint;
+  /** What the payment's input must end with. Undefined: anything. */
+  readonly reference: Hex | undefined;
+  /** How it may go through the router. Undefined: not at all, except for one payment of native tokens. */
+  readonly route: RouteFacts | undefined;
+}
+
+export interface RouteFacts {
+  readonly router: Address;
+  /** The account that pays, which may get what is left. */
+  readonly sender: Address;
+  /** The currency that is swapped for the payment. Undefined: no swap. */
+  readonly paidFrom: Address | undefined;
+  /** The calls that the user asked for. */
+  readonly calls: readonly CallPlan[];
+  /** Native tokens for the recipient besides the payment, wei. */
+  readonly topup: bigint;
+}
+
+/**
+ * Whether the call may be signed at all.
+ * @param facts undefined: the leg does not exist
+ * @returns undefined: it may
+ */
+export function judgeCall(proposal: Proposal, facts: LegFacts | undefined): Refusal | undefined {
+  const { chainId, key, call, reading } = proposal;
+  if (facts === undefined) return refusal("leg", "no such payment is due", "payments in the database");
+  if (!facts.isOpen) return refusal("leg", "the payment is not due", "payments that are due");
+  if (key !== facts.key) return refusal("key", key ?? "an unknown account", facts.key);
+  if (facts.chainId !== undefined && chainId !== facts.chainId)
+    return refusal("leg", `chain ${chainId}`, `chain ${facts.chainId}`);
+  switch (facts.kind) {
+    case "exact":
+      return isSame(call, facts.call) ? undefined : refusal("call", describe(call), describe(facts.call));
+    case "signed": {
+      const selector = call.data.slice(0, 10) as Hex;
+      if (call.value !== 0n) return refusal("amount", `${call.value} wei`, "0 wei");
+      return facts.selectors.includes(selector)
+        ? undefined
+        : refusal("call", selector, facts.selectors.join(" or "));
+    }
+    case "payment":
+      return judgePayment(reading, call, facts);
+    default:
+      return facts satisfies never;
+  }
+}
+
+function judgePayment(reading: CallReading, call: CallPlan, facts: PaymentFacts): Refusal | undefined {
+  if (reading.kind === "unknown") return refusal("call", describe(call), "a payment");
+  if (facts.reference !== undefined && reading.reference !== facts.reference)
+    return refusal("order", reading.reference ?? "none", facts.reference);
+  if (reading.kind === "payment") {
+    if (reading.currency !== facts.currency) return refusal("currency", reading.currency, facts.currency);
+    return toRecipient(reading.recipient, facts) ?? upTo(reading.amount, facts.maxAmount);
+  }
+  return judgeRouted(reading, call, facts);
+}
+
+function judgeRouted(
+  reading: Extract<CallReading, { kind: "routed" }>,
+  call: CallPlan,
+  facts: PaymentFacts,
+): Refusal | undefined {
+  const { route } = facts;
+  if (route === undefined) return refusal("call", describe(call), "a payment without further calls");
+  const { currency, amount } = reading.spent;
+  const own = [facts.recipient, route.sender];
+  if (!own.includes(reading.remainderTo))
+    return refusal("recipient", `${reading.remainderTo} gets what is left`, own.join(" or "));
+  // A swap is limited by its budget and by the limits on value; its calls depend on pools.
+  const isSwap = route.paidFrom !== undefined && currency === route.paidFrom;
+  if (!isSwap && currency !== facts.currency) return refusal("currency", currency, facts.currency);
+  const carried = route.topup + route.calls.reduce((sum, one) => sum + one.value, 0n);
+  const maxNative = carried + (facts.currency === NATIVE_CURRENCY && !isSwap ? facts.maxAmount : 0n);
+  const maxSpent = currency === NATIVE_CURRENCY ? maxNative : facts.maxAmount;
+  if (!isSwap && amount > maxSpent) return upTo(amount, maxSpent);
+  if (reading.value > carried) return upTo(reading.value, carried);
+  for (const inner of reading.calls) {
+    const refused = judgeInner(inner, facts, route, isSwap);
+    if (refused !== undefined) return refused;
+  }
+  return undefined;
+}
+
+/** A call that the router makes. */
+function judgeInner(
+  inner: CallPlan,
+  facts: PaymentFacts,
+  { router, sender, calls }: RouteFacts,
+  isSwap: boolean,
+): Refusal | undefined {
+  if (calls.some((one) => isSame(inner, one))) return undefined;
+  if (inner.to === router) {
+    const own = readOwnCall(inner.data);
+    const to = own === undefined ? undefined : payeeOf(own);
+    if (to === undefined) return refusal("call", describe(inner), "calls of a fill");
+    if (to === "nobody" || to === sender) return undefined;
+    return toRecipient(to, facts);
+  }
+  const transfer = inner.to === facts.currency && inner.value === 0n ? readTransfer(inner.data) : undefined;
+  if (transfer !== undefined && transfer.recipient === facts.recipient)
+    return upTo(transfer.amount, facts.maxAmount);
+  return isSwap ? undefined : refusal("call", describe(inner), "calls of the request");
+}
+
+/** Who gets money by a call of the router to itself. Undefined: fills make no such call. */
+function payeeOf({ name, args }: { readonly name: string; readonly args: readonly unknown[] }) {
+  if (name === "nativeTransfer") return lower(args[0] as Address);
+  if (name === "payBalance") return lower(args[1] as Address);
+  const isHarmless = ["noteBalance", "requireReceived", "wrapBalance", "unwrapBalance"].includes(name);
+  return isHarmless ? ("nobody" as const) : undefined;
+}
+
+function toRecipient(recipient: Address, facts: PaymentFacts): Refusal | undefined {
+  return recipient === facts.recipient ? undefined : refusal("recipient", recipient, facts.recipient);
+}
+
+function upTo(amount: bigint, max: bigint): Refusal | undefined {
+  return amount <= max ? undefined : refusal("amount", String(amount), `at most ${max}`);
+}
+
+/** What a payment takes from its sender, without gas. */
+export function outflowsOf({ call, reading }: Pick<Proposal, "call" | "reading">): readonly Spent[] {
+  const value = { currency: NATIVE_CURRENCY, amount: call.value };
+  if (reading.kind === "payment") return [{ currency: reading.currency, amount: reading.amount }];
+  if (reading.kind === "routed" && reading.spent.currency !== NATIVE_CURRENCY)
+    return reading.value === 0n ? [reading.spent] : [reading.spent, { ...value, amount: reading.value }];
+  return call.value === 0n ? [] : [value];
+}
+
+/** @returns undefined: the limit allows the fee */
+export function judgeFee(maxFeePerGas: bigint, { maxFeePerGasWei }: LaneLimits): Refusal | undefined {
+  if (maxFeePerGasWei === undefined || maxFeePerGas <= maxFeePerGasWei) return undefined;
+  return refusal("fee", `${maxFeePerGas} wei per gas`, `at most ${maxFeePerGasWei} wei per gas`);
+}
+
+/**
+ * Whether the value of a payment is within the limits.
+ * @param usd its value with gas, 18 decimals; undefined: it has no price
+ * @param spentUsd what the day counts without it, 18 decimals
+ * @returns undefined: it is
+ */
+export function judgeValue(
+  usd: bigint | undefined,
+  spentUsd: bigint,
+  { transactionUsd, dayUsd }: LaneLimits,
+): Refusal | undefined {
+  if (transactionUsd === undefined && dayUsd === undefined) return undefined;
+  if (usd === undefined) return refusal("price", "a currency without a price", "a known value");
+  if (transactionUsd !== undefined && usd > transactionUsd)
+    return refusal("transaction", dollars(usd), `at most ${dollars(transactionUsd)} per transaction`);
+  if (dayUsd !== undefined && spentUsd + usd > dayUsd)
+    return refusal("day", dollars(spentUsd + usd), `at most ${dollars(dayUsd)} per UTC day`);
+  return undefined;
+}
+
+/** Rounded up to cents, so that what exceeds a limit never reads as within it. */
+function dollars(usd: bigint): string {
+  const cents = (usd + 10n ** 16n - 1n) / 10n ** 16n;
+  return `$${cents / 100n}.${String(cents % 100n).padStart(2, "0")}`;
+}
+
+function refusal(rule: Rule, found: string, limit: string): Refusal {
+  return { rule, found, limit };
+}
+
+function isSame(a: CallPlan, b: CallPlan): boolean {
+  return a.to === lower(b.to) && a.data.toLowerCase() === b.data.toLowerCase() && a.value === b.value;
+}
+
+function describe({ to, data, value }: CallPlan): string {
+  return `${data.slice(0, 10)} of ${to} with ${value} wei`;
+}

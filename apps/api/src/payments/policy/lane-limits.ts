@@ -1,0 +1,57 @@
+import type { FeeCaps } from "@causeway/chains";
+import type { Address } from "@causeway/domain";
+import type { WorkerServices } from "../../db/services.port.ts";
+import type { KeyName, LaneLimits, SpendingLimit } from "./limits.port.ts";
+
+/** The strictest of all limits that apply to a key on a chain. */
+export function limitsOfLane(
+  limits: readonly SpendingLimit[] | undefined,
+  { key, chainId }: { readonly key: KeyName | undefined; readonly chainId: number },
+): LaneLimits {
+  const applying = (limits ?? []).filter(
+    (one) => (one.key ?? key) === key && (one.chainId ?? chainId) === chainId,
+  );
+  const strictest = (field: keyof LaneLimits): bigint | undefined =>
+    applying.reduce<bigint | undefined>((min, { [field]: value }) => {
+      if (value === undefined) return min;
+      return min === undefined || value < min ? value : min;
+    }, undefined);
+  return {
+    transactionUsd: strictest("transactionUsd"),
+    dayUsd: strictest("dayUsd"),
+    maxFeePerGasWei: strictest("maxFeePerGasWei"),
+  };
+}
+
+/** Fees with the key's limit instead of higher ones. */
+export function cappedFees(
+  { maxFeePerGas, maxPriorityFeePerGas }: FeeCaps,
+  { maxFeePerGasWei: max }: LaneLimits,
+): FeeCaps {
+  if (max === undefined || maxFeePerGas <= max) return { maxFeePerGas, maxPriorityFeePerGas };
+  return { maxFeePerGas: max, maxPriorityFeePerGas: maxPriorityFeePerGas < max ? maxPriorityFeePerGas : max };
+}
+
+/** Whether any key has a daily limit, and payments are therefore counted. */
+export function hasDailyLimit({ spendingLimits = [] }: Pick<WorkerServices, "spendingLimits">): boolean {
+  return spendingLimits.some(({ dayUsd }) => dayUsd !== undefined);
+}
+
+type Keys = Pick<WorkerServices, "signer" | "executor" | "depositAddressOperator"> &
+  Partial<Pick<WorkerServices, "chains">>;
+
+/** The key of an account. Undefined: none of the service's keys. */
+export function keyOf(
+  { signer, executor, depositAddressOperator, chains }: Keys,
+  {
+    chainId,
+    sender,
+    leg,
+  }: { readonly chainId: number; readonly sender: Address; readonly leg: { readonly kind: string } },
+): KeyName | undefined {
+  // The allocator's account makes nothing but payouts, in a process that has no other key.
+  if (sender === signer?.address) return leg.kind === "payout" ? "allocator" : "solver";
+  if (sender === executor?.address) return "executor";
+  if (sender === depositAddressOperator?.address) return "depositAddressOperator";
+  return sender === chains?.nonEvm?.(chainId)?.connection.solver ? "solver" : undefined;
+}

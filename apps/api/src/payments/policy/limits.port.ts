@@ -1,0 +1,61 @@
+/** What the policy judges a payment by. */
+export type Rule =
+  | "key"
+  | "leg"
+  | "call"
+  | "order"
+  | "recipient"
+  | "currency"
+  | "amount"
+  | "fee"
+  | "price"
+  | "transaction"
+  | "day"
+  | "paused";
+
+/** Why a payment is not signed: which rule, what was found, and what the rule allows. */
+export interface Refusal {
+  readonly rule: Rule;
+  readonly found: string;
+  readonly limit: string;
+}
+
+/** The worker's keys that sign transactions. */
+export const keyNames = ["solver", "executor", "depositAddressOperator"] as const;
+/** The allocator's key is only in `operator withdraw`. */
+export type KeyName = (typeof keyNames)[number] | "allocator";
+
+/** A limit of what keys may sign. All limits that apply to a key and chain count. */
+export interface SpendingLimit {
+  /** Undefined: each key. */
+  readonly key: KeyName | undefined;
+  /** Undefined: each chain. */
+  readonly chainId: number | undefined;
+  /** Maximum of one transaction, USD with 18 decimals. Undefined: no maximum. */
+  readonly transactionUsd: bigint | undefined;
+  /** Maximum of a UTC day for this key on one chain, USD with 18 decimals. Undefined: no maximum. */
+  readonly dayUsd: bigint | undefined;
+  /** Undefined: no maximum. */
+  readonly maxFeePerGasWei: bigint | undefined;
+}
+
+/** The strictest limits of one key on one chain. */
+export type LaneLimits = Pick<SpendingLimit, "transactionUsd" | "dayUsd" | "maxFeePerGasWei">;
+
+/** The sums of this process, which no database row can lower. */
+export interface SpentMemory {
+  /**
+   * Counts a payment once, however often it is signed.
+   * @returns the sum of the day with it; nothing is counted if that exceeds `maxUsd`
+   */
+  add(payment: {
+    readonly slotId: string;
+    readonly chainId: number;
+    readonly key: KeyName;
+    readonly day: number;
+    readonly usd: bigint;
+    readonly maxUsd: bigint;
+  }): bigint;
+  /** The slot ended without paying. */
+  giveBack(slotId: string): void;
+}

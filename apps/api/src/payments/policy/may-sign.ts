@@ -1,0 +1,79 @@
+import { utcDay } from "../../db/utc-day.ts";
+import type { Slot } from "../../db/records.port.ts";
+import type { WorkerServices } from "../../db/services.port.ts";
+import type { Tx } from "../../db/unit-of-work.port.ts";
+import { dayOf, hold, planValue, proposalOf } from "./admit.ts";
+import { judgeCall, judgeValue } from "./judge.ts";
+import type { Refusal } from "./limits.port.ts";
+import { keyOf, limitsOfLane } from "./lane-limits.ts";
+import { factsOfLeg } from "./leg-facts.ts";
+
+/** Decides before each signature of a payment whether it may be made. */
+
+/**
+ * - `reserved`: this process has just reserved it, so it was judged in that commit.
+ * - `stored`: another process reserved it, or it is just there. Nothing is believed of it but what the
+ *   database says about its leg, and it is counted against its day unless it was when it was reserved.
+ * - `repeated`: its bytes may have been signed before. The limits on value do not apply again.
+ */
+type Origin = "reserved" | "stored" | "repeated";
+
+/**
+ * Whether a payment may be signed. One that may not is held, and its slot is canceled unless it is repeated:
+ * its number must not stop the lane.
+ */
+export async function maySign(services: WorkerServices, slot: Slot, origin: Origin): Promise<boolean> {
+  const limit = origin === "reserved" ? overMemory(services, slot) : undefined;
+  if (limit === undefined && origin === "reserved") return true;
+  return await services.uow.run(async (tx) => {
+    const { leg } = slot;
+    const request = leg.requestId === undefined ? undefined : await tx.requests.lock(leg.requestId);
+    // In the order of every commit that ends a slot: the slot, then its day.
+    await tx.lanes.lockSlots([slot.id]);
+    const refusal =
+      limit ??
+      (await judgeStored(services, tx, slot, request, origin)) ??
+      // Last: what is refused for another reason uses up nothing.
+      (origin === "repeated" ? undefined : overMemory(services, slot));
+    if (refusal === undefined) return true;
+    await hold(tx, slot, refusal, services.clock.nowMs());
+    if (origin !== "repeated") await tx.lanes.cancel(slot.id, "TRANSACTION_NOT_INCLUDED");
+    return false;
+  });
+}
+
+async function judgeStored(
+  services: WorkerServices,
+  tx: Tx,
+  slot: Slot,
+  request: Parameters<typeof factsOfLeg>[4],
+  origin: Origin,
+): Promise<Refusal | undefined> {
+  const proposal = proposalOf(services, slot);
+  const facts = await factsOfLeg(services, tx, slot, proposal.reading, request);
+  const refusal = judgeCall(proposal, facts);
+  if (refusal !== undefined || origin === "repeated") return refusal;
+  const { day, limits } = dayOf(services, slot);
+  const spentUsd = day === undefined ? 0n : await tx.policy.lockDay(day);
+  const counted = await tx.policy.countedFor(slot.id);
+  const usd = planValue(services, slot, proposal, request);
+  // A lower limit does not stop what was reserved under a higher one.
+  if (counted !== undefined && usd !== undefined && counted >= usd) return undefined;
+  const over = judgeValue(usd, spentUsd, limits);
+  if (over !== undefined) return over;
+  if (day !== undefined) await tx.policy.count(day, [{ slotId: slot.id, usd: usd ?? 0n }]);
+  return undefined;
+}
+
+/** Counts a payment in the memory of this process, once. @returns why it would exceed the day's limit */
+function overMemory(services: WorkerServices, slot: Slot): Refusal | undefined {
+  const { spentMemory, spendingLimits, clock } = services;
+  const { chainId } = slot;
+  const key = keyOf(services, slot);
+  const { dayUsd } = limitsOfLane(spendingLimits, { key, chainId });
+  if (spentMemory === undefined || key === undefined || dayUsd === undefined) return undefined;
+  const usd = planValue(services, slot, proposalOf(services, slot), undefined) ?? 0n;
+  const day = utcDay(clock.nowMs());
+  const sum = spentMemory.add({ slotId: slot.id, chainId, key, day, usd, maxUsd: dayUsd });
+  return judgeValue(sum, 0n, { transactionUsd: undefined, dayUsd, maxFeePerGasWei: undefined });
+}

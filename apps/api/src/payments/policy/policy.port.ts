@@ -1,0 +1,68 @@
+import type { Leg } from "../../db/leg.port.ts";
+import type { Address } from "@causeway/domain";
+import type { Refusal } from "./limits.port.ts";
+import type { KeyName } from "./limits.port.ts";
+
+/** What is paused: everything, all payments from and to a chain, or those of one route. */
+export type PauseScope =
+  | { readonly kind: "all" }
+  | { readonly kind: "chain"; readonly chainId: number }
+  | { readonly kind: "route"; readonly originChainId: number; readonly destinationChainId: number };
+
+export interface Pause {
+  readonly scope: PauseScope;
+  readonly pausedBy: string;
+  readonly reason: string;
+  readonly sinceMs: number;
+}
+
+/** Stores pauses. */
+export interface PauseStore {
+  list(): Promise<readonly Pause[]>;
+  /** A scope that is paused already keeps its first author and time. */
+  add(pause: Pause): Promise<Pause>;
+  /** False if the scope was not paused. */
+  remove(scope: PauseScope): Promise<boolean>;
+}
+
+/** A payment that the policy does not allow now. */
+export interface HeldPayment {
+  readonly leg: Leg;
+  readonly chainId: number;
+  readonly sender: Address;
+  readonly refusal: Refusal;
+  readonly why: string;
+}
+
+/** A day of a key on a chain. */
+export interface SpendingDay {
+  readonly chainId: number;
+  readonly key: KeyName;
+  /** UTC day, counted from 1970. */
+  readonly day: number;
+}
+
+/** What the policy reads and writes in the commit that reserves or signs a payment. */
+export interface PolicyWrites {
+  /** All pauses, and which of the legs are held. */
+  standing(
+    kind: string,
+    legIds: readonly string[],
+  ): Promise<{ readonly pauses: readonly Pause[]; readonly heldIds: ReadonlySet<string> }>;
+  /** True if it was not held before, or for another rule. */
+  hold(held: HeldPayment, atMs: number): Promise<boolean>;
+  release(kind: string, legIds: readonly string[]): Promise<void>;
+  /** Locks the sum of a day until the transaction ends, USD with 18 decimals. */
+  lockDay(day: SpendingDay): Promise<bigint>;
+  /** What the day counts for this slot, USD with 18 decimals; undefined: nothing. */
+  countedFor(slotId: string): Promise<bigint | undefined>;
+  /** Counts slots that the day did not count; call with the day locked. */
+  count(
+    day: SpendingDay,
+    slots: ReadonlyArray<{ readonly slotId: string; readonly usd: bigint }>,
+  ): Promise<void>;
+  /** The slot ended without paying: the day no longer counts it. */
+  giveBack(slotId: string): Promise<void>;
+  /** The slot paid: the day counts it for good. */
+  keep(slotId: string): Promise<void>;
+}

@@ -1,0 +1,139 @@
+import type { CallPlan } from "@causeway/chains";
+import { approvalProxyAbi, routerAbi } from "@causeway/contracts";
+import { NATIVE_CURRENCY } from "@causeway/domain";
+import type { Address, Chain, Hex } from "@causeway/domain";
+import { decodeFunctionData, erc20Abi, type Abi } from "viem";
+
+/** Reads what a call takes from its sender and who gets it, from its bytes alone. Pure. */
+
+/** The service's contracts that payments go through. */
+export type PayingContracts = Pick<Chain["contracts"], "router" | "approvalProxy">;
+
+export type CallReading =
+  /** One payment. */
+  | {
+      readonly kind: "payment";
+      readonly currency: Address;
+      readonly amount: bigint;
+      readonly recipient: Address;
+      /** The last 32 bytes, where payments name their order. Undefined: there are none. */
+      readonly reference: Hex | undefined;
+    }
+  /** Calls of the router, which gets `spent` and `value` from the sender. */
+  | {
+      readonly kind: "routed";
+      readonly spent: Spent;
+      /** Native tokens besides `spent`, wei. */
+      readonly value: bigint;
+      readonly calls: readonly CallPlan[];
+      /** Gets what the calls leave. */
+      readonly remainderTo: Address;
+      readonly reference: Hex | undefined;
+    }
+  | { readonly kind: "unknown" };
+
+export interface Spent {
+  readonly currency: Address;
+  /** Base units. */
+  readonly amount: bigint;
+}
+
+const WORD = 64;
+
+export function readCall({ to, data, value }: CallPlan, contracts: PayingContracts): CallReading {
+  // The whole input of a direct payment is its order id.
+  if (data === "0x" || data.length === 2 + WORD)
+    return {
+      kind: "payment",
+      currency: NATIVE_CURRENCY,
+      amount: value,
+      recipient: to,
+      reference: referenceOf(data),
+    };
+  if (to === contracts.approvalProxy) return readPull(data, value);
+  if (to === contracts.router) return readRouter(data, value);
+  const transfer = decoded(erc20Abi, data);
+  if (transfer?.functionName !== "transfer" || value !== 0n) return { kind: "unknown" };
+  const [recipient, amount] = transfer.args as readonly [Address, bigint];
+  const reference = referenceOf(data, 8 + 2 * WORD);
+  return { kind: "payment", currency: to, amount, recipient: lower(recipient), reference };
+}
+
+function readPull(data: Hex, value: bigint): CallReading {
+  const pull = decoded(approvalProxyAbi, data);
+  if (pull?.functionName !== "pullAndRoute") return { kind: "unknown" };
+  const [currency, amount, calls, remainderTo] = pull.args as unknown as Pull;
+  return {
+    kind: "routed",
+    spent: { currency: lower(currency), amount },
+    value,
+    calls: calls.map(plain),
+    remainderTo: lower(remainderTo),
+    reference: referenceOf(data),
+  };
+}
+
+function readRouter(data: Hex, value: bigint): CallReading {
+  const call = decoded(routerAbi, data);
+  if (call?.functionName === "nativeTransfer") {
+    const [recipient, amount] = call.args as unknown as readonly [Address, bigint];
+    // The router keeps the difference, which anyone could take from it.
+    if (amount !== value) return { kind: "unknown" };
+    const reference = referenceOf(data, 8 + 2 * WORD);
+    return { kind: "payment", currency: NATIVE_CURRENCY, amount, recipient: lower(recipient), reference };
+  }
+  if (call?.functionName !== "multicall") return { kind: "unknown" };
+  const [calls, remainderTo] = call.args as unknown as Multicall;
+  return {
+    kind: "routed",
+    spent: { currency: NATIVE_CURRENCY, amount: value },
+    value: 0n,
+    calls: calls.map(plain),
+    remainderTo: lower(remainderTo),
+    reference: referenceOf(data),
+  };
+}
+
+type Pull = readonly [Address, bigint, readonly CallPlan[], Address, readonly Address[]];
+type Multicall = readonly [readonly CallPlan[], Address, readonly Address[]];
+
+/** A call of the router to itself. */
+export function readOwnCall(
+  data: Hex,
+): { readonly name: string; readonly args: readonly unknown[] } | undefined {
+  const call = decoded(routerAbi, data);
+  return call && { name: call.functionName, args: call.args ?? [] };
+}
+
+/** The recipient and amount of a token's `transfer`. Undefined: another call. */
+export function readTransfer(
+  data: Hex,
+): { readonly recipient: Address; readonly amount: bigint } | undefined {
+  const call = decoded(erc20Abi, data);
+  if (call?.functionName !== "transfer") return undefined;
+  const [recipient, amount] = call.args as readonly [Address, bigint];
+  return { recipient: lower(recipient), amount };
+}
+
+function decoded(abi: Abi, data: Hex) {
+  try {
+    return decodeFunctionData({ abi, data });
+  } catch {
+    return undefined;
+  }
+}
+
+/** @param after hex digits of the input before the reference; undefined: the reference always ends it */
+function referenceOf(data: Hex, after?: number): Hex | undefined {
+  const digits = data.slice(2);
+  const hasIt = after === undefined ? digits.length >= WORD : digits.length === after + WORD;
+  return hasIt ? `0x${digits.slice(-WORD).toLowerCase()}` : undefined;
+}
+
+function plain({ to, data, value }: CallPlan): CallPlan {
+  return { to: lower(to), data, value };
+}
+
+export function lower(address: Address): Address {
+  return address.toLowerCase() as Address;
+}

@@ -1,0 +1,77 @@
+import { amountToUsdUp, NATIVE_CURRENCY } from "@causeway/domain";
+import type { Address, PricedUnit, RequestTerms } from "@causeway/domain";
+import { mulDivUp } from "@causeway/domain";
+import type { WorkerServices } from "../../db/services.port.ts";
+import type { Spent } from "./read-call.ts";
+
+/** What payments are worth for limits, in USD with 18 decimals, rounded up. Asks no price source. */
+
+type Needs = Partial<Pick<WorkerServices, "chains" | "prices">>;
+
+/** The newest price in memory, however old: a limit must not depend on a price source that answers. */
+export function knownPrice(
+  { chains, prices }: Needs,
+  chainId: number,
+  address: Address,
+): PricedUnit | undefined {
+  const currency = chains?.currency?.(chainId, address);
+  if (currency === undefined || prices === undefined) return undefined;
+  const priceUsd = prices.lastUsd?.(currency) ?? cachedPrice(prices, currency);
+  return priceUsd === undefined ? undefined : { decimals: currency.decimals, priceUsd };
+}
+
+function cachedPrice(
+  prices: WorkerServices["prices"],
+  currency: Parameters<WorkerServices["prices"]["usd"]>[0],
+): bigint | undefined {
+  try {
+    const price = prices.usd(currency);
+    if (typeof price === "bigint") return price;
+    price.catch(() => undefined);
+  } catch {
+    // There is no price.
+  }
+  return undefined;
+}
+
+export interface Valued {
+  readonly chainId: number;
+  readonly outflows: readonly Spent[];
+  readonly gasWei: bigint;
+  /** The terms of the payment's request, if it has one. */
+  readonly terms: RequestTerms | undefined;
+}
+
+/**
+ * The value of a payment and its gas. A currency without a price is valued as in the request's quote; gas
+ * without a price is left out.
+ * @returns undefined: its value is not known
+ */
+export function valueOf(services: Needs, { chainId, outflows, gasWei, terms }: Valued): bigint | undefined {
+  const native = services.chains?.profile?.(chainId)?.native.address ?? NATIVE_CURRENCY;
+  const gasUnit = knownPrice(services, chainId, native);
+  let usd = gasUnit === undefined ? 0n : amountToUsdUp(gasWei, gasUnit);
+  for (const { currency, amount } of outflows) {
+    const unit = knownPrice(services, chainId, currency);
+    const part =
+      unit === undefined ? quotedUsd(terms, chainId, currency, amount) : amountToUsdUp(amount, unit);
+    if (part === undefined) return undefined;
+    usd += part;
+  }
+  return usd;
+}
+
+/** By the USD value of the request's input when it was quoted. */
+function quotedUsd(
+  terms: RequestTerms | undefined,
+  chainId: number,
+  currency: Address,
+  amount: bigint,
+): bigint | undefined {
+  if (terms === undefined) return undefined;
+  const { origin, destination, inputUsd } = terms;
+  const isPaid = chainId === destination.chainId && currency === destination.currency;
+  const isDeposited = chainId === origin.chainId && currency === origin.currency;
+  const quoted = isPaid ? destination.expectedAmount : isDeposited ? origin.amount : 0n;
+  return quoted === 0n ? undefined : mulDivUp(inputUsd, amount, quoted);
+}

@@ -1,0 +1,293 @@
+import { paymentCall, transferCall } from "@causeway/chains";
+import { rawKeySigner } from "@causeway/attest";
+import { NATIVE_CURRENCY } from "@causeway/domain";
+import type { Address } from "@causeway/domain";
+import { parseUnits } from "viem";
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { SlotPlan } from "../../../apps/api/src/db/records.port.ts";
+import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
+import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
+import type { LaneLimits } from "../../../apps/api/src/payments/policy/limits.port.ts";
+import { pauseStore } from "../../../apps/api/src/payments/policy/policy.postgres.ts";
+import { spentMemory } from "../../../apps/api/src/payments/policy/spent-memory.ts";
+import { laneReport } from "../../../apps/api/src/payments/operator-reads.postgres.ts";
+import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
+import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";
+import { runJob } from "../../support/run-job.ts";
+import { withChain } from "../../support/other-chain.ts";
+import { someHash } from "../../support/terms.ts";
+
+const DAY_MS = 24 * 3_600_000;
+
+let world: EngineWorld;
+
+beforeEach(async () => {
+  world = await startEngineWorld({ chain: { finalityBlocks: 2 } });
+});
+afterEach(async () => await world.stop());
+
+/** The services of a worker with limits for the solver, in USD. */
+function limited(limits: Partial<Record<keyof LaneLimits, number>>): WorkerServices {
+  const usd = (value: number | undefined) =>
+    value === undefined ? undefined : parseUnits(String(value), 18);
+  const limit = {
+    key: "solver",
+    chainId: undefined,
+    transactionUsd: usd(limits.transactionUsd),
+    dayUsd: usd(limits.dayUsd),
+    maxFeePerGasWei: limits.maxFeePerGasWei === undefined ? undefined : BigInt(limits.maxFeePerGasWei),
+  } as const;
+  return { ...world.services, spendingLimits: [limit], spentMemory: spentMemory() };
+}
+
+/** A request of 100 USDC whose deposit was just seen. */
+async function deposited(by: WorkerServices, ask = {}): Promise<Agreed> {
+  const agreed = await world.quote({ recipient: world.anAddress(), ttl: 7 * 24 * 3600, ...ask });
+  await world.pay(agreed);
+  await world.origin.mine();
+  await world.watch(world.origin, by);
+  await world.work(by);
+  return agreed;
+}
+
+const received = async ({ terms }: Agreed): Promise<bigint> =>
+  await world.destination.balance(terms.recipient, terms.destination.currency);
+
+async function rounds(by: WorkerServices, count = 6): Promise<void> {
+  for (let round = 0; round < count; round++) {
+    world.clock.forward(3_000);
+    await world.round(by);
+  }
+}
+
+/** Writes a slot as anyone could who can write to the database. */
+async function plant(change: Partial<SlotPlan> & Pick<SlotPlan, "call">): Promise<void> {
+  const { destination, services, usdc } = world;
+  const { maxFeePerGas, maxPriorityFeePerGas } = destination.connected.pulse.gasPrices();
+  await services.uow.run(async (tx) => {
+    await tx.lanes.reserve(
+      [
+        {
+          chainId: destination.chain.id,
+          sender: services.signer.address,
+          leg: { kind: "claim", id: someHash(), requestId: undefined },
+          gasLimit: 100_000n,
+          maxFeePerGas,
+          maxPriorityFeePerGas,
+          outflow: { currency: usdc, amount: 0n },
+          cancelAfterMs: services.clock.nowMs() + DAY_MS,
+          ...change,
+        },
+      ],
+      services.clock.nowMs(),
+    );
+  });
+}
+
+/** A payout that someone wrote into the database, with its slot. */
+async function plantClaim(
+  recipient: Address,
+  amount: bigint,
+  sender = world.services.signer.address,
+): Promise<void> {
+  const { destination, pool, usdc } = world;
+  const id = someHash();
+  await pool.query(
+    `insert into claims (claim_id, wallet, chain_id, currency, recipient, amount, fee_amount, expires_at, state, created_at_ms, updated_at_ms)
+     values ($1, $3, $2, $4, $3, $5, 0, 1, 'paying', 1, 1)`,
+    [id, destination.chain.id, recipient, usdc, amount.toString()],
+  );
+  await plant({
+    sender,
+    leg: { kind: "claim", id, requestId: undefined },
+    call: transferCall(usdc, recipient, amount),
+  });
+}
+
+test("rows that anyone wrote move nothing: their numbers are used by cancel transactions, and the lane goes on", async () => {
+  const { destination, usdc, services } = world;
+  const by = limited({ dayUsd: 150 });
+  const thief = world.anAddress();
+  const agreed = await deposited(by);
+  await rounds(by);
+  expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
+  const other = await world.quote({ recipient: world.anAddress() });
+  await plant({ call: transferCall(usdc, thief, 10_000_000n) });
+  await plant({
+    call: transferCall(NATIVE_CURRENCY, thief, 10n ** 18n),
+    leg: { kind: "hub", id: "9", requestId: undefined },
+  });
+  await plant({
+    call: paymentCall(
+      { currency: usdc, amount: 10_000_000n, recipient: thief, orderId: other.terms.orderId },
+      false,
+      NATIVE_CURRENCY,
+    ),
+    leg: { kind: "fill", id: other.requestId, requestId: other.requestId },
+  });
+  // Whole rows of other payments are paid, up to the limit; and each key pays only its own kind.
+  for (let n = 0; n < 3; n++) await plantClaim(thief, 40_000_000n);
+  await plantClaim(thief, 1_000_000n, services.executor?.address);
+  // With a row that claims to be its first signature, and its day already counted.
+  await plant({ call: transferCall(usdc, thief, 20_000_000n) });
+  await world.pool.query(
+    `insert into attempts (slot_id, n, kind, raw, tx_hash, max_fee_per_gas, max_priority_fee_per_gas, created_at_ms, broadcast_at_ms, first_broadcast_at_ms, offered_since_ms)
+     select max(id), 0, 'pay', '0x02', '0x${"02".repeat(32)}', 1, 1, 1, 1, 1, 1 from slots`,
+  );
+  await world.pool.query(
+    "insert into spent_slots (slot_id, chain_id, key_name, day, usd) select max(id), 1, 'solver', 1, 1e30 from slots",
+  );
+  await world.pool.query("delete from spent_days");
+  world.clock.forward(services.enginePolicy.stuckAfterMs + 1);
+  await world.maintainLaneOf(destination, by);
+  // No ledger has them: only their slots matter from now on.
+  await world.pool.query("delete from claims");
+  await rounds(by, 8);
+  expect(await destination.balance(thief, usdc)).toBe(40_000_000n);
+  expect(await destination.balance(thief, NATIVE_CURRENCY)).toBe(0n);
+  const { rows } = await world.pool.query(
+    "select cancel_reason is null as paid, count(*)::int from slots where leg_kind in ('claim', 'hub') group by 1 order by 1",
+  );
+  expect(rows).toEqual([
+    { paid: false, count: 6 },
+    { paid: true, count: 1 },
+  ]);
+  expect(world.events.of("signature_refused").map(({ facts }) => facts["rule"])).toEqual(
+    expect.arrayContaining(["leg", "amount", "key", "day"]),
+  );
+  // What the rows of the database forgot, the process still counts: 140 of 150 USD are spent.
+  const second = await deposited(by);
+  await rounds(by);
+  expect(await received(second)).toBe(0n);
+});
+
+test("at the daily limit a fill waits, is shown everywhere, and is paid when the day turns", async () => {
+  const by = limited({ dayUsd: 150 });
+  const [first, second] = [await deposited(by), await deposited(by)];
+  await rounds(by);
+  expect([await received(first), await received(second)]).toEqual([
+    first.terms.destination.expectedAmount,
+    0n,
+  ]);
+  expect(await world.status(second.requestId)).toMatchObject({
+    status: "pending",
+    nextAction: "wait_for_fill",
+    heldReason: "The payment exceeds a limit of the operator and waits",
+  });
+  const notes = await world.pool.query(
+    "select detail from request_events where request_id = $1 and event = 'paymentHeld'",
+    [second.requestId],
+  );
+  expect(notes.rows).toHaveLength(1);
+  expect(await laneReport(sqlOn(world.pool))).toContainEqual(
+    expect.objectContaining({ held: "fill", request_id: second.requestId, rule: "day" }),
+  );
+  world.clock.forward(DAY_MS);
+  await rounds(by);
+  expect(await received(second)).toBe(second.terms.destination.expectedAmount);
+  expect(await world.status(second.requestId)).not.toHaveProperty("heldReason");
+});
+
+test("two workers together stay within the day, and a payment that was never made gives its part back", async () => {
+  const { destination } = world;
+  const away = {
+    ...destination.connected.connection.writer,
+    broadcast: async () => ({ kind: "accepted" }) as const,
+  };
+  const losing = () =>
+    withChain(limited({ dayUsd: 150 }), destination.connected, { connection: { writer: away } });
+  const [one, two] = [losing(), losing()];
+  const agreed = [
+    await world.quote({ recipient: world.anAddress() }),
+    await world.quote({ recipient: world.anAddress() }),
+  ];
+  for (const each of agreed) await world.pay(each);
+  await world.origin.mine();
+  await world.watch(world.origin, one);
+  const { rows } = await world.pool.query<{ payload: string }>(
+    "update outbox set published_at_ms = 1 where published_at_ms is null returning payload",
+  );
+  await Promise.all(
+    rows.map(async ({ payload }, at) => await runJob(at === 0 ? one : two, "fill", JSON.parse(payload))),
+  );
+  const slots = await world.pool.query("select id from slots where leg_kind = 'fill'");
+  expect(slots.rows).toHaveLength(1);
+  const days = await world.pool.query<{ usd: string }>("select usd from spent_days");
+  expect(Number(days.rows[0]?.usd) / 1e18).toBeGreaterThan(99);
+  // No node had it before its deadline: a cancel transaction uses its number.
+  world.clock.forward(8 * DAY_MS);
+  await rounds(limited({ dayUsd: 150 }), 8);
+  const after = await world.pool.query<{ usd: string }>(
+    "select usd from spent_days where day = (select min(day) from spent_days)",
+  );
+  expect(Number(after.rows[0]?.usd) / 1e18).toBeLessThan(1);
+});
+
+test("a stuck fill is replaced under limits that became too low for it, also without a price, up to the fee limit", async () => {
+  const { destination, clock, services } = world;
+  const agreed = await deposited(services);
+  const stuck = async (): Promise<number> => {
+    clock.forward(services.enginePolicy.stuckAfterMs + 1);
+    return (await services.reads.slotOfLeg("fill", agreed.requestId))?.attempts.length ?? 0;
+  };
+  const first = await services.reads.slotOfLeg("fill", agreed.requestId);
+  const baseFeePerGas = (first?.attempts[0]?.maxFeePerGas ?? 0n) * 3n;
+  await destination.client.setNextBlockBaseFeePerGas({ baseFeePerGas });
+  await destination.mine();
+  await world.watch(destination);
+  expect(await stuck()).toBe(1);
+  world.prices.set("usd-coin", undefined);
+  await world.maintainLaneOf(destination, limited({ transactionUsd: 1, dayUsd: 1, maxFeePerGasWei: 1 }));
+  expect(await stuck()).toBe(1);
+  await world.maintainLaneOf(destination, limited({ transactionUsd: 1, dayUsd: 1 }));
+  expect(await stuck()).toBe(2);
+  world.prices.set("usd-coin", "1");
+  await rounds(services);
+  expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
+});
+
+test("while a chain is paused new fills wait and then refund, and what was in flight goes on", async () => {
+  const { services, destination } = world;
+  const pauses = pauseStore(sqlOn(world.pool));
+  const scope = { kind: "chain", chainId: destination.chain.id } as const;
+  const inFlight = await deposited(services);
+  await pauses.add({ scope, pausedBy: "ann", reason: "drill", sinceMs: 1 });
+  const waiting = await deposited(services, { ttl: 600 });
+  const late = await deposited(services, { ttl: 7 * 24 * 3600 });
+  await rounds(services);
+  expect(await received(inFlight)).toBe(inFlight.terms.destination.expectedAmount);
+  expect(await received(waiting)).toBe(0n);
+  expect(await world.status(waiting.requestId)).toMatchObject({
+    nextAction: "wait_for_fill",
+    heldReason: "The operator has paused new payments of this route",
+  });
+  world.clock.forward(3_600_000);
+  expect(await world.untilFinal(waiting.requestId)).toMatchObject({ status: "refund" });
+  expect(await received(late)).toBe(0n);
+  await pauses.remove(scope);
+  expect(await world.untilFinal(late.requestId)).toMatchObject({ status: "success" });
+  const known = [{ scope, pausedBy: "ann", reason: "drill", sinceMs: 1 }];
+  await expect(world.quote({}, undefined, { pauses: () => known })).rejects.toMatchObject({
+    code: "SERVICE_UNAVAILABLE",
+  });
+});
+
+test("after a rotation the new key pays what was promised before, and counts against the same day", async () => {
+  const { destination, origin, services } = world;
+  const by = limited({ dayUsd: 150 });
+  const first = await deposited(by);
+  const second = await world.quote({ recipient: world.anAddress(), ttl: 7 * 24 * 3600 });
+  await world.pay(second);
+  await origin.mine();
+  const signer = rawKeySigner(`0x${"e3".repeat(32)}`);
+  await destination.fund(signer.address, { native: 10n ** 20n, tokens: 100_000_000n });
+  await destination.mine();
+  const rotated = { ...by, signer, formerSigners: [services.signer] };
+  await openLane(rotated, destination.connected);
+  await rounds(rotated);
+  expect(await received(first)).toBe(first.terms.destination.expectedAmount);
+  expect(await received(second)).toBe(0n);
+  world.clock.forward(DAY_MS);
+  await rounds(rotated);
+  expect(await received(second)).toBe(second.terms.destination.expectedAmount);
+});
