@@ -1,6 +1,6 @@
 import { signTypedData } from "@causeway/attest";
 import type { Signer } from "@causeway/attest";
-import { connectEvmChain, createRpcTransport, finalBlockReads, viemTransport } from "@causeway/chains";
+import { checkedTransport, createRpcTransport, finalBlockReads, viemTransport } from "@causeway/chains";
 import { allocatorAbi, callRequestTypes, depositoryAbi, depositoryDomain } from "@causeway/contracts";
 import { evmCallRequestId } from "@causeway/domain";
 import type { Address, Chain } from "@causeway/domain";
@@ -22,13 +22,13 @@ export function connectPayouts(
   if (allocatorAddress === undefined) throw new Error("hub.allocatorAddress is not configured");
   const hubTransport = createRpcTransport({ url: rpcUrl, connections: 1 });
   const { id, name, fees, blockTimeSeconds, finalityBlocks } = chain;
-  const onPayingChain = connectEvmChain(chain);
-  const { transport: chainTransport, reader, writer } = onPayingChain;
+  const { transport: chainTransport } = checkedTransport(
+    createRpcTransport({ url: chain.rpcUrl, connections: 1 }),
+    id,
+  );
   const finality = { kind: "depth", blocks: BigInt(finalityBlocks), seconds: 0n } as const;
   const finalBlocks = finalBlockReads(chainTransport, { finality, blockTimeSeconds });
-  const called = calledChain({ id, name, fees }, chainTransport, finalBlocks);
-  // With several endpoints, a quorum of them shows receipts and nonces.
-  const lane = { ...called, connection: { reader, writer } };
+  const lane = calledChain({ id, name, fees }, chainTransport, finalBlocks);
   const hubClient = createPublicClient({ transport: viemTransport(hubTransport), cacheTime: 0 });
   const client = createPublicClient({ transport: viemTransport(chainTransport), cacheTime: 0 });
   const { depository } = chain.contracts;
@@ -110,7 +110,7 @@ export function connectPayouts(
       );
     },
     async close() {
-      await Promise.all([hubTransport.close(), onPayingChain.close()]);
+      await Promise.all([hubTransport.close(), chainTransport.close()]);
     },
   };
 }
