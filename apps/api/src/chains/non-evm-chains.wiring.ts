@@ -50,6 +50,7 @@ async function connectNonEvmChain(
     chain,
     attestation,
     solver: solverAccountOn(config.accounts, chain.vmType),
+    depositAddressKey: config.accounts.bitcoinDepositKey,
     nonceMappings,
     answersClients,
     observeEndpoint: (url: string) => observeEndpoint(chain.name, url),
@@ -87,7 +88,10 @@ export async function withSolverKeys(
   return await Promise.all(
     chains.map(async (one) => ({
       ...one,
-      connection: await one.connection.withKey(solverKeyOn(config, one.chain.vmType)),
+      connection: await one.connection.withKey(
+        solverKeyOn(config, one.chain.vmType),
+        config.keys.bitcoinDepositKey?.reveal(),
+      ),
     })),
   );
 }

@@ -20,6 +20,8 @@ export interface OwnAccounts {
   readonly solana: Hex | undefined;
   /** The solver's account on Bitcoin; undefined if no such chain is enabled. */
   readonly bitcoin: Hex | undefined;
+  /** The extended public key of deposit addresses on Bitcoin; undefined: none are issued there. */
+  readonly bitcoinDepositKey?: string | undefined;
 }
 
 /** Keys of these accounts that only the worker has. */
@@ -30,6 +32,8 @@ export interface WorkerKeys {
   readonly formerSolvers: readonly Secret[];
   readonly solana: Secret | undefined;
   readonly bitcoin: Secret | undefined;
+  /** The extended private key of deposit addresses on Bitcoin. */
+  readonly bitcoinDepositKey?: Secret | undefined;
 }
 
 type SolverSettings = Partial<SettingValues<typeof solverSettings>>;
@@ -52,6 +56,7 @@ export function readOwnAccounts(
     formerSolvers: formerKeys ?? [],
     solana: settings.solverSolanaKey,
     bitcoin: settings.solverBitcoinKey,
+    bitcoinDepositKey: settings.depositAddressBitcoinXprv,
   };
   const resolved = (
     from: readonly (keyof SolverSettings)[],
@@ -114,6 +119,7 @@ export function readOwnAccounts(
       address: settings.solverBitcoinAddress,
     }),
   );
+  const deposits = gather(problems, () => readBitcoinDepositKey(role, settings));
   const { solverPrivateKey } = settings;
   const solver =
     solverPrivateKey &&
@@ -145,11 +151,41 @@ export function readOwnAccounts(
       formerSolvers: formerSolvers.accounts,
       solana: solana.accounts[0],
       bitcoin: bitcoin.accounts[0],
+      bitcoinDepositKey: deposits?.key,
     },
     keys,
-    warnings: [executor, depositAddressOperator, formerSolvers, solana, bitcoin].flatMap(
-      ({ warnings }) => warnings,
-    ),
+    warnings: [
+      ...[executor, depositAddressOperator, formerSolvers, solana, bitcoin].flatMap(
+        ({ warnings }) => warnings,
+      ),
+      ...(deposits?.warnings ?? []),
+    ],
+  };
+}
+
+/**
+ * The extended public key of deposit addresses on Bitcoin. That the two keys belong together and to the
+ * network is checked when the chain is connected.
+ * @throws ConfigError without a key in it
+ */
+function readBitcoinDepositKey(
+  role: ProcessRole,
+  { depositAddressBitcoinXpub: key, depositAddressBitcoinXprv: privateKey }: SolverSettings,
+): { readonly key: string | undefined; readonly warnings: readonly string[] } {
+  if (key !== undefined && /^.prv/.test(key))
+    throw new ConfigError(["DEPOSIT_ADDRESS_BITCOIN_XPUB must be an extended public key, got a private one"]);
+  if (role === "worker" && (key === undefined) !== (privateKey === undefined))
+    throw new ConfigError([
+      "DEPOSIT_ADDRESS_BITCOIN_XPUB and DEPOSIT_ADDRESS_BITCOIN_XPRV must both be set in the worker, or neither",
+    ]);
+  const isDiscarded = role === "api" && privateKey !== undefined;
+  return {
+    key,
+    warnings: isDiscarded
+      ? [
+          "DEPOSIT_ADDRESS_BITCOIN_XPRV is ignored: the API does not need it. Remove it from the API's environment",
+        ]
+      : [],
   };
 }
 
