@@ -8,6 +8,9 @@ import {
   solanaTokensOf,
 } from "@causeway/localnet/tour";
 import { depositAddressAnswer, quoteAnswer, type QuoteAnswer, type WireChain } from "@causeway/wire";
+import { p2wpkh, TEST_NETWORK } from "@scure/btc-signer";
+import { pubECDSA } from "@scure/btc-signer/utils.js";
+import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import {
   createPublicClient,
@@ -578,6 +581,45 @@ test("a strict deposit address fills its quote to Solana, Bitcoin or Hyperliquid
   );
   expect(before.usdc - (await solverHas()).usdc).toBe(sumOf(refunds));
 });
+
+test("a deposit address on Bitcoin is filled on the EVM chain, or returned to refundTo minus the fees of its sweep and refund", async () => {
+  const [to, [, from]] = [placeOf(EVM, "USDC"), others()];
+  const before = await solverHas();
+  const [filledTo, returnedTo] = [anAddress(), anAddress()];
+  const refundTo = p2wpkh(pubECDSA(randomBytes(32)), { ...TEST_NETWORK, bech32: "bcrt" }).address ?? "";
+  const asked = { useDepositAddress: true, refundTo } as const;
+  const filled = await quote(from, to, "200000", { ...asked, recipient: filledTo });
+  expect(filled.steps[0]?.depositAddress).toMatch(/^bcrt1q/);
+  await from.wallet.carryOut(filled.steps);
+  expect((await ended(filled)).status).toBe("success");
+  expect(await tokensOf(filledTo)).toBe(BigInt(filled.details.currencyOut.amount));
+  const strict = { ...asked, strict: true, recipient: returnedTo, referrer: "debug-force-refund" };
+  const returned = await quote(from, to, "150000", strict);
+  await from.wallet.carryOut(returned.steps);
+  expect((await ended(returned)).status).toBe("refund");
+  const refund = await until(
+    async () => await satoshisAt(refundTo),
+    (amount) => amount > 0n,
+  );
+  expect(refund).toBeLessThan(150_000n);
+  expect(refund).toBeGreaterThan(147_000n);
+  expect(await tokensOf(returnedTo)).toBe(0n);
+  for (const { steps } of [filled, returned])
+    expect(await satoshisAt(steps[0]?.depositAddress ?? "")).toBe(0n);
+  expect(before.usdc - (await solverHas()).usdc).toBe(BigInt(filled.details.currencyOut.amount));
+  const known = depositAddressAnswer.parse(await call(`/deposit-addresses/v1?requestId=${filled.requestId}`));
+  expect(known).toMatchObject({ refundTo, chainIds: [from.chainId], deposits: [{ amount: "200000" }] });
+  deposited(from, 350_000n);
+  const claim = claims.get(keyOf(from));
+  await claim?.position.grownBy(claim.owed, AbortSignal.timeout(PATIENCE_MS));
+});
+
+/** What an address on Bitcoin holds. */
+async function satoshisAt(address: string): Promise<bigint> {
+  const url = `${system.families?.urls.esplora}/address/${address}/utxo`;
+  const listed = (await (await fetch(url)).json()) as { value: number }[];
+  return listed.reduce((sum, { value }) => sum + BigInt(value), 0n);
+}
 
 test("in the end the hub owes the solver every deposit, filled or refunded, and the sponsor has paid its part", async () => {
   const found = await Promise.all(

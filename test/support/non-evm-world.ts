@@ -124,7 +124,7 @@ export async function startNonEvmWorld(options: NonEvmWorldOptions = {}): Promis
       );
       const network = new FakeNonEvmChain(kind, native, new Map([[native, opening]]), () => clock.nowMs());
       network.settle();
-      const chain = aNonEvmChain(7_001 + at, ["alpha", "beta"][at] ?? "", VM_OF[kind], native);
+      const chain = nonEvmProfile(7_001 + at, ["alpha", "beta"][at] ?? "", VM_OF[kind], native);
       const connection = createFakeConnection(network, {
         vm: chain.family,
         solver: accountOn(kind),
@@ -298,7 +298,7 @@ export async function addBitcoin(
   const native = encodeAddress("bitcoin-vm", nativeCurrency("bitcoin-vm"));
   const network = new FakeNonEvmChain("outputs", native, new Map([[native, 10n ** 9n]]), () => clock.nowMs());
   network.settle();
-  const plain = aNonEvmChain(8_001, "bitcoin", "bvm", native);
+  const plain = nonEvmProfile(8_001, "bitcoin", "bvm", native);
   const btc: Currency = {
     ...plain.native,
     id: "btc",
@@ -345,7 +345,7 @@ function accountOn(kind: FakeChainKind): Hex {
   return kind === "expiring" ? anAccount() : `0x00${randomBytes(20).toString("hex")}`;
 }
 
-function aNonEvmChain(id: number, name: string, vmType: NonEvmVmType, native: Hex): NonEvmChain {
+export function nonEvmProfile(id: number, name: string, vmType: NonEvmVmType, native: Hex): NonEvmChain {
   const nativeToken: Currency = {
     chainId: id,
     address: native,

@@ -23,6 +23,8 @@ export interface NonEvmConnection {
   readonly isRateLimited?: true;
   /** The cost of a payment depends on its recipient. */
   readonly costsByRecipient?: true;
+  /** Addresses of the service, one per order, that users pay. Absent: they are not enabled. */
+  readonly depositAddresses?: NonEvmDepositAddresses;
   /** An attempt's `txId` is only ours until `outcome` reports the chain's: no explorer could find it. */
   readonly idsComeLater?: true;
   /**
@@ -75,6 +77,34 @@ export interface NonEvmConnection {
   close(): Promise<void>;
 }
 
+/** Addresses whose keys are derived from the ids of orders. */
+export interface NonEvmDepositAddresses {
+  /** The address of an order. */
+  addressOf(orderId: Hex32): Hex;
+  /** The newest block. @throws RpcFault */
+  newest(): Promise<Pick<BlockRef, "number" | "hash">>;
+  /**
+   * What blocks show at an address, in base units. A sweep that is not mined has moved nothing yet.
+   * Undefined: the chain shows other sweeps than `sweeps`, which are all that are not final; read them again.
+   * @throws RpcFault
+   */
+  held(address: Hex, sweeps: readonly SweepUnderWay[]): Promise<bigint | undefined>;
+  /**
+   * The most that one more sweep of an order's address can move now, in base units: what is final there.
+   * @param reserved the raw bytes of the solver's unsettled payments
+   * @throws RpcFault
+   */
+  sweepable(orderId: Hex32, reserved: readonly Hex[]): Promise<bigint>;
+}
+
+/** A sweep of a deposit address whose outcome is not final. */
+export interface SweepUnderWay {
+  /** The bytes of all its attempts. */
+  readonly raws: readonly Hex[];
+  /** The attempt in a block, as far as the caller knows. */
+  readonly minedTxId: TxHash | undefined;
+}
+
 /** A connection that signs with the solver's key. */
 export interface PayingConnection extends NonEvmConnection {
   /**
@@ -105,9 +135,10 @@ export interface OpenConnection extends NonEvmConnection {
    * The same connection, able to pay.
    * @param privateKey of the solver on this chain: an ed25519 seed on Solana, a secp256k1 key elsewhere.
    * Never shown or logged.
-   * @throws RangeError when it is not the key of `solver`
+   * @param depositKey the extended private key of deposit addresses, where there are any
+   * @throws RangeError when one is not the key of `solver`, or of the deposit addresses
    */
-  withKey(privateKey: Hex32): PayingConnection | Promise<PayingConnection>;
+  withKey(privateKey: Hex32, depositKey?: string): PayingConnection | Promise<PayingConnection>;
 }
 
 export interface NonEvmArrivals {
@@ -142,6 +173,11 @@ export interface NonEvmPayment {
   readonly amount: bigint;
   /** Undefined: the payment is for no order (a refund of money that could not be attributed). */
   readonly orderId: OrderId | undefined;
+  /**
+   * The order whose deposit address provides the amount; the solver only pays the fee. Absent: the solver
+   * pays all of it.
+   */
+  readonly sweeps?: Hex32 | undefined;
 }
 
 /** The nonce of a payment, and the payer's signature of its purpose (see `nonceMappingTypedData`). */

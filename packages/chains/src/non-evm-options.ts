@@ -10,6 +10,8 @@ export interface NonEvmOptions {
   readonly attestation: AttestationChain;
   /** The solver's account on this chain: canonical bytes. */
   readonly solver: Hex;
+  /** The extended public key that deposit addresses derive from (Bitcoin). Absent: there are none. */
+  readonly depositAddressKey?: string | undefined;
   /** The hub's mappings of nonces, where a transfer cannot name its order. */
   readonly nonceMappings?: NonceMappings | undefined;
   /**

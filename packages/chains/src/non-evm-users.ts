@@ -28,6 +28,8 @@ export interface UserDeposit {
   readonly currency: Hex;
   readonly amount: bigint;
   readonly orderId: OrderId;
+  /** The order's deposit address. Absent: the depository is paid, and the payment names the order. */
+  readonly to?: Hex | undefined;
   /**
    * The public key of the user's address, if the client passed it: some Bitcoin addresses do not reveal it.
    */
@@ -58,8 +60,11 @@ export interface BitcoinDepositData {
    * public key.
    */
   psbt?: string;
-  /** What a wallet without PSBT sends: base units, the order id as text and as hex bytes. */
-  payment: { address: string; amount: string; opReturn: string; opReturnHex: Hex };
+  /**
+   * What a wallet without PSBT sends: base units, the order id as text and as hex bytes. A payment to the
+   * order's deposit address carries no id.
+   */
+  payment: { address: string; amount: string; opReturn?: string; opReturnHex?: Hex };
 }
 
 export type UsersOptions = Pick<NonEvmOptions, "chain" | "attestation" | "now">;

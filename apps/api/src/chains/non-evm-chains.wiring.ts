@@ -51,6 +51,7 @@ async function connectNonEvmChain(
     chain,
     attestation,
     solver: solverAccountOn(config.accounts, chain.vmType),
+    depositAddressKey: config.accounts.bitcoinDepositKey,
     nonceMappings,
     answersClients,
     observeEndpoint: (url: string) => observeEndpoint(chain.name, url),
@@ -88,7 +89,10 @@ export async function withSolverKeys(
   return await Promise.all(
     chains.map(async (one) => ({
       ...one,
-      connection: await one.connection.withKey(solverKeyOn(keys, one.chain.vmType)),
+      connection: await one.connection.withKey(
+        solverKeyOn(keys, one.chain.vmType),
+        keys.bitcoinDepositKey?.reveal(),
+      ),
     })),
   );
 }

@@ -517,10 +517,28 @@ const accounts = {
 };
 const { SOLVER_SOLANA_KEY: _solana, SOLVER_BITCOIN_KEY: _bitcoin, ...bare } = nonEvmChains;
 
+test("deposit addresses on Bitcoin need both extended keys in the worker, and only the public one in the API", () => {
+  const publicKey = { DEPOSIT_ADDRESS_BITCOIN_XPUB: "tpubD6Nz" };
+  const privateKey = { DEPOSIT_ADDRESS_BITCOIN_XPRV: "tprv8Zg" };
+  for (const only of [publicKey, privateKey])
+    expect(problemsOf({ ...nonEvmChains, ...only }, readWorkerConfig)).toEqual([
+      "DEPOSIT_ADDRESS_BITCOIN_XPUB and DEPOSIT_ADDRESS_BITCOIN_XPRV must both be set in the worker, or neither",
+    ]);
+  expect(problemsOf({ ...nonEvmChains, DEPOSIT_ADDRESS_BITCOIN_XPUB: "tprv8Zg" }, readWorkerConfig)).toEqual([
+    "DEPOSIT_ADDRESS_BITCOIN_XPUB must be an extended public key, got a private one",
+  ]);
+  const worker = readWorkerConfig({ ...nonEvmChains, ...publicKey, ...privateKey });
+  expect(worker.accounts.bitcoinDepositKey).toBe("tpubD6Nz");
+  expect(inspect(worker, { depth: 9 })).not.toContain("tprv8Zg");
+  const api = readApiConfig({ ...bare, ...accounts.addresses, ...publicKey, ...privateKey });
+  expect(api.accounts.bitcoinDepositKey).toBe("tpubD6Nz");
+  expect(api.warnings.join()).toMatch("DEPOSIT_ADDRESS_BITCOIN_XPRV is ignored");
+});
+
 test("the API derives the same accounts from addresses as the worker from keys", () => {
   const api = readApiConfig({ ...bare, ...accounts.addresses });
   const worker = readWorkerConfig({ ...bare, ...accounts.keys, ...accounts.addresses });
-  const { formerSolvers, ...one } = api.accounts;
+  const { formerSolvers, bitcoinDepositKey: _, ...one } = api.accounts;
   expect(Object.values({ ...one, formerSolvers: formerSolvers.length })).not.toContain(undefined);
   expect(worker.accounts).toEqual({ ...one, formerSolvers: formerSolvers.toReversed() });
   expect([...api.warnings, ...worker.warnings].join()).not.toMatch(/EXECUTOR|OPERATOR|FORMER|SOLANA|BITCOIN/);

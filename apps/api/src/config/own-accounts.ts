@@ -22,6 +22,8 @@ export interface OwnAccounts {
   readonly solana: Hex | undefined;
   /** The solver's account on Bitcoin; undefined if no such chain is enabled. */
   readonly bitcoin: Hex | undefined;
+  /** The extended public key of deposit addresses on Bitcoin; undefined: none are issued there. */
+  readonly bitcoinDepositKey?: string | undefined;
 }
 
 /** Keys of these accounts. Those of Solana and Bitcoin are always in this process. */
@@ -33,6 +35,8 @@ export interface WorkerKeys {
   readonly formerSolvers: readonly SigningKey[];
   readonly solana: Secret | undefined;
   readonly bitcoin: Secret | undefined;
+  /** The extended private key of deposit addresses on Bitcoin. */
+  readonly bitcoinDepositKey?: Secret | undefined;
 }
 
 /** The keys that were given to a process. */
@@ -121,6 +125,7 @@ export function readOwnAccounts(
       settings.orderSignerUrl !== undefined,
     ),
   );
+  const deposits = gather(problems, () => readBitcoinDepositKey(role, settings));
   const hyperliquid = byVm.get("hypevm");
   if (role === "worker" && hyperliquid !== undefined && solver?.key && solver.key.source.kind !== "raw")
     problems.push(
@@ -149,6 +154,7 @@ export function readOwnAccounts(
       formerSolvers: formerSolvers.accounts,
       solana: solana.accounts[0],
       bitcoin: bitcoin.accounts[0],
+      bitcoinDepositKey: deposits?.key,
     },
     keys: {
       solver: solver.key,
@@ -157,10 +163,40 @@ export function readOwnAccounts(
       formerSolvers: formerSolvers.keys,
       solana: settings.solverSolanaKey,
       bitcoin: settings.solverBitcoinKey,
+      bitcoinDepositKey: settings.depositAddressBitcoinXprv,
     },
-    warnings: [executor, depositAddressOperator, formerSolvers, solana, bitcoin].flatMap(
-      ({ warnings }) => warnings,
-    ),
+    warnings: [
+      ...[executor, depositAddressOperator, formerSolvers, solana, bitcoin].flatMap(
+        ({ warnings }) => warnings,
+      ),
+      ...(deposits?.warnings ?? []),
+    ],
+  };
+}
+
+/**
+ * The extended public key of deposit addresses on Bitcoin. That the two keys belong together and to the
+ * network is checked when the chain is connected.
+ * @throws ConfigError without a key in it
+ */
+function readBitcoinDepositKey(
+  role: ProcessRole,
+  { depositAddressBitcoinXpub: key, depositAddressBitcoinXprv: privateKey }: SolverSettings,
+): { readonly key: string | undefined; readonly warnings: readonly string[] } {
+  if (key !== undefined && /^.prv/.test(key))
+    throw new ConfigError(["DEPOSIT_ADDRESS_BITCOIN_XPUB must be an extended public key, got a private one"]);
+  if (role === "worker" && (key === undefined) !== (privateKey === undefined))
+    throw new ConfigError([
+      "DEPOSIT_ADDRESS_BITCOIN_XPUB and DEPOSIT_ADDRESS_BITCOIN_XPRV must both be set in the worker, or neither",
+    ]);
+  const isDiscarded = role === "api" && privateKey !== undefined;
+  return {
+    key,
+    warnings: isDiscarded
+      ? [
+          "DEPOSIT_ADDRESS_BITCOIN_XPRV is ignored: the API does not need it. Remove it from the API's environment",
+        ]
+      : [],
   };
 }
 

@@ -97,6 +97,18 @@ export const solverSettings = {
     "DEPOSIT_ADDRESS_OPERATOR_ADDRESS",
     "Address of the operator's key, for the API. Unset: the API issues no deposit addresses.",
   ),
+  depositAddressBitcoinXpub: text({
+    name: "DEPOSIT_ADDRESS_BITCOIN_XPUB",
+    optional: true,
+    describe:
+      "Extended public key that deposit addresses on Bitcoin derive from (xpub or zpub; tpub or vpub on test networks), for the API and the worker. Never change it while an address may receive funds. Unset: no deposit addresses on Bitcoin.",
+  }),
+  depositAddressBitcoinXprv: secret({
+    name: "DEPOSIT_ADDRESS_BITCOIN_XPRV",
+    optional: true,
+    describe:
+      "Worker only. Extended private key of DEPOSIT_ADDRESS_BITCOIN_XPUB. Signs the sweeps of deposit addresses on Bitcoin, whose fees the solver pays.",
+  }),
   solverSolanaKey: privateKey({
     name: "SOLVER_SOLANA_KEY",
     optional: true,

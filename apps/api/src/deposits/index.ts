@@ -9,7 +9,10 @@ export {
   withAddress,
 } from "./addresses/ask-for-address.ts";
 export { factoryProblem } from "./addresses/check-factory.ts";
-export { sweepGasOf } from "./addresses/sweep-gas.ts";
+export { addressesOn } from "./addresses/addresses-on.ts";
+export { sweepsUnderWay } from "./addresses/key-addresses.ts";
+export { readSweepData, writeSweepData } from "./addresses/sweep-data.ts";
+export { sweepGasOf, transferSweepCost } from "./addresses/sweep-gas.ts";
 export { refusal, refuseBeyondCaps, ruleOf, standingOf } from "./fast-fill-refusals.ts";
 export { followReports } from "./follow-reports.ts";
 export { indexTransaction } from "./index-transaction.ts";

@@ -3,6 +3,7 @@ import { currencyForm, parseAddress, parseCurrency, ServiceError } from "@causew
 import type { CurrenciesInput } from "@causeway/wire";
 import { wholeNumber } from "@causeway/wire";
 import type { ChainDirectory, RequestEnd } from "../chains/chains.port.ts";
+import { addressesOn } from "../deposits/index.ts";
 import { endOf } from "../http/request-end.ts";
 import { termRelevance } from "./term-relevance.ts";
 import type { IndexedToken } from "./token-index.ts";
@@ -54,7 +55,8 @@ export function readCurrencyQuestion(
       input.verified !== true &&
       input.currencyId === undefined &&
       input.depositAddressOnly !== true,
-    fits: (token, { chain }) => {
+    fits: (token, end) => {
+      const { chain } = end;
       const { currency, configured } = token;
       if (input.defaultList === true && !configured) return undefined;
       if (input.verified === true && !currency.verified) return undefined;
@@ -62,15 +64,11 @@ export function readCurrencyQuestion(
       if (exact?.has(`${currency.chainId}:${currency.address}`) === false) return undefined;
       const address = parseCurrency(chain, sought);
       if (given !== undefined && currency.address !== address) return undefined;
-      if (input.depositAddressOnly === true && !(hasDepositAddresses(chain) && currency.supportsBridging))
+      if (input.depositAddressOnly === true && !(addressesOn(end).isEnabled && currency.supportsBridging))
         return undefined;
       return term === "" || address === currency.address ? 0 : termRelevance(token, term);
     },
   };
-}
-
-function hasDepositAddresses(chain: RequestEnd["chain"]): boolean {
-  return chain.contracts?.depositAddressFactory !== undefined;
 }
 
 /** Whether a text is not a valid currency on any configured chain. */

@@ -1,5 +1,10 @@
 import type { NonEvmConnection } from "@causeway/chains";
-import type { ChainDirectory, ConnectedNonEvmChain, RequestEnd } from "../chains/chains.port.ts";
+import type {
+  ChainDirectory,
+  ConnectedChain,
+  ConnectedNonEvmChain,
+  RequestEnd,
+} from "../chains/chains.port.ts";
 
 /** A chain of any family by its id. Undefined if it is not configured or not enabled. */
 export function endOf<R extends NonEvmConnection>(
@@ -12,6 +17,14 @@ export function endOf<R extends NonEvmConnection>(
 /** Every enabled chain of any family. */
 export function everyEnd(chains: Pick<ChainDirectory, "all" | "nonEvmChains">): readonly RequestEnd[] {
   return [...chains.all, ...chains.nonEvmChains];
+}
+
+/** What an EVM chain or another one has of something that exists on both. */
+export function perKind<T>(
+  end: RequestEnd,
+  made: { evm(end: ConnectedChain): T; nonEvm(end: ConnectedNonEvmChain): T },
+): T {
+  return isNonEvm(end) ? made.nonEvm(end) : made.evm(end);
 }
 
 /** Whether it is a non-EVM chain. */

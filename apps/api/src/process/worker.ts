@@ -71,7 +71,7 @@ export async function startWorker(
   const reconciling = { ...context, queuedLegs };
   const addresses = await startDepositAddresses(reconciling);
   const locks = startLeaderLocks(context);
-  startWatchers(paying, locks.lead, addresses.watch);
+  startWatchers(paying, locks.lead, addresses.watch, addresses.look);
   const settling = startSettlement(paying, locks.lead);
   const webhooks = startWebhooks(context);
 

@@ -31,7 +31,6 @@ import type { ChosenRoute } from "./routing/chosen-route.ts";
 import { priceCalls } from "./routing/dry-run-calls.ts";
 import { dryRunFirst } from "./routing/dry-run-first.ts";
 import { judgeSponsor } from "./routing/judge-sponsor.ts";
-import { evmOf } from "./sides/side.ts";
 import { withQuoted } from "./with-quoted.ts";
 
 /** What agreeing on terms needs. `solver` is the address that signs orders and pays. */
@@ -193,7 +192,7 @@ async function workOut(
     return { question, valued, agreement: { ...agreement, terms: { ...terms, permit } } };
   }
   if (addressOptions === undefined) return { question, valued, agreement };
-  const atAddress = withAddress(terms, evmOf(question.from).chain, addressOptions);
+  const atAddress = withAddress(terms, question.from.depositAddressOf, addressOptions);
   return { question, valued, agreement: { ...agreement, terms: atAddress } };
 }
 

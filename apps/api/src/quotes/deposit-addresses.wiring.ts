@@ -1,5 +1,5 @@
 import { createCodeCache } from "../chains/code-cache.adapter.ts";
-import type { ConnectedChain } from "../chains/chains.port.ts";
+import type { ConnectedChain, ConnectedNonEvmChain } from "../chains/chains.port.ts";
 import { pollFacts } from "../db/polled-facts.postgres.ts";
 import { pooledRandomBytes } from "../db/pooled-bytes.adapter.ts";
 import type { Services } from "../db/services.port.ts";
@@ -30,6 +30,8 @@ export function addressServices(
 export interface AddressWork {
   /** Watches a chain's deposit addresses: called with each scanned block. */
   readonly watch: (connected: ConnectedChain) => (atBlock: bigint) => Promise<void>;
+  /** Looks at a non-EVM chain's deposit addresses: called at any news of the chain. */
+  readonly look: (connected: ConnectedNonEvmChain) => () => Promise<void>;
 }
 
 /** Watches deposit addresses. Does nothing if the instance has none. */
@@ -37,7 +39,11 @@ export async function startDepositAddresses(
   services: Services & { readonly lifecycle: Lifecycle },
 ): Promise<AddressWork> {
   const { chains, events, lifecycle, reads } = services;
-  if (services.depositAddressOperator === undefined) return { watch: () => async () => undefined };
+  const hasTransferAddresses = chains.nonEvmChains.some(
+    ({ connection }) => connection.depositAddresses !== undefined,
+  );
+  if (services.depositAddressOperator === undefined && !hasTransferAddresses)
+    return { watch: () => async () => undefined, look: () => async () => undefined };
   // Money at an address may be quoted to a non-EVM chain.
   const chainIds = everyEnd(chains).map(({ chain }) => chain.id);
   const polled = await pollFacts(reads, events, chainIds, POLLED_EVERY_MS);
@@ -50,7 +56,30 @@ export async function startDepositAddresses(
   return {
     watch: (connected) => {
       const watch = createAddressWatch(watching, connected);
+      if (services.depositAddressOperator === undefined) return async () => undefined;
       return (atBlock) => watch.look(atBlock);
     },
+    look: (connected) => lookAtNewBlocks(watching, connected),
+  };
+}
+
+/** Explorers may list payments later than the node: looks again after this part of a block time. */
+const LOOK_AGAIN_PER_BLOCK = 5;
+const MIN_LOOK_AGAIN_MS = 1_000;
+
+/** Looks once per new block, and again while the block is the newest one. */
+function lookAtNewBlocks(services: AddressServices, connected: ConnectedNonEvmChain): () => Promise<void> {
+  const { chain, connection } = connected;
+  const { depositAddresses } = connection;
+  const watch = createAddressWatch(services, connected);
+  const againMs = Math.max(MIN_LOOK_AGAIN_MS, (chain.blockTimeSeconds * 1000) / LOOK_AGAIN_PER_BLOCK);
+  let last: { readonly hash: string; readonly atMs: number } | undefined;
+  return async () => {
+    if (depositAddresses === undefined) return;
+    const { number, hash } = await depositAddresses.newest();
+    const atMs = performance.now();
+    if (hash === last?.hash && atMs - last.atMs < againMs) return;
+    await watch.look(number);
+    last = { hash, atMs };
   };
 }

@@ -1,6 +1,5 @@
-import { amountToUsdUp, gasCostWei } from "@causeway/domain";
+import { amountToUsdUp } from "@causeway/domain";
 import type { Market } from "./market.ts";
-import { evmOf } from "./sides/side.ts";
 import type { QuoteQuestion } from "./quote-question.ts";
 
 /**
@@ -18,8 +17,6 @@ export function originGasOf(
   const isSent = permit !== undefined || (originGasOverhead !== undefined && origin !== destination);
   const units = sweepGas ?? (isSent ? gasUnits + BigInt(originGasOverhead ?? 0) : undefined);
   if (units === undefined) return undefined;
-  const { chain, pulse } = evmOf(from);
-  const wei = gasCostWei(units, pulse.gasPrices(), chain.fees.minPriorityFeeWei, chain.fees.gasMarginBps);
-  const priceUsd = market.usd(chain.native);
-  return amountToUsdUp(wei, { decimals: chain.native.decimals, priceUsd });
+  const { native } = origin.chain;
+  return amountToUsdUp(from.originCost(units), { decimals: native.decimals, priceUsd: market.usd(native) });
 }

@@ -42,7 +42,7 @@ export interface QuoteQuestion {
   readonly tokens: TokensOfQuestion;
   /** Calls that the fill makes with the output. Absent: the output is paid to the recipient. */
   readonly calls: AskedCalls | undefined;
-  /** Gas units of the sweep from the deposit address. Absent: the user deposits. */
+  /** What the sweep of the deposit address uses, in units of `from`. Absent: the user deposits. */
   readonly sweepGas: bigint | undefined;
 }
 

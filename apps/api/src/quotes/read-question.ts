@@ -5,7 +5,7 @@ import { wholeNumber } from "@causeway/wire";
 import type { AppBalancePolicy } from "../balances/app-balance.port.ts";
 import type { AskingKey } from "../balances/sponsors.port.ts";
 import type { ChainDirectory, RequestEnd } from "../chains/chains.port.ts";
-import { type AddressOptions, askForAddress, refuseUnmovable, sweepGasOf } from "../deposits/index.ts";
+import { type AddressOptions, askForAddress, refuseUnmovable } from "../deposits/index.ts";
 import { endOf } from "../http/request-end.ts";
 import {
   depositsClosed,
@@ -26,7 +26,7 @@ import { readSwapChoice } from "./routing/swap-choice.ts";
 import { refuseUntraceable } from "./routing/untraceable.ts";
 import { noSends, refuseIncapable } from "./sides/capabilities.ts";
 import { sideOf } from "./sides/side-of.ts";
-import { evmOf, type Side } from "./sides/side.ts";
+import type { Side } from "./sides/side.ts";
 
 /**
  * Far more than a wallet needs in addition to a deposit, but little enough to advance until the output pays
@@ -65,13 +65,18 @@ export function readQuestion(
   key: AskingKey | undefined,
 ): ReadQuestion {
   const ends = readEnds(services.chains, input);
-  const { quoted, addressOptions } = askForAddress(input);
+  const { quoted, addressOptions } = askForAddress(input, ends.origin.chain, ends.from);
   const plain = readPlain(services, ends, quoted);
   const fees = readFeeOptions(input, key, services.appBalance !== undefined);
   if (fees !== undefined) refuseUncollectable(services, plain, fees);
   const permit = input.usePermit === true ? choosePermit(services, plain, input) : undefined;
   if (addressOptions !== undefined)
-    refuseUnmovable({ ...plain, origin: evmOf(plain.from) }, services.depositAddressOperator);
+    refuseUnmovable(
+      plain,
+      plain.from.evm === undefined || services.depositAddressOperator !== undefined
+        ? plain.from.depositAddressOf
+        : undefined,
+    );
   const calls = readAskedCalls(input, plain);
   if (calls !== undefined) refuseUntraceable(plain, "SERVICE_UNAVAILABLE", "txs", "txs is not available");
   const tokens = checkTokens(services, plain);
@@ -87,7 +92,7 @@ export function readQuestion(
       permit,
       tokens,
       calls,
-      sweepGas: addressOptions && sweepGasOf(plain.originCurrency.address),
+      sweepGas: addressOptions && plain.from.sweepGas(plain.originCurrency),
     },
     addressOptions,
   };

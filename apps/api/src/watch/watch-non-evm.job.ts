@@ -13,12 +13,18 @@ const MAX_STAND_BY_MS = 5_000;
 
 /**
  * Watches one non-EVM chain while this process leads it: reads final deposits, attributes deposits that were
- * mapped late, and tracks open payments, at any news and at least once per interval. None of the three waits
- * for the others.
+ * mapped late, tracks open payments, and looks at deposit addresses, at any news and at least once per
+ * interval. None of the four waits for the others.
+ * @param look at deposit addresses. Absent: there are none.
  */
-export function watchNonEvm(services: WorkerServices, connected: TransferChain, leadOf: Lead): Watcher {
+export function watchNonEvm(
+  services: WorkerServices,
+  connected: TransferChain,
+  leadOf: Lead,
+  look: () => Promise<void> = async () => {},
+): Watcher {
   const closing = new AbortController();
-  const loop = standBy(services, connected, leadOf, closing.signal);
+  const loop = standBy(services, connected, leadOf, { look, closing: closing.signal });
   return {
     async close(): Promise<void> {
       closing.abort();
@@ -31,7 +37,7 @@ async function standBy(
   services: WorkerServices,
   connected: TransferChain,
   leadOf: Lead,
-  closing: AbortSignal,
+  { look, closing }: { readonly look: () => Promise<void>; readonly closing: AbortSignal },
 ): Promise<void> {
   const facts = { chain: connected.chain.name };
   let pauseMs = STAND_BY_MS;
@@ -41,7 +47,7 @@ async function standBy(
       leadership = await leadOf(watchOf(connected.chain.id), closing);
       if (leadership) {
         const stop = AbortSignal.any([closing, leadership.lost]);
-        await lead(services, connected, leadership.worked, stop);
+        await lead(services, connected, leadership.worked, { look, stop });
       }
       pauseMs = STAND_BY_MS;
     } catch (error) {
@@ -58,7 +64,7 @@ async function lead(
   services: WorkerServices,
   connected: TransferChain,
   worked: () => void,
-  stop: AbortSignal,
+  { look, stop }: { readonly look: () => Promise<void>; readonly stop: AbortSignal },
 ): Promise<void> {
   const { chain, connection } = connected;
   await openNonEvmLane(services, connected);
@@ -82,6 +88,7 @@ async function lead(
     again(services, connected, connection, stop, read),
     again(services, connected, connection, stop, () => attributeLate(services, connected)),
     again(services, connected, connection, stop, () => trackNonEvm(services, connected)),
+    again(services, connected, connection, stop, look),
   ]);
 }
 

@@ -1,5 +1,6 @@
 import type { Lifecycle } from "@causeway/service-kit";
 import type { EvmChain } from "../chains/chains.wiring.ts";
+import type { TransferChain } from "../chains/chains.port.ts";
 import type { Lead } from "../db/leadership.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import { watchChain, type HeadWork } from "./watch-chain.job.ts";
@@ -8,11 +9,13 @@ import { watchNonEvm } from "./watch-non-evm.job.ts";
 /**
  * Starts the watcher of every chain.
  * @param afterScan work that follows each scan of an EVM chain
+ * @param look at the deposit addresses of a non-EVM chain
  */
 export function startWatchers(
   services: WorkerServices & { readonly evmChains: readonly EvmChain[]; readonly lifecycle: Lifecycle },
   lead: Lead,
   afterScan: (chain: EvmChain) => HeadWork,
+  look: (chain: TransferChain) => () => Promise<void>,
 ): void {
   const { lifecycle } = services;
   for (const one of services.evmChains) {
@@ -20,7 +23,7 @@ export function startWatchers(
     lifecycle.add(`watcher of ${one.chain.name}`, () => watcher.close());
   }
   for (const one of services.chains.nonEvmChains) {
-    const watcher = watchNonEvm(services, one, lead);
+    const watcher = watchNonEvm(services, one, lead, look(one));
     lifecycle.add(`watcher of ${one.chain.name}`, () => watcher.close());
   }
 }

@@ -15,6 +15,7 @@ import {
   type NonEvmTransaction,
 } from "../non-evm-connection.ts";
 import { observed, type NonEvmOptions } from "../non-evm-options.ts";
+import { transactionOf } from "./address-outputs.ts";
 import { cursorText, finalBlocksAfter, readCursor, upToOf, type BlockToRead } from "./arrivals.ts";
 import { selectCoins } from "./coin-selection.ts";
 import {
@@ -23,17 +24,25 @@ import {
   hexOf,
   isKeyProgram,
   judgeDeposit,
-  readRawTransaction,
   scriptOf,
   scriptOfAddress,
   type BitcoinTransaction,
 } from "@causeway/families/bitcoin";
+import { depositPrivateKeys } from "./deposit-keys.ts";
 import { createExplorer, type Explorer } from "./explorer.ts";
 import { keptFeeRate, MOST } from "./fee-rate.ts";
 import { paymentOutputs, scriptOfKey, signedTransaction, textScript } from "./payment-transaction.ts";
-import { keyOf, replacementFee, sharedInputs, type FormerAttempt } from "./replacement.ts";
+import { keyOf, replacementFee, sharedInputs } from "./replacement.ts";
 import { createBitcoinReads, type BitcoinReads } from "./rpc.ts";
 import { dustLimit, feeFor, vsizeOf } from "./sizes.ts";
+import {
+  createSweeps,
+  ownInputs,
+  signedAttempt,
+  spentBy,
+  type SignedAttempt,
+  type SigningKeys,
+} from "./sweeps.ts";
 import { createWallet } from "./wallet.ts";
 
 const NATIVE = encodeAddress("bitcoin-vm", nativeCurrency("bitcoin-vm"));
@@ -75,6 +84,8 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
     onUnlisted: (error) => options.onFault(error),
   });
   const rate = keptFeeRate(explorer, options.now);
+  const { depositAddressKey } = options;
+  const sweeps = createSweeps(facts, depositAddressKey, { reads, explorer });
   const addresses = [attestation.depository, ...attestation.additionalDepositories];
   const depositories = new Set(addresses.filter((address) => address !== undefined).map(scriptOf));
 
@@ -109,12 +120,6 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
     };
   };
 
-  const former = (attempt: NonEvmAttempt): FormerAttempt & { readonly transaction: BitcoinTransaction } => {
-    const transaction = transactionOf(attempt.raw);
-    const { txid, inputs, vsize } = transaction;
-    return { transaction, txid, inputs, vsize, fee: attempt.fee };
-  };
-
   const outcome = async ({ raw }: Pick<NonEvmAttempt, "raw">): Promise<NonEvmOutcome> => {
     const own = transactionOf(raw);
     const found = await reads.anywhere(own.txid);
@@ -123,19 +128,22 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
       const block = { number: BigInt(height), hash: `0x${hash}` satisfies Hex };
       return { kind: confirmations >= facts.confirmations ? "final" : "mined", block };
     }
-    const rival = await finalRival(reads, explorer, own);
+    const rival = await finalRival(reads, explorer, { ...own, inputs: ownInputs(own, ownScript) });
     if (rival !== undefined) return { kind: "dead", reason: `${rival} spends the same outputs` };
     return { kind: found === undefined ? "unseen" : "pending" };
   };
 
   const attemptOf = async (
-    key: Uint8Array,
+    signing: SigningKeys,
     payment: NonEvmPayment,
-    before: readonly FormerAttempt[],
+    before: readonly SignedAttempt[],
     reserved: readonly Hex[],
   ): Promise<NonEvmAttempt> => {
-    const outputs = paymentOutputs(scriptOfAddress(payment.recipient), payment.amount, payment.orderId);
-    const taken = new Set(reserved.flatMap((raw) => transactionOf(raw).inputs.map(keyOf)));
+    const paid = paymentOutputs(scriptOfAddress(payment.recipient), payment.amount, payment.orderId);
+    const taken = spentBy(reserved);
+    const brought = await sweeps.broughtFor(payment, before, taken, signing);
+    const outputs = [...paid, ...brought.outputs];
+    const broughtVsize = vsizeOf(witnessInputs(brought.spent.length), []) - vsizeOf([], []);
     const required = await Promise.all(
       sharedInputs(before).map(async (coin) => await wallet.unspentInChain(coin)),
     );
@@ -147,30 +155,37 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
       available: spendable.filter((coin) => !mustNot.has(keyOf(coin))),
       kind: "witnessKey",
       outputs: outputs.map(({ script }) => script),
-      amount: payment.amount,
+      amount: payment.sweeps === undefined ? payment.amount : 0n,
       changeScript: ownScript,
-      fee: (vsize) => replacementFee(before, vsize, perKilobyte),
+      fee: (vsize) => replacementFee(before, vsize + broughtVsize, perKilobyte),
     });
     if (selection === undefined)
       throw new InsufficientInventory(`insufficient solver balance for ${payment.amount} and its fee`);
-    const { inputs, change, fee } = selection;
+    const { change } = selection;
+    const fee = selection.fee + brought.lost;
+    // The owner of the first input is the depositor.
+    const inputs = [...brought.spent, ...selection.inputs];
     const all = change > 0n ? [...outputs, { script: ownScript, amount: change }] : outputs;
     const most = feeFor(
       vsizeOf(
-        inputs.map(() => "witnessKey"),
+        witnessInputs(inputs.length),
         all.map(({ script }) => script),
       ),
       MOST,
     );
     if (fee > most * DEAREST_REPLACEMENT)
       throw new InsufficientInventory("another attempt would exceed the maximum fee");
-    const { txid, bytes } = signedTransaction(key, inputs, all);
+    const { txid, bytes } = signedTransaction([signing.ofSolver, ...brought.keys], inputs, all);
     return { raw: `0x${hexOf(bytes)}`, txId: `0x${txid}`, fee, madeAtMs: options.now() };
   };
 
   // A transfer from the recipient to themselves does not count as a payment.
-  const refusal = (payment: Omit<NonEvmPayment, "orderId">): string | undefined =>
-    payment.recipient === solver ? "recipient must differ from the payer" : refusalOf(payment, depositories);
+  const refusal = (payment: Omit<NonEvmPayment, "orderId">): string | undefined => {
+    if (payment.recipient === solver) return "recipient must differ from the payer";
+    if (payment.sweeps === undefined) return refusalOf(payment, depositories);
+    const isDeposit = depositories.has(scriptOfAddress(payment.recipient));
+    return isDeposit ? refusalOf(payment, new Set()) : "a sweep must pay a depository";
+  };
 
   const connection: NonEvmConnection = {
     vm: "bitcoin-vm",
@@ -178,6 +193,7 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
     // Both attempts spend a common output.
     replaces: true,
     takesBack: true,
+    ...(sweeps.addresses !== undefined && { depositAddresses: sweeps.addresses }),
     arrivals: async (text): Promise<NonEvmArrivals> => {
       const cursor = text === undefined ? undefined : readCursor(text);
       const blocks = await finalBlocksAfter(reads, cursor, {
@@ -227,37 +243,40 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
   };
 
   const prepareWith =
-    (key: Uint8Array): PayingConnection["prepare"] =>
+    (signing: SigningKeys): PayingConnection["prepare"] =>
     async (payment, before, reserved) => {
       const takesBack = payment.recipient === solver && before.length > 0;
       const why = takesBack ? undefined : refusal(payment);
       if (why !== undefined) throw new RangeError(why);
-      const alive: FormerAttempt[] = [];
+      const alive: SignedAttempt[] = [];
       for (const attempt of before) {
         const { kind } = await outcome(attempt);
         if (kind === "mined" || kind === "final")
           throw inconsistent("getrawtransaction", "an earlier attempt at this payment was mined");
-        if (kind !== "dead") alive.push(former(attempt));
+        if (kind !== "dead") alive.push(signedAttempt(attempt, ownScript));
       }
-      return await attemptOf(key, payment, alive, reserved);
+      return await attemptOf(signing, payment, alive, reserved);
     };
 
   return {
     ...connection,
-    withKey: (privateKey) => {
+    withKey: (privateKey, depositKey) => {
       const key = bytesIn(privateKey.slice(2)) ?? new Uint8Array();
       if (scriptOfKey(key) !== ownScript)
         throw new RangeError(`chain ${attestation.name}: key does not match the solver address`);
-      return { ...connection, prepare: prepareWith(key) };
+      if (depositAddressKey !== undefined && depositKey === undefined)
+        throw new RangeError(`chain ${attestation.name}: DEPOSIT_ADDRESS_BITCOIN_XPRV is required`);
+      const ofAddress =
+        depositAddressKey === undefined || depositKey === undefined
+          ? undefined
+          : depositPrivateKeys(facts.network, depositKey, depositAddressKey);
+      return { ...connection, prepare: prepareWith({ ofSolver: key, ofAddress }) };
     },
   };
 }
 
-/** @throws RangeError for bytes that are no transaction */
-function transactionOf(raw: Hex): BitcoinTransaction {
-  const transaction = readRawTransaction(bytesIn(raw.slice(2)) ?? new Uint8Array());
-  if (transaction === undefined) throw new RangeError("invariant violated: attempt is not a transaction");
-  return transaction;
+function witnessInputs(count: number): readonly "witnessKey"[] {
+  return Array.from({ length: count }, () => "witnessKey");
 }
 
 function refusalOf(

@@ -13,8 +13,8 @@ export interface DepositWish {
   readonly depositoryScript: string;
   /** Satoshis. */
   readonly amount: bigint;
-  /** What the deposit carries: its order's id. */
-  readonly text: string;
+  /** The id of the order. Undefined: none, because the deposit pays an address of its order. */
+  readonly text: string | undefined;
   /** What the user can spend. */
   readonly coins: readonly Coin[];
   /** The bytes of the transactions that created the outputs, by id: needed only for legacy scripts. */
@@ -41,7 +41,7 @@ export function depositTransaction(wish: DepositWish): DepositTransaction | unde
   if (kind === undefined || way === undefined) return undefined;
   const outputs = [
     { script: wish.depositoryScript, amount: wish.amount },
-    { script: textScript(wish.text), amount: 0n },
+    ...carried(wish.text).map((script) => ({ script, amount: 0n })),
   ];
   const selection = selectCoins({
     required: [],
@@ -78,7 +78,11 @@ export function usualDepositFee(
   wish: Pick<DepositWish, "userScript" | "depositoryScript" | "text" | "rate">,
 ): bigint {
   const kind = inputKindOf(wish.userScript) ?? "keyHash";
-  return feeFor(vsizeOf([kind], [wish.depositoryScript, textScript(wish.text), wish.userScript]), wish.rate);
+  return feeFor(vsizeOf([kind], [wish.depositoryScript, ...carried(wish.text), wish.userScript]), wish.rate);
+}
+
+function carried(text: string | undefined): readonly string[] {
+  return text === undefined ? [] : [textScript(text)];
 }
 
 /** What a signer needs in addition to the output; undefined when that is not known. */

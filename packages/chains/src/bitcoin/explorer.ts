@@ -18,7 +18,7 @@ export interface SpendHints {
 /** What else an explorer knows: what an address holds, and what fees are. */
 export interface Explorer extends SpendHints {
   /** @param address as the network writes it @throws RpcFault */
-  coinsOf(address: string): Promise<readonly ReportedOutput[]>;
+  outputsOf(address: string): Promise<readonly ReportedOutput[]>;
   /** Satoshis per 1 000 virtual bytes; undefined when it has no opinion. @throws RpcFault */
   feeRate(withinBlocks: number): Promise<bigint | undefined>;
 }
@@ -30,7 +30,7 @@ export function createExplorer(url: string, onCall?: ObserveCall): Explorer {
     jsonOf(name, await client.get(name, path));
   return {
     spendOf: async (txid, vout) => readOutspend(await ask("outspend", `/tx/${txid}/outspend/${vout}`)),
-    coinsOf: async (address) => readUnspentOutputs(await ask("utxo", `/address/${address}/utxo`)),
+    outputsOf: async (address) => readUnspentOutputs(await ask("utxo", `/address/${address}/utxo`)),
     feeRate: async (withinBlocks) => readFeeRate(await ask("fee-estimates", "/fee-estimates"), withinBlocks),
     close: async () => await client.close(),
   };

@@ -3,7 +3,7 @@ import { pubECDSA } from "@scure/btc-signer/utils.js";
 import { Script } from "@scure/btc-signer";
 import type { OrderId } from "@causeway/domain";
 import type { Coin } from "./coin-selection.ts";
-import { bytesIn, hexOf, type BitcoinOutput } from "@causeway/families/bitcoin";
+import { bytesIn, hexOf, type BitcoinOutput, type BitcoinUnlocking } from "@causeway/families/bitcoin";
 
 /**
  * Below it a transaction says that it may be replaced by one that pays more (BIP 125), and is not bound by
@@ -29,22 +29,28 @@ export function paymentOutputs(
   return orderId === undefined ? [paid] : [paid, { script: textScript(orderId), amount: 0n }];
 }
 
+/** Whether this unlocks an output of a key's witness program. @param script of that program, hex */
+export function isUnlockedBy({ witness }: Pick<BitcoinUnlocking, "witness">, script: string): boolean {
+  const [, publicKey] = witness;
+  return publicKey !== undefined && witness.length === 2 && hexOf(p2wpkh(publicKey).script) === script;
+}
+
 /** The script of a key's own witness program. */
 export function scriptOfKey(privateKey: Uint8Array): string {
   return hexOf(p2wpkh(pubECDSA(privateKey)).script);
 }
 
 /**
- * Signs a transaction that spends outputs of the key's witness program. Deterministic: equal arguments give
+ * Signs a transaction that spends outputs of the keys' witness programs. Deterministic: equal arguments give
  * equal bytes.
  */
 export function signedTransaction(
-  privateKey: Uint8Array,
+  privateKeys: readonly Uint8Array[],
   inputs: readonly Coin[],
   outputs: readonly BitcoinOutput[],
 ): { readonly txid: string; readonly bytes: Uint8Array } {
   const tx = unsignedTransaction(inputs, outputs);
-  tx.sign(privateKey);
+  for (const key of privateKeys) tx.sign(key);
   tx.finalize();
   return { txid: tx.id, bytes: tx.extract() };
 }

@@ -71,6 +71,8 @@ export interface BitcoinReads {
    * @throws RpcFault
    */
   isUnspent(coin: Pick<BitcoinInput, "txid" | "vout">, withWaiting: boolean): Promise<boolean>;
+  /** Confirmations of such an output; 0 for any other. @throws RpcFault */
+  confirmationsOf(coin: Pick<BitcoinInput, "txid" | "vout">, withWaiting: boolean): Promise<number>;
   /** Height and hash of the newest block. @throws RpcFault */
   newest(): Promise<{ readonly height: number; readonly hash: string }>;
   /** @throws RpcFault, also above the newest block */
@@ -148,6 +150,13 @@ export function createBitcoinReads(transport: RpcTransport, facts: BitcoinAttest
     return hex === undefined ? undefined : readBytes(hex, txid);
   };
 
+  const confirmationsOf: BitcoinReads["confirmationsOf"] = async ({ txid, vout }, withWaiting) => {
+    const answer = await transport.request("gettxout", [txid, vout, withWaiting]);
+    if (answer === null) return 0;
+    const { confirmations } = fieldsOf("gettxout", answer);
+    return isInteger(confirmations) ? confirmations : 0;
+  };
+
   return {
     transaction: async (txid) => {
       await checkChain();
@@ -210,12 +219,8 @@ export function createBitcoinReads(transport: RpcTransport, facts: BitcoinAttest
       readBytes(hex, txid);
       return bytesIn(hex);
     },
-    isUnspent: async ({ txid, vout }, withWaiting) => {
-      const answer = await transport.request("gettxout", [txid, vout, withWaiting]);
-      if (answer === null) return false;
-      const { confirmations } = fieldsOf("gettxout", answer);
-      return isInteger(confirmations) && confirmations > 0;
-    },
+    isUnspent: async (coin, withWaiting) => (await confirmationsOf(coin, withWaiting)) > 0,
+    confirmationsOf,
     newest: async () => {
       await checkChain();
       const hash = readBlockHash(await transport.request("getbestblockhash", []));

@@ -37,9 +37,9 @@ export interface BitcoinUsers extends OpenNonEvmUsers {
 }
 
 /**
- * The user's side of Bitcoin: their balance, unconfirmed outputs included, and the transaction for their wallet
- * to sign. It trusts the explorer alone: a wrong answer makes a transaction that the network rejects. Undefined
- * without an explorer: only that knows the unspent outputs of an address.
+ * The user's side of Bitcoin: their balance, unconfirmed outputs included, and the transaction for their
+ * wallet to sign. It trusts the explorer alone: a wrong answer makes a transaction that the network rejects.
+ * Undefined without an explorer: only that knows the unspent outputs of an address.
  */
 export function connectBitcoinUsers({
   chain,
@@ -57,7 +57,7 @@ export function connectBitcoinUsers({
 
   const coinsOf = async (user: Hex) => {
     const address = decodeBitcoinAddress(network, user);
-    return address === undefined ? [] : await explorer.coinsOf(address);
+    return address === undefined ? [] : await explorer.outputsOf(address);
   };
   const sourceOf = async (txid: string): Promise<Uint8Array | undefined> => {
     const { status, text } = await client.get("tx", `/tx/${txid}/hex`);
@@ -68,7 +68,7 @@ export function connectBitcoinUsers({
   return {
     balance: async (user, currency) =>
       currency === NATIVE ? (await coinsOf(user)).reduce((sum, { amount }) => sum + amount, 0n) : 0n,
-    deposit: async ({ user, amount, orderId, publicKey }) => {
+    deposit: async ({ user, amount, orderId, to, publicKey }) => {
       const userScript = scriptOfAddress(user);
       const [listed, perKilobyte] = await Promise.all([coinsOf(user), rate()]);
       const coins = listed.toSorted(largestFirst).slice(0, MAX_COINS);
@@ -80,9 +80,9 @@ export function connectBitcoinUsers({
         }
       const wish = {
         userScript,
-        depositoryScript,
+        depositoryScript: to === undefined ? depositoryScript : scriptOfAddress(to),
         amount,
-        text: orderId,
+        text: to === undefined ? orderId : undefined,
         sources,
         rate: perKilobyte,
         publicKey: publicKey === undefined ? undefined : bytesIn(publicKey.replace(/^0x/, "")),
@@ -100,10 +100,12 @@ export function connectBitcoinUsers({
           // Wallets of existing clients read hex.
           ...(made !== undefined && { psbt: Buffer.from(made.psbt, "base64").toString("hex") }),
           payment: {
-            address: depositoryAddress,
+            address: to === undefined ? depositoryAddress : formatAddress(chain, to),
             amount: amount.toString(),
-            opReturn: orderId,
-            opReturnHex: `0x${Buffer.from(orderId).toString("hex")}`,
+            ...(to === undefined && {
+              opReturn: orderId,
+              opReturnHex: `0x${Buffer.from(orderId).toString("hex")}` as const,
+            }),
           },
         },
         fee: made?.fee ?? usualDepositFee(wish),

@@ -24,7 +24,7 @@ function aWorld(amounts: readonly bigint[]) {
       },
     },
     explorer: {
-      coinsOf: async () => {
+      outputsOf: async () => {
         if (world.refuses)
           throw new RpcFault({ kind: "refused", method: "utxo", reason: "Too many unspent outputs (>500)" });
         return await Promise.resolve(world.listed);

@@ -40,7 +40,7 @@ export function createWallet(
     onUnlisted,
   }: {
     readonly reads: Pick<BitcoinReads, "bytes" | "isUnspent">;
-    readonly explorer: Pick<Explorer, "coinsOf">;
+    readonly explorer: Pick<Explorer, "outputsOf">;
     onUnlisted(error: RpcFault): void;
   },
 ): Wallet {
@@ -59,7 +59,7 @@ export function createWallet(
 
   const list = async (): Promise<readonly Pick<Coin, "txid" | "vout" | "amount">[]> => {
     try {
-      return (await explorer.coinsOf(address)).filter(({ isConfirmed }) => isConfirmed);
+      return (await explorer.outputsOf(address)).filter(({ isConfirmed }) => isConfirmed);
     } catch (error) {
       if (!(error instanceof RpcFault) || known.size === 0) throw error;
       onUnlisted(error);

@@ -30,6 +30,7 @@ export {
   type BitcoinInput,
   type BitcoinOutput,
   type BitcoinTransaction,
+  type BitcoinUnlocking,
 } from "./raw-transaction.ts";
 export {
   addressBytesOfScript,

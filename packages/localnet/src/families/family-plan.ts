@@ -1,5 +1,6 @@
 import { localPrivateKey } from "@causeway/config";
-import type { Hex } from "viem";
+import { hexToBytes, type Hex } from "viem";
+import { HDKey } from "viem/accounts";
 import { localAccount } from "../accounts.ts";
 
 /** Ports of the nodes of chains without account nonces. */
@@ -39,6 +40,12 @@ export const familyChains = {
 export const familyKey = (role: "solver" | "allocator" | "owner" | "user", index = 0): Hex =>
   localPrivateKey(role, index);
 
+/** Deposit addresses on Bitcoin derive from it. In the format of test networks. */
+const depositKeys = HDKey.fromMasterSeed(hexToBytes(localPrivateKey("depositAddressOperator", 0)), {
+  public: 0x043587cf,
+  private: 0x04358394,
+});
+
 /** The variables that `configs/chains.local.json` asks for. */
 export function familyNodeEnvironment(urls: FamilyUrls): Record<string, string> {
   return {
@@ -51,12 +58,20 @@ export function familyNodeEnvironment(urls: FamilyUrls): Record<string, string> 
 
 /** The solver's keys there, for workers. */
 export function familySolverKeys(): Record<string, string> {
-  return { SOLVER_SOLANA_KEY: familyKey("solver"), SOLVER_BITCOIN_KEY: familyKey("solver") };
+  return {
+    SOLVER_SOLANA_KEY: familyKey("solver"),
+    SOLVER_BITCOIN_KEY: familyKey("solver"),
+    DEPOSIT_ADDRESS_BITCOIN_XPRV: depositKeys.privateExtendedKey,
+  };
 }
 
 /** The solver's accounts there, for APIs. */
 export function familySolverAddresses({ solana, bitcoin }: FamilyAccounts): Record<string, string> {
-  return { SOLVER_SOLANA_ADDRESS: solana, SOLVER_BITCOIN_ADDRESS: bitcoin };
+  return {
+    SOLVER_SOLANA_ADDRESS: solana,
+    SOLVER_BITCOIN_ADDRESS: bitcoin,
+    DEPOSIT_ADDRESS_BITCOIN_XPUB: depositKeys.publicExtendedKey,
+  };
 }
 
 /** Receives deposits on the exchange, as the chain file says. */

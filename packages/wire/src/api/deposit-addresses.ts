@@ -36,13 +36,13 @@ export const reindexAddressAnswer = z
   .object({
     message: z.string(),
     triggeredCurrencies: z
-      .array(z.object({ currency: evmAddress, symbol: z.string(), balance: digits }))
+      .array(z.object({ currency: accountText, symbol: z.string(), balance: digits }))
       .describe(
         "Balances found, in base units. They are being processed, or stay at the address for a reason.",
       ),
     checkedCurrencies: z.int().describe("Number of currencies whose balance was checked."),
     failedCurrencies: z.int().describe("Number of currencies whose balance could not be read."),
-    failedAddresses: z.array(evmAddress).describe("Currencies whose balance could not be read."),
+    failedAddresses: z.array(accountText).describe("Currencies whose balance could not be read."),
   })
   .meta({ id: "ReindexDepositAddressAnswer" });
 
@@ -57,8 +57,8 @@ export const depositAddressQuery = z.object({
 /** Answer of `GET /deposit-addresses/v1`. */
 export const depositAddressAnswer = z
   .object({
-    depositAddress: evmAddress,
-    address: evmAddress.describe("Same as `depositAddress`."),
+    depositAddress: accountText,
+    address: accountText.describe("Same as `depositAddress`."),
     type: z.enum(["open", "strict"]),
     depositAddressType: z.enum(["open", "strict"]).describe("Same as `type`."),
     requestId: answerHash32.describe("Request for which the address was issued."),
@@ -68,9 +68,9 @@ export const depositAddressAnswer = z
       .describe(
         "Like `depositor` and `recoveryAddress`, null until funds were moved from the address, except for the API key that requested the quote. The quote response contains all three.",
       ),
-    depositor: evmAddress.nullable(),
+    depositor: accountText.nullable(),
     recoveryAddress: evmAddress.nullable(),
-    refundTo: evmAddress
+    refundTo: accountText
       .nullable()
       .describe("The zero address means the sender of the payment. Null if the quote named none."),
     chainId: z.int().describe("Same as `originChainId`."),
@@ -79,7 +79,7 @@ export const depositAddressAnswer = z
       .string()
       .nullable()
       .describe("Id of the origin currency, such as `usdc`; null if it is not listed."),
-    originCurrency: evmAddress,
+    originCurrency: accountText,
     destinationChainId: z.int(),
     destinationCurrency: accountText,
     recipient: accountText,
@@ -92,7 +92,7 @@ export const depositAddressAnswer = z
       .array(
         z.object({
           chainId: z.int(),
-          currency: evmAddress,
+          currency: accountText,
           amount: digits,
           seenAt: z.iso.datetime(),
           heldReason: z
@@ -112,10 +112,10 @@ export const depositAddressAnswer = z
         z.object({
           requestId: answerHash32,
           chainId: z.int(),
-          currency: evmAddress,
+          currency: accountText,
           amount: digits,
           status: z.enum(["planned", "sent", "mined", "final", "void"]),
-          depositTxHash: answerHash32.nullable(),
+          depositTxHash: z.string().nullable().describe("In the format of its chain."),
           createdAt: z.iso.datetime(),
         }),
       )

@@ -35,11 +35,15 @@ export const bitcoinData = z
       .object({
         address: accountText,
         amount: digits.describe("Satoshis, in a single output."),
-        opReturn: answerHash32.describe("Exact text of an OP_RETURN output in the same transaction."),
-        opReturnHex: answerHex.describe("`opReturn` as hex bytes."),
+        opReturn: answerHash32
+          .optional()
+          .describe(
+            "Exact text of an OP_RETURN output in the same transaction. Absent with useDepositAddress: the address is the order's own.",
+          ),
+        opReturnHex: answerHex.optional().describe("`opReturn` as hex bytes."),
       })
       .describe(
-        "Any transaction with these two outputs is a valid deposit. It may have any inputs and any change output.",
+        "Any transaction with these outputs is a valid deposit. It may have any inputs and any change output.",
       ),
   })
   .meta({ id: "BitcoinData" });

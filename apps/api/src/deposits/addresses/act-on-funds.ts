@@ -3,6 +3,7 @@ import {
   awaitsRest,
   decideFunds,
   dependsOnSender,
+  formatAddress,
   layersBeyond,
   oldestLayers,
   quotedState,
@@ -12,17 +13,17 @@ import {
   unreachable,
 } from "@causeway/domain";
 import type { AddressFacts, ErrorCode, FundsDecision, HoldReason, RequestTerms } from "@causeway/domain";
-import type { ConnectedChain } from "../../chains/chains.port.ts";
+import type { RequestEnd } from "../../chains/chains.port.ts";
 import type { DepositAddress, ObservedFunds } from "./deposit-addresses.port.ts";
 import type { Tx } from "../../db/unit-of-work.port.ts";
 import { fillContractOf, orderSignerOf } from "../../chains/index.ts";
 import { endOf } from "../../http/request-end.ts";
 import { sweepJob } from "../../requests/index.ts";
 import type { AddressServices } from "./address-services.ts";
+import { addressesOn } from "./addresses-on.ts";
 import { requoteInput } from "./ask-for-address.ts";
 import { awaitingRequest, lockedStanding } from "./awaiting-request.ts";
 import type { AwaitingRequest } from "./awaiting-request.ts";
-import { findSender } from "./find-sender.ts";
 import type { ConfirmedFunds } from "./find-sender.ts";
 import { returnFacts, valueOf } from "./return-facts.ts";
 import { refundTerms, termsWithRefundTo } from "./successor-terms.ts";
@@ -68,7 +69,7 @@ const temporaryErrors: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
  */
 export async function actOnFunds(
   services: AddressServices,
-  connected: ConnectedChain,
+  connected: RequestEnd,
   at: DepositAddress,
   { funds, confirmed, askUntilMs }: Confirmed,
 ): Promise<void> {
@@ -178,7 +179,7 @@ async function sweep(
 
 async function plan(
   services: AddressServices,
-  connected: ConnectedChain,
+  connected: RequestEnd,
   at: DepositAddress,
   { terms, standing }: AwaitingRequest,
   { funds, confirmed, askUntilMs }: Confirmed,
@@ -219,10 +220,10 @@ async function plan(
   // The search costs node calls, and anyone can send dust: search only if the decision depends on the sender.
   const sender =
     canDecide && dependsOnSender(known, found, back)
-      ? await findSender(services, connected, found)
+      ? await addressesOn(connected).findSender(services, found)
       : undefined;
   const decision: FundsDecision = canDecide
-    ? decideFunds({ ...known, sender }, found, back)
+    ? withinOneDeposit(connected, decideFunds({ ...known, sender }, found, back))
     : { kind: "hold", reason: "CURRENCY_NOT_HELD" };
   const decided = await planDecision(services, connected, {
     at,
@@ -235,6 +236,12 @@ async function plan(
   });
   // Funds held for their amount or sender may be decided differently together with newer funds.
   return decided.kind === "hold" && confirmed < funds.amount ? { kind: "later" } : decided;
+}
+
+/** A transaction on Bitcoin makes one deposit: the excess stays and is decided as the next observation. */
+function withinOneDeposit(end: RequestEnd, decision: FundsDecision): FundsDecision {
+  const { makesSeveralDeposits } = addressesOn(end);
+  return decision.kind === "own" && !makesSeveralDeposits ? { ...decision, excess: 0n } : decision;
 }
 
 interface DecisionContext {
@@ -252,7 +259,7 @@ interface DecisionContext {
 /** For a destination that is no longer configured, keeps what the order names: nothing is filled there. */
 function fillContractsOf(
   { chains }: Pick<AddressServices, "chains">,
-  connected: ConnectedChain,
+  connected: RequestEnd,
   { destination, order }: RequestTerms,
 ): FillContracts {
   const end = endOf(chains, destination.chainId);
@@ -264,7 +271,7 @@ function fillContractsOf(
 
 async function planDecision(
   services: AddressServices,
-  connected: ConnectedChain,
+  connected: RequestEnd,
   deciding: DecisionContext,
 ): Promise<Plan> {
   const { at, terms, funds, decision } = deciding;
@@ -305,7 +312,7 @@ async function planDecision(
       };
     }
     case "requote": {
-      const agreed = await requote(services, deciding, decision.otherwise);
+      const agreed = await requote(services, connected.chain, deciding, decision.otherwise);
       if (agreed === "later") return { kind: "later" };
       if (agreed === undefined)
         return await planDecision(services, connected, { ...deciding, decision: decision.otherwise });
@@ -325,6 +332,7 @@ async function planDecision(
 /** Quotes the funds that arrived. Undefined: not possible, for a permanent reason. */
 async function requote(
   services: AddressServices,
+  chain: RequestEnd["chain"],
   { at, funds, sender, isLate, askUntilMs }: DecisionContext,
   otherwise: FundsDecision,
 ): Promise<RequestTerms | "later" | undefined> {
@@ -340,10 +348,10 @@ async function requote(
       {
         ...question,
         originChainId: funds.chainId,
-        originCurrency: funds.currency,
+        originCurrency: formatAddress(chain, funds.currency),
         amount: funds.amount.toString(),
         tradeType: "EXACT_INPUT",
-        ...(refundTo !== undefined && { refundTo }),
+        ...(refundTo !== undefined && { refundTo: formatAddress(chain, refundTo) }),
       },
       at.keyId,
     );

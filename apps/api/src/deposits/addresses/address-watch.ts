@@ -1,7 +1,7 @@
-import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Address } from "@causeway/domain";
-import type { ConnectedChain } from "../../chains/chains.port.ts";
+import type { RequestEnd } from "../../chains/chains.port.ts";
 import type { DepositAddress, DepositAddressReads } from "./deposit-addresses.port.ts";
+import { addressesOn } from "./addresses-on.ts";
 import type { AddressServices } from "./address-services.ts";
 import { lookAtAddresses } from "./look-at-addresses.ts";
 
@@ -44,18 +44,20 @@ export interface Turn {
  * Chooses the addresses of one look: those with undecided funds and young ones always, all others in address
  * order. Every address gets its turn, however many are issued.
  * @param after where the last turns ended
+ * @param on a non-EVM chain; absent: EVM chains
  */
 export async function nextTurn(
   reads: Pick<DepositAddressReads, "undecided" | "active" | "waiting" | "quiet">,
   chainId: number,
   nowMs: number,
   after: Turns,
+  on?: number,
 ): Promise<Turn> {
   const [undecided, young, waiting, quiet] = await Promise.all([
     reads.undecided(chainId, MAX_PER_LOOK.undecided),
-    reads.active(nowMs - YOUNG_MS, MAX_PER_LOOK.young),
-    reads.waiting(after.waiting, MAX_PER_LOOK.waiting),
-    reads.quiet(after.quiet, MAX_PER_LOOK.quiet),
+    reads.active(nowMs - YOUNG_MS, MAX_PER_LOOK.young, on),
+    reads.waiting(after.waiting, MAX_PER_LOOK.waiting, on),
+    reads.quiet(after.quiet, MAX_PER_LOOK.quiet, on),
   ]);
   const chosen = [...undecided, ...young, ...waiting, ...quiet];
   return {
@@ -70,17 +72,18 @@ function endOf(turn: readonly DepositAddress[], limit: number): Address {
 }
 
 /** One per chain, in the process that watches the chain. Its memory only holds where to continue. */
-export function createAddressWatch(services: AddressServices, connected: ConnectedChain): AddressWatch {
+export function createAddressWatch(services: AddressServices, connected: RequestEnd): AddressWatch {
   const { chain } = connected;
-  const currencies = [NATIVE_CURRENCY, ...chain.tokens.map(({ address }) => address)];
+  const currencies = [chain.native.address, ...chain.tokens.map(({ address }) => address)];
+  const { isEnabled, onlyOn } = addressesOn(connected);
   let lookedAt = new Map<Address, bigint>();
   // A varying start: a process that restarts often must not look at the same addresses forever.
   const start: Address = `0x${(services.clock.nowMs() % 256).toString(16).padStart(2, "0")}`;
   let after: Turns = { waiting: start, quiet: start };
   return {
     async look(atBlock) {
-      if (chain.contracts.depositAddressFactory === undefined) return;
-      const turn = await nextTurn(services.depositAddresses, chain.id, services.clock.nowMs(), after);
+      if (!isEnabled) return;
+      const turn = await nextTurn(services.depositAddresses, chain.id, services.clock.nowMs(), after, onlyOn);
       const { addresses } = turn;
       after = turn.after;
       const { missed } = await lookAtAddresses(services, connected, {

@@ -1,13 +1,7 @@
-import {
-  depositAddressOf,
-  isBoundToOrder,
-  NATIVE_CURRENCY,
-  parseAddress,
-  ServiceError,
-} from "@causeway/domain";
+import { isBoundToOrder, NATIVE_CURRENCY, parseAddress, ServiceError } from "@causeway/domain";
 import type {
   Address,
-  Chain,
+  ChainProfile,
   Currency,
   DepositAddressKey,
   ErrorCode,
@@ -17,6 +11,14 @@ import type {
 import type { QuoteInput } from "@causeway/wire";
 import type { NewDepositAddress, RouteQuestion } from "./deposit-addresses.port.ts";
 import { isPlaceholder } from "../../chains/index.ts";
+
+/** What the origin's side says about its deposit addresses. */
+export interface AddressSide {
+  /** The service holds their keys, and payments do not show who owns them. */
+  readonly holdsAddressKeys: boolean;
+  /** Undefined: this instance issues none. */
+  readonly depositAddressOf?: ((key: DepositAddressKey) => Address) | undefined;
+}
 
 /** What a quote asks of its deposit address. */
 export interface AddressOptions {
@@ -116,13 +118,52 @@ const refusals: readonly Refusal[] = [
   },
 ];
 
+/** This instance cannot move funds from such an address. */
+function notEnabled(displayName: string): ServiceError {
+  return new ServiceError(
+    "UNSUPPORTED_EXECUTION_TYPE",
+    `useDepositAddress is not enabled on ${displayName}`,
+    {
+      field: "useDepositAddress",
+    },
+  );
+}
+
+/**
+ * On a chain without contracts the service holds the key of the address, and a payment does not reveal who
+ * owns the money.
+ */
+const refusalsOfKeys: readonly Omit<Refusal, "asked">[] = [
+  {
+    field: "recoveryAddress",
+    code: "INVALID_REQUEST",
+    message: "recoveryAddress is only supported on EVM chains: set refundTo instead",
+  },
+  {
+    field: "refundTo",
+    code: "INVALID_REQUEST",
+    message:
+      "refundTo is required with useDepositAddress on this chain: payments that are not filled are refunded to it",
+  },
+];
+
+function refuseOfKeys({ recoveryAddress, refundTo }: QuoteInput): void {
+  const [recovery, missing] = refusalsOfKeys;
+  const refused = recoveryAddress !== undefined ? recovery : refundTo === undefined ? missing : undefined;
+  if (refused !== undefined) throw new ServiceError(refused.code, refused.message, { field: refused.field });
+}
+
 /**
  * Reads whether a quote is to be paid to an address of its own, and how to price it: funds that arrive there
  * can only be deposited, so nothing is swapped first.
  * @returns the input to quote, and the options of the address; undefined options: an ordinary quote
  * @throws ServiceError naming the contradicting field
  */
-export function askForAddress(input: QuoteInput): {
+export function askForAddress(
+  input: QuoteInput,
+  { displayName }: Pick<ChainProfile, "displayName">,
+  { holdsAddressKeys, depositAddressOf }: AddressSide,
+): {
   readonly quoted: QuoteInput;
   readonly addressOptions: AddressOptions | undefined;
 } {
@@ -136,6 +177,10 @@ export function askForAddress(input: QuoteInput): {
   }
   for (const { field, code, message, asked } of refusals)
     if (asked(input)) throw new ServiceError(code, message, { field });
+  if (holdsAddressKeys) {
+    if (depositAddressOf === undefined) throw notEnabled(displayName);
+    refuseOfKeys(input);
+  }
   const recovery = recoveryOf(input.recoveryAddress);
   const { refundTo, ...rest } = input;
   const isToSender = refundTargetOf(refundTo) === "sender";
@@ -181,26 +226,19 @@ export function refuseUnmovable(
     originCurrency: currency,
   }: {
     readonly isSend: boolean;
-    readonly origin: { readonly chain: Chain };
+    readonly origin: { readonly chain: Pick<ChainProfile, "displayName"> };
     readonly originCurrency: Currency;
   },
-  mover: { readonly address: Address } | undefined,
+  addressOf: ((key: DepositAddressKey) => Address) | undefined,
 ): void {
-  const { contracts, displayName } = origin.chain;
+  const { displayName } = origin.chain;
   if (isSend)
     throw new ServiceError(
       "UNSUPPORTED_ROUTE",
       "useDepositAddress is not supported when the user can pay the recipient directly",
       { field: "useDepositAddress" },
     );
-  if (contracts.depositAddressFactory === undefined || mover === undefined)
-    throw new ServiceError(
-      "UNSUPPORTED_EXECUTION_TYPE",
-      `useDepositAddress is not enabled on ${displayName}`,
-      {
-        field: "useDepositAddress",
-      },
-    );
+  if (addressOf === undefined) throw notEnabled(displayName);
   if (!currency.supportsBridging)
     throw new ServiceError(
       "UNSUPPORTED_CURRENCY",
@@ -212,16 +250,13 @@ export function refuseUnmovable(
 /** The terms with the deposit address that their order determines. */
 export function withAddress(
   terms: RequestTerms,
-  { contracts }: Chain,
+  addressOf: ((key: DepositAddressKey) => Address) | undefined,
   { strict, recovery, refundTo }: AddressOptions,
 ): RequestTerms {
-  const { depositAddressFactory: factory } = contracts;
-  if (factory === undefined)
-    throw new RangeError(
-      "invariant violated: deposit address on a chain without contracts.depositAddressFactory",
-    );
+  if (addressOf === undefined)
+    throw new RangeError("invariant violated: deposit address on a chain that has none");
   const key = keyOf(terms, recovery, { strict, refundTo });
-  return { ...terms, depositAddress: { address: depositAddressOf(factory, key), strict, recovery } };
+  return { ...terms, depositAddress: { address: addressOf(key), strict, recovery } };
 }
 
 function keyOf(
@@ -236,7 +271,8 @@ function keyOf(
 export function newDepositAddress(terms: RequestTerms, input: QuoteInput): NewDepositAddress | undefined {
   const { depositAddress } = terms;
   if (depositAddress === undefined) return undefined;
-  const refundTo = refundTargetOf(input.refundTo);
+  const isEvmAccount = input.refundTo === undefined || parseAddress(input.refundTo) !== undefined;
+  const refundTo = isEvmAccount ? refundTargetOf(input.refundTo) : terms.refundTo;
   const { strict, recovery } = depositAddress;
   return {
     address: depositAddress.address,

@@ -1,5 +1,5 @@
 import type { Address, RequestId } from "@causeway/domain";
-import { asc, desc, eq, sql as text } from "drizzle-orm";
+import { asc, desc, eq, sql as text, type SQL } from "drizzle-orm";
 import type { DepositAddressReads } from "./deposit-addresses.port.ts";
 import { defineQuery, defineSql, type Params } from "../../db/define-query.postgres.ts";
 import { lostJob } from "../../db/job-runs.postgres.ts";
@@ -29,13 +29,18 @@ const findByRequest = defineQuery("deposit_address_of_request", (db, { requestId
       text`${addresses.address} = (select ${requests.depositAddress} from ${requests} where ${requests.requestId} = ${requestId})`,
     ),
 );
-const active = defineQuery("deposit_addresses_active", (db, p: Params<{ sinceMs: number; limit: number }>) =>
-  db
-    .select(ADDRESS)
-    .from(addresses)
-    .where(text`${addresses.activeAtMs} >= ${p.sinceMs}`)
-    .orderBy(desc(addresses.activeAtMs))
-    .limit(text.placeholder("limit")),
+/** An address of an EVM chain may exist on all of them. Any other exists on the chain of its quote. */
+const isOn = (chainId: unknown): SQL =>
+  text`(${addresses.quotedChainId} = ${chainId} or (${chainId}::bigint is null and length(${addresses.address}) = 42))`;
+const active = defineQuery(
+  "deposit_addresses_active",
+  (db, p: Params<{ sinceMs: number; chainId: number | null; limit: number }>) =>
+    db
+      .select(ADDRESS)
+      .from(addresses)
+      .where(text`${addresses.activeAtMs} >= ${p.sinceMs} and ${isOn(p.chainId)}`)
+      .orderBy(desc(addresses.activeAtMs))
+      .limit(text.placeholder("limit")),
 );
 const undecided = defineQuery(
   "deposit_addresses_undecided",
@@ -54,12 +59,12 @@ const undecided = defineQuery(
 );
 const waiting = defineQuery(
   "deposit_addresses_waiting",
-  (db, p: Params<{ after: Address | ""; limit: number }>) =>
+  (db, p: Params<{ after: Address | ""; chainId: number | null; limit: number }>) =>
     db
       .select(ADDRESS)
       .from(addresses)
       .where(
-        text`${addresses.address} > ${p.after} and exists (select from ${requests}
+        text`${addresses.address} > ${p.after} and ${isOn(p.chainId)} and exists (select from ${requests}
           where ${requests.requestId} = ${addresses.requestId} and ${requests.state} = 'quoted')`,
       )
       .orderBy(asc(addresses.address))
@@ -67,11 +72,11 @@ const waiting = defineQuery(
 );
 const inOrder = defineQuery(
   "deposit_addresses_in_order",
-  (db, p: Params<{ after: Address | ""; limit: number }>) =>
+  (db, p: Params<{ after: Address | ""; chainId: number | null; limit: number }>) =>
     db
       .select(ADDRESS)
       .from(addresses)
-      .where(text`${addresses.address} > ${p.after}`)
+      .where(text`${addresses.address} > ${p.after} and ${isOn(p.chainId)}`)
       .orderBy(asc(addresses.address))
       .limit(text.placeholder("limit")),
 );
@@ -176,10 +181,13 @@ export function depositAddressReads(sql: Sql): DepositAddressReads {
       const [row] = await findByRequest(sql, { requestId });
       return row && addressOf(row);
     },
-    active: async (sinceMs, limit) => (await active(sql, { sinceMs, limit })).map(addressOf),
+    active: async (sinceMs, limit, on) =>
+      (await active(sql, { chainId: on ?? null, sinceMs, limit })).map(addressOf),
     undecided: async (chainId, limit) => (await undecided(sql, { chainId, limit })).map(addressOf),
-    waiting: async (after, limit) => (await waiting(sql, { after, limit })).map(addressOf),
-    quiet: async (after, limit) => (await inOrder(sql, { after, limit })).map(addressOf),
+    waiting: async (after, limit, on) =>
+      (await waiting(sql, { chainId: on ?? null, after, limit })).map(addressOf),
+    quiet: async (after, limit, on) =>
+      (await inOrder(sql, { chainId: on ?? null, after, limit })).map(addressOf),
     funds: async (chainId, of) => (await fundsOn(sql, { chainId, addresses: of })).map(fundsOf),
     fundsAt: async (address) => (await fundsAt(sql, { address })).map(fundsOf),
     underWay: async (chainId, of, balanceBlock) => await sumUnderWay(sql, chainId, of, balanceBlock),

@@ -172,12 +172,12 @@ export interface DepositAddressReads {
   findByRequest(requestId: RequestId): Promise<DepositAddress | undefined>;
   /** Addresses with undecided funds on a chain: those that a request reports first, then the oldest. */
   undecided(chainId: number, limit: number): Promise<readonly DepositAddress[]>;
-  /** Addresses issued or paid since, newest first. */
-  active(sinceMs: number, limit: number): Promise<readonly DepositAddress[]>;
+  /** Addresses issued or paid since, newest first. @param on a non-EVM chain; absent: EVM chains */
+  active(sinceMs: number, limit: number, on?: number): Promise<readonly DepositAddress[]>;
   /** Addresses whose request waits for its deposit, in address order. */
-  waiting(after: Address, limit: number): Promise<readonly DepositAddress[]>;
+  waiting(after: Address, limit: number, on?: number): Promise<readonly DepositAddress[]>;
   /** All addresses, in address order. */
-  quiet(after: Address, limit: number): Promise<readonly DepositAddress[]>;
+  quiet(after: Address, limit: number, on?: number): Promise<readonly DepositAddress[]>;
   /** The funds observed at these addresses on a chain. */
   funds(chainId: number, addresses: readonly Address[]): Promise<readonly ObservedFunds[]>;
   /** All funds observed at an address. */

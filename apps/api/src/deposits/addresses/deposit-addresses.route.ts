@@ -7,6 +7,9 @@ import { errors, type TypedServer } from "../../http/typed.route.ts";
 import { hash } from "../../http/wire-values.ts";
 import { depositAddressNotFound, invalidAddress } from "../../http/refusals.ts";
 
+/** Deposit addresses on Bitcoin are P2WPKH. */
+const BITCOIN_ADDRESS = /^(?:bc|tb|bcrt)1q[02-9ac-hj-np-z]{38}$/;
+
 /** `GET /deposit-addresses/v1`: the funds of a deposit address, and its deposits. */
 export function depositAddressesRoute(app: TypedServer, { call }: Calls<typeof lookUpAddress>): void {
   app.get(
@@ -41,7 +44,7 @@ function question(query: {
       field: "address",
     });
   if (query.requestId !== undefined) return { requestId: hash(query.requestId) };
-  const address = parseAddress(query.address ?? "");
-  if (address === undefined) throw invalidAddress("address");
-  return { address };
+  const { address = "" } = query;
+  if (parseAddress(address) === undefined && !BITCOIN_ADDRESS.test(address)) throw invalidAddress("address");
+  return { address: parseAddress(address) ?? address };
 }

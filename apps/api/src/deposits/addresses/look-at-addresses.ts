@@ -1,10 +1,10 @@
-import { amountToUsdDown, confirmationsFor, confirmedPart, readBalance } from "@causeway/domain";
-import type { Address, Chain } from "@causeway/domain";
-import type { ConnectedChain } from "../../chains/chains.port.ts";
+import { amountToUsdDown, confirmedPart, readBalance } from "@causeway/domain";
+import type { Address } from "@causeway/domain";
+import type { RequestEnd } from "../../chains/chains.port.ts";
 import { placeKey } from "./deposit-addresses.port.ts";
 import type { DepositAddress, CurrencyAt, ObservedFunds } from "./deposit-addresses.port.ts";
 import { actOnFunds } from "./act-on-funds.ts";
-import { isAddressOn } from "./address-on.ts";
+import { addressesOn } from "./addresses-on.ts";
 import type { AddressServices } from "./address-services.ts";
 import { priceOf } from "./return-facts.ts";
 import { speakerOf } from "./speaker-of.ts";
@@ -18,7 +18,7 @@ const BEYOND_ALL_TIERS = 2n ** 255n;
 export interface Look {
   readonly addresses: readonly DepositAddress[];
   readonly currencies: readonly Address[];
-  /** A block that the watcher has read. */
+  /** A block that the watcher has read; non-EVM chains are read at their newest block. */
   readonly atBlock: bigint;
   /** The block of each address's last look. */
   readonly lookedAt?: ReadonlyMap<Address, bigint> | undefined;
@@ -41,22 +41,20 @@ export interface LookResult {
  */
 export async function lookAtAddresses(
   services: AddressServices,
-  connected: ConnectedChain,
-  { addresses, currencies, atBlock, lookedAt }: Look,
+  connected: RequestEnd,
+  { addresses, currencies, atBlock: askedBlock, lookedAt }: Look,
 ): Promise<LookResult> {
-  const { chain, connection } = connected;
-  const here = new Map(
-    addresses.filter((one) => isAddressOn(chain, one)).map((one) => [one.address, one] as const),
-  );
+  const { chain } = connected;
+  const onChain = addressesOn(connected);
+  const here = new Map(addresses.filter(onChain.has).map((one) => [one.address, one] as const));
   const asked = [...here.keys()];
   if (asked.length === 0) return { found: [], failed: [], missed: new Set() };
   // Only currencies that were asked for: a token named by someone else may use all gas of the shared balance
   // call.
-  const held = await connection.reader.heldAmounts(
-    asked,
-    [...new Set([...currencies, ...quotedCurrencies(chain, here)])],
-    atBlock,
-  );
+  const { held, atBlock } = await onChain.held(services.reads, [...here.values()], {
+    currencies: [...new Set([...currencies, ...quotedCurrencies(chain, here)])],
+    atBlock: askedBlock,
+  });
   const failed: CurrencyAt[] = [];
   const present: Present[] = [];
   for (const { account: address, currency, amount } of held) {
@@ -82,7 +80,7 @@ export async function lookAtAddresses(
     // Funds that do not cover a fast fill are decided again whenever the fast fill changes.
     const isDecided = funds.held !== undefined && funds.held !== "FAST_FILL_NOT_COVERED";
     if (at === undefined || isDecided || unstored.has(funds.address)) continue;
-    const confirmed = await confirmedOf(services, chain, funds, atBlock);
+    const confirmed = await confirmedOf(services, connected, funds, atBlock);
     if (confirmed === 0n) continue;
     try {
       await actOnFunds(services, connected, at, { funds, confirmed, askUntilMs });
@@ -99,7 +97,10 @@ export async function lookAtAddresses(
 }
 
 /** The quoted currencies of the addresses: still read if they were removed from the configuration since. */
-function quotedCurrencies({ id }: Chain, here: ReadonlyMap<Address, DepositAddress>): readonly Address[] {
+function quotedCurrencies(
+  { id }: { readonly id: number },
+  here: ReadonlyMap<Address, DepositAddress>,
+): readonly Address[] {
   return [...here.values()].flatMap(({ quoted }) => (quoted?.chainId === id ? [quoted.currency] : []));
 }
 
@@ -127,7 +128,7 @@ function leftOf({ address, currency, amount }: Present, underWay: ReadonlyMap<st
  */
 async function storeFunds(
   services: AddressServices,
-  connected: ConnectedChain,
+  connected: RequestEnd,
   here: ReadonlyMap<Address, DepositAddress>,
   changed: readonly Present[],
   { atBlock, lookedAt }: Pick<Look, "atBlock" | "lookedAt">,
@@ -201,15 +202,13 @@ function hasRoomFor(
 /** The amount with as many confirmations as a deposit of its value needs. */
 async function confirmedOf(
   services: AddressServices,
-  { confirmationTiers }: Chain,
+  end: RequestEnd,
   funds: ObservedFunds,
   atBlock: bigint,
 ): Promise<bigint> {
   const unit = await priceOf(services, funds);
+  const { confirmations } = addressesOn(end);
   return confirmedPart(funds.layers, atBlock, (amount) =>
-    confirmationsFor(
-      confirmationTiers,
-      unit === undefined ? BEYOND_ALL_TIERS : amountToUsdDown(amount, unit),
-    ),
+    confirmations(unit === undefined ? BEYOND_ALL_TIERS : amountToUsdDown(amount, unit)),
   );
 }

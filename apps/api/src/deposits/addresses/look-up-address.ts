@@ -1,25 +1,30 @@
-import { formatAddress, NATIVE_CURRENCY } from "@causeway/domain";
-import type { Address, RequestId } from "@causeway/domain";
+import { formatAddress, formatTransactionId, NATIVE_CURRENCY, parseAddress } from "@causeway/domain";
+import type { Address, RequestId, TxHash } from "@causeway/domain";
 import type { DepositAddressAnswer } from "@causeway/wire";
 import type { DepositAddress, DepositAddressReads } from "./deposit-addresses.port.ts";
 import type { Services } from "../../db/services.port.ts";
-import { isAddressOn } from "./address-on.ts";
+import { invalidAddress } from "../../http/refusals.ts";
+import { everyEnd } from "../../http/request-end.ts";
+import { addressesOn } from "./addresses-on.ts";
 
 /** Maximum deposits shown per address. */
 const MAX_DEPOSITS = 100;
 
 type Needs = Pick<Services, "chains" | "reads"> & { readonly depositAddresses: DepositAddressReads };
 
-/** Describes an address and its deposits. Undefined: it was not issued here. */
+/**
+ * Describes an address and its deposits. Undefined: it was not issued here.
+ * @throws ServiceError INVALID_ADDRESS for any other text
+ */
 export async function lookUpAddress(
   services: Needs,
-  by: { readonly address: Address } | { readonly requestId: RequestId },
+  by: { readonly address: string } | { readonly requestId: RequestId },
   askerKeyId: string | undefined,
 ): Promise<DepositAddressAnswer | undefined> {
   const { depositAddresses, reads } = services;
   const found =
     "address" in by
-      ? await depositAddresses.find(by.address)
+      ? await depositAddresses.find(readAddress(services, by.address))
       : await depositAddresses.findByRequest(by.requestId);
   if (found === undefined) return undefined;
   const [funds, sweeps, first, status] = await Promise.all([
@@ -31,28 +36,36 @@ export async function lookUpAddress(
   if (first === undefined) return undefined;
   const { origin, destination, recipient } = first.terms;
   const isItsKey = askerKeyId !== undefined && askerKeyId === found.keyId;
-  const chain = services.chains.profile(destination.chainId);
-  const format = (bytes: Address) => (chain === undefined ? bytes : formatAddress(chain, bytes));
+  const formatOn = (chainId: number, bytes: Address): string => {
+    const chain = services.chains.profile(chainId);
+    return chain === undefined ? bytes : formatAddress(chain, bytes);
+  };
+  const transactionOn = (chainId: number, txHash: TxHash): string => {
+    const chain = services.chains.profile(chainId);
+    return chain === undefined ? txHash : formatTransactionId(chain, txHash);
+  };
+  const format = (bytes: Address) => formatOn(destination.chainId, bytes);
+  const onOrigin = (bytes: Address) => formatOn(origin.chainId, bytes);
   // The first transaction from an address publishes its key on chain.
   const isSwept = sweeps.some(({ state }) => state === "mined" || state === "final");
   return {
-    ...ofKey(found, isItsKey || isSwept),
+    ...ofKey(found, isItsKey || isSwept, onOrigin),
     requestId: found.requestId,
     supersededByRequestId: status?.supersededBy ?? null,
     chainId: origin.chainId,
     originChainId: origin.chainId,
     currency: services.chains.currency(origin.chainId, origin.currency)?.id ?? null,
-    originCurrency: origin.currency,
+    originCurrency: onOrigin(origin.currency),
     destinationChainId: destination.chainId,
     destinationCurrency: format(destination.currency),
     recipient: format(recipient),
-    chainIds: services.chains.all.flatMap(({ chain }) => (isAddressOn(chain, found) ? [chain.id] : [])),
+    chainIds: everyEnd(services.chains).flatMap((end) => (addressesOn(end).has(found) ? [end.chain.id] : [])),
     createdAt: iso(found.createdAtMs),
     activeAt: iso(found.activeAtMs),
     funds: [
       ...funds.map(({ chainId, currency, amount, seenAtMs, held }) => ({
         chainId,
-        currency,
+        currency: formatOn(chainId, currency),
         amount: amount.toString(),
         seenAt: iso(seenAtMs),
         heldReason: held ?? null,
@@ -64,7 +77,7 @@ export async function lookUpAddress(
           ? [
               {
                 chainId,
-                currency,
+                currency: formatOn(chainId, currency),
                 amount: (amount + excess).toString(),
                 seenAt: iso(arrivedAtMs),
                 heldReason: null,
@@ -77,18 +90,31 @@ export async function lookUpAddress(
     deposits: sweeps.map(({ requestId, chainId, currency, amount, excess, state, txHash, createdAtMs }) => ({
       requestId,
       chainId,
-      currency,
+      currency: formatOn(chainId, currency),
       amount: (amount + excess).toString(),
       status: state,
-      depositTxHash: txHash ?? null,
+      depositTxHash: txHash === undefined ? null : transactionOn(chainId, txHash),
       createdAt: iso(createdAtMs),
     })),
   };
 }
 
+/** @throws ServiceError INVALID_ADDRESS */
+function readAddress({ chains }: Needs, text: string): Address {
+  for (const end of everyEnd(chains)) {
+    const { isEnabled, parse } = addressesOn(end);
+    const address = isEnabled ? parse(text) : undefined;
+    if (address !== undefined) return address;
+  }
+  const address = parseAddress(text);
+  if (address === undefined) throw invalidAddress("address");
+  return address;
+}
+
 function ofKey(
   { address, key, strict, refundTo }: DepositAddress,
   showsKey: boolean,
+  format: (account: Address) => string,
 ): Pick<
   DepositAddressAnswer,
   | "depositAddress"
@@ -102,14 +128,14 @@ function ofKey(
 > {
   const type = strict ? "strict" : "open";
   return {
-    depositAddress: address,
-    address,
+    depositAddress: format(address),
+    address: format(address),
     type,
     depositAddressType: type,
     orderId: showsKey ? key.id : null,
-    depositor: showsKey ? key.depositor : null,
+    depositor: showsKey ? format(key.depositor) : null,
     recoveryAddress: !showsKey || key.recovery === NATIVE_CURRENCY ? null : key.recovery,
-    refundTo: refundTo === "nobody" ? null : refundTo === "sender" ? NATIVE_CURRENCY : refundTo,
+    refundTo: refundTo === "nobody" ? null : refundTo === "sender" ? NATIVE_CURRENCY : format(refundTo),
   };
 }
 

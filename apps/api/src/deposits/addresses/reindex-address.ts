@@ -1,9 +1,10 @@
-import { NATIVE_CURRENCY, parseAddress, ServiceError } from "@causeway/domain";
+import { formatAddress, parseCurrency, ServiceError } from "@causeway/domain";
 import type { Address, Currency } from "@causeway/domain";
 import type { ReindexAddressAnswer } from "@causeway/wire";
-import type { ConnectedChain } from "../../chains/chains.port.ts";
+import type { RequestEnd } from "../../chains/chains.port.ts";
+import { endOf } from "../../http/request-end.ts";
 import type { TokenBook } from "../../markets/tokens/token-book.port.ts";
-import { isAddressOn } from "./address-on.ts";
+import { addressesOn } from "./addresses-on.ts";
 import type { AddressServices } from "./address-services.ts";
 import { lookAtAddresses } from "./look-at-addresses.ts";
 import { depositAddressNotFound, invalidAddress, unsupportedChain } from "../../http/refusals.ts";
@@ -28,9 +29,9 @@ export async function reindexAddress(
   services: AddressServices & { readonly tokens: TokenBook },
   reindex: ReindexInput,
 ): Promise<ReindexAddressAnswer> {
-  const address = parseAddress(reindex.depositAddress);
+  const home = chainOf(services, reindex.chainId, "chainId");
+  const address = addressesOn(home).parse(reindex.depositAddress);
   if (address === undefined) throw invalidAddress("depositAddress");
-  chainOf(services, reindex.chainId, "chainId");
   const connected =
     reindex.targetChainId === undefined
       ? chainOf(services, reindex.chainId, "chainId")
@@ -38,7 +39,7 @@ export async function reindexAddress(
   const { chain } = connected;
   const at = await services.depositAddresses.find(address);
   if (at === undefined) throw depositAddressNotFound(address, "depositAddress");
-  if (!isAddressOn(chain, at))
+  if (!addressesOn(connected).has(at))
     throw new ServiceError(
       "UNSUPPORTED_CHAIN",
       `Deposit address ${address} does not exist on ${chain.displayName}`,
@@ -47,8 +48,8 @@ export async function reindexAddress(
       },
     );
   const currencies = await currenciesOf(services, connected, reindex.currency);
-  const cursor = await services.reads.cursor(chain.id);
-  if (cursor === undefined)
+  const atBlock = await addressesOn(connected).lookBlock(services.reads);
+  if (atBlock === undefined)
     throw new ServiceError("SERVICE_UNAVAILABLE", `${chain.displayName} has not been scanned yet; try again`);
 
   await services.uow.run(async ({ depositAddresses }) => {
@@ -60,7 +61,7 @@ export async function reindexAddress(
   const { found, failed } = await lookAtAddresses(services, connected, {
     addresses: [at],
     currencies: asked,
-    atBlock: cursor.number,
+    atBlock,
   });
   const symbols = new Map(currencies.map((currency) => [currency.address, currency.symbol]));
   return {
@@ -69,31 +70,31 @@ export async function reindexAddress(
         ? "No funds found that are not already being processed"
         : "Funds found; processing started",
     triggeredCurrencies: found.map(({ currency, amount }) => ({
-      currency,
+      currency: formatAddress(chain, currency),
       symbol: symbols.get(currency) ?? "",
       balance: amount.toString(),
     })),
     checkedCurrencies: asked.length,
     failedCurrencies: failed.length,
-    failedAddresses: failed.map(({ currency }) => currency),
+    failedAddresses: failed.map(({ currency }) => formatAddress(chain, currency)),
   };
 }
 
-function chainOf({ chains }: AddressServices, id: number, field: string): ConnectedChain {
-  const connected = chains.get(id);
+function chainOf({ chains }: AddressServices, id: number, field: string): RequestEnd {
+  const connected = endOf(chains, id);
   if (connected === undefined) throw unsupportedChain(id, field);
   return connected;
 }
 
 async function currenciesOf(
   { chains, tokens }: AddressServices & { readonly tokens: TokenBook },
-  { chain }: ConnectedChain,
+  { chain }: RequestEnd,
   text: string | undefined,
 ): Promise<readonly Pick<Currency, "address" | "symbol">[]> {
   if (text === undefined) return [chain.native, ...chain.tokens];
-  const address: Address | undefined = parseAddress(text);
+  const address: Address | undefined = parseCurrency(chain, text);
   const known =
-    address === NATIVE_CURRENCY
+    address === chain.native.address
       ? chain.native
       : address && (chains.currency(chain.id, address) ?? (await tokens.token(chain.id, address, true)));
   if (known === undefined)

@@ -1,10 +1,9 @@
-import { amountToUsdDown, gasCostWei, refundAmount, ServiceError } from "@causeway/domain";
+import { amountToUsdDown, refundAmount, ServiceError } from "@causeway/domain";
 import type { PricedUnit, ReturnFacts } from "@causeway/domain";
-import type { ConnectedChain } from "../../chains/chains.port.ts";
+import type { RequestEnd } from "../../chains/chains.port.ts";
 import type { CurrencyAt } from "./deposit-addresses.port.ts";
 import type { Services } from "../../db/services.port.ts";
-import { gasOf } from "../../markets/index.ts";
-import { sweepGasOf } from "./sweep-gas.ts";
+import { addressesOn } from "./addresses-on.ts";
 
 type Needs = Pick<Services, "chains" | "prices" | "quotePolicy">;
 
@@ -38,16 +37,16 @@ export async function valueOf(
  */
 export async function returnFacts(
   services: Needs,
-  { chain, pulse }: ConnectedChain,
+  end: RequestEnd,
   place: Pick<CurrencyAt, "chainId" | "currency">,
 ): Promise<ReturnFacts & { readonly isPriced: boolean }> {
   const currency = services.chains.currency(place.chainId, place.currency);
   const unit = await priceOf(services, place);
   if (currency === undefined || unit === undefined)
     return { canReturn: false, isPriced: false, isWorthMoving: () => false };
+  const { chain } = end;
   const native = { decimals: chain.native.decimals, priceUsd: await services.prices.usd(chain.native) };
-  const gas = gasOf(services.quotePolicy.gas.refund, currency, true) + sweepGasOf(currency.address);
-  const wei = gasCostWei(gas, pulse.gasPrices(), chain.fees.minPriorityFeeWei, chain.fees.gasMarginBps);
+  const wei = addressesOn(end).returnCost(services.quotePolicy, currency);
   return {
     canReturn: currency.supportsBridging,
     isPriced: true,

@@ -1,6 +1,6 @@
 import { ServiceError, speaksForRequest } from "@causeway/domain";
 import type { FoundFunds } from "@causeway/domain";
-import type { ConnectedChain } from "../../chains/chains.port.ts";
+import type { RequestEnd } from "../../chains/chains.port.ts";
 import type { DepositAddress } from "./deposit-addresses.port.ts";
 import type { AddressServices } from "./address-services.ts";
 import { returnFacts } from "./return-facts.ts";
@@ -8,7 +8,7 @@ import { returnFacts } from "./return-facts.ts";
 /** Decides whether the status of a request reports funds at its address. */
 export async function speakerOf(
   services: AddressServices,
-  connected: ConnectedChain,
+  connected: RequestEnd,
   at: DepositAddress | undefined,
 ): Promise<(found: FoundFunds) => Promise<boolean>> {
   const first = at && (await services.reads.request(at.requestId));
@@ -21,11 +21,7 @@ export async function speakerOf(
 }
 
 /** Without a price nothing counts as dust: a request's funds must not be overlooked. */
-async function isDust(
-  services: AddressServices,
-  connected: ConnectedChain,
-  found: FoundFunds,
-): Promise<boolean> {
+async function isDust(services: AddressServices, connected: RequestEnd, found: FoundFunds): Promise<boolean> {
   try {
     const { isPriced, isWorthMoving } = await returnFacts(services, connected, found);
     return isPriced && !isWorthMoving(found.amount);

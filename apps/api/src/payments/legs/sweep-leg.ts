@@ -4,8 +4,10 @@ import type { WorkerServices } from "../../db/services.port.ts";
 import { DONE } from "../../db/wait.ts";
 import type { Progress } from "../../db/wait.ts";
 import type { SweepRecord } from "../../deposits/addresses/deposit-addresses.port.ts";
-import { factoryProblem } from "../../deposits/index.ts";
+import { addressesOn, factoryProblem } from "../../deposits/index.ts";
+import { endOf } from "../../http/request-end.ts";
 import { sweepJob } from "../../requests/index.ts";
+import { planTransferSweep } from "./plan-transfer-sweep.ts";
 import { withHeadroom } from "../executions/price-execution.ts";
 import { whyUnexplained } from "../unexplained-nonces.ts";
 import type { DueLeg, LegKind } from "./leg-kind.ts";
@@ -18,6 +20,9 @@ import type { Wanted } from "../wanted.port.ts";
 const REFUSED_FOR_MS = 60_000;
 /** A signed sweep is retried for this long (ms); it moves the decided amount or nothing. */
 const CANCEL_AFTER_MS = 3600_000;
+
+/** A sweep that waits for outputs looks again after this time (ms) at the latest. */
+const QUIET_WAIT_MS = 60_000;
 
 const INSUFFICIENT_GAS = "the deposit address operator lacks the native token for gas";
 
@@ -49,6 +54,20 @@ export const sweepLeg: LegKind<DueSweep, WantedSweep, string> = {
     const { id, chainId, address, currency, amount, excess, orderId, requestId } = sweep;
     const connected = services.chains.get(chainId);
     const from = await services.depositAddresses.find(address);
+    const end = endOf(services.chains, chainId);
+    const mover = end && addressesOn(end).mover;
+    if (mover?.kind === "solver" && from !== undefined) {
+      const planned = await planTransferSweep(services, mover.connected, sweep, from);
+      if (planned.kind === "refused") return await refused(services, sweep, planned.why);
+      if (planned.kind === "wait" && planned.isQuiet === true)
+        return {
+          waitMs: Math.min(mover.connected.chain.blockTimeSeconds * 1000, QUIET_WAIT_MS),
+          why: planned.why,
+        };
+      if (planned.kind === "wait") return await notRefused(services, sweep, planned.why);
+      if (sweep.refusedSinceMs !== undefined) await noteRefusal(services, sweep, undefined);
+      return { plan: planned.plan, sweep };
+    }
     const operator = services.depositAddressOperator?.address;
     if (connected === undefined || operator === undefined || from === undefined)
       return { waitMs: 60_000, why: "the chain or the deposit address operator is not configured" };
@@ -100,7 +119,11 @@ export const sweepLeg: LegKind<DueSweep, WantedSweep, string> = {
     }
     return undefined;
   },
-  untaken: async (services, { sweep }) => waits(services, sweep, INSUFFICIENT_GAS),
+  untaken: async (services, { sweep }) => {
+    const end = endOf(services.chains, sweep.chainId);
+    const isSolvers = end !== undefined && addressesOn(end).mover.kind === "solver";
+    return waits(services, sweep, isSolvers ? "the solver lacks the fee of the sweep" : INSUFFICIENT_GAS);
+  },
 
   async mined({ tx, slot: { leg } }, { attempt, receipt }) {
     // A reverted sweep moved nothing, but its funds stay reserved until that is final.

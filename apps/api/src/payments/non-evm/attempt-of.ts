@@ -1,12 +1,22 @@
 import type { NonEvmAttempt, NonEvmPayment } from "@causeway/chains";
+import { readSweepData } from "../../deposits/index.ts";
 import type { Attempt, AttemptKind, Slot } from "../../db/records.port.ts";
+
+/** Base units. More than the smallest output that nodes relay. */
+const CANCEL_AMOUNT = 1_000n;
 
 /**
  * What the slot's bytes do: pay, or, for a payment that must not be made any more, spend the same funds by
  * paying the solver itself.
  */
-export function paymentOf({ call, outflow, sender }: Slot, kind: AttemptKind): NonEvmPayment {
+export function paymentOf({ leg, call, outflow, sender }: Slot, kind: AttemptKind): NonEvmPayment {
   const { currency, amount } = outflow;
+  if (leg.kind === "sweep") {
+    // The solver only pays the fee, so it cancels with any amount.
+    if (kind === "noop") return { recipient: sender, currency, amount: CANCEL_AMOUNT, orderId: undefined };
+    const { orderId, keyId } = readSweepData(call.data);
+    return { recipient: call.to, currency, amount: call.value, orderId, sweeps: keyId };
+  }
   if (kind === "noop") return { recipient: sender, currency, amount, orderId: undefined };
   return { recipient: call.to, currency, amount, orderId: call.data === "0x" ? undefined : call.data };
 }

@@ -4,7 +4,7 @@ import type { ConnectedChain, TransferChain } from "../../chains/chains.port.ts"
 import { ownAccounts } from "../../chains/index.ts";
 import type { DepositRecord, RequestRecord, SlotPlan } from "../../db/records.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
-import { sweepGasOf } from "../../deposits/index.ts";
+import { sweepGasOf, transferSweepCost } from "../../deposits/index.ts";
 import { gasOf } from "../../markets/index.ts";
 import type { Stopped } from "../legs/leg-kind.ts";
 import {
@@ -58,13 +58,14 @@ const LOST_ORDER_WAIT_MS = 30_000;
 export function transferRefunds(connected: TransferChain): RefundPlanner {
   return {
     whyEarly: async () => undefined,
-    async price({ deposit, recipient }) {
-      const { currency, orderId } = deposit;
+    async price({ deposit, request, recipient }) {
+      const { currency, orderId, sender } = deposit;
       const cost = await connected.connection.paymentCost(currency, recipient);
       const question = { leg: legOf(deposit), currency, recipient, orderId };
       return {
         cost,
-        broughtCost: 0n,
+        // The owner of the first input is the sender, so a sweep's sender is the deposit address.
+        broughtCost: sender === request?.terms.depositAddress?.address ? transferSweepCost(cost) : 0n,
         router: undefined,
         plan: async (amount, cancelAfterMs) =>
           await planTransfer(connected, { ...question, amount, cancelAfterMs }, cost),

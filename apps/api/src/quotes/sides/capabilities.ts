@@ -40,6 +40,9 @@ export const TRANSFER_CAPABILITIES: Capabilities = {
   fastFills: false,
 };
 
+/** What Bitcoin can do: keys derived from one key give every order an address. */
+export const BITCOIN_CAPABILITIES: Capabilities = { ...TRANSFER_CAPABILITIES, depositAddresses: true };
+
 /** One end of a route. */
 interface RouteEnd {
   readonly can: Capabilities;
@@ -87,7 +90,7 @@ export const needs: Readonly<Record<Feature, Need>> = {
   depositAddress: {
     capability: "depositAddresses",
     end: "origin",
-    why: "a deposit address is a contract on an EVM chain",
+    why: "deposit addresses exist on EVM chains and Bitcoin only",
     option: {
       field: "useDepositAddress",
       code: "UNSUPPORTED_EXECUTION_TYPE",

@@ -2,6 +2,7 @@ import type { AccountState } from "@causeway/chains";
 import {
   addressStep,
   confirmationsFor,
+  depositAddressOf,
   depositGas,
   depositSteps,
   formatAmount,
@@ -17,6 +18,7 @@ import {
 import type { Address, Chain, Hex } from "@causeway/domain";
 import type { QuoteStep } from "@causeway/wire";
 import type { ConnectedChain } from "../../chains/chains.port.ts";
+import { sweepGasOf } from "../../deposits/index.ts";
 import { balanceUnavailable } from "../../http/refusals.ts";
 import { gasOf } from "../../markets/index.ts";
 import { signatureFacts } from "../permits/signature-facts.ts";
@@ -28,6 +30,7 @@ import type { Side, StepsFacts, UserSteps } from "./side.ts";
 
 export function evmSide(end: ConnectedChain): Side {
   const { chain, pulse } = end;
+  const { depositAddressFactory: factory } = chain.contracts;
   return {
     can: EVM_CAPABILITIES,
     evm: end,
@@ -41,6 +44,11 @@ export function evmSide(end: ConnectedChain): Side {
     isCostRent: () => false,
     walletFamilies: [chain.vmType],
     traps: (solver) => trapsOf(chain, solver),
+    ...(factory !== undefined && { depositAddressOf: (key) => depositAddressOf(factory, key) }),
+    holdsAddressKeys: false,
+    sweepGas: ({ address }) => sweepGasOf(address),
+    originCost: (units) =>
+      gasCostWei(units, pulse.gasPrices(), chain.fees.minPriorityFeeWei, chain.fees.gasMarginBps),
     refundCost: ({ gas, refundGasMarginBps }, currency, costs) =>
       gasCostWei(
         gasOf(gas.refund, currency, false) + costs.depositGas,

@@ -1,4 +1,4 @@
-import type { Currency, Hex, RequestTerms, TradeType } from "@causeway/domain";
+import type { Currency, DepositAddressKey, Hex, RequestTerms, TradeType } from "@causeway/domain";
 import type { Address } from "@causeway/domain";
 import type { QuoteStep } from "@causeway/wire";
 import type { ConnectedChain, ConnectedNonEvmChain } from "../../chains/chains.port.ts";
@@ -35,6 +35,21 @@ export interface Side {
    * @param solver on EVM chains
    */
   traps(solver: Address): ReadonlyArray<Hex | undefined>;
+  /** The service holds the keys of deposit addresses, and payments do not show who owns them. */
+  readonly holdsAddressKeys: boolean;
+  /** The deposit address of a key. Absent: this instance issues none on the chain. */
+  readonly depositAddressOf?: ((key: DepositAddressKey) => Hex) | undefined;
+  /**
+   * What the sweep of a deposit address uses: gas units, or base units of the native token on chains without
+   * gas.
+   * @throws ServiceError RPC_HTTP_ERROR when no fresh value is known
+   */
+  sweepGas(currency: Currency): bigint;
+  /**
+   * The cost of so many units for the quote, with the chain's margin, base units of the native token.
+   * @throws ServiceError RPC_HTTP_ERROR when no fresh value is known
+   */
+  originCost(units: bigint): bigint;
   /**
    * The cost of a refund with the policy's margin, base units of the native token.
    * @throws ServiceError RPC_HTTP_ERROR when no fresh value is known
@@ -53,7 +68,7 @@ export interface Side {
 export interface RefundCosts {
   /** The cost of paying this very account. Absent: the usual cost. */
   readonly payment: bigint | undefined;
-  /** Gas units of the transaction with which the service deposited. */
+  /** What the transaction with which the service deposited uses, as in {@link Side.sweepGas}. */
   readonly depositGas: bigint;
 }
 

@@ -1,7 +1,8 @@
 import { raisedByBps } from "@causeway/domain";
 import type { NonEvmVmType } from "@causeway/domain";
 import type { ConnectedNonEvmChain } from "../../chains/chains.port.ts";
-import { TRANSFER_CAPABILITIES } from "./capabilities.ts";
+import { transferSweepCost } from "../../deposits/index.ts";
+import { BITCOIN_CAPABILITIES, TRANSFER_CAPABILITIES } from "./capabilities.ts";
 import type { Side } from "./side.ts";
 import { paymentFrom, withdrawalFrom } from "./transfer-steps.ts";
 
@@ -19,11 +20,14 @@ type OfFamily = Pick<
   | "minPayment"
   | "isCostRent"
   | "confirmations"
+  | "can"
 >;
 
 export function transferSide(end: ConnectedNonEvmChain): Side {
   const { chain, pulse, connection, users } = end;
+  const { depositAddresses: addresses } = connection;
   const byPayment: Omit<OfFamily, "confirmations"> = {
+    can: TRANSFER_CAPABILITIES,
     minPayment: 0n,
     isCostRent: () => false,
     needsWalletNonce: false,
@@ -38,8 +42,14 @@ export function transferSide(end: ConnectedNonEvmChain): Side {
       isCostRent: ({ address }) => address !== chain.native.address,
       confirmations: () => SOLANA_FINAL_BLOCKS,
     },
-    bvm: { ...byPayment, minPayment: BITCOIN_DUST, confirmations: () => chain.confirmations },
+    bvm: {
+      ...byPayment,
+      can: BITCOIN_CAPABILITIES,
+      minPayment: BITCOIN_DUST,
+      confirmations: () => chain.confirmations,
+    },
     hypevm: {
+      can: TRANSFER_CAPABILITIES,
       needsWalletNonce: true,
       makesSteps: users?.token !== undefined,
       // A Hyperliquid user has an EVM wallet. An EVM address may be a contract's, without a key on
@@ -53,14 +63,17 @@ export function transferSide(end: ConnectedNonEvmChain): Side {
   };
   return {
     ...families[chain.vmType],
-    can: TRANSFER_CAPABILITIES,
     depository: chain.depository,
     amountBits: 63n,
     costOfFill: "the fee of a payment",
     runsRecipientCode: false,
     refusalOf: (payment) => connection.refusalOf(payment),
     traps: () => [chain.depository, connection.solver],
-    refundCost: ({ refundGasMarginBps }, { address }, { payment }) =>
-      raisedByBps(payment ?? pulse.paymentCost(address), refundGasMarginBps),
+    ...(addresses !== undefined && { depositAddressOf: ({ id }) => addresses.addressOf(id) }),
+    holdsAddressKeys: true,
+    sweepGas: () => transferSweepCost(pulse.paymentCost(chain.native.address)),
+    originCost: (units) => raisedByBps(units, chain.fees.gasMarginBps),
+    refundCost: ({ refundGasMarginBps }, { address }, { payment, depositGas }) =>
+      raisedByBps((payment ?? pulse.paymentCost(address)) + depositGas, refundGasMarginBps),
   };
 }

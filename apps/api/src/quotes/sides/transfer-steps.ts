@@ -5,6 +5,7 @@ import {
   exchangeSigningProfiles,
   formatAmount,
   ServiceError,
+  formatAddress,
 } from "@causeway/domain";
 import type { UserDepositStep } from "@causeway/chains";
 import type { AuthorizeStep, NonEvmStep } from "@causeway/wire";
@@ -36,11 +37,19 @@ export async function paymentFrom(
     balanceOf(origin, terms),
     withBalanceErrors(
       chain,
-      async () => await users?.deposit?.({ user, currency, amount, orderId, publicKey }),
+      async () =>
+        await users?.deposit?.({
+          user,
+          currency,
+          amount,
+          orderId,
+          publicKey,
+          to: terms.depositAddress?.address,
+        }),
     ),
   ]);
   if (made === undefined) throw depositsNotEnabled(chain);
-  return { steps: [depositStep(originCurrency, terms, made.data)], gas: made.fee, balance };
+  return { steps: [depositStep(chain, originCurrency, terms, made.data)], gas: made.fee, balance };
 }
 
 async function balanceOf(
@@ -63,15 +72,23 @@ async function withBalanceErrors<T>(
 }
 
 function depositStep(
+  chain: NonEvmChain,
   currency: Currency,
-  { requestId, origin: { amount } }: RequestTerms,
+  { requestId, depositAddress, origin: { amount } }: RequestTerms,
   data: UserDepositStep["data"],
 ): NonEvmStep {
+  const formatted = `${formatAmount(amount, currency.decimals)} ${currency.symbol}`;
+  const address = depositAddress && formatAddress(chain, depositAddress.address);
   return {
     id: "deposit",
     kind: "transaction",
     ...words(requestId),
-    description: `Deposit ${formatAmount(amount, currency.decimals)} ${currency.symbol} to start the request`,
+    // A payment from any wallet or exchange.
+    ...(address !== undefined && { depositAddress: address, action: "Send funds to the deposit address" }),
+    description:
+      address === undefined
+        ? `Deposit ${formatted} to start the request`
+        : `Send ${formatted} to ${address} to start the request`,
     items: [{ status: "incomplete", data, check: checkOf(requestId) }],
   };
 }

@@ -125,6 +125,11 @@ function recoveryOf(at: PastRequest["terms"]["depositAddress"]): string | null {
   return at === undefined || at.recovery === NATIVE_CURRENCY ? null : at.recovery;
 }
 
+function depositorOf({ terms, deposit }: PastRequest, format: (account: Address) => string): string | null {
+  const depositor = terms.depositAddress === undefined ? deposit?.depositor : terms.user;
+  return depositor === undefined ? null : format(depositor);
+}
+
 /** A known amount replaces the quoted one. */
 function known(amount: PastAmount | undefined): Partial<PastAmount> {
   return amount?.amount === undefined ? {} : { amount: amount.amount };
@@ -149,10 +154,11 @@ function common(past: PastRequest, sight: Sight, format: AddressFormat): Common 
       past.depositAddress === undefined
         ? null
         : {
-            address: past.depositAddress,
+            address: onOrigin(past.depositAddress),
             ...addressType(terms.depositAddress),
-            depositor: terms.depositAddress === undefined ? (deposit?.depositor ?? null) : terms.user,
-            depositTxHash: deposit?.txHash ?? null,
+            depositor: depositorOf(past, onOrigin),
+            depositTxHash:
+              deposit === undefined ? null : format.transaction(terms.origin.chainId, deposit.txHash),
             recoveryAddress: showsAddressKey ? recoveryOf(terms.depositAddress) : null,
           },
     requestType: past.requestType ?? null,

@@ -90,7 +90,7 @@ export interface PastRequest {
   readonly solverChainId: number | undefined;
   readonly status: PublicStatus;
   readonly sender: Address;
-  readonly depositAddress: string | undefined;
+  readonly depositAddress: Address | undefined;
   /** The request that replaced it, after a different amount arrived at the deposit address. */
   readonly supersededBy?: string | undefined;
   /** Undefined: an unpaid quote. */

@@ -126,7 +126,7 @@ export interface ListedRequest {
   readonly place: HistoryPlace;
   readonly requestType: RequestType | undefined;
   readonly features: readonly RequestFeature[];
-  readonly depositAddress: string | undefined;
+  readonly depositAddress: Address | undefined;
   /** When the client-visible status last changed. */
   readonly updatedAtMs: number;
 }

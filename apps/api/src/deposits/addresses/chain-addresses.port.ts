@@ -1,0 +1,60 @@
+import type { Address, Currency } from "@causeway/domain";
+import type { ConnectedChain, ConnectedNonEvmChain } from "../../chains/chains.port.ts";
+import type { OwnKeys } from "../../chains/index.ts";
+import type { Services } from "../../db/services.port.ts";
+import type { QuotePolicy } from "../../markets/quote-policy.port.ts";
+import type { DepositAddress } from "./deposit-addresses.port.ts";
+import type { ConfirmedFunds } from "./find-sender.ts";
+
+/** Balances of deposit addresses at one block. */
+export interface HeldAmounts {
+  readonly atBlock: bigint;
+  /** Without an amount: it could not be read. */
+  readonly held: readonly {
+    readonly account: Address;
+    readonly currency: Address;
+    readonly amount: bigint | undefined;
+  }[];
+}
+
+/** Deposit addresses of one chain: contracts on EVM chains, keys of the service on Bitcoin. */
+export interface ChainAddresses {
+  /** Who moves the funds of an address. */
+  readonly mover:
+    | { readonly kind: "operator"; readonly connected: ConnectedChain }
+    | { readonly kind: "solver"; readonly connected: ConnectedNonEvmChain };
+  /** This instance issues addresses on the chain. */
+  readonly isEnabled: boolean;
+  /** The only chain that its addresses exist on. Undefined: they may exist on every EVM chain. */
+  readonly onlyOn: number | undefined;
+  /** One sweep can make several deposits. */
+  readonly makesSeveralDeposits: boolean;
+  /** Whether funds sent to this address on the chain can be moved. */
+  has(at: Pick<DepositAddress, "address" | "key" | "quoted">): boolean;
+  /** The address that a text names. Undefined: none of this chain. */
+  parse(text: string): Address | undefined;
+  /**
+   * Reads what addresses hold.
+   * @param atBlock the block to read at, on EVM chains; Bitcoin is read at its newest block
+   * @throws RpcFault
+   */
+  held(
+    reads: Services["reads"],
+    addresses: readonly DepositAddress[],
+    of: { readonly currencies: readonly Address[]; readonly atBlock: bigint },
+  ): Promise<HeldAmounts>;
+  /** The block to look at now. Undefined: the chain was not scanned yet. */
+  lookBlock(reads: Services["reads"]): Promise<bigint | undefined>;
+  /** Confirmations that an amount of this value (USD, 18 decimals) needs. */
+  confirmations(valueUsd: bigint): number;
+  /**
+   * The cost of a sweep and a refund with the chain's margin, base units of the native token.
+   * @throws ServiceError RPC_HTTP_ERROR when no fresh value is known
+   */
+  returnCost(policy: Pick<QuotePolicy, "gas">, currency: Currency): bigint;
+  /** The sender of funds; undefined: unknown, or several. @throws RpcFault */
+  findSender(
+    services: OwnKeys & Pick<Services, "formerSigners">,
+    funds: ConfirmedFunds,
+  ): Promise<Address | undefined>;
+}

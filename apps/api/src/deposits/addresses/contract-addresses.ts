@@ -1,0 +1,41 @@
+import { confirmationsFor, depositAddressOf, gasCostWei, parseAddress } from "@causeway/domain";
+import type { ConnectedChain } from "../../chains/chains.port.ts";
+import { gasOf } from "../../markets/index.ts";
+import type { ChainAddresses } from "./chain-addresses.port.ts";
+import { findSender } from "./find-sender.ts";
+import { sweepGasOf } from "./sweep-gas.ts";
+
+/** Of 20 bytes in hex. */
+const EVM_ADDRESS_LENGTH = 42;
+
+/** Deposit addresses that are contracts of the chain's factory. */
+export function contractAddresses(connected: ConnectedChain): ChainAddresses {
+  const { chain, connection, pulse } = connected;
+  const { fees } = chain;
+  const { depositAddressFactory: factory } = chain.contracts;
+  return {
+    mover: { kind: "operator", connected },
+    isEnabled: factory !== undefined,
+    onlyOn: undefined,
+    makesSeveralDeposits: true,
+    has: ({ address, key }) =>
+      factory !== undefined &&
+      address.length === EVM_ADDRESS_LENGTH &&
+      depositAddressOf(factory, key) === address,
+    parse: parseAddress,
+    held: async (_, addresses, { currencies, atBlock }) => {
+      const accounts = addresses.map(({ address }) => address);
+      return { atBlock, held: await connection.reader.heldAmounts(accounts, currencies, atBlock) };
+    },
+    lookBlock: async (reads) => (await reads.cursor(chain.id))?.number,
+    confirmations: (valueUsd) => confirmationsFor(chain.confirmationTiers, valueUsd),
+    returnCost: ({ gas }, currency) =>
+      gasCostWei(
+        gasOf(gas.refund, currency, true) + sweepGasOf(currency.address),
+        pulse.gasPrices(),
+        fees.minPriorityFeeWei,
+        fees.gasMarginBps,
+      ),
+    findSender: async (services, funds) => await findSender(services, connected, funds),
+  };
+}

@@ -1,0 +1,102 @@
+import type { NonEvmDepositAddresses } from "@causeway/chains";
+import type { Hex, Hex32, RequestTerms } from "@causeway/domain";
+import { expect, test } from "vitest";
+import type { ConnectedNonEvmChain } from "../../chains/chains.port.ts";
+import type { WorkerServices } from "../../db/services.port.ts";
+import type { DepositAddress, SweepRecord } from "../../deposits/addresses/deposit-addresses.port.ts";
+import { planTransferSweep } from "./plan-transfer-sweep.ts";
+
+const NOW_MS = 1_000_000;
+const ADDRESS = `0x00${"11".repeat(20)}` as const;
+const SOLVER = `0x00${"22".repeat(20)}` as const;
+const DEPOSITORY = `0x00${"33".repeat(20)}` as const;
+const NATIVE = `0x${"00".repeat(20)}` as const;
+const KEY_ID = `0x${"aa".repeat(32)}` as const;
+const ORDER = `0x${"bb".repeat(32)}` as const;
+/** One dollar per 1,000 satoshis. */
+const SATOSHI_USD = 10n ** 15n;
+
+const sweep = {
+  id: "7",
+  address: ADDRESS,
+  chainId: 1,
+  currency: NATIVE,
+  amount: 200_000n,
+  orderId: ORDER as SweepRecord["orderId"],
+  requestId: `0x${"cc".repeat(32)}` as SweepRecord["requestId"],
+} as SweepRecord;
+const issued = { key: { id: KEY_ID as Hex32 } } as DepositAddress;
+
+interface Story {
+  readonly derived?: Hex;
+  readonly sweepable?: bigint;
+  readonly held?: bigint;
+  /** Satoshis that a payment costs. */
+  readonly payment?: bigint;
+  readonly terms?: Partial<RequestTerms>;
+}
+
+async function planned({
+  derived = ADDRESS,
+  sweepable = 200_000n,
+  held = sweepable,
+  payment = 400n,
+  terms = {},
+}: Story = {}) {
+  const depositAddresses: NonEvmDepositAddresses = {
+    addressOf: (id) => (id === KEY_ID ? derived : "0x"),
+    newest: async () => ({ number: 1n, hash: "0x" }),
+    held: async () => held,
+    sweepable: async () => sweepable,
+  };
+  const connected = {
+    chain: { id: 1, depository: DEPOSITORY, native: { address: NATIVE, decimals: 8 } },
+    connection: {
+      solver: SOLVER,
+      depositAddresses,
+      refusalOf: async () => undefined,
+      paymentCost: async () => payment,
+    },
+  } as unknown as ConnectedNonEvmChain;
+  const services = {
+    reads: { unsettledSlots: async () => [], request: async () => ({ terms }) },
+    prices: { usd: async () => SATOSHI_USD * 10n ** 8n },
+    clock: { nowMs: () => NOW_MS },
+  } as unknown as WorkerServices;
+  return await planTransferSweep(services, connected, sweep, issued);
+}
+
+test("a sweep is a payment of the solver's that takes only its fee from the solver", async () => {
+  expect(await planned()).toMatchObject({
+    kind: "ready",
+    plan: {
+      sender: SOLVER,
+      leg: { kind: "sweep", id: "7" },
+      call: { to: DEPOSITORY, value: 200_000n, data: `0x${"bb".repeat(32)}${"aa".repeat(32)}` },
+      maxFeePerGas: 600n,
+      outflow: { currency: NATIVE, amount: 0n },
+    },
+  });
+});
+
+test("waits for outputs that are not final, and is refused when no block has them", async () => {
+  const waiting = await planned({ sweepable: 0n, held: 200_000n });
+  expect(waiting).toMatchObject({ kind: "wait", isQuiet: true });
+  expect((await planned({ sweepable: 199_999n, held: 199_999n })).kind).toBe("refused");
+});
+
+test("waits while its fee is more than three times what the quote charges, until the order's deadline", async () => {
+  // 600 satoshis are 0.6 dollars.
+  const charged = (usd: bigint, fillDeadlineMs = NOW_MS) => ({ originGasUsd: usd, fillDeadlineMs });
+  expect((await planned({ terms: charged(2n * 10n ** 17n) })).kind).toBe("ready");
+  const expensive = await planned({ terms: charged(2n * 10n ** 17n - 1n) });
+  expect(expensive).toMatchObject({ kind: "wait", why: expect.stringContaining("fee of 600") as string });
+  expect((await planned({ terms: charged(1n, NOW_MS - 1) })).kind).toBe("ready");
+});
+
+test("never sweeps an address of another key", async () => {
+  expect(await planned({ derived: SOLVER })).toMatchObject({
+    kind: "wait",
+    why: expect.stringContaining("DEPOSIT_ADDRESS_BITCOIN_XPUB") as string,
+  });
+});

@@ -1,0 +1,78 @@
+import { amountToUsdUp } from "@causeway/domain";
+import type { ConnectedNonEvmChain } from "../../chains/chains.port.ts";
+import type { SlotPlan } from "../../db/records.port.ts";
+import type { WorkerServices } from "../../db/services.port.ts";
+import type { DepositAddress, SweepRecord } from "../../deposits/addresses/deposit-addresses.port.ts";
+import { sweepsUnderWay, transferSweepCost, writeSweepData } from "../../deposits/index.ts";
+
+/** A sweep may cost this multiple of what its quote charges. Beyond it, it waits for lower fees. */
+const MAX_FEE_FACTOR = 3n;
+/** After this time (ms) a signed sweep that no node has is canceled, and its funds are decided again. */
+const CANCEL_AFTER_MS = 3600_000;
+
+export type TransferSweepPlan =
+  | { readonly kind: "ready"; readonly plan: SlotPlan }
+  /** Only time or an operator can help; `isQuiet`: nothing is wrong. */
+  | { readonly kind: "wait"; readonly why: string; readonly isQuiet?: true }
+  /** The funds are not at the address. */
+  | { readonly kind: "refused"; readonly why: string };
+
+/**
+ * Plans the sweep of a deposit address on a chain without contracts: a transaction of the solver's lane that
+ * spends outputs of the address, and one of the solver's for its fee. That one lets a replacement or a
+ * cancellation conflict with it even if the user's payment is reorged out.
+ * @throws RpcFault, ServiceError
+ */
+export async function planTransferSweep(
+  services: WorkerServices,
+  connected: ConnectedNonEvmChain,
+  { id, address, currency, amount, orderId, requestId }: SweepRecord,
+  { key }: DepositAddress,
+): Promise<TransferSweepPlan> {
+  const { chain, connection } = connected;
+  const { depositAddresses } = connection;
+  if (depositAddresses?.addressOf(key.id) !== address)
+    return { kind: "wait", why: "the address does not derive from DEPOSIT_ADDRESS_BITCOIN_XPUB" };
+  const why = await connection.refusalOf({ recipient: chain.depository, currency, amount, sweeps: key.id });
+  if (why !== undefined) return { kind: "refused", why };
+  const slots = await services.reads.unsettledSlots(chain.id, connection.solver);
+  const reserved = slots.flatMap(({ attempts }) => attempts.map(({ raw }) => raw));
+  if ((await depositAddresses.sweepable(key.id, reserved)) < amount) {
+    const underWay = (await sweepsUnderWay(services, connected)).get(key.id) ?? [];
+    const held = await depositAddresses.held(address, underWay);
+    return underWay.length > 0 || held === undefined || held >= amount
+      ? { kind: "wait", why: "its outputs are not final yet", isQuiet: true }
+      : { kind: "refused", why: "the payments to the address are not in the chain" };
+  }
+  const cost = transferSweepCost(await connection.paymentCost(currency, undefined));
+  const excessive = await whyTooExpensive(services, connected, requestId, cost);
+  if (excessive !== undefined) return { kind: "wait", why: excessive };
+  const plan = {
+    chainId: chain.id,
+    sender: connection.solver,
+    leg: { kind: "sweep", id, requestId },
+    call: { to: chain.depository, data: writeSweepData({ orderId, keyId: key.id }), value: amount },
+    gasLimit: 1n,
+    maxFeePerGas: cost,
+    maxPriorityFeePerGas: 0n,
+    // The solver pays only the fee.
+    outflow: { currency, amount: 0n },
+    cancelAfterMs: services.clock.nowMs() + CANCEL_AFTER_MS,
+  };
+  return { kind: "ready", plan };
+}
+
+/** Once its order cannot be filled anymore, a sweep is for a refund, which pays the fees of that time. */
+async function whyTooExpensive(
+  { reads, prices, clock }: WorkerServices,
+  { chain: { native } }: ConnectedNonEvmChain,
+  requestId: SweepRecord["requestId"],
+  cost: bigint,
+): Promise<string | undefined> {
+  const terms = (await reads.request(requestId))?.terms;
+  if (terms?.originGasUsd === undefined || clock.nowMs() > terms.fillDeadlineMs) return undefined;
+  const costUsd = amountToUsdUp(cost, { decimals: native.decimals, priceUsd: await prices.usd(native) });
+  return costUsd > terms.originGasUsd * MAX_FEE_FACTOR
+    ? `the fee of ${cost} base units exceeds ${MAX_FEE_FACTOR} times what the quote charges for the sweep`
+    : undefined;
+}

@@ -1,0 +1,111 @@
+import { RawTx } from "@scure/btc-signer";
+import type { Hex } from "@causeway/domain";
+import { bytesIn, hexOf, readRawTransaction } from "@causeway/families/bitcoin";
+import { expect, test } from "vitest";
+import { outputsFor, createAddressOutputs } from "./address-outputs.ts";
+import { paymentOutputs } from "./payment-transaction.ts";
+
+const SCRIPT = `0014${"11".repeat(20)}`;
+const OTHER = `0014${"22".repeat(20)}`;
+const CONFIRMATIONS = 6;
+
+interface Made {
+  readonly txid: string;
+  readonly bytes: Uint8Array;
+  readonly raw: Hex;
+}
+
+/** A transaction that spends an output and pays these amounts, without signatures. */
+function made(spent: string, outputs: readonly { script: string; amount: bigint }[]): Made {
+  const bytes = RawTx.encode({
+    version: 2,
+    segwitFlag: false,
+    inputs: [{ txid: bytesOf(spent), index: 0, finalScriptSig: new Uint8Array(), sequence: 0xfffffffd }],
+    outputs: outputs.map(({ script, amount }) => ({ script: bytesOf(script), amount })),
+    witnesses: undefined,
+    lockTime: 0,
+  });
+  const txid = readRawTransaction(bytes)?.txid ?? "";
+  return { txid, bytes, raw: `0x${hexOf(bytes)}` };
+}
+
+const bytesOf = (hex: string): Uint8Array => bytesIn(hex) ?? new Uint8Array();
+
+/** A node and an explorer: the confirmations of each transaction; 0 is the mempool. */
+function unspentOf(all: readonly (Made & { depth: number; spentIn?: "mempool" | "block" | undefined })[]) {
+  const find = (txid: string) => all.find((one) => one.txid === txid);
+  return createAddressOutputs(
+    { network: "regtest", confirmations: CONFIRMATIONS, blockTimeSeconds: 1, esploraUrl: undefined },
+    {
+      bytes: async (txid) => find(txid)?.bytes,
+      anywhere: async (txid) => {
+        const found = find(txid);
+        const block = { height: 1, hash: "", time: 0n, confirmations: found?.depth ?? 0 };
+        return found && { transaction: {} as never, block: found.depth > 0 ? block : undefined };
+      },
+      confirmationsOf: async ({ txid }, withWaiting) => {
+        const found = find(txid);
+        const isSpent = found?.spentIn === "block" || (withWaiting && found?.spentIn === "mempool");
+        return isSpent ? 0 : (found?.depth ?? 0);
+      },
+    },
+    {
+      outputsOf: async () =>
+        all
+          .filter(({ spentIn }) => spentIn === undefined)
+          // It names more than the address holds.
+          .map(({ txid, depth }) => ({ txid, vout: 0, amount: 10n ** 9n, isConfirmed: depth > 0 })),
+    },
+  );
+}
+
+const paid = (seed: string, amount: bigint, depth: number, script = SCRIPT) => ({
+  ...made(seed.repeat(32), [{ script, amount }]),
+  depth,
+});
+
+test("an address holds what blocks show, by the bytes and the node and not by the explorer", async () => {
+  const found = unspentOf([
+    paid("a1", 5_000n, 9),
+    paid("a2", 700n, 1),
+    paid("a3", 90n, 0),
+    paid("a4", 1n, 9, OTHER),
+  ]);
+  expect(await found.held(SCRIPT, [])).toBe(5_700n);
+  expect((await found.spendable(SCRIPT)).map(({ amount }) => amount)).toEqual([5_000n]);
+});
+
+test("a sweep that is not mined has moved nothing, a mined one has left its change, and a doubtful one is not counted", async () => {
+  const source = { ...paid("a1", 5_000n, 9), spentIn: "mempool" as const };
+  const outputs = [...paymentOutputs(OTHER, 3_000n, undefined), { script: SCRIPT, amount: 2_000n }];
+  const sweep = made(source.txid, outputs);
+  const pending = unspentOf([source, { ...sweep, depth: 0 }]);
+  const raws = [sweep.raw];
+  expect(await pending.held(SCRIPT, [{ raws, minedTxId: undefined }])).toBe(5_000n);
+  expect(await pending.spendable(SCRIPT)).toEqual([]);
+  const mined = unspentOf([
+    { ...source, spentIn: "block" },
+    { ...sweep, depth: 1, spentIn: undefined },
+  ]);
+  const minedTxId = `0x${sweep.txid}` as const;
+  expect(await mined.held(SCRIPT, [{ raws, minedTxId: undefined }])).toBeUndefined();
+  expect(await pending.held(SCRIPT, [{ raws, minedTxId }])).toBeUndefined();
+});
+
+test("counts the 20 largest outputs", async () => {
+  const seeds = Array.from({ length: 25 }, (_, n) => n);
+  const found = unspentOf(seeds.map((n) => paid((0xa0 + n).toString(16), n < 20 ? 10_000n : 1n, 9)));
+  expect(await found.held(SCRIPT, [])).toBe(200_000n);
+  expect(await found.spendable(SCRIPT)).toHaveLength(20);
+});
+
+test("a sweep spends the output that is the amount, else the largest ones until they cover it", () => {
+  const output = (amount: bigint) => ({ txid: "00", vout: Number(amount), amount, script: SCRIPT });
+  const found = [output(10n), output(40n), output(30n)];
+  const amounts = (amount: bigint) => outputsFor(found, amount)?.map((one) => one.amount);
+  expect(amounts(30n)).toEqual([30n]);
+  expect(amounts(35n)).toEqual([40n]);
+  expect(amounts(60n)).toEqual([40n, 30n]);
+  expect(amounts(80n)).toEqual([40n, 30n, 10n]);
+  expect(amounts(81n)).toBeUndefined();
+});

@@ -1,0 +1,149 @@
+import { decodeBitcoinAddress, type BitcoinAttestationFacts, type Hex } from "@causeway/domain";
+import {
+  addressBytesOfScript,
+  bytesIn,
+  readRawTransaction,
+  type BitcoinTransaction,
+} from "@causeway/families/bitcoin";
+import type { SweepUnderWay } from "../non-evm-connection.ts";
+import type { Explorer } from "./explorer.ts";
+import { keyOf } from "./replacement.ts";
+import type { BitcoinReads } from "./rpc.ts";
+
+/**
+ * Outputs of one address that count and that one sweep spends, the largest first: anyone may send dust to an
+ * address, and each input costs a fee.
+ */
+const MAX_OUTPUTS = 20;
+/** Outputs whose bytes are remembered. */
+const MAX_REMEMBERED = 10_000;
+
+/** An output that can be spent. */
+export interface UnspentOutput {
+  readonly txid: string;
+  readonly vout: number;
+  /** Satoshis. */
+  readonly amount: bigint;
+  readonly script: string;
+}
+
+type Place = Pick<UnspentOutput, "txid" | "vout">;
+
+/** Unspent outputs of deposit addresses. The explorer lists them; the node decides. */
+export interface AddressOutputs {
+  /**
+   * Satoshis that blocks show at an address. A sweep that is not mined has moved nothing yet. Undefined: the
+   * chain shows other sweeps than the caller.
+   * @throws RpcFault
+   */
+  held(script: string, sweeps: readonly SweepUnderWay[]): Promise<bigint | undefined>;
+  /** Final outputs of an address that nothing spends, pending transactions included. @throws RpcFault */
+  spendable(script: string): Promise<readonly UnspentOutput[]>;
+  /** An output in the chain that no block spends; undefined: there is none. @throws RpcFault */
+  inChain(script: string, place: Place): Promise<UnspentOutput | undefined>;
+}
+
+export function createAddressOutputs(
+  { network, confirmations }: BitcoinAttestationFacts,
+  reads: Pick<BitcoinReads, "anywhere" | "bytes" | "confirmationsOf">,
+  explorer: Pick<Explorer, "outputsOf">,
+): AddressOutputs {
+  const known = new Map<string, UnspentOutput>();
+
+  /** The bytes of a transaction never change. */
+  const read = async (script: string, { txid, vout }: Place): Promise<UnspentOutput | undefined> => {
+    const key = keyOf({ txid, vout });
+    const before = known.get(key);
+    if (before !== undefined) return before.script === script ? before : undefined;
+    const raw = await reads.bytes(txid);
+    const output = raw === undefined ? undefined : readRawTransaction(raw)?.outputs[vout];
+    if (output === undefined) return undefined;
+    if (known.size >= MAX_REMEMBERED) known.clear();
+    known.set(key, { txid, vout, ...output });
+    return output.script === script ? { txid, vout, ...output } : undefined;
+  };
+
+  const listed = async (script: string): Promise<readonly Place[]> => {
+    const bytes = addressBytesOfScript(script);
+    const address = bytes === undefined ? undefined : decodeBitcoinAddress(network, bytes);
+    if (address === undefined) throw new RangeError("invariant violated: deposit script has no address");
+    const found = (await explorer.outputsOf(address)).filter(({ isConfirmed }) => isConfirmed);
+    return found.toSorted((a, b) => compare(b.amount, a.amount)).slice(0, MAX_OUTPUTS);
+  };
+
+  const largest = (found: readonly (UnspentOutput | undefined)[]): readonly UnspentOutput[] =>
+    found
+      .filter((output) => output !== undefined)
+      .toSorted((a, b) => compare(b.amount, a.amount) || (keyOf(a) < keyOf(b) ? -1 : 1))
+      .slice(0, MAX_OUTPUTS);
+
+  return {
+    held: async (script, sweeps) => {
+      const candidates = new Map((await listed(script)).map((place) => [keyOf(place), place]));
+      for (const { raws, minedTxId } of sweeps)
+        for (const raw of raws) {
+          const { txid, inputs, outputs } = transactionOf(raw);
+          const isMined = (await reads.anywhere(txid))?.block !== undefined;
+          if (isMined !== (minedTxId === `0x${txid}`)) return undefined;
+          const touched = isMined
+            ? outputs.flatMap((output, vout) => (output.script === script ? [{ txid, vout }] : []))
+            : inputs;
+          for (const place of touched) candidates.set(keyOf(place), place);
+        }
+      const found = await Promise.all(
+        [...candidates.values()].map(async (place) => {
+          const output = await read(script, place);
+          if (output === undefined) return undefined;
+          return (await reads.confirmationsOf(place, false)) > 0 ? output : undefined;
+        }),
+      );
+      return largest(found).reduce((sum, { amount }) => sum + amount, 0n);
+    },
+    spendable: async (script) =>
+      largest(
+        await Promise.all(
+          (await listed(script)).map(async (place) => {
+            const output = await read(script, place);
+            return output !== undefined && (await reads.confirmationsOf(place, true)) >= confirmations
+              ? output
+              : undefined;
+          }),
+        ),
+      ),
+    inChain: async (script, place) => {
+      const output = await read(script, place);
+      return output !== undefined && (await reads.confirmationsOf(place, false)) > 0 ? output : undefined;
+    },
+  };
+}
+
+/**
+ * The outputs that a sweep spends: the one that is the amount, or the largest ones until they cover it.
+ * Undefined: all together do not. Pure.
+ */
+export function outputsFor(
+  found: readonly UnspentOutput[],
+  amount: bigint,
+): readonly UnspentOutput[] | undefined {
+  const exact = found.find((output) => output.amount === amount);
+  if (exact !== undefined) return [exact];
+  const taken: UnspentOutput[] = [];
+  let sum = 0n;
+  for (const output of found.toSorted((a, b) => compare(b.amount, a.amount))) {
+    taken.push(output);
+    sum += output.amount;
+    if (sum >= amount) return taken;
+  }
+  return undefined;
+}
+
+/** @throws RangeError for bytes that are no transaction */
+export function transactionOf(raw: Hex): BitcoinTransaction {
+  const transaction = readRawTransaction(bytesIn(raw.slice(2)) ?? new Uint8Array());
+  if (transaction === undefined) throw new RangeError("invariant violated: attempt is not a transaction");
+  return transaction;
+}
+
+function compare(a: bigint, b: bigint): number {
+  return a === b ? 0 : a < b ? -1 : 1;
+}

@@ -1,0 +1,137 @@
+import type { BitcoinAttestationFacts, Hex, Hex32 } from "@causeway/domain";
+import { scriptOfAddress, type BitcoinOutput, type BitcoinTransaction } from "@causeway/families/bitcoin";
+import {
+  InsufficientInventory,
+  type NonEvmAttempt,
+  type NonEvmDepositAddresses,
+  type NonEvmPayment,
+} from "../non-evm-connection.ts";
+import { outputsFor, createAddressOutputs, transactionOf, type UnspentOutput } from "./address-outputs.ts";
+import { depositKeys } from "./deposit-keys.ts";
+import type { Explorer } from "./explorer.ts";
+import { isUnlockedBy } from "./payment-transaction.ts";
+import { keyOf, type FormerAttempt } from "./replacement.ts";
+import type { BitcoinReads } from "./rpc.ts";
+import { dustLimit } from "./sizes.ts";
+
+/** The keys of this chain. */
+export interface SigningKeys {
+  readonly ofSolver: Uint8Array;
+  /** The key of an order's deposit address. Undefined: there are none. */
+  readonly ofAddress: ((orderId: Hex32) => Uint8Array) | undefined;
+}
+
+/** A former attempt, with the solver's inputs in `inputs`. */
+export interface SignedAttempt extends FormerAttempt {
+  /** Inputs of deposit addresses. */
+  readonly brought: readonly Pick<UnspentOutput, "txid" | "vout">[];
+}
+
+/** What a deposit address adds to a transaction. */
+export interface Brought {
+  readonly spent: readonly UnspentOutput[];
+  readonly keys: readonly Uint8Array[];
+  /** What stays at the address, if it is enough for an output. */
+  readonly outputs: readonly BitcoinOutput[];
+  /** Satoshis that are too few for an output: they add to the fee. */
+  readonly lost: bigint;
+}
+
+const NOTHING_BROUGHT: Brought = { spent: [], keys: [], outputs: [], lost: 0n };
+
+/** Sweeps of deposit addresses, as parts of the solver's transactions. */
+export interface Sweeps {
+  /** Undefined: deposit addresses are not enabled. */
+  readonly addresses: NonEvmDepositAddresses | undefined;
+  /**
+   * What the deposit address of a payment provides: the same outputs as an earlier attempt, if there is one.
+   * Nothing for other payments.
+   * @param taken keys of outputs that other payments spend
+   * @throws RpcFault, InsufficientInventory
+   */
+  broughtFor(
+    payment: NonEvmPayment,
+    before: readonly SignedAttempt[],
+    taken: ReadonlySet<string>,
+    signing: SigningKeys,
+  ): Promise<Brought>;
+}
+
+export function createSweeps(
+  facts: BitcoinAttestationFacts,
+  extendedKey: string | undefined,
+  { reads, explorer }: { readonly reads: BitcoinReads; readonly explorer: Explorer },
+): Sweeps {
+  const unspent = createAddressOutputs(facts, reads, explorer);
+  const keys = extendedKey === undefined ? undefined : depositKeys(facts.network, extendedKey);
+  return {
+    addresses: keys && {
+      addressOf: keys.addressOf,
+      newest: async () => {
+        const { height, hash } = await reads.newest();
+        return { number: BigInt(height), hash: `0x${hash}` satisfies Hex };
+      },
+      held: async (address, sweeps) => await unspent.held(scriptOfAddress(address), sweeps),
+      sweepable: async (orderId, reserved) => {
+        const taken = spentBy(reserved);
+        const free = (await unspent.spendable(keys.scriptOf(orderId))).filter(
+          (one) => !taken.has(keyOf(one)),
+        );
+        return sumOf(free);
+      },
+    },
+    broughtFor: async ({ sweeps, amount }, before, taken, { ofAddress }) => {
+      if (sweeps === undefined) return NOTHING_BROUGHT;
+      if (keys === undefined || ofAddress === undefined)
+        throw new InsufficientInventory("deposit addresses of this chain are not enabled");
+      const script = keys.scriptOf(sweeps);
+      const earlier = before.findLast(({ brought }) => brought.length > 0)?.brought;
+      const free = async (): Promise<readonly UnspentOutput[]> =>
+        (await unspent.spendable(script)).filter((one) => !taken.has(keyOf(one)));
+      const chosen =
+        earlier === undefined
+          ? outputsFor(await free(), amount)
+          : await Promise.all(earlier.map(async (place) => await unspent.inChain(script, place)));
+      const found = chosen?.filter((one) => one !== undefined);
+      if (found === undefined || found.length !== chosen?.length)
+        throw new InsufficientInventory("the payments to the deposit address are not in the chain");
+      const rest = sumOf(found) - amount;
+      const isEnough = rest >= dustLimit(script);
+      return {
+        spent: found,
+        keys: [ofAddress(sweeps)],
+        outputs: isEnough ? [{ script, amount: rest }] : [],
+        lost: isEnough ? 0n : rest,
+      };
+    },
+  };
+}
+
+/** Keys of the outputs that transactions spend. */
+export function spentBy(raws: readonly Hex[]): ReadonlySet<string> {
+  return new Set(raws.flatMap((raw) => transactionOf(raw).inputs.map(keyOf)));
+}
+
+/** Inputs that spend outputs of the solver. All attempts of a payment share one of them. */
+export function ownInputs(
+  { inputs, unlocking }: BitcoinTransaction,
+  ownScript: string,
+): BitcoinTransaction["inputs"] {
+  return inputs.filter((_, at) => isUnlockedBy(unlocking[at] ?? { witness: [] }, ownScript));
+}
+
+/**
+ * An attempt that is to be replaced. Replacements share the solver's inputs: those of a deposit address may
+ * be gone after a reorg.
+ */
+export function signedAttempt({ raw, fee }: NonEvmAttempt, ownScript: string): SignedAttempt {
+  const transaction = transactionOf(raw);
+  const { txid, vsize } = transaction;
+  const inputs = ownInputs(transaction, ownScript);
+  const brought = transaction.inputs.filter((input) => !inputs.includes(input));
+  return { brought, txid, inputs, vsize, fee };
+}
+
+function sumOf(unspent: readonly Pick<UnspentOutput, "amount">[]): bigint {
+  return unspent.reduce((sum, { amount }) => sum + amount, 0n);
+}

@@ -1,0 +1,190 @@
+import { formatAddress } from "@causeway/domain";
+import type { Hex, RequestId } from "@causeway/domain";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { lookUpAddress } from "../../../apps/api/src/deposits/addresses/look-up-address.ts";
+import { trackNonEvm } from "../../../apps/api/src/payments/non-evm/track-payments.ts";
+import {
+  CONFIRMATIONS,
+  startBitcoinAddressWorld,
+  type BitcoinAddressWorld,
+} from "../../support/bitcoin-address-world.ts";
+import { anOwner, spend, utxoOf } from "../../support/bitcoin-world.ts";
+
+// Deposit addresses on a Bitcoin node of the regtest network: what is paid to an address is filled or
+// refunded once, and every satoshi is accounted for.
+
+let world: BitcoinAddressWorld;
+
+beforeAll(async () => {
+  world = await startBitcoinAddressWorld();
+}, 120_000);
+afterAll(async () => await world.stop());
+
+const received = async (recipient: Hex): Promise<bigint> =>
+  await world.destination.balance(recipient, world.usdc);
+const statesOf = async (at: Hex): Promise<(bigint | string)[][]> =>
+  (await world.sweepsFrom(at)).map(({ amount, state }) => [amount, state]);
+
+test("fills an open address once the sweep is as deep as a deposit, and says where the money is until then", async () => {
+  const { bitcoin } = world;
+  const { address, bytes, requestId, terms, answer } = await world.bitcoinAddress();
+  const [step] = answer.steps;
+  expect(step).toMatchObject({ items: [{ data: { payment: { address, amount: "200000" } } }] });
+  const inDepository = await bitcoin.held(bitcoin.depository.address);
+  await bitcoin.controls.fund(address, 200_000n);
+  await world.bitcoinRound();
+  expect(await world.status(requestId)).toMatchObject({ status: "depositing", fundsAt: "depositAddress" });
+  await world.bitcoinRound(CONFIRMATIONS);
+  expect(await statesOf(bytes)).toMatchObject([[200_000n, expect.stringMatching(/sent|mined/)]]);
+  expect(await received(terms.recipient)).toBe(0n);
+  await world.untilStatus(requestId, "success");
+  expect(await received(terms.recipient)).toBe(terms.destination.expectedAmount);
+  expect(await bitcoin.held(address)).toBe(0n);
+  expect((await bitcoin.held(bitcoin.depository.address)) - inDepository).toBe(200_000n);
+  const found = await lookUpAddress(world.watching(), { address }, undefined);
+  expect(found).toMatchObject({ depositAddress: address, funds: [], chainIds: [bitcoin.end.chain.id] });
+  expect(found?.deposits[0]?.depositTxHash).toMatch(/^[0-9a-f]{64}$/);
+}, 60_000);
+
+test("quotes again every other payment to an open address, each once, and leaves dust there", async () => {
+  const { bitcoin } = world;
+  const { address, bytes, terms } = await world.bitcoinAddress();
+  await bitcoin.controls.fund(address, 130_000n);
+  await world.bitcoinRound(CONFIRMATIONS);
+  await bitcoin.controls.fund(address, 90_000n);
+  await world.bitcoinRound(4 * CONFIRMATIONS);
+  expect(await statesOf(bytes)).toEqual([
+    [130_000n, "final"],
+    [90_000n, "final"],
+  ]);
+  const successors = (await world.requestsOf(bytes)).slice(1);
+  expect(successors).toHaveLength(2);
+  const outputs = await Promise.all(
+    successors.map(async (id) => (await world.request(id)).terms.destination.expectedAmount),
+  );
+  expect(await received(terms.recipient)).toBe(outputs.reduce((sum, one) => sum + one, 0n));
+  await bitcoin.controls.fund(address, 700n);
+  await world.bitcoinRound(CONFIRMATIONS + 1);
+  const found = await lookUpAddress(world.watching(), { address }, undefined);
+  expect(found?.funds).toMatchObject([{ amount: "700", heldReason: "AMOUNT_TOO_LOW" }]);
+  expect(await bitcoin.held(address)).toBe(700n);
+}, 60_000);
+
+test("a strict address fills its quote and refunds the excess, too little, and what comes late to refundTo", async () => {
+  const { bitcoin } = world;
+  const refundTos = [anOwner(), anOwner(), anOwner()];
+  const [over, under, late] = await Promise.all(
+    refundTos.map(
+      async ({ address: refundTo }) => await world.bitcoinAddress({ strict: true, refundTo, ttl: 3_600 }),
+    ),
+  );
+  if (over === undefined || under === undefined || late === undefined) throw new Error("three quotes");
+  await bitcoin.controls.fund(over.address, 260_000n);
+  await bitcoin.controls.fund(under.address, 150_000n);
+  await world.untilStatus(over.requestId, "success");
+  expect(await received(over.terms.recipient)).toBe(over.terms.destination.expectedAmount);
+  world.clock.forward(3_600_000);
+  await bitcoin.controls.fund(late.address, 200_000n);
+  await world.bitcoinRound(6 * CONFIRMATIONS);
+  const refunds = await Promise.all(refundTos.map(async ({ address }) => await bitcoin.held(address)));
+  for (const [at, paid] of [60_000n, 150_000n, 200_000n].entries()) {
+    expect(refunds[at]).toBeLessThan(paid);
+    expect(refunds[at]).toBeGreaterThan(paid - 3_000n);
+  }
+  expect(await statesOf(over.bytes)).toEqual([
+    [200_000n, "final"],
+    [60_000n, "final"],
+  ]);
+  for (const { terms, address } of [under, late]) {
+    expect(await received(terms.recipient)).toBe(0n);
+    expect(await bitcoin.held(address)).toBe(0n);
+  }
+}, 90_000);
+
+/** The user's own payment to an address, which the user can replace. */
+async function paidBy(address: string, amount: bigint) {
+  const payer = anOwner();
+  const utxo = await utxoOf(world.bitcoin.controls, payer, amount + 10_000n);
+  const payment = spend([utxo], [{ to: address, amount }], { change: undefined, fee: 10_000n });
+  await world.bitcoin.controls.send(payment.hex);
+  return { payer, utxo };
+}
+
+test("cancels the sweep of a payment that a reorg removed, and fills nothing", async () => {
+  const { bitcoin } = world;
+  const { address, bytes, requestId, terms } = await world.bitcoinAddress();
+  const { payer, utxo } = await paidBy(address, 200_000n);
+  const solverHad = await bitcoin.held(bitcoin.solver.address);
+  await world.bitcoinRound(CONFIRMATIONS);
+  await world.work();
+  expect(await statesOf(bytes)).toEqual([[200_000n, "sent"]]);
+  // The user replaces the payment, in the branch that wins.
+  const instead = spend([utxo], [{ to: payer, amount: 205_000n }], { change: undefined, fee: 5_000n });
+  await bitcoin.controls.reorganize(CONFIRMATIONS, [instead.hex]);
+  expect(await bitcoin.held(payer.address)).toBe(205_000n);
+  await world.bitcoinRound(CONFIRMATIONS);
+  expect(await statesOf(bytes)).toEqual([[200_000n, "sent"]]);
+  world.clock.forward(3_700_000);
+  await world.bitcoinRound(CONFIRMATIONS + 2);
+  world.clock.forward(70_000);
+  await world.bitcoinRound(3);
+  expect(await statesOf(bytes)).toEqual([[200_000n, "void"]]);
+  expect(await received(terms.recipient)).toBe(0n);
+  expect((await world.status(requestId)).status).not.toBe("success");
+  // The solver lost no more than the fee of the cancellation.
+  expect(solverHad - (await bitcoin.held(bitcoin.solver.address))).toBeLessThan(3_000n);
+  // The address still works.
+  await bitcoin.controls.fund(address, 200_000n);
+  await world.bitcoinRound(5 * CONFIRMATIONS);
+  expect(await received(terms.recipient)).toBeGreaterThan(0n);
+}, 90_000);
+
+test("replaces a sweep that no block includes, and moves the money once", async () => {
+  const { bitcoin } = world;
+  const { end, controls } = bitcoin;
+  const { address, bytes, requestId, terms } = await world.bitcoinAddress();
+  const inDepository = await bitcoin.held(bitcoin.depository.address);
+  await controls.fund(address, 200_000n);
+  await world.bitcoinRound(CONFIRMATIONS);
+  await controls.mineExactly([]);
+  world.clock.forward(3_600_000);
+  await trackNonEvm(world.services, end);
+  const slots = await world.services.reads.unsettledSlots(end.chain.id, end.connection.solver);
+  const [first, second, ...others] = slots.flatMap(({ attempts }) => attempts);
+  expect([second?.kind, others]).toEqual(["pay", []]);
+  expect(second?.maxFeePerGas).toBeGreaterThan(first?.maxFeePerGas ?? 0n);
+  await world.untilStatus(requestId, "success");
+  expect(await statesOf(bytes)).toEqual([[200_000n, "final"]]);
+  expect((await bitcoin.held(bitcoin.depository.address)) - inDepository).toBe(200_000n);
+  expect(await bitcoin.held(address)).toBe(0n);
+  expect(await received(terms.recipient)).toBe(terms.destination.expectedAmount);
+}, 60_000);
+
+test("a process that dies before or after it sends a sweep leaves it to another one, which moves the money once", async () => {
+  const { bitcoin, services } = world;
+  const { end } = bitcoin;
+  const inDepository = await bitcoin.held(bitcoin.depository.address);
+  const agreed: { bytes: Hex; requestId: RequestId; recipient: Hex; expected: bigint }[] = [];
+  for (const dies of ["prepare", "send"] as const) {
+    const { address, bytes, requestId, terms } = await world.bitcoinAddress();
+    const { recipient, destination } = terms;
+    agreed.push({ bytes, requestId, recipient, expected: destination.expectedAmount });
+    await bitcoin.controls.fund(address, 200_000n);
+    await world.bitcoinRound(CONFIRMATIONS - 1);
+    const dead = {
+      ...end,
+      connection: { ...end.connection, [dies]: async () => await Promise.reject(new Error("died")) },
+    };
+    const by = { ...services, chains: { ...services.chains, nonEvm: () => dead } };
+    await expect(world.bitcoinRound(1, by)).rejects.toThrow("died");
+    expect(await statesOf(bytes)).toEqual([[200_000n, "sent"]]);
+    world.clock.forward(60_000);
+  }
+  for (const { bytes, requestId, recipient, expected } of agreed) {
+    await world.untilStatus(requestId, "success");
+    expect(await statesOf(bytes)).toEqual([[200_000n, "final"]]);
+    expect(await received(recipient)).toBe(expected);
+  }
+  expect((await bitcoin.held(bitcoin.depository.address)) - inDepository).toBe(400_000n);
+  expect(formatAddress(end.chain, agreed[0]?.bytes ?? "0x")).toMatch(/^bcrt1q/);
+}, 90_000);
