@@ -11,7 +11,7 @@ export {
 export { factoryProblem } from "./addresses/check-factory.ts";
 export { addressesOn } from "./addresses/addresses-on.ts";
 export { sweepsUnderWay } from "./addresses/key-addresses.ts";
-export { readSweepData, writeSweepData } from "./addresses/sweep-data.ts";
+export { readSweepData } from "./addresses/sweep-data.ts";
 export { sweepGasOf, transferSweepCost } from "./addresses/sweep-gas.ts";
 export { refusal, refuseBeyondCaps, ruleOf, standingOf } from "./fast-fill-refusals.ts";
 export { followReports } from "./follow-reports.ts";

@@ -1,9 +1,10 @@
+import type { CallPlan } from "@causeway/chains";
 import type { Address, Currency } from "@causeway/domain";
 import type { ConnectedChain, ConnectedNonEvmChain } from "../../chains/chains.port.ts";
 import type { OwnKeys } from "../../chains/index.ts";
 import type { Services } from "../../db/services.port.ts";
 import type { QuotePolicy } from "../../markets/quote-policy.port.ts";
-import type { DepositAddress } from "./deposit-addresses.port.ts";
+import type { DepositAddress, SweepRecord } from "./deposit-addresses.port.ts";
 import type { ConfirmedFunds } from "./find-sender.ts";
 
 /** Balances of deposit addresses at one block. */
@@ -45,6 +46,14 @@ export interface ChainAddresses {
   ): Promise<HeldAmounts>;
   /** The block to look at now. Undefined: the chain was not scanned yet. */
   lookBlock(reads: Services["reads"]): Promise<bigint | undefined>;
+  /**
+   * The only call that makes this sweep. On chains without calls: the payment of a slot, with its recipient,
+   * amount and data. Undefined: the chain is not configured for sweeps.
+   */
+  sweepCall(
+    sweep: Pick<SweepRecord, "currency" | "amount" | "excess" | "orderId">,
+    from: Pick<DepositAddress, "key">,
+  ): CallPlan | undefined;
   /** Confirmations that an amount of this value (USD, 18 decimals) needs. */
   confirmations(valueUsd: bigint): number;
   /**

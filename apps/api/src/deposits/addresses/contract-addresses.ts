@@ -1,3 +1,4 @@
+import { sweepCall } from "@causeway/chains";
 import { confirmationsFor, depositAddressOf, gasCostWei, parseAddress } from "@causeway/domain";
 import type { ConnectedChain } from "../../chains/chains.port.ts";
 import { gasOf } from "../../markets/index.ts";
@@ -28,6 +29,11 @@ export function contractAddresses(connected: ConnectedChain): ChainAddresses {
       return { atBlock, held: await connection.reader.heldAmounts(accounts, currencies, atBlock) };
     },
     lookBlock: async (reads) => (await reads.cursor(chain.id))?.number,
+    sweepCall: ({ currency, amount, excess, orderId }, { key }) => {
+      if (factory === undefined) return undefined;
+      const deposits = [{ amount, orderId }, ...(excess > 0n ? [{ amount: excess, orderId }] : [])];
+      return sweepCall(factory, key, currency, deposits);
+    },
     confirmations: (valueUsd) => confirmationsFor(chain.confirmationTiers, valueUsd),
     returnCost: ({ gas }, currency) =>
       gasCostWei(

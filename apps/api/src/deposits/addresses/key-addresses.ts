@@ -7,7 +7,7 @@ import type { Services } from "../../db/services.port.ts";
 import type { ChainAddresses, HeldAmounts } from "./chain-addresses.port.ts";
 import type { DepositAddress } from "./deposit-addresses.port.ts";
 import { transferSweepCost } from "./sweep-gas.ts";
-import { readSweepData } from "./sweep-data.ts";
+import { readSweepData, writeSweepData } from "./sweep-data.ts";
 
 type Needs = Pick<Services, "reads">;
 
@@ -38,6 +38,11 @@ export function keyAddresses(connected: ConnectedNonEvmChain): ChainAddresses {
         ? { atBlock: 0n, held: [] }
         : await heldInOutputs({ reads }, connected, depositAddresses, addresses),
     lookBlock: async () => (await depositAddresses?.newest())?.number,
+    sweepCall: ({ amount, orderId }, { key }) => ({
+      to: chain.depository,
+      data: writeSweepData({ orderId, keyId: key.id }),
+      value: amount,
+    }),
     confirmations: () => chain.confirmations,
     returnCost: (_, currency) => {
       const payment = pulse.paymentCost(currency.address);

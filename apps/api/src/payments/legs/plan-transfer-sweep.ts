@@ -3,7 +3,7 @@ import type { ConnectedNonEvmChain } from "../../chains/chains.port.ts";
 import type { SlotPlan } from "../../db/records.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
 import type { DepositAddress, SweepRecord } from "../../deposits/addresses/deposit-addresses.port.ts";
-import { sweepsUnderWay, transferSweepCost, writeSweepData } from "../../deposits/index.ts";
+import { addressesOn, sweepsUnderWay, transferSweepCost } from "../../deposits/index.ts";
 
 /** A sweep may cost this multiple of what its quote charges. Beyond it, it waits for lower fees. */
 const MAX_FEE_FACTOR = 3n;
@@ -26,9 +26,10 @@ export type TransferSweepPlan =
 export async function planTransferSweep(
   services: WorkerServices,
   connected: ConnectedNonEvmChain,
-  { id, address, currency, amount, orderId, requestId }: SweepRecord,
+  sweep: SweepRecord,
   { key }: DepositAddress,
 ): Promise<TransferSweepPlan> {
+  const { id, address, currency, amount, requestId } = sweep;
   const { chain, connection } = connected;
   const { depositAddresses } = connection;
   if (depositAddresses?.addressOf(key.id) !== address)
@@ -47,11 +48,13 @@ export async function planTransferSweep(
   const cost = transferSweepCost(await connection.paymentCost(currency, undefined));
   const excessive = await whyTooExpensive(services, connected, requestId, cost);
   if (excessive !== undefined) return { kind: "wait", why: excessive };
+  const call = addressesOn(connected).sweepCall(sweep, { key });
+  if (call === undefined) return { kind: "wait", why: "deposit addresses are not configured" };
   const plan = {
     chainId: chain.id,
     sender: connection.solver,
     leg: { kind: "sweep", id, requestId },
-    call: { to: chain.depository, data: writeSweepData({ orderId, keyId: key.id }), value: amount },
+    call,
     gasLimit: 1n,
     maxFeePerGas: cost,
     maxPriorityFeePerGas: 0n,

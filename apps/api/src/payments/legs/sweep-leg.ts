@@ -1,4 +1,3 @@
-import { sweepCall } from "@causeway/chains";
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { WorkerServices } from "../../db/services.port.ts";
 import { DONE } from "../../db/wait.ts";
@@ -51,11 +50,12 @@ export const sweepLeg: LegKind<DueSweep, WantedSweep, string> = {
     return sweep && slot && { sweep, slot };
   },
   async plan(services, { sweep }) {
-    const { id, chainId, address, currency, amount, excess, orderId, requestId } = sweep;
+    const { id, chainId, address, requestId } = sweep;
     const connected = services.chains.get(chainId);
     const from = await services.depositAddresses.find(address);
     const end = endOf(services.chains, chainId);
-    const mover = end && addressesOn(end).mover;
+    const addresses = end && addressesOn(end);
+    const mover = addresses?.mover;
     if (mover?.kind === "solver" && from !== undefined) {
       const planned = await planTransferSweep(services, mover.connected, sweep, from);
       if (planned.kind === "refused") return await refused(services, sweep, planned.why);
@@ -73,17 +73,14 @@ export const sweepLeg: LegKind<DueSweep, WantedSweep, string> = {
       return { waitMs: 60_000, why: "the chain or the deposit address operator is not configured" };
     const unexplained = await whyUnexplained(services, connected, operator);
     if (unexplained !== undefined) return waits(services, sweep, unexplained);
-    const { chain, connection, pulse } = connected;
-    const factory = chain.contracts.depositAddressFactory;
+    const { connection, pulse } = connected;
+    const call = addresses?.sweepCall(sweep, from);
     // It may have been replaced since startup, or its node did not answer then: a sweep cannot be undone.
     const problem =
-      factory === undefined
+      call === undefined
         ? "the deposit address factory of the chain is not configured"
         : (await factoryProblem(services, connected))?.message;
-    if (factory === undefined || problem !== undefined)
-      return await notRefused(services, sweep, problem ?? "");
-    const deposits = [{ amount, orderId }, ...(excess > 0n ? [{ amount: excess, orderId }] : [])];
-    const call = sweepCall(factory, from.key, currency, deposits);
+    if (call === undefined || problem !== undefined) return await notRefused(services, sweep, problem ?? "");
     const { maxFeePerGas, maxPriorityFeePerGas } = pulse.gasPrices();
     const fees = { maxFeePerGas, maxPriorityFeePerGas };
     const outcome = await connection.reader.simulate(operator, call, fees);

@@ -1,4 +1,3 @@
-import { sweepCall } from "@causeway/chains";
 import { allocatorAbi, depositoryAbi, genericMappingAbi, oracleAbi } from "@causeway/contracts";
 import { mulDivUp, usdToAmountUp } from "@causeway/domain";
 import type { Hex, Hex32, RequestTerms } from "@causeway/domain";
@@ -7,6 +6,8 @@ import type { LaneCall, Leg } from "../../db/leg.port.ts";
 import type { DepositRecord, RequestRecord } from "../../db/records.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
 import type { Tx } from "../../db/unit-of-work.port.ts";
+import { addressesOn } from "../../deposits/index.ts";
+import { endOf } from "../../http/request-end.ts";
 import { refundRecipient } from "../../requests/index.ts";
 import type { CallReading } from "./read-call.ts";
 import type { LegFacts, PaymentFacts, RouteFacts } from "./judge.ts";
@@ -143,13 +144,13 @@ function refundFacts(
 async function sweepFacts({ chains }: FactServices, tx: Tx, id: string): Promise<LegFacts | undefined> {
   const sweep = await tx.depositAddresses.lockSweep(id);
   const from = sweep && (await tx.depositAddresses.find(sweep.address));
-  const factory = sweep && chains.get(sweep.chainId)?.chain.contracts.depositAddressFactory;
-  if (sweep === undefined || from === undefined || factory === undefined) return undefined;
-  const { chainId, currency, amount, excess, orderId, state } = sweep;
-  const deposits = [{ amount, orderId }, ...(excess > 0n ? [{ amount: excess, orderId }] : [])];
-  const isOpen = state === "planned" || state === "sent";
-  const call = sweepCall(factory, from.key, currency, deposits);
-  return { kind: "exact", key: "depositAddressOperator", chainId, isOpen, call };
+  const end = sweep && endOf(chains, sweep.chainId);
+  const addresses = end && addressesOn(end);
+  const call = sweep && from && addresses?.sweepCall(sweep, from);
+  if (sweep === undefined || addresses === undefined || call === undefined) return undefined;
+  const key = addresses.mover.kind === "solver" ? "solver" : "depositAddressOperator";
+  const isOpen = sweep.state === "planned" || sweep.state === "sent";
+  return { kind: "exact", key, chainId: sweep.chainId, isOpen, call };
 }
 
 function plainCall({ to, data, value }: LaneCall) {
