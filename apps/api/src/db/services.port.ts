@@ -16,6 +16,7 @@ import type { QuotePolicy } from "../markets/quote-policy.port.ts";
 import type { Reads } from "./reads.port.ts";
 import type { UnitOfWork } from "./unit-of-work.port.ts";
 import type { PayTogether } from "../payments/wanted.port.ts";
+import type { PaymentJournal } from "../payments/payment-journal.port.ts";
 import type { PlanFaults } from "../payments/plan-faults.port.ts";
 
 /** An account of the service, where only its address matters. */
@@ -65,6 +66,8 @@ export interface Services {
   readonly slotsInHand?: Set<string>;
   /** Pays legs of the same moment together. Absent: each is paid by itself. */
   readonly payTogether?: PayTogether;
+  /** Absent: payments that a failover loses are only found on EVM chains, once they are mined. */
+  readonly journal?: PaymentJournal;
   /** Absent: each fill is planned by its job. */
   readonly fillsAhead?: FillsAhead;
 }

@@ -11,7 +11,7 @@ import { knownAccounts } from "../chains/signers.wiring.ts";
 import type { ApiConfig } from "../config/config.ts";
 import { connectDatabase, type Database } from "../db/db.wiring.ts";
 import { newJobs, type NewJobs } from "../db/new-jobs.ts";
-import { watchServer } from "../db/server-watch.postgres.ts";
+import { watchServer, type ServerWatch } from "../db/server-watch.postgres.ts";
 import type { Services } from "../db/services.port.ts";
 import { depositAddressReads } from "../deposits/addresses/deposit-address-reads.postgres.ts";
 import { checkFactories } from "../deposits/deposits.wiring.ts";
@@ -43,6 +43,7 @@ export interface Context extends Services, Database {
   readonly nonEvmChains: readonly ConnectedNonEvmChain<OpenConnection>[];
   readonly nonceMappingAccess: NonceMappingAccess;
   readonly newJobs: NewJobs;
+  readonly servers: ServerWatch;
 }
 
 /**
@@ -88,6 +89,7 @@ export async function createContext(
     poolUsd,
     uow: postgresUnitOfWork(pool, events, servers, relayed),
     newJobs: relayed,
+    servers,
     reads: postgresReads(sql, servers),
     balances: balanceReads(sql),
     depositAddresses: depositAddressReads(sql),

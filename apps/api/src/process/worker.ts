@@ -7,6 +7,8 @@ import type { OutboxRelay } from "../db/outbox-relay.adapter.ts";
 import { leaderReads } from "../deposits/leader-reads.postgres.ts";
 import { createFillsAhead } from "../payments/fills-ahead.ts";
 import { groupedPayments } from "../payments/pay-together.ts";
+import { holdBehind } from "../payments/hold-behind.ts";
+import { startJournal } from "../payments/payments.wiring.ts";
 import { startWebhooks } from "../push/push.wiring.ts";
 import { startDepositAddresses } from "../quotes/deposit-addresses.wiring.ts";
 import { ledTasks, leaderReport } from "../reconcile/leader-report.ts";
@@ -45,6 +47,7 @@ export async function startWorker(context: Context, keys: WorkerKeys): Promise<W
     ...workerSigners(keys),
     chains: createChainDirectory(evmChains, paidChains),
     slotsInHand: new Set<string>(),
+    journal: await startJournal(context),
   };
   const paying = { ...signing, payTogether: groupedPayments(signing), fillsAhead: createFillsAhead() };
 
@@ -53,6 +56,7 @@ export async function startWorker(context: Context, keys: WorkerKeys): Promise<W
   repeat("partitions", PRUNE_EVERY_MS, () => makePartitionsAhead(pool, clock.nowMs()), { atStart: true });
 
   const relay = await startRelay(context, catalog);
+  await holdBehind(paying).catch((error: unknown) => events.fault("journal_fault", error, {}));
   startJobs(paying, catalog);
   const { queuedLegs } = relay;
   const reconciling = { ...context, queuedLegs };

@@ -13,7 +13,7 @@ const MAX_STAND_BY_MS = 5_000;
 
 /**
  * Watches one non-EVM chain while this process leads it: reads final deposits, attributes deposits that were
- * mapped late, and tracks open payments, at any news and at least once per interval. None of the three waits
+ * mapped late, tracks open payments and opens the lane, at any news and at least once per interval. None of these waits
  * for the others.
  */
 export function watchNonEvm(services: WorkerServices, connected: TransferChain, leadOf: Lead): Watcher {
@@ -82,6 +82,8 @@ async function lead(
     again(services, connected, connection, stop, read),
     again(services, connected, connection, stop, () => attributeLate(services, connected)),
     again(services, connected, connection, stop, () => trackNonEvm(services, connected)),
+    // A held lane is opened when its lost payments are restored.
+    again(services, connected, connection, stop, () => openNonEvmLane(services, connected)),
   ]);
 }
 

@@ -100,6 +100,16 @@ export const sweepLeg: LegKind<DueSweep, WantedSweep, string> = {
     }
     return undefined;
   },
+  async restored({ clock }, tx, { plan: { leg, call }, nonce }) {
+    const sweep = await tx.depositAddresses.lockSweep(leg.id);
+    // A failover gives the ids of lost sweeps to others.
+    const isSame = sweep?.requestId === leg.requestId && call.data.includes(wordOf(sweep?.amount ?? 0n));
+    if (sweep === undefined || !isSame) return "later";
+    if (sweep.state !== "planned") return "lost";
+    await tx.depositAddresses.setSweep(leg.id, "sent");
+    await tx.requests.note(sweep.requestId, clock.nowMs(), "sweepPlanned", { nonce });
+    return "taken";
+  },
   untaken: async (services, { sweep }) => waits(services, sweep, INSUFFICIENT_GAS),
 
   async mined({ tx, slot: { leg } }, { attempt, receipt }) {
@@ -158,6 +168,11 @@ export const sweepLeg: LegKind<DueSweep, WantedSweep, string> = {
     return DONE;
   },
 };
+
+/** An amount as it stands in a call. */
+function wordOf(amount: bigint): string {
+  return amount.toString(16).padStart(64, "0");
+}
 
 /** Waits as long as needed: the funds stay where their owner sent them. */
 function waits(
