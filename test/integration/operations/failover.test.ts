@@ -122,6 +122,9 @@ test.each(Array.from({ length: SEEDS }, (_, at) => at + 1))(
       expect(await world.paymentsOf(one, origin)).toEqual([]);
       expect((await world.status(one.requestId)).status).toBe("success");
     }
+    // The lanes are closed for a minute.
+    world.clock.forward(61_000);
+    for (const { connected } of [origin, destination]) await openLane(by, connected);
     const { rows } = await world.pool.query<{ held: number }>(
       "select count(*)::int as held from lanes where server <> database_identity()",
     );

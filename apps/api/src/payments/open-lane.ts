@@ -4,7 +4,7 @@ import type { ConnectedChain } from "../chains/chains.port.ts";
 import { laneSigners } from "../chains/index.ts";
 import type { LaneState } from "../db/reads.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
-import { markOf, restoreLost } from "./restore-lost.ts";
+import { markOf, openReconciled, restoreLost } from "./restore-lost.ts";
 import { explainNonces } from "./unexplained-nonces.ts";
 
 /** Blocks for which a lane without a journal must be quiet, at least. */
@@ -57,7 +57,7 @@ async function raiseLane(
   }
   const why = lane && (await whyStillHeld(services, connected, { sender, lane, mark, used }));
   if (why !== undefined) return held(services, connected, sender, why);
-  await services.uow.run((tx) => tx.lanes.open(chain.id, sender, used));
+  await openReconciled(services, of, used, mark);
 }
 
 function held({ events }: Pick<WorkerServices, "events">, { chain }: ConnectedChain, sender: Address, why: string) {

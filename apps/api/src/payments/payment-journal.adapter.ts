@@ -85,6 +85,9 @@ export async function connectJournal(
       const answer = await run(READ_MARK, laneKey(chainId, sender));
       return typeof answer === "string" ? Number(answer) : undefined;
     },
+    async begin(chainId, sender, mark) {
+      await redis.hsetnx(laneKey(chainId, sender), MARK, mark);
+    },
     async entries(chainId, sender) {
       const fields = await redis.hgetall(laneKey(chainId, sender));
       return Object.entries(fields)

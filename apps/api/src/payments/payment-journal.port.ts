@@ -29,6 +29,8 @@ export interface PaymentJournal {
    * @throws FormerPrimary, an error of Redis
    */
   mark(chainId: number, sender: Address): Promise<number | undefined>;
+  /** Begins to know a lane without payments, if it does not know it yet. @throws an error of Redis */
+  begin(chainId: number, sender: Address, mark: number): Promise<void>;
   /** The newest payments of a lane, lowest nonce first. @throws an error of Redis */
   entries(chainId: number, sender: Address): Promise<readonly JournalEntry[]>;
 }

@@ -26,6 +26,24 @@ export async function markOf(
   }
 }
 
+/**
+ * Opens a lane that has lost nothing, and lets the journal know it.
+ * @param nonce the first one that the chain has not used
+ */
+export async function openReconciled(
+  { uow, reads, journal, events }: Pick<WorkerServices, "uow" | "reads" | "journal" | "events">,
+  { chainId, sender }: Lane,
+  nonce: number,
+  mark: number | undefined,
+): Promise<void> {
+  await uow.run((tx) => tx.lanes.open(chainId, sender, nonce));
+  if (journal === undefined || mark !== undefined) return;
+  const lane = await reads.lane(chainId, sender);
+  await journal
+    .begin(chainId, sender, lane?.nextNonce ?? nonce)
+    .catch((error: unknown) => events.fault("journal_fault", error, { chainId, sender }));
+}
+
 /** What a lane lacks compared with its journal. */
 export type LostPayments =
   /** The rows of every payment in the journal are stored. `mark`: see `PaymentJournal`. */

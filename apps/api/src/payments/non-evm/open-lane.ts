@@ -1,6 +1,6 @@
 import type { TransferChain } from "../../chains/chains.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
-import { markOf, restoreLost } from "../restore-lost.ts";
+import { markOf, openReconciled, restoreLost } from "../restore-lost.ts";
 
 /**
  * Opens the lane of a non-EVM chain's payments: its nonces are a counter of ours, unknown to the chain.
@@ -11,7 +11,7 @@ export async function openNonEvmLane(
   services: WorkerServices,
   { chain, connection: { solver } }: TransferChain,
 ): Promise<void> {
-  const { reads, uow, events } = services;
+  const { reads, events } = services;
   const of = { chainId: chain.id, sender: solver };
   const read = await markOf(services, of);
   if (read === undefined) return;
@@ -25,7 +25,7 @@ export async function openNonEvmLane(
     events.alarm("lane_held", { chain: chain.name, sender: solver, why });
     return;
   }
-  await uow.run((tx) => tx.lanes.open(chain.id, solver, 0));
+  await openReconciled(services, of, 0, mark);
 }
 
 /** Why payments may have been lost that nothing shows. */
