@@ -42,7 +42,7 @@ export async function startPostgresPair(): Promise<PostgresPair> {
     async catchUp() {
       const written = await ask(primary.url, "select pg_current_wal_insert_lsn() as answer");
       const isThere = `select pg_last_wal_replay_lsn() >= '${String(written)}' as answer`;
-      for (const endsAtMs = performance.now() + 20_000; (await ask(standby.url, isThere)) !== true; ) {
+      for (const endsAtMs = performance.now() + 20_000; (await ask(standby.url, isThere)) !== true;) {
         if (performance.now() > endsAtMs) throw new Error("the standby does not catch up");
         await sleep(20);
       }

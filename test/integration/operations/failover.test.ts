@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, expect, test } from "vitest";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import { FormerPrimary } from "../../../apps/api/src/db/server-replaced.port.ts";
@@ -25,7 +26,11 @@ afterEach(async () => {
 });
 
 /** Services of a process on a database whose standby lags, with a journal in Redis. */
-async function startWorld(): Promise<{ readonly world: EngineWorld; readonly pair: PostgresPair; readonly journalOf: JournalOf }> {
+async function startWorld(): Promise<{
+  readonly world: EngineWorld;
+  readonly pair: PostgresPair;
+  readonly journalOf: JournalOf;
+}> {
   const pair = await startPostgresPair();
   const { url, prefix } = testRedis();
   const journalOf: JournalOf = async (servers) => {
@@ -58,7 +63,9 @@ async function deposited(world: EngineWorld): Promise<Agreed[]> {
 /** Rounds of all watchers and jobs until every request is final. @throws after 40 rounds */
 async function untilPaid(world: EngineWorld, by: WorkerServices, all: readonly Agreed[]): Promise<void> {
   for (let round = 0; round < 40; round++) {
-    const isOpen = await Promise.all(all.map(async ({ requestId }) => !(await world.status(requestId)).final));
+    const isOpen = await Promise.all(
+      all.map(async ({ requestId }) => !(await world.status(requestId)).final),
+    );
     if (!isOpen.includes(true)) return;
     world.clock.forward(20_000);
     for (const { connected } of [world.origin, world.destination]) await openLane(by, connected);
@@ -111,6 +118,7 @@ test.each(Array.from({ length: SEEDS }, (_, at) => at + 1))(
     }
     if (random() < 0.3) await world.watch(destination, by);
     await pair.failOver();
+    if (!HAS_GUARD) await sleep(500);
     if (!HAS_GUARD) await world.pool.query("update lanes set server = null");
     // What was not mined stays in the mempool until the new primary has been at work for a while.
     if (random() < 0.5) await destination.mine();
@@ -140,9 +148,11 @@ async function openAndWork(world: EngineWorld, by: WorkerServices): Promise<void
   await world.origin.mine();
   await world.watch(world.origin, by);
   await world.work(by);
-  for (const { requestId } of (await world.pool.query<{ requestId: string }>(
-    `select request_id as "requestId" from requests where state = 'fillable'`,
-  )).rows)
+  for (const { requestId } of (
+    await world.pool.query<{ requestId: string }>(
+      `select request_id as "requestId" from requests where state = 'fillable'`,
+    )
+  ).rows)
     await pay(by, fillLeg, requestId).catch(() => undefined);
 }
 

@@ -36,7 +36,11 @@ export async function whyFillHeld(
 ): Promise<string | undefined> {
   const end = endOf(services.chains, chainId);
   if (end === undefined) return undefined;
-  const why = await whyHeld(services, chainId, isNonEvm(end) ? end.connection.solver : services.signer.address);
+  const why = await whyHeld(
+    services,
+    chainId,
+    isNonEvm(end) ? end.connection.solver : services.signer.address,
+  );
   return why && `the fill may have been paid on ${end.chain.name}: ${why}`;
 }
 

@@ -17,6 +17,8 @@ export async function holdBehind(services: WorkerServices): Promise<void> {
     ...chains.nonEvmChains.map(({ chain, connection }) => ({ chainId: chain.id, sender: connection.solver })),
   ];
   for (const { chainId, sender } of lanes) {
+    // Twice: the mark must be older than the row, and excludes former primaries of the server that answers.
+    await reads.lane(chainId, sender);
     const mark = await journal.mark(chainId, sender);
     const lane = await reads.lane(chainId, sender);
     if (lane?.isReconciled === true && mark !== undefined && mark > lane.nextNonce)

@@ -24,7 +24,15 @@ export function isUnentered({ attempt }: ToSend): boolean {
 }
 
 /** The part of an attempt that does not change. */
-function asSigned({ n, kind, raw, txHash, maxFeePerGas, maxPriorityFeePerGas, createdAtMs }: Attempt): Attempt {
+function asSigned({
+  n,
+  kind,
+  raw,
+  txHash,
+  maxFeePerGas,
+  maxPriorityFeePerGas,
+  createdAtMs,
+}: Attempt): Attempt {
   return {
     ...{ n, kind, raw, txHash, maxFeePerGas, maxPriorityFeePerGas, createdAtMs },
     broadcastAtMs: undefined,

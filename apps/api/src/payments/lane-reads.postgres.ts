@@ -8,7 +8,15 @@ import { readTogether, READS_TOGETHER } from "../db/read-by-key.ts";
 import { tickBatcher } from "../db/tick-batcher.ts";
 import type { ServerWatch } from "../db/server-watch.postgres.ts";
 import { attempts, lanes, nonceUsers, slots } from "./payments.tables.ts";
-import { IS_RECONCILED, SERVER_IDENTITY, SERVER_START, SLOT, slotOf, type AttemptRow, type SlotRow } from "./slot-rows.postgres.ts";
+import {
+  isReconciledOn,
+  SERVER_IDENTITY,
+  SERVER_START,
+  SLOT,
+  slotOf,
+  type AttemptRow,
+  type SlotRow,
+} from "./slot-rows.postgres.ts";
 
 /**
  * Defines a read of slots with their attempts, in one statement: with two, a payment could be open although
@@ -64,8 +72,8 @@ const LANE = {
   searchFrom: lanes.searchFrom,
   quietSince: lanes.quietSince,
   server: String,
+  reconciledOn: lanes.server,
   identity: String,
-  isReconciled: Boolean,
   hasUnexplained: Boolean,
 };
 type LaneRow = Row<typeof LANE>;
@@ -74,7 +82,7 @@ const lane = defineSql(
   LANE,
   (p: Params<Lane>) => text`
     select ${lanes.nextNonce}, ${lanes.searchFrom}, ${lanes.quietSince}, ${SERVER_START} as server,
-      ${SERVER_IDENTITY} as identity, ${IS_RECONCILED} as is_reconciled,
+      ${lanes.server} as reconciled_on, ${SERVER_IDENTITY} as identity,
       exists (select from ${slots} where ${slots.chainId} = ${lanes.chainId} and ${slots.sender} = ${lanes.sender}
         and ${slots.state} = 'open' and ${slots.unexplainedConfirmed}) as has_unexplained
     from ${lanes} where ${lanes.chainId} = ${p.chainId} and ${lanes.sender} = ${p.sender}`,
@@ -197,14 +205,14 @@ export function laneReads(sql: Sql, servers: ServerWatch): LaneReads {
       laneBy.set(key, ask);
       const row = await ask();
       if (row === undefined) return undefined;
-      const { nextNonce, hasUnexplained, searchFrom, quietSince, server, identity, isReconciled } = row;
+      const { nextNonce, hasUnexplained, searchFrom, quietSince, server, identity, reconciledOn } = row;
       servers.noteIdentity(identity);
       return {
         nextNonce,
         hasUnexplained,
         searchFrom: searchFrom === null ? undefined : BigInt(searchFrom),
         quietSince: quietSince === null ? undefined : BigInt(quietSince),
-        isReconciled,
+        isReconciled: isReconciledOn(identity, reconciledOn),
         isServerNew: servers.isNew(server),
       };
     },

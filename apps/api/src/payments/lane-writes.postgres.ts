@@ -8,7 +8,7 @@ import type { Sql } from "../db/pool.postgres.ts";
 import { LaneHeld, ServerReplaced } from "../db/server-replaced.port.ts";
 import type { ServerWatch } from "../db/server-watch.postgres.ts";
 import { attempts, lanes, NO_CALL_DATA, nonceUsers, slots } from "./payments.tables.ts";
-import { IS_RECONCILED, SERVER_IDENTITY, SERVER_START, SLOT, slotOf } from "./slot-rows.postgres.ts";
+import { isReconciledOn, SERVER_IDENTITY, SERVER_START, SLOT, slotOf } from "./slot-rows.postgres.ts";
 import { insertNewAttempts, noteBroadcasts, reserveSlots, restoreSlot } from "./slots-together.postgres.ts";
 
 interface Lane extends Record<string, unknown> {
@@ -24,7 +24,7 @@ const lockLane = defineQuery("lane_lock", (db, p: Params<Lane>) =>
     .select({
       server: text`${SERVER_START}`.mapWith(String),
       identity: text`${SERVER_IDENTITY}`.mapWith(String),
-      isReconciled: text`${IS_RECONCILED}`.mapWith(Boolean),
+      reconciledOn: lanes.server,
     })
     .from(lanes)
     .where(isLane(p))
@@ -245,7 +245,7 @@ export function laneWrites(sql: Sql, servers: ServerWatch): LaneWrites {
     if (row === undefined) return;
     servers.noteIdentity(row.identity);
     if (servers.isNew(row.server)) throw new ServerReplaced();
-    if (isToPay && !row.isReconciled) throw new LaneHeld(chainId, sender);
+    if (isToPay && !isReconciledOn(row.identity, row.reconciledOn)) throw new LaneHeld(chainId, sender);
     held.add(lane);
   };
   return {

@@ -60,7 +60,12 @@ async function raiseLane(
   await openReconciled(services, of, used, mark);
 }
 
-function held({ events }: Pick<WorkerServices, "events">, { chain }: ConnectedChain, sender: Address, why: string) {
+function held(
+  { events }: Pick<WorkerServices, "events">,
+  { chain }: ConnectedChain,
+  sender: Address,
+  why: string,
+) {
   events.alarm("lane_held", { chain: chain.name, sender, why });
 }
 
@@ -89,8 +94,7 @@ async function whyStillHeld(
   const [pending, head] = await Promise.all([reader.nonce(sender, "pending"), reader.head()]);
   const isQuiet = pending <= Math.max(lane.nextNonce, used);
   const since = isQuiet ? (lane.quietSince ?? head.number) : undefined;
-  if (since !== lane.quietSince)
-    await services.uow.run((tx) => tx.lanes.noteQuiet(chain.id, sender, since));
+  if (since !== lane.quietSince) await services.uow.run((tx) => tx.lanes.noteQuiet(chain.id, sender, since));
   const quietBlocks = BigInt(Math.max(chain.finalityBlocks, MIN_QUIET_BLOCKS));
   return since !== undefined && head.number >= since + quietBlocks
     ? undefined

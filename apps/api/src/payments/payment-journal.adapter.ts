@@ -62,7 +62,11 @@ export async function connectJournal(
   const laneKey = (chainId: number, sender: string): string => `${prefix}-payments:${chainId}:${sender}`;
   const fenceKey = `${prefix}-payments:timelines`;
 
-  const run = async (script: string, key: string, ...args: readonly (string | number)[]): Promise<unknown> => {
+  const run = async (
+    script: string,
+    key: string,
+    ...args: readonly (string | number)[]
+  ): Promise<unknown> => {
     const [database, timeline] = partsOf(identity() ?? "0/0/0");
     const answer = await redis.eval(script, 2, fenceKey, key, database, timeline, ...args);
     if (answer === "former") throw new FormerPrimary(identity() ?? "");

@@ -15,11 +15,14 @@ const LATER_MS = 600_000;
  * lane must stay as it is, while everything else goes on
  */
 export async function markOf(
-  { journal, events }: Pick<WorkerServices, "journal" | "events">,
+  { journal, events, reads }: Pick<WorkerServices, "journal" | "events" | "reads">,
   { chainId, sender }: Lane,
 ): Promise<{ readonly mark: number | undefined } | undefined> {
+  if (journal === undefined) return { mark: undefined };
+  // Before the journal: it excludes former primaries of the server that answers.
+  await reads.lane(chainId, sender);
   try {
-    return { mark: await journal?.mark(chainId, sender) };
+    return { mark: await journal.mark(chainId, sender) };
   } catch (error) {
     events.fault("journal_fault", error, { chainId, sender });
     return undefined;

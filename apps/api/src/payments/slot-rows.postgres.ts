@@ -1,6 +1,6 @@
 import { sql as text } from "drizzle-orm";
 import type { Attempt, Slot } from "../db/records.port.ts";
-import { attempts, lanes, NO_CALL_DATA, slots } from "./payments.tables.ts";
+import { attempts, NO_CALL_DATA, slots } from "./payments.tables.ts";
 
 /** The columns of a {@link Slot}. */
 export const SLOT = {
@@ -40,8 +40,10 @@ export const SERVER_START = text`extract(epoch from pg_postmaster_start_time()):
 /** Names the database server; differs after a failover or a restored backup. */
 export const SERVER_IDENTITY = text`database_identity()`;
 
-/** Whether the lane was compared with its chain on this server. */
-export const IS_RECONCILED = text`(${lanes.server} is null or ${lanes.server} = ${SERVER_IDENTITY})`;
+/** Whether a lane was compared with its chain on the server that answers; null: never on another one. */
+export function isReconciledOn(identity: string, reconciledOn: string | null): boolean {
+  return reconciledOn === null || reconciledOn === identity;
+}
 
 export type SlotRow = Pick<typeof slots.$inferSelect, keyof typeof SLOT>;
 export type AttemptRow = typeof attempts.$inferSelect;

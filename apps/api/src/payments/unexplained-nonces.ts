@@ -78,7 +78,12 @@ export async function whyMaybePaid(
   const isFormer = order.solver !== signer.address;
   const isKept = isFormer && formerSigners.some(({ address }) => address === order.solver);
   const others = payingAccounts(services);
-  const why = await whyPaidBy(services, end, { id: requestId, orderId, others }, isKept ? [order.solver] : []);
+  const why = await whyPaidBy(
+    services,
+    end,
+    { id: requestId, orderId, others },
+    isKept ? [order.solver] : [],
+  );
   if (why !== undefined || !isFormer || isKept) return why;
   const lost = await lostFill(services, end, terms);
   return lost && whyLost(lost);
