@@ -11,7 +11,9 @@ export class ServerReplaced extends Error {
   }
 }
 
-/** The lane must not pay: a failover may have lost its last payments, and it was not compared with its chain. */
+/**
+ * The lane must not pay: a failover may have lost its last payments, and it was not compared with its chain.
+ */
 export class LaneHeld extends Error {
   constructor(chainId: number, sender: string) {
     super(

@@ -303,8 +303,8 @@ export interface SendWrites {
 
 export interface LaneWrites {
   /**
-   * Creates the lane at `chainNonce`, or moves its next nonce up to it if the key was used elsewhere. The lane
-   * counts as compared with its chain on this database server.
+   * Creates the lane at `chainNonce`, or moves its next nonce up to it if the key was used elsewhere. The
+   * lane counts as compared with its chain on this database server.
    */
   open(chainId: number, sender: Address, chainNonce: number): Promise<void>;
   /** Lets the lane pay nothing until it is opened again. */

@@ -1,7 +1,7 @@
 import type { Address } from "@causeway/domain";
 import type { LaneState } from "../db/reads.port.ts";
 import type { Services } from "../db/services.port.ts";
-import { endOf, isNonEvm } from "../http/request-end.ts";
+import { endOf } from "../http/request-end.ts";
 
 const HELD =
   "the database was replaced, and may have lost payments of this lane: it pays nothing until it was compared with its chain";
@@ -36,11 +36,8 @@ export async function whyFillHeld(
 ): Promise<string | undefined> {
   const end = endOf(services.chains, chainId);
   if (end === undefined) return undefined;
-  const why = await whyHeld(
-    services,
-    chainId,
-    isNonEvm(end) ? end.connection.solver : services.signer.address,
-  );
+  const payer = services.chains.nonEvm(chainId)?.connection.solver ?? services.signer.address;
+  const why = await whyHeld(services, chainId, payer);
   return why && `the fill may have been paid on ${end.chain.name}: ${why}`;
 }
 

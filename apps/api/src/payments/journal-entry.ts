@@ -1,9 +1,8 @@
 import type { Attempt, Slot } from "../db/records.port.ts";
-import type { JournalEntry } from "./payment-journal.port.ts";
-import type { ToSend } from "./note-sent.ts";
+import type { Entered, JournalEntry } from "./payment-journal.port.ts";
 
 /** The entry of a payment whose attempt is about to be broadcast. */
-export function entryOf({ slot, attempt }: ToSend, atMs: number): JournalEntry {
+export function entryOf({ slot, attempt }: Entered, atMs: number): JournalEntry {
   const { nonce, chainId, sender, leg, call, gasLimit, maxFeePerGas, maxPriorityFeePerGas } = slot;
   const { outflow, delivers, cancelAfterMs } = slot;
   const fees = { gasLimit, maxFeePerGas, maxPriorityFeePerGas };
@@ -19,7 +18,7 @@ export function entryOf({ slot, attempt }: ToSend, atMs: number): JournalEntry {
 }
 
 /** Whether it was never broadcast, so the journal may not have it. */
-export function isUnentered({ attempt }: ToSend): boolean {
+export function isUnentered({ attempt }: Entered): boolean {
   return attempt.firstBroadcastAtMs === undefined;
 }
 

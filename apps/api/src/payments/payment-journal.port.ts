@@ -1,6 +1,5 @@
 import type { Address } from "@causeway/domain";
-import type { Attempt, SlotPlan } from "../db/records.port.ts";
-import type { ToSend } from "./note-sent.ts";
+import type { Attempt, Slot, SlotPlan } from "../db/records.port.ts";
 
 /** A payment as it was when it was last signed, with everything that its rows need. */
 export interface JournalEntry {
@@ -11,6 +10,12 @@ export interface JournalEntry {
   readonly atMs: number;
 }
 
+/** A payment, and its attempt that is about to be broadcast. */
+export interface Entered {
+  readonly slot: Slot;
+  readonly attempt: Attempt;
+}
+
 /**
  * Remembers the newest payments of each lane outside the database. A failover may lose their rows; the
  * journal then restores them.
@@ -18,13 +23,13 @@ export interface JournalEntry {
 export interface PaymentJournal {
   /**
    * Enters payments before they are broadcast for the first time.
-   * @throws FormerPrimary if a newer primary was seen; nothing may be broadcast. NonceTaken if the journal has
-   * another payment for the nonce, or bytes that the payment lacks. An error of Redis: broadcast later
+   * @throws FormerPrimary if a newer primary was seen; nothing may be broadcast. NonceTaken if the journal
+   * has another payment for the nonce, or bytes that the payment lacks. An error of Redis: broadcast later
    */
-  enter(sent: readonly ToSend[], atMs: number): Promise<void>;
+  enter(sent: readonly Entered[], atMs: number): Promise<void>;
   /**
-   * The number above the highest nonce of the lane's entered payments; undefined: the journal knows none. From
-   * then on, processes that are connected to a former primary can enter nothing. Read the lane's row
+   * The number above the highest nonce of the lane's entered payments; undefined: the journal knows none.
+   * From then on, processes that are connected to a former primary can enter nothing. Read the lane's row
    * afterwards: it is then behind the mark only if rows were lost.
    * @throws FormerPrimary, an error of Redis
    */

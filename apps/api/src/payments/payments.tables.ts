@@ -22,7 +22,7 @@ export const lanes = pgTable(
      * it. On another server the lane pays nothing. Null: never compared since this was introduced.
      */
     server: text("server"),
-    /** Block since which a lane without a journal shows no unknown transaction. Null: it does, or was not read. */
+    /** Block since which a held lane without a journal shows no unknown transaction. Null if it shows one. */
     quietSince: int8("quiet_since"),
   },
   (t) => [primaryKey({ columns: [t.chainId, t.sender] })],

@@ -66,7 +66,7 @@ interface Restored extends Record<string, unknown> {
   readonly sender: Address;
   readonly atMs: number;
 }
-// The slot of a payment that was broadcast before the database lost it. Nothing, if another slot has its nonce.
+// The slot of a payment that the database has lost. Nothing if another slot has its nonce.
 const insertLost = defineSql("slot_restore", SLOT, (p: Params<Restored>) => {
   const { chainId, sender, state, createdAtMs, settlementNoted, legKind } = slots;
   const planned = Object.values(PLANNED);

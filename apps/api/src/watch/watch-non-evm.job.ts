@@ -13,8 +13,8 @@ const MAX_STAND_BY_MS = 5_000;
 
 /**
  * Watches one non-EVM chain while this process leads it: reads final deposits, attributes deposits that were
- * mapped late, tracks open payments and opens the lane, at any news and at least once per interval. None of these waits
- * for the others.
+ * mapped late, tracks open payments and opens the lane, at any news and at least once per interval. None of
+ * these waits for the others.
  */
 export function watchNonEvm(services: WorkerServices, connected: TransferChain, leadOf: Lead): Watcher {
   const closing = new AbortController();

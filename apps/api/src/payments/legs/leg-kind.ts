@@ -74,7 +74,7 @@ export interface PaymentKind<W extends Wanted = Wanted, R extends Refused = Refu
   refusalOf?(error: unknown): R | undefined;
 
   /**
-   * Takes back a payment that was broadcast before the database lost its rows, as `taken` did then. The leg's
+   * Restores a payment that was broadcast before the database lost its rows, as `taken` did then. The leg's
    * rows are as old as the database.
    * @param record the leg's request, locked
    * @returns `later`: the leg may become ready for it. `lost`: the leg's own rows are lost, too, or moved on

@@ -169,7 +169,7 @@ export const sweepLeg: LegKind<DueSweep, WantedSweep, string> = {
   },
 };
 
-/** An amount as it stands in a call. */
+/** An amount as calldata has it. */
 function wordOf(amount: bigint): string {
   return amount.toString(16).padStart(64, "0");
 }
