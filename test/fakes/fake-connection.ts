@@ -29,8 +29,8 @@ export function createFakeConnection(
   return {
     vm,
     solver,
-    replaces: chain.kind === "coins",
-    takesBack: chain.kind === "coins",
+    replaces: chain.kind === "outputs",
+    takesBack: chain.kind === "outputs",
     arrivals: (cursor) =>
       ask("arrivals", (view): NonEvmArrivals => {
         const first = cursor === undefined ? larger(0n, view.finalHeight - LOOK_BACK) : BigInt(cursor) + 1n;
@@ -62,7 +62,7 @@ export function createFakeConnection(
     prepare: (payment, before, reserved) =>
       ask("prepare", (view) => {
         const made =
-          chain.kind === "coins"
+          chain.kind === "outputs"
             ? withOutputs(chain, view, payment, before, reserved)
             : withExpiry(chain, view, payment, before, reserved);
         const raw = fakeBytes(made);

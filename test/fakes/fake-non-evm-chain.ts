@@ -4,7 +4,7 @@ import { createHash, randomBytes } from "node:crypto";
 /**
  * How a chain prevents a payment from counting twice: bytes that expire, or outputs that can be spent once.
  */
-export type FakeChainKind = "expiring" | "coins";
+export type FakeChainKind = "expiring" | "outputs";
 
 /** A transfer into the solver's account. */
 export interface FakeDeposit {

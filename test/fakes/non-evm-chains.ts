@@ -3,7 +3,7 @@ import type { Currency, Hex, NonEvmChain, NonEvmVmType } from "@causeway/domain"
 import { encodeAddress, NON_EVM_FAMILIES } from "@causeway/domain";
 import type { TransferChain } from "../../apps/api/src/chains/chains.port.ts";
 import { withCapabilities } from "../../apps/api/src/chains/chain-capabilities.ts";
-import type { NonEvmUsers } from "../../apps/api/src/chains/non-evm-users.port.ts";
+import type { NonEvmUsers } from "@causeway/chains";
 
 /** Ids that have the format of the real chains, because tests compare whole texts. */
 export const solana = {

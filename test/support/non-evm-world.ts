@@ -99,7 +99,7 @@ export interface NonEvmWorld {
 
 /** An account of a chain whose bytes expire. */
 export const anAccount = (): Hex => `0x${randomBytes(32).toString("hex")}`;
-const VM_OF: Readonly<Record<FakeChainKind, NonEvmVmType>> = { expiring: "svm", coins: "bvm" };
+const VM_OF: Readonly<Record<FakeChainKind, NonEvmVmType>> = { expiring: "svm", outputs: "bvm" };
 
 /** The solver's home: a chain of the hub's family. */
 export const SOLVER_CHAIN = "home";
@@ -114,7 +114,7 @@ export interface NonEvmWorldOptions {
 export async function startNonEvmWorld(options: NonEvmWorldOptions = {}): Promise<NonEvmWorld> {
   const { opening = 80_000_000n } = options;
   const clock = adjustableClock();
-  const prices = adjustablePrices({ coin: "1" });
+  const prices = adjustablePrices({ native: "1" });
   const events = recordedEvents();
   const ends = [options.origin ?? "expiring", options.destination ?? "expiring"].map(
     (kind, at): NonEvmEnd => {
@@ -179,7 +179,7 @@ export async function startNonEvmWorld(options: NonEvmWorldOptions = {}): Promis
     planFaults: createPlanFaults(),
     appBalance: {
       chainId: origin.chain.id,
-      currencies: inChargeOrder([origin.chain.native], "coin"),
+      currencies: inChargeOrder([origin.chain.native], "native"),
       confirmations: 1,
       minTopUpUsd: 0n,
       claimLifetimeSeconds: 600,
@@ -296,7 +296,7 @@ export async function addBitcoin(
   clock: Pick<AdjustableClock, "nowMs">,
 ): Promise<AddedBitcoin> {
   const native = encodeAddress("bitcoin-vm", nativeCurrency("bitcoin-vm"));
-  const network = new FakeNonEvmChain("coins", native, new Map([[native, 10n ** 9n]]), () => clock.nowMs());
+  const network = new FakeNonEvmChain("outputs", native, new Map([[native, 10n ** 9n]]), () => clock.nowMs());
   network.settle();
   const plain = aNonEvmChain(8_001, "bitcoin", "bvm", native);
   const btc: Currency = {
@@ -311,7 +311,7 @@ export async function addBitcoin(
     chain: { ...plain, native: btc },
     connection: createFakeConnection(network, {
       vm: plain.family,
-      solver: accountOn("coins"),
+      solver: accountOn("outputs"),
       now: () => clock.nowMs(),
     }),
     pulse: {
@@ -322,7 +322,10 @@ export async function addBitcoin(
     },
     users: {
       balance: async () => 0n,
-      deposit: async () => ({ kind: "bvm", psbt: undefined, fee: 0n }),
+      deposit: async ({ amount, orderId }) => ({
+        data: { payment: { address: "", amount: `${amount}`, opReturn: orderId, opReturnHex: "0x" } },
+        fee: 0n,
+      }),
     },
   };
   Object.assign(services, { chains: createChainDirectory(services.chains.all, [end]) });
@@ -346,12 +349,12 @@ function aNonEvmChain(id: number, name: string, vmType: NonEvmVmType, native: He
   const nativeToken: Currency = {
     chainId: id,
     address: native,
-    id: "coin",
+    id: "native",
     symbol: "COIN",
     name: "Coin",
     decimals: 0,
     class: "stable",
-    priceId: "coin",
+    priceId: "native",
     supportsBridging: true,
     supportsPermit: false,
     resetsApproval: false,
@@ -365,7 +368,7 @@ function aNonEvmChain(id: number, name: string, vmType: NonEvmVmType, native: He
     displayName: name,
     vmType,
     family: NON_EVM_FAMILIES[vmType],
-    depository: accountOn(vmType === "svm" ? "expiring" : "coins"),
+    depository: accountOn(vmType === "svm" ? "expiring" : "outputs"),
     confirmations: 3,
     confirmationTiers: [{ belowUsd: undefined, confirmations: 1 }],
     keepsUnattributed: true,

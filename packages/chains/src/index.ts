@@ -2,6 +2,7 @@ export * from "@causeway/families";
 export * from "@causeway/families/evm";
 export * from "./non-evm-connection.ts";
 export * from "./connect-non-evm.ts";
+export * from "./non-evm-users.ts";
 export * from "./registry.ts";
 export * from "./evm/account-reader.ts";
 export * from "./evm/authorizations.ts";

@@ -2,6 +2,7 @@ export * from "./ids/hex.ts";
 export * from "./ids/api-key-text.ts";
 export * from "./chain/chain.ts";
 export * from "./chain/non-evm-chain.ts";
+export * from "./chain/depository-of.ts";
 export * from "./chain/non-evm-vm-type.ts";
 export * from "./chain/chain-liquidity.ts";
 export * from "./chain/attestation-chain.ts";

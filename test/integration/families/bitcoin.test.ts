@@ -1,5 +1,5 @@
 import { Transaction } from "@scure/btc-signer";
-import { bitcoinEvidence, connectBitcoin, createBitcoinUsers } from "@causeway/chains/bitcoin";
+import { bitcoinEvidence, connectBitcoin, connectBitcoinUsers } from "@causeway/chains/bitcoin";
 import type { PayingConnection, EvidenceSource, NonEvmAttempt, NonEvmPayment } from "@causeway/chains";
 import {
   bitcoinPsbtId,
@@ -320,15 +320,15 @@ test("final deposits are read once, and again from the same cursor", async () =>
   const user = anOwner();
   const id = newId();
   const utxo = await utxoOf(bitcoinOf(), user, 100_000n);
-  const users = createBitcoinUsers({
-    esploraUrl: bitcoin.esploraUrl,
-    network: "regtest",
-    depository: depository.bytes,
+  const users = connectBitcoinUsers({
+    chain: { vmType: "bvm", bitcoin: { network: "regtest" }, depository: depository.bytes },
+    attestation: { bitcoin: { esploraUrl: bitcoin.esploraUrl } },
     now: () => Date.now(),
   });
+  if (users === undefined) throw new Error("the explorer is configured");
   expect(await users.balance(user.bytes, NATIVE)).toBe(100_000n);
   const step = await users.deposit({ user: user.bytes, currency: NATIVE, amount: 30_000n, orderId: id });
-  const tx = Transaction.fromPSBT(Buffer.from(step.psbt ?? "", "base64"), { allowUnknownOutputs: true });
+  const tx = Transaction.fromPSBT(Buffer.from(step.data.psbt ?? "", "hex"), { allowUnknownOutputs: true });
   tx.sign(user.key);
   tx.finalize();
   expect(tx.fee).toBe(step.fee);
@@ -367,9 +367,8 @@ test("final deposits are read once, and again from the same cursor", async () =>
     reported = [...reported, ...read.deposits.map(({ txHash }) => txHash)];
   }
   expect(reported.filter((txHash) => txHash === `0x${tx.id}`)).toHaveLength(1);
-  expect(
-    await users.deposit({ user: user.bytes, currency: NATIVE, amount: 10n ** 8n, orderId: id }),
-  ).toMatchObject({ psbt: undefined });
+  const poor = await users.deposit({ user: user.bytes, currency: NATIVE, amount: 10n ** 8n, orderId: id });
+  expect(poor.data).not.toHaveProperty("psbt");
   expect(utxo.amount).toBe(100_000n);
   await users.close();
   await connection.close();

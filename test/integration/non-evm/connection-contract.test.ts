@@ -7,7 +7,7 @@ import { FakeNonEvmChain, type FakeChainKind } from "../../fakes/fake-non-evm-ch
 const native: Hex = `0x${"00".repeat(32)}`;
 const anAccount = (): Hex => `0x${randomBytes(32).toString("hex")}`;
 
-const kinds: readonly FakeChainKind[] = ["expiring", "coins"];
+const kinds: readonly FakeChainKind[] = ["expiring", "outputs"];
 for (const kind of kinds)
   nonEvmConnectionContract(`the fake connection with ${kind}`, async () => {
     const chain = new FakeNonEvmChain(kind, native, new Map([[native, 1_000_000n]]));
@@ -26,7 +26,7 @@ for (const kind of kinds)
       mine: async () => chain.mine(),
       settle: async () => chain.settle(),
       lapse: kind === "expiring" ? async () => chain.mine(20) : undefined,
-      ...(kind === "coins" && { takesBack: true }),
+      ...(kind === "outputs" && { takesBack: true }),
       received: async (recipient) => chain.received(recipient, native),
       setDown: (isDown) => {
         chain.isDown = isDown;

@@ -18,7 +18,7 @@ const ONE_USD = 10n ** 18n;
 let world: NonEvmWorld;
 afterEach(async () => await world.stop());
 
-const kinds: readonly FakeChainKind[] = ["expiring", "coins"];
+const kinds: readonly FakeChainKind[] = ["expiring", "outputs"];
 
 test.each(kinds)(
   "whenever the process dies between a deposit and the end of its fill with %s, the recipient is paid exactly once",
@@ -67,7 +67,7 @@ test.each(kinds)(
 );
 
 test("whenever the process dies while a fill is made, its apps are credited once and its sponsor is charged once", async () => {
-  world = await startNonEvmWorld({ destination: "coins" });
+  world = await startNonEvmWorld({ destination: "outputs" });
   const payer = await aPayingKey(world, 10_000_000);
   const { id: chainId } = world.origin.chain;
   const currency = world.origin.network.native;
@@ -129,7 +129,7 @@ test("whenever the process dies while a fill is made, its apps are credited once
 }, 240_000);
 
 test("refunds exactly once, whenever the process dies during the refund", async () => {
-  world = await startNonEvmWorld({ origin: "coins" });
+  world = await startNonEvmWorld({ origin: "outputs" });
   const deaths = await dieAtEveryMoment<AgreedOnNonEvmChains>(world, {
     prepare: async () => {
       const agreed = await world.agree({ forceRefund: true });

@@ -1,6 +1,6 @@
 import { Transaction } from "@scure/btc-signer";
 import type { NonEvmConnection } from "@causeway/chains";
-import { connectNonEvm } from "@causeway/chains";
+import { connectNonEvmUsers, connectNonEvm } from "@causeway/chains";
 import {
   encodeAddress,
   encodeOrder,
@@ -22,8 +22,7 @@ import { parseSignature } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { bitcoinAccount, evmAccount, solanaAccount } from "../../../apps/api/src/config/key-accounts.ts";
 import { withCapabilities } from "../../../apps/api/src/chains/chain-capabilities.ts";
-import { createNonEvmUsers } from "../../../apps/api/src/chains/non-evm-users.adapter.ts";
-import type { OwnedNonEvmUsers } from "../../../apps/api/src/chains/non-evm-users.adapter.ts";
+import type { OpenNonEvmUsers } from "@causeway/chains";
 import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { groupedQuoteInserts } from "../../../apps/api/src/deposits/addresses/quoted-requests.postgres.ts";
 import { postgresReads } from "../../../apps/api/src/process/reads.postgres.ts";
@@ -57,7 +56,7 @@ let reads: Reads;
 let quoting: QuoteWorld;
 const connected: (ConnectedNonEvmChain & {
   readonly connection: NonEvmConnection;
-  readonly users: OwnedNonEvmUsers;
+  readonly users: OpenNonEvmUsers;
 })[] = [];
 const faults: unknown[] = [];
 
@@ -144,7 +143,7 @@ async function connect(chain: NonEvmChain, attestation: AttestationChain): Promi
     now: () => Date.now(),
     onFault: (fault: unknown) => faults.push(fault),
   };
-  const [connection, users] = [await connectNonEvm(options), await createNonEvmUsers(options)];
+  const [connection, users] = [await connectNonEvm(options), await connectNonEvmUsers(options)];
   if (users === undefined) throw new Error(`${chain.name} has users`);
   const holding = {
     solverBalance: () => ({ amount: 10n ** 15n }),

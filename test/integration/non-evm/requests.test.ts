@@ -133,7 +133,7 @@ test("records the deposits that a reading found before a fault, and reports the 
   await expectFilledOnce(agreed);
 });
 
-for (const origin of ["coins", "expiring"] as const)
+for (const origin of ["outputs", "expiring"] as const)
   test(`a deposit that a reorg replaces before it is final is recorded and refunded once: ${origin}`, async () => {
     await start({ origin });
     const agreed = await world.agree();
@@ -211,7 +211,7 @@ test("a stranger's deposit for another user's order is refunded within the daily
 });
 
 test("on Bitcoin any address of the wallet pays an order by its id, and its refunds go where the order says", async () => {
-  await start({ origin: "coins" });
+  await start({ origin: "outputs" });
   const agreed = await world.agree();
   const { refundTo } = agreed.terms;
   const another = (): Hex => `0x00${randomBytes(20).toString("hex")}`;
@@ -481,7 +481,7 @@ test("broadcasts the same bytes again when a payment's block is orphaned", async
 });
 
 test("a stuck payment is replaced with bytes that spend the same output: one of the two counts", async () => {
-  await start({ destination: "coins" });
+  await start({ destination: "outputs" });
   const agreed = await world.agree();
   world.destination.network.refusal = "it pays too little";
   await depositAndFill(agreed);
@@ -498,7 +498,7 @@ test("a stuck payment is replaced with bytes that spend the same output: one of 
 
 test("a stuck payment that cannot be replaced is broadcast again unchanged", async () => {
   // Enough for the first bytes, and not for more expensive ones.
-  await start({ destination: "coins", opening: 95_016n });
+  await start({ destination: "outputs", opening: 95_016n });
   const agreed = await world.agree();
   world.destination.network.losesBytes = true;
   await depositAndFill(agreed);
@@ -511,7 +511,7 @@ test("a stuck payment that cannot be replaced is broadcast again unchanged", asy
 });
 
 test("a lost payment whose time is over is canceled by a payment to the solver itself, and then the deposit is refunded", async () => {
-  await start({ destination: "coins" });
+  await start({ destination: "outputs" });
   const agreed = await world.agree({ fillDeadlineMs: world.clock.nowMs() + 60_000 });
   world.destination.network.refusal = "it pays too little";
   await depositAndFill(agreed);
@@ -523,7 +523,7 @@ test("a lost payment whose time is over is canceled by a payment to the solver i
 });
 
 test("a payment that nodes have is not canceled, however late it is", async () => {
-  await start({ destination: "coins" });
+  await start({ destination: "outputs" });
   const agreed = await world.agree({ fillDeadlineMs: world.clock.nowMs() + 60_000 });
   await depositAndFill(agreed);
   world.clock.forward(60_000 + world.services.enginePolicy.cancelAfterDeadlineMs + 1);
@@ -610,7 +610,7 @@ test("waiting for a chain's rate limit holds at most two jobs of each kind, and 
 });
 
 test("spends no output twice and makes each payment once when two processes pay many at once", async () => {
-  await start({ destination: "coins" });
+  await start({ destination: "outputs" });
   const agreed = await Promise.all(Array.from({ length: 6 }, async () => await world.agree()));
   for (const one of agreed) world.pay(one);
   world.origin.network.settle();
@@ -779,7 +779,7 @@ test("a stranger's dust is not returned, even if that costs nothing", async () =
   const { network, chain } = world.origin;
   const usual = network.cost;
   network.cost = 0n;
-  world.prices.set("coin", "0.001");
+  world.prices.set("native", "0.001");
   const specks = [9n, 10n].map((amount) => {
     const from = anAccount();
     return { from, txHash: network.deposit({ from, currency: network.native, amount, nonce: NONCE }) };

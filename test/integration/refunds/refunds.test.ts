@@ -418,7 +418,7 @@ test("a refunded deposit that a reorg replaces under another hash is not refunde
   ]);
   expect(world.events.of("deposit_exposed").at(-1)?.facts).toMatchObject({
     depositId: second.id,
-    vanished: first.id,
+    orphaned: first.id,
   });
   expect((await world.status(agreed.requestId)).status).toBe("refund");
 

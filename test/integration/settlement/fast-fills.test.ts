@@ -40,7 +40,7 @@ test("neither asks oracles nor raises an alarm for a fast fill before its deposi
     engine.clock.forward(100_000);
   }
   expect(await world.stateOf(agreed.requestId)).toEqual({ state: "due", reason: null, rejected: false });
-  expect(await waiting()).toEqual({ vouched: 1 });
+  expect(await waiting()).toEqual({ before_deposit: 1 });
   expect(world.oracle.asked.length).toBe(asked);
   expect(engine.events.of("settlement_rejected").length).toBe(alarms);
   expect(engine.events.of("settlement_waits")).toEqual([]);

@@ -29,7 +29,7 @@ let mineHub: () => Promise<void>;
 const closers: (() => Promise<void>)[] = [];
 
 beforeAll(async () => {
-  world = await startNonEvmWorld({ destination: "coins" });
+  world = await startNonEvmWorld({ destination: "outputs" });
   const signers = ["a1", "b2"].map((byte) => rawKeySigner(`0x${byte.repeat(32)}`));
   const node = await startAnvil({ chainId: localHub.chainId, extraArgs: ["--no-mining"] });
   await deployHub(node, { signers: signers.map(({ address }) => address), threshold: 2 });

@@ -7,7 +7,7 @@ import type {
   PayingConnection,
 } from "@causeway/chains";
 import type { Address, Chain, Currency, Hex, NonEvmChain } from "@causeway/domain";
-import type { NonEvmUsers } from "./non-evm-users.port.ts";
+import type { NonEvmUsers } from "@causeway/chains";
 
 /** The newest facts of a chain of any family, kept in memory, so that quotes do not wait for the chain. */
 export interface Pulse {

@@ -1,6 +1,5 @@
 /** What other rooms may use of this room; everything else is its own. */
 export { formatAddresses, addressFormatOf } from "./address-format.ts";
-export { depositoryOf } from "./depository-of.ts";
 export { fillContractOf } from "./fill-contract.ts";
 export { type LaneKeys, laneSigners, ownAccounts, type OwnKeys, signerOf } from "./lane-signers.ts";
 export { orderSignerOf } from "./order-signer.ts";

@@ -1,5 +1,5 @@
 import type { NonceMappings, OpenConnection, PayingConnection, NonEvmOptions } from "@causeway/chains";
-import { connectNonEvm } from "@causeway/chains";
+import { connectNonEvm, connectNonEvmUsers } from "@causeway/chains";
 import type { Hex, Hex32, NonEvmVmType } from "@causeway/domain";
 import type { Lifecycle } from "@causeway/service-kit";
 import type { ApiConfig, NonEvmChainConfig, WorkerConfig } from "../config/config.ts";
@@ -9,7 +9,6 @@ import type { ConnectedNonEvmChain } from "./chains.port.ts";
 import { withCapabilities } from "./chain-capabilities.ts";
 import type { ObserveEndpoint } from "./observe-endpoint.port.ts";
 import { createNonEvmPulse } from "./non-evm-pulse.adapter.ts";
-import { createNonEvmUsers } from "./non-evm-users.adapter.ts";
 
 /** Balances and costs expire after this many block times, but never sooner than the minimum. */
 const MAX_AGE_BLOCKS = 3;
@@ -72,7 +71,7 @@ async function connectNonEvmChain(
   await pulse
     .refresh()
     .catch((error: unknown) => events.fault("chain_fault", error, { ...facts, at: "start" }));
-  const users = await createNonEvmUsers(options);
+  const users = await connectNonEvmUsers(options);
   if (users !== undefined) lifecycle.add(`users of ${chain.name}`, () => users.close());
   return withCapabilities({ chain, connection, pulse, ...(users && { users }) });
 }

@@ -109,5 +109,9 @@ export async function countReport(
 async function forgetIfOld(services: Needs, send: SendRecord): Promise<void> {
   if (services.clock.nowMs() - send.reportedAtMs < PENDING_KEPT_MS) return;
   await services.uow.run((tx) => tx.sends.forget(send));
-  services.events.happened("send_removed", { requestId: send.requestId, txHash: send.txHash, unmined: true });
+  services.events.happened("send_removed", {
+    requestId: send.requestId,
+    txHash: send.txHash,
+    isMined: false,
+  });
 }

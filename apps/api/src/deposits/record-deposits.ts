@@ -9,6 +9,7 @@ import {
   payBy,
   seenSince,
   UNATTESTABLE_DEPOSIT,
+  depositoryOf,
 } from "@causeway/domain";
 import type { Chain, DepositId, DepositVerdict, FailReason, OrderId, NonEvmChain } from "@causeway/domain";
 import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
@@ -22,7 +23,6 @@ import type {
   Tx,
 } from "../db/unit-of-work.port.ts";
 import { type Move, transitionAll, type TransitionServices } from "../requests/index.ts";
-import { depositoryOf } from "../chains/index.ts";
 import type { TooSmall } from "./too-small-deposits.ts";
 
 const BEYOND_ALL_TIERS = 2n ** 255n;

@@ -88,14 +88,16 @@ function toWireNonEvm(chain: NonEvmChain, lagging: boolean, solver: Hex): WireCh
     protocol: {
       v2: { chainId: chain.name, depository: formatAddress(chain, chain.depository), depositoryVault: null },
     },
-    ...(chain.exchange !== undefined && {
-      exchange: {
-        apiUrl: chain.exchange.publicApiUrl,
-        isTestnet: chain.exchange.isTestnet,
-        signingProfile: chain.exchange.profile,
-      },
-    }),
+    ...(chain.exchange && { exchange: toWireExchange(chain.exchange) }),
   };
+}
+
+function toWireExchange({
+  publicApiUrl,
+  isTestnet,
+  profile,
+}: NonNullable<NonEvmChain["exchange"]>): NonNullable<WireChain["exchange"]> {
+  return { apiUrl: publicApiUrl, isTestnet, signingProfile: profile };
 }
 
 function pathsOf({

@@ -54,7 +54,7 @@ export interface Acceptable {
   readonly gasLimit: bigint;
   readonly maxFeePerGas: bigint;
   /** All USD with 18 decimals. */
-  readonly coinUsd: bigint;
+  readonly nativePriceUsd: bigint;
   readonly flatUsd: bigint;
   /** The price per whole native token that the call carries, including fees; undefined: it carries none. */
   readonly salePriceUsd: bigint | undefined;
@@ -188,7 +188,7 @@ export function newExecution(acceptable: Acceptable, nowMs: number): NewExecutio
     call: question.call,
     gasLimit: acceptable.gasLimit,
     maxFeePerGas: acceptable.maxFeePerGas,
-    coinUsd: acceptable.coinUsd,
+    nativePriceUsd: acceptable.nativePriceUsd,
     salePriceUsd: acceptable.salePriceUsd,
     flatUsd: acceptable.flatUsd,
     destination: acceptable.destination,

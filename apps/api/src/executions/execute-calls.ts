@@ -167,7 +167,7 @@ export async function executeCalls(
     sponsorship,
     gasLimit,
     maxFeePerGas,
-    coinUsd: native.priceUsd,
+    nativePriceUsd: native.priceUsd,
     flatUsd,
     salePriceUsd,
     sale: hasValue

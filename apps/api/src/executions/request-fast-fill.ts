@@ -237,7 +237,7 @@ async function refuseBeyondGasLimit(
     "dailyBurntUsd",
     requestId,
     `Reverted fast fills of this app balance used $${formatUsd(usedUsd)} of gas in 24 hours (maximum $${enginePolicy.maxFastFillRevertedGasUsd}); try again later`,
-    { burntUsd: formatUsd(usedUsd) },
+    { usedUsd: formatUsd(usedUsd) },
   );
 }
 

@@ -77,7 +77,7 @@ test.each(["short", "refused"] as const)(
   },
 );
 
-test("a late payment that the chain does not let the solver take back is made after all", async () => {
+test("makes a late payment whose cancellation the chain refuses", async () => {
   const payer = unwilling("refused");
   await takeCare(services, payer, [lateCase("pay")]);
   // First the no-op, then a replacement of the payment, which this payer does not sign either.

@@ -27,7 +27,7 @@ export function newExecutionRow(execution: NewExecution): Row<typeof NEW_EXECUTI
     callAuthorizations: call.authorizationList ?? null,
     gasLimit: Number(execution.gasLimit),
     maxFeePerGas: execution.maxFeePerGas,
-    nativePriceUsd: execution.coinUsd,
+    nativePriceUsd: execution.nativePriceUsd,
     salePriceUsd: execution.salePriceUsd ?? null,
     flatUsd: execution.flatUsd,
     destination: destination === undefined ? null : destinationToJson(destination),
@@ -54,7 +54,7 @@ export function executionOf(row: typeof executions.$inferSelect): ExecutionRecor
     },
     gasLimit: BigInt(row.gasLimit),
     maxFeePerGas: row.maxFeePerGas,
-    coinUsd: row.nativePriceUsd,
+    nativePriceUsd: row.nativePriceUsd,
     salePriceUsd: row.salePriceUsd ?? undefined,
     flatUsd: row.flatUsd,
     destination: row.destination === null ? undefined : destinationFromJson(row.destination),
@@ -69,9 +69,12 @@ export function executionOf(row: typeof executions.$inferSelect): ExecutionRecor
   };
 }
 
+/** The key of `nativePriceUsd` in stored JSON. Never changes: workers of two versions share the rows. */
+const STORED_PRICE = "coinUsd";
+
 /** JSON with amounts as decimal strings. */
-export function destinationToJson(destination: DestinationExecution): string {
-  return JSON.stringify(destination, (_key, value: unknown) =>
+export function destinationToJson({ nativePriceUsd, ...others }: DestinationExecution): string {
+  return JSON.stringify({ ...others, [STORED_PRICE]: nativePriceUsd }, (_key, value: unknown) =>
     typeof value === "bigint" ? value.toString() : value,
   );
 }
@@ -79,9 +82,10 @@ export function destinationToJson(destination: DestinationExecution): string {
 type Written<T> = { readonly [Name in keyof T]: T[Name] extends bigint ? string : T[Name] };
 
 function destinationFromJson(text: string): DestinationExecution {
-  const { calls, authorizationList, extraGas, plainGas, maxFeePerGas, coinUsd, salePriceUsd } = JSON.parse(
+  const { calls, authorizationList, extraGas, plainGas, maxFeePerGas, salePriceUsd, ...stored } = JSON.parse(
     text,
-  ) as Written<Omit<DestinationExecution, "calls" | "salePriceUsd">> & {
+  ) as Written<Omit<DestinationExecution, "calls" | "nativePriceUsd" | "salePriceUsd">> & {
+    readonly [STORED_PRICE]: string;
     readonly salePriceUsd?: string;
     readonly calls: readonly Written<DestinationExecution["calls"][number]>[];
   };
@@ -91,7 +95,7 @@ function destinationFromJson(text: string): DestinationExecution {
     extraGas: BigInt(extraGas),
     plainGas: BigInt(plainGas),
     maxFeePerGas: BigInt(maxFeePerGas),
-    coinUsd: BigInt(coinUsd),
+    nativePriceUsd: BigInt(stored[STORED_PRICE]),
     ...(salePriceUsd !== undefined && { salePriceUsd: BigInt(salePriceUsd) }),
   };
 }

@@ -23,10 +23,10 @@ export interface DestinationExecution {
   /** Wei per gas used for the price. */
   readonly maxFeePerGas: bigint;
   /** USD per whole native token of the destination chain, 18 decimals. */
-  readonly coinUsd: bigint;
+  readonly nativePriceUsd: bigint;
   /**
    * The app's price per whole native token that the calls carry, including fees. Absent: they carry none, or
-   * it is `coinUsd`.
+   * it is `nativePriceUsd`.
    */
   readonly salePriceUsd?: bigint | undefined;
 }
@@ -47,10 +47,10 @@ export interface NewExecution {
   /** Maximum wei per gas, including a replacement. */
   readonly maxFeePerGas: bigint;
   /** USD per whole native token of the chain at acceptance, 18 decimals. */
-  readonly coinUsd: bigint;
+  readonly nativePriceUsd: bigint;
   /**
    * The app's price per whole native token that the call carries, including fees. Absent: it carries none, or
-   * it is `coinUsd`.
+   * it is `nativePriceUsd`.
    */
   readonly salePriceUsd?: bigint | undefined;
   /** USD with 18 decimals. */

@@ -84,12 +84,12 @@ export async function amountToPay(
   if (sponsoredPart === undefined) return { kind: "refund", reason: "SLIPPAGE" };
   const unspentUsd = await notSpentOnOrigin(services, terms, basis.deposit.txHash, execution);
   // Unspent gas goes to the intended payer: the sponsor first.
-  const spared = unusedSponsorUsd(terms, sponsoredPart, unspentUsd);
-  const sponsor = { sponsoredUsd: sponsoredPart - spared };
+  const unusedUsd = unusedSponsorUsd(terms, sponsoredPart, unspentUsd);
+  const sponsor = { sponsoredUsd: sponsoredPart - unusedUsd };
   const unspent =
     terms.tradeType === "EXACT_OUTPUT" || terms.sponsorship?.fixedRate !== undefined
       ? 0n
-      : usdToAmountDown(unspentUsd - spared, pricing.facts.destination);
+      : usdToAmountDown(unspentUsd - unusedUsd, pricing.facts.destination);
   const { paidFrom } = terms.destination;
   const due =
     paidFrom === undefined || exchange === undefined

@@ -63,7 +63,7 @@ export async function noteRevertedGas(moment: LegContext): Promise<void> {
   );
   if (reverted === undefined || reverted.usd === 0n) return;
   await tx.fastFills.setRevertedGas(reverted.requestId, slot.id, reverted.usd, services.clock.nowMs());
-  tx.events.alarm("fast_fill_burnt", { requestId: reverted.requestId, burntUsd: reverted.usd });
+  tx.events.alarm("fast_fill_burnt", { requestId: reverted.requestId, gasUsd: reverted.usd });
 }
 
 /** At the native token price of the acceptance, in USD with 18 decimals; undefined without a fast fill. */
@@ -107,7 +107,7 @@ export async function chargeCalls(
       valueWei,
       flatUsd: 0n,
     },
-    { decimals, priceUsd: destinationCalls.coinUsd, salePriceUsd: destinationCalls.salePriceUsd },
+    { decimals, priceUsd: destinationCalls.nativePriceUsd, salePriceUsd: destinationCalls.salePriceUsd },
   );
   await noteCosts(services, tx, requestId, { destinationUsd: totalUsd });
 }

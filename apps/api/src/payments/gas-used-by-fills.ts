@@ -29,11 +29,11 @@ export async function gasUsedByFills(
     reads.sponsoredBurnWei(terms.requestId),
   ]);
   if (execution?.destination !== undefined) return 0n;
-  const burntWei = fills
+  const usedWei = fills
     .filter((slot) => !isPlainTransfer(slot) && slot.id !== fastFill?.revertedGas?.slotId)
     .reduce((sum, { gasUsed = 0n, effectiveGasPrice = 0n }) => sum + gasUsed * effectiveGasPrice, 0n);
-  if (burntWei <= sponsoredWei) return 0n;
-  const wei = burntWei - sponsoredWei;
+  if (usedWei <= sponsoredWei) return 0n;
+  const wei = usedWei - sponsoredWei;
   return convertUp(wei, { decimals: native.decimals, priceUsd: await prices.usd(native) }, unit);
 }
 

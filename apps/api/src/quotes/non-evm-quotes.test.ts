@@ -32,7 +32,7 @@ import {
 } from "../../../../test/fakes/non-evm-chains.ts";
 import type { NonEvmStory } from "../../../../test/fakes/non-evm-chains.ts";
 import { noAppBalances } from "../../../../test/fakes/no-app-balances.ts";
-import type { NonEvmUsers, UserDeposit } from "../chains/non-evm-users.port.ts";
+import type { BitcoinDepositData, NonEvmUsers, UserDeposit } from "@causeway/chains";
 import { agreeOn, createQuote } from "./create-quote.ts";
 import { priceFastFill } from "../executions/price-fast-fill.ts";
 import { priceIntent } from "./price-intent.ts";
@@ -44,6 +44,11 @@ const NATIVE = `0x${"0".repeat(40)}`;
 const executor: Hex = "0x7777777777777777777777777777777777777777";
 const factory: Hex = "0x8888888888888888888888888888888888888888";
 
+function bitcoinPayment({ amount, orderId }: UserDeposit): BitcoinDepositData["payment"] {
+  const opReturnHex: Hex = `0x${Buffer.from(orderId).toString("hex")}`;
+  return { address: bitcoin.depository, amount: amount.toString(), opReturn: orderId, opReturnHex };
+}
+
 /** Wallet adapters of the two chain families that need one. `asked` records their arguments. */
 function users(asked: UserDeposit[] = []): { svm: NonEvmUsers; bvm: NonEvmUsers; hypevm: NonEvmUsers } {
   return {
@@ -52,15 +57,16 @@ function users(asked: UserDeposit[] = []): { svm: NonEvmUsers; bvm: NonEvmUsers;
       deposit: async (payment) => {
         asked.push(payment);
         return {
-          kind: "svm",
-          instructions: [
-            {
-              programId: solana.depository,
-              keys: [{ pubkey: solana.user, isSigner: true, isWritable: true }],
-              data: "0bff",
-            },
-          ],
-          addressLookupTableAddresses: [],
+          data: {
+            instructions: [
+              {
+                programId: solana.depository,
+                keys: [{ pubkey: solana.user, isSigner: true, isWritable: true }],
+                data: "0bff",
+              },
+            ],
+            addressLookupTableAddresses: [],
+          },
           fee: 5_000n,
         };
       },
@@ -69,7 +75,7 @@ function users(asked: UserDeposit[] = []): { svm: NonEvmUsers; bvm: NonEvmUsers;
       balance: async () => 43n,
       deposit: async (payment) => {
         asked.push(payment);
-        return { kind: "bvm", psbt: "70736274ff01", fee: 700n };
+        return { data: { psbt: "70736274ff01", payment: bitcoinPayment(payment) }, fee: 700n };
       },
     },
     hypevm: {
@@ -436,7 +442,7 @@ test("a Bitcoin wallet gets a transaction to sign, and the instructions for payi
 test("quotes for a user with too little balance, without a transaction to sign", async () => {
   const poor: NonEvmUsers = {
     balance: async () => 0n,
-    deposit: async () => ({ kind: "bvm", psbt: undefined, fee: 0n }),
+    deposit: async (payment) => ({ data: { payment: bitcoinPayment(payment) }, fee: 0n }),
   };
   const { answer } = await quoted("bvm", "evm", {}, { bvm: { users: poor } });
   const [item] = onlyStep(answer).items;

@@ -4,9 +4,9 @@ import {
   MISSING_SOLVER_KEY,
   PASSING_REASONS,
   formatTransactionId,
+  depositoryOf,
 } from "@causeway/domain";
 import type { Address, Hex, Order } from "@causeway/domain";
-import { depositoryOf } from "../chains/index.ts";
 import type { KnownChains } from "./settlement-services.port.ts";
 import type { DuePayment } from "./settlement.port.ts";
 import type { DepositClaim } from "./judge-deposits.ts";

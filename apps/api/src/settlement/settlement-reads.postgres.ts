@@ -87,7 +87,7 @@ const waiting = defineSql(
   "settlement_waiting",
   { state: String, count: Number, oldestMs: Number },
   () => text`
-    select case when ${isGuaranteed} then case ${requests.front} when 'held' then 'vouched' else 'paid_by_app' end
+    select case when ${isGuaranteed} then case ${requests.front} when 'held' then 'before_deposit' else 'paid_by_app' end
         when ${settlements.rejected} then 'rejected' else ${settlements.state} end as state,
       count(*) as count, min(${settlements.createdAtMs}) as oldest_ms
     from ${settlements} join ${slots} on ${slots.id} = ${settlements.slotId}

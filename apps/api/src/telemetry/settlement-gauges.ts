@@ -4,7 +4,7 @@ import type { Clock } from "../db/clock.port.ts";
 import type { SettlementReads } from "../settlement/settlement.port.ts";
 
 /** Publish every state, even at zero: an alert cannot fire on a missing series. */
-const STATES = ["due", "rejected", "attested", "vouched"];
+const STATES = ["due", "rejected", "attested", "before_deposit"];
 
 /** Payments that wait for settlement and the age of the oldest, read from the database with each scrape. */
 export function settlementGauges(

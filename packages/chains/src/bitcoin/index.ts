@@ -1,6 +1,5 @@
 export { bitcoinEvidence } from "./evidence.ts";
 export { connectBitcoin } from "./connection.ts";
-export { createBitcoinUsers, type BitcoinUsers, type BitcoinUsersOptions } from "./users.ts";
 export {
   depositTransaction,
   usualDepositFee,
@@ -8,3 +7,4 @@ export {
   type DepositWish,
 } from "./deposit-psbt.ts";
 export { dustLimit, feeFor, vsizeOf } from "./sizes.ts";
+export { connectBitcoinUsers } from "./users.ts";

@@ -1,11 +1,11 @@
 import {
-  type BitcoinNetwork,
   decodeBitcoinAddress,
   encodeAddress,
+  formatAddress,
   type Hex,
   nativeCurrency,
-  type OrderId,
 } from "@causeway/domain";
+import type { BitcoinDepositData, OpenNonEvmUsers, UserDeposit, UsersOptions } from "../non-evm-users.ts";
 import { createRestClient } from "../nodes/rest-client.ts";
 import {
   bytesIn,
@@ -24,41 +24,39 @@ const NATIVE = encodeAddress("bitcoin-vm", nativeCurrency("bitcoin-vm"));
 const MAX_COINS = 50;
 
 export interface BitcoinUsersOptions {
-  /** Base URL of an explorer with Esplora's REST interface. */
-  readonly esploraUrl: string;
-  readonly network: BitcoinNetwork;
-  /** Canonical bytes. */
-  readonly depository: Hex;
+  readonly chain: Pick<UsersOptions["chain"], "vmType" | "bitcoin" | "depository">;
+  readonly attestation: {
+    readonly bitcoin?: { readonly esploraUrl?: string | undefined } | undefined;
+  };
   /** ms since epoch. */
   now(): number;
 }
 
-/**
- * The user's side of Bitcoin: their balance, and the transaction for their wallet to sign. It trusts the
- * explorer alone: a wrong answer makes a transaction that the network rejects.
- */
-export interface BitcoinUsers {
-  /** Satoshis in unspent outputs, those that wait included. @throws RpcFault */
-  balance(user: Hex, currency: Hex): Promise<bigint>;
-  /** @throws RpcFault */
-  deposit(payment: {
-    readonly user: Hex;
-    readonly currency: Hex;
-    readonly amount: bigint;
-    readonly orderId: OrderId;
-    readonly publicKey?: string | undefined;
-  }): Promise<{ readonly kind: "bvm"; readonly psbt: string | undefined; readonly fee: bigint }>;
-  close(): Promise<void>;
+export interface BitcoinUsers extends OpenNonEvmUsers {
+  deposit(payment: UserDeposit): Promise<{ readonly data: BitcoinDepositData; readonly fee: bigint }>;
 }
 
-export function createBitcoinUsers(options: BitcoinUsersOptions): BitcoinUsers {
-  const explorer = createExplorer(options.esploraUrl);
-  const client = createRestClient({ url: options.esploraUrl });
-  const rate = keptFeeRate(explorer, options.now);
-  const depositoryScript = scriptOfAddress(options.depository);
+/**
+ * The user's side of Bitcoin: their balance, unconfirmed outputs included, and the transaction for their wallet
+ * to sign. It trusts the explorer alone: a wrong answer makes a transaction that the network rejects. Undefined
+ * without an explorer: only that knows the unspent outputs of an address.
+ */
+export function connectBitcoinUsers({
+  chain,
+  attestation,
+  now,
+}: BitcoinUsersOptions): BitcoinUsers | undefined {
+  const esploraUrl = attestation.bitcoin?.esploraUrl;
+  if (chain.bitcoin === undefined || esploraUrl === undefined) return undefined;
+  const { network } = chain.bitcoin;
+  const depositoryAddress = formatAddress(chain, chain.depository);
+  const explorer = createExplorer(esploraUrl);
+  const client = createRestClient({ url: esploraUrl });
+  const rate = keptFeeRate(explorer, now);
+  const depositoryScript = scriptOfAddress(chain.depository);
 
   const coinsOf = async (user: Hex) => {
-    const address = decodeBitcoinAddress(options.network, user);
+    const address = decodeBitcoinAddress(network, user);
     return address === undefined ? [] : await explorer.coinsOf(address);
   };
   const sourceOf = async (txid: string): Promise<Uint8Array | undefined> => {
@@ -97,7 +95,19 @@ export function createBitcoinUsers(options: BitcoinUsersOptions): BitcoinUsers {
       const made =
         depositTransaction(spendable(coins.filter(({ isConfirmed }) => isConfirmed))) ??
         depositTransaction(spendable(coins));
-      return { kind: "bvm", psbt: made?.psbt, fee: made?.fee ?? usualDepositFee(wish) };
+      return {
+        data: {
+          // Wallets of existing clients read hex.
+          ...(made !== undefined && { psbt: Buffer.from(made.psbt, "base64").toString("hex") }),
+          payment: {
+            address: depositoryAddress,
+            amount: amount.toString(),
+            opReturn: orderId,
+            opReturnHex: `0x${Buffer.from(orderId).toString("hex")}`,
+          },
+        },
+        fee: made?.fee ?? usualDepositFee(wish),
+      };
     },
     close: async () => {
       await Promise.all([explorer.close(), client.close()]);

@@ -92,9 +92,9 @@ export function checkedTransport(
   let isVerified = false;
   let checking: Promise<void> | undefined;
   const check = async (): Promise<void> => {
-    const told = await askChainId(inner);
-    if (told !== BigInt(chainId)) {
-      const reason = `the node serves chain ${told}, expected ${chainId}`;
+    const servedId = await askChainId(inner);
+    if (servedId !== BigInt(chainId)) {
+      const reason = `the node serves chain ${servedId}, expected ${chainId}`;
       throw new RpcFault({ kind: "wrongChain", method: "eth_chainId", reason });
     }
     isVerified = true;

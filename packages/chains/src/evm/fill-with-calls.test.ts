@@ -3,7 +3,7 @@ import { NATIVE_CURRENCY, type Address, type FrameLog, type Hex, type OrderId } 
 import { decodeFunctionData, erc20Abi, getAbiItem, pad, toFunctionSelector, toHex } from "viem";
 import { expect, test } from "vitest";
 import { TRANSFER_TOPIC, type InnerCall } from "@causeway/families/evm";
-import { fillWithCalls, keepsPayment, reachedBeside } from "./fill-with-calls.ts";
+import { fillWithCalls, keepsPayment, reachedAfterPayment } from "./fill-with-calls.ts";
 
 const account = (digit: string): Address => `0x${digit.repeat(40)}`;
 const [solver, router, approvalProxy, recipient] = [account("1"), account("2"), account("3"), account("4")];
@@ -117,7 +117,7 @@ test.each([token, NATIVE_CURRENCY])(
   "separates what a fill's calls reach from the payment itself, in %s",
   (currency) => {
     const fill = { payment: { ...payment, currency }, calls: asked("0x12345678"), router };
-    const reached = reachedBeside(seen(deep, currency), fill);
+    const reached = reachedAfterPayment(seen(deep, currency), fill);
     expect(reached.slice(0, 2)).toEqual(deep);
     expect(reached.some(({ to }) => to === token || to === router || to === recipient)).toBe(false);
   },
@@ -126,9 +126,9 @@ test.each([token, NATIVE_CURRENCY])(
 test("calls of the payment's own kind are among what is reached, and the pull of the payment is not", () => {
   const moving = [called(token, pay), called(stranger, "0xdeadbeef")];
   const fill = { payment, calls: asked(pay, token), router };
-  expect(reachedBeside(seen(moving), fill)).toEqual([called(token, pay), ...moving]);
+  expect(reachedAfterPayment(seen(moving), fill)).toEqual([called(token, pay), ...moving]);
   const pulling = [called(token, pull)];
-  expect(reachedBeside(seen(pulling), { payment, calls: asked(pull, token), router })).toEqual(pulling);
+  expect(reachedAfterPayment(seen(pulling), { payment, calls: asked(pull, token), router })).toEqual(pulling);
 });
 
 test("a called contract cannot hide what follows behind calls to the router", () => {
@@ -139,11 +139,11 @@ test("a called contract cannot hide what follows behind calls to the router", ()
     called(stranger, "0xdeadbeef"),
   ];
   const fill = { payment, calls: asked("0x12345678"), router };
-  expect(reachedBeside(seen(hiding), fill)).toEqual(hiding);
+  expect(reachedAfterPayment(seen(hiding), fill)).toEqual(hiding);
 });
 
 test("when the calls are not found all that is seen counts", () => {
   const fill = { payment, calls: asked("0x99999999"), router };
-  expect(reachedBeside(seen(deep), fill)).toEqual(seen(deep).slice(0, -3));
-  expect(reachedBeside([], fill)).toEqual([]);
+  expect(reachedAfterPayment(seen(deep), fill)).toEqual(seen(deep).slice(0, -3));
+  expect(reachedAfterPayment([], fill)).toEqual([]);
 });

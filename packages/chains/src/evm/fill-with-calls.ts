@@ -126,7 +126,7 @@ export function keepsPayment(
  * Of everything that such a fill calls, what the calls after the payment do: only the solver chose the
  * payment itself. Includes too much rather than too little where the two cannot be separated.
  */
-export function reachedBeside(
+export function reachedAfterPayment(
   all: readonly InnerCall[],
   { calls, payment, router }: Pick<FillWithCalls, "calls" | "payment" | "router">,
 ): readonly InnerCall[] {

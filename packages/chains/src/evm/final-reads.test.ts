@@ -48,14 +48,14 @@ afterEach(async () => {
 });
 
 /**
- * An honest node with the transaction in block 100 and 110 finalized, but for what `told` says of a method.
+ * An honest node with the transaction in block 100 and 110 finalized, except what `answers` returns.
  */
 async function readsOf(
-  told: (call: RpcCall) => unknown,
+  answers: (call: RpcCall) => unknown,
   finality: EvmFinality = { kind: "tag" },
 ): Promise<{ reads: FinalReads; node: LyingNode }> {
   const answer = (call: RpcCall): Answer => {
-    const result = told(call);
+    const result = answers(call);
     if (result !== undefined) return { result };
     if (call.method === "eth_getTransactionReceipt") return { result: receipt };
     if (call.method === "eth_getTransactionByHash") return { result: transaction };

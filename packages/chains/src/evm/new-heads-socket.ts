@@ -54,9 +54,9 @@ export function subscribeNewHeads(options: NewHeadsOptions): NewHeadsSocket {
         if (message["error"] !== undefined)
           throw garbage("eth_subscribe", "the node refused the subscription");
         if (message["id"] === CHAIN_ID_CALL) {
-          const told = quantityOf(message["result"], "eth_chainId");
-          if (told !== BigInt(options.chainId)) {
-            const reason = `the WebSocket node serves chain ${told}, expected ${options.chainId}`;
+          const servedId = quantityOf(message["result"], "eth_chainId");
+          if (servedId !== BigInt(options.chainId)) {
+            const reason = `the WebSocket node serves chain ${servedId}, expected ${options.chainId}`;
             throw new RpcFault({ kind: "wrongChain", method: "eth_chainId", reason });
           }
           chainIsRight = true;

@@ -1,6 +1,5 @@
 export { hyperliquidEvidence, type HyperliquidEvidenceOptions } from "./evidence.ts";
 export { connectExchange } from "./connection.ts";
-export { createExchangeUsers, type ExchangeUsers, type ExchangeUsersOptions } from "./users.ts";
 export {
   decodeSignedAction,
   encodeSignedAction,

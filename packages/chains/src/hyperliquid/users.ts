@@ -1,35 +1,22 @@
-import { parseAddress, type Hex, type HyperliquidAttestationFacts } from "@causeway/domain";
+import { parseAddress } from "@causeway/domain";
+import type { OpenNonEvmUsers, UsersOptions } from "../non-evm-users.ts";
 import { heldBy, holdingOf } from "./holdings.ts";
 import { createExchangeRpc } from "./rpc.ts";
 import { withAllowance } from "./shared-rpc.ts";
 import { createWeightShares } from "./weight-shares.ts";
 
-export interface ExchangeUsersOptions {
-  /** Base URL of Hyperliquid's API. */
-  readonly apiUrl: string;
-  readonly profile: HyperliquidAttestationFacts["profile"];
-  readonly usdcTokenId: Hex;
-  /** The endpoint's rate limit, if it has one. */
-  readonly weightPerMinute?: number | undefined;
-}
-
-/** The balances of Hyperliquid users; what their wallets sign needs nothing from Hyperliquid. */
-export interface ExchangeUsers {
-  /** What can be withdrawn now, in base units. @throws RpcFault */
-  balance(user: Hex, currency: Hex): Promise<bigint>;
-  /**
-   * The token of a currency as actions write it; undefined: Hyperliquid lists no such currency. Listed tokens
-   * are cached.
-   *
-   * @throws RpcFault
-   */
-  token(currency: Hex): Promise<{ readonly name: string; readonly tokenId: Hex } | undefined>;
-  close(): Promise<void>;
-}
-
-export function createExchangeUsers(options: ExchangeUsersOptions): ExchangeUsers {
-  const { apiUrl, profile, usdcTokenId, weightPerMinute } = options;
-  const endpoint = createExchangeRpc({ apiUrl, profile });
+/**
+ * The balances of Hyperliquid users that can be withdrawn now; what their wallets sign needs nothing from
+ * Hyperliquid. Listed tokens are cached.
+ */
+export function connectExchangeUsers({
+  chain,
+  attestation,
+}: Pick<UsersOptions, "chain" | "attestation">): OpenNonEvmUsers | undefined {
+  if (chain.exchange === undefined) return undefined;
+  const { profile, usdcTokenId } = chain.exchange;
+  const weightPerMinute = attestation.hyperliquid?.weightPerMinute;
+  const endpoint = createExchangeRpc({ apiUrl: chain.rpcUrl, profile });
   const wallets = weightPerMinute === undefined ? undefined : createWeightShares(weightPerMinute).wallets;
   const rpc = wallets === undefined ? endpoint : withAllowance(endpoint, wallets.takeNow, wallets.charge);
   return {

@@ -140,13 +140,13 @@ export function jsonOf(name: string, answer: RestAnswer): unknown {
   return answer.json;
 }
 
-async function bounded(name: string, body: AsyncIterable<Uint8Array>, most: number): Promise<string> {
+async function bounded(name: string, body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let bytes = 0;
   for await (const chunk of body) {
     bytes += chunk.length;
-    if (bytes > most)
-      throw new RpcFault({ kind: "tooLarge", method: name, reason: `response exceeds ${most} bytes` });
+    if (bytes > maxBytes)
+      throw new RpcFault({ kind: "tooLarge", method: name, reason: `response exceeds ${maxBytes} bytes` });
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString("utf8");

@@ -63,14 +63,18 @@ function source(reply: Reply, afterMs = 0): EvidenceSource {
 function asked(
   agreeing: number,
   ...replies: (Reply | EvidenceSource)[]
-): { source: EvidenceSource; told: Disagreement[] } {
-  const told: Disagreement[] = [];
+): { source: EvidenceSource; disagreements: Disagreement[] } {
+  const disagreements: Disagreement[] = [];
   const sources = replies.map((one) => (typeof one === "object" && "deposits" in one ? one : source(one)));
-  const options = { agreeing, retryAfterSeconds: 2, onDisagreement: (one: Disagreement) => told.push(one) };
-  return { source: quorumEvidence(chain, sources, options), told };
+  const options = {
+    agreeing,
+    retryAfterSeconds: 2,
+    onDisagreement: (one: Disagreement) => disagreements.push(one),
+  };
+  return { source: quorumEvidence(chain, sources, options), disagreements };
 }
 
-test("what enough endpoints say is said, at once, whoever is dead or silent", async () => {
+test("answers as soon as enough endpoints agree, although others are down or silent", async () => {
   expect(await asked(2, seen(1n), dead, seenOtherwise(1n)).source.deposits("0x")).toEqual(seen(1n));
   expect(await asked(2, silent, seen(1n), seen(1n)).source.deposits("0x")).toEqual(seen(1n));
 });
@@ -96,11 +100,11 @@ test("a chain is as far final as enough endpoints say; too few answers are a fau
   expect(asked(2, source(silent), source(silent)).source.newestFinal).toBeUndefined();
 });
 
-test("what only an endpoint cannot show contradicts nobody, and is the answer when no other shows it", async () => {
-  const blind: Deposits = { kind: "refuted", reason: "not all logs are told", ofEndpoint: true };
-  const { source: one, told } = asked(2, blind, seen(1n), seen(1n));
+test("an endpoint that cannot show the data is no disagreement, and decides only when no other shows it", async () => {
+  const blind: Deposits = { kind: "refuted", reason: "some logs are missing", ofEndpoint: true };
+  const { source: one, disagreements } = asked(2, blind, seen(1n), seen(1n));
   expect(await one.deposits("0x")).toEqual(seen(1n));
-  expect(told).toEqual([]);
+  expect(disagreements).toEqual([]);
   expect(await asked(2, seen(1n), blind, blind).source.deposits("0x")).toMatchObject({ kind: "notFinal" });
   expect(await asked(2, blind, blind, dead).source.deposits("0x")).toEqual(blind);
 });
@@ -110,31 +114,31 @@ test("fewer than enough say nothing: the fault of the others is the answer", asy
   await expect(asked(3, seen(1n), seen(1n), dead).source.deposits("0x")).rejects.toBe(dead);
 });
 
-test("settled answers that contradict each other are a fault, and told", async () => {
+test("reports contradicting final answers as a fault", async () => {
   for (const [one, other] of [
     [seen(1n), seen(2n)],
     [seen(1n), { kind: "refuted", reason: "transaction reverted" } as const],
     [withdrawal("executed"), withdrawal("expired")],
   ] as const) {
-    const { source: quorum, told } = asked(2, one, other, silent);
+    const { source: quorum, disagreements } = asked(2, one, other, silent);
     await expect(quorum.deposits("0x")).rejects.toMatchObject({ kind: "inconsistent", retryable: true });
-    expect(told).toHaveLength(1);
-    expect(told[0]?.answers.filter((answer) => answer !== undefined)).toHaveLength(2);
+    expect(disagreements).toHaveLength(1);
+    expect(disagreements[0]?.answers.filter((answer) => answer !== undefined)).toHaveLength(2);
   }
 });
 
-test("who contradicts after the others agreed is told as well", async () => {
-  const { source: quorum, told } = asked(2, seen(1n), seen(1n), source(seen(2n), 20));
+test("reports an endpoint that contradicts after the others agreed", async () => {
+  const { source: quorum, disagreements } = asked(2, seen(1n), seen(1n), source(seen(2n), 20));
   expect(await quorum.deposits("0x")).toEqual(seen(1n));
   await new Promise((resolve) => setTimeout(resolve, 40));
-  expect(told).toMatchObject([{ chain: "base", question: "deposits" }]);
+  expect(disagreements).toMatchObject([{ chain: "base", question: "deposits" }]);
 });
 
 test("endpoints that are behind contradict nothing, and are waited for", async () => {
   for (const behind of [absent, young]) {
-    const { source: quorum, told } = asked(2, seen(1n), behind, behind);
+    const { source: quorum, disagreements } = asked(2, seen(1n), behind, behind);
     expect(await quorum.deposits("0x")).toMatchObject({ kind: "notFinal" });
-    expect(told).toEqual([]);
+    expect(disagreements).toEqual([]);
   }
   expect(await asked(2, absent, seen(1n), seen(1n)).source.deposits("0x")).toEqual(seen(1n));
   expect(
@@ -154,7 +158,7 @@ test("a lone absent among faults is not enough to say that there is nothing", as
   await expect(asked(2, absent, dead, dead).source.deposits("0x")).rejects.toBe(dead);
 });
 
-test("more endpoints than there are cannot agree, and nobody cannot either", () => {
+test("refuses a quorum of zero or of more than all endpoints", () => {
   expect(() => asked(4, absent, absent, absent)).toThrow(RangeError);
   expect(() => asked(0, absent)).toThrow(RangeError);
   expect(() => asked(1.5, absent, absent)).toThrow(RangeError);

@@ -144,11 +144,11 @@ function createPoll<T>(
         const reason = "endpoints disagree about final data";
         return { fault: new RpcFault({ kind: "inconsistent", method: "quorum", reason }) };
       }
-      const [most = 0] = votes.values();
-      if (most >= agreeing && "evidence" in outcome) return outcome;
+      const [maxVotes = 0] = votes.values();
+      if (maxVotes >= agreeing && "evidence" in outcome) return outcome;
       const out = size - answered;
-      if (most + out >= agreeing) return undefined;
-      if (most + lagging.length >= agreeing) return { evidence: settledLags() };
+      if (maxVotes + out >= agreeing) return undefined;
+      if (maxVotes + lagging.length >= agreeing) return { evidence: settledLags() };
       return out === 0 ? { fault: faults[0] } : undefined;
     },
   };

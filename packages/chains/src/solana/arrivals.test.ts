@@ -18,7 +18,7 @@ function clusterOf(crowd: number, answered: number, slotsApart = 1n) {
     slot: START + BigInt(at) * slotsApart,
     failed: false,
   }));
-  const told = new Set<string>();
+  const reported = new Set<string>();
   let asked = 0;
   const rpc: Partial<SolanaRpc> = {
     finalSlot: async () => {
@@ -29,7 +29,7 @@ function clusterOf(crowd: number, answered: number, slotsApart = 1n) {
     transaction: async (signature) => {
       if (++asked > answered)
         throw new RpcFault({ kind: "http", method: "getTransaction", reason: "HTTP status 429: " });
-      told.add(signature);
+      reported.add(signature);
       const facts = {
         signature,
         slot: START,
@@ -51,7 +51,7 @@ function clusterOf(crowd: number, answered: number, slotsApart = 1n) {
     mints: async () => await Promise.resolve([]),
     onFault: () => undefined,
   });
-  return { reader, told };
+  return { reader, reported };
 }
 
 test.each([
@@ -60,17 +60,17 @@ test.each([
 ])(
   "a crowd %s beyond what the endpoint answers at once delays a reading, and does not stop it",
   async (_, apart) => {
-    const { reader, told } = clusterOf(120, 30, apart);
+    const { reader, reported } = clusterOf(120, 30, apart);
     let cursor = writeCursor({ slot: START, known: [] });
     let faults = 0;
-    for (let readings = 0; readings < 20 && told.size < 120; readings++)
+    for (let readings = 0; readings < 20 && reported.size < 120; readings++)
       try {
         ({ cursor } = await reader.arrivals(cursor));
       } catch (error) {
         expect(error).toBeInstanceOf(RpcFault);
         faults++;
       }
-    expect(told.size).toBe(120);
+    expect(reported.size).toBe(120);
     expect(faults).toBeGreaterThan(0);
   },
 );

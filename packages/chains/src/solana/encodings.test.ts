@@ -37,7 +37,7 @@ const amount = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
 const pdas = await depositoryAccounts("99vQwtBwYtrqqD9YSXbdum3KBdxPAVxYTaQ3cfnJSrN2");
 const u64 = (value: bigint): string => Buffer.from(getU64Encoder().encode(value)).toString("hex");
 
-test("addresses and transaction ids are spelled and read as the library does", () => {
+test("formats and reads addresses and transaction ids as the library does", () => {
   fc.assert(
     fc.property(key, (bytes) => {
       const text = getAddressDecoder().decode(bytes);
@@ -78,10 +78,10 @@ test("a deposit names its accounts as the program expects them", async () => {
     decodeAddress("solana-vm", `0x${"02".repeat(32)}`),
     decodeAddress("solana-vm", `0x${"03".repeat(32)}`),
   ];
-  const wish = { pdas, sender, amount: 1n, id: `0x${"ab".repeat(32)}` as Hex32 };
+  const deposit = { pdas, sender, amount: 1n, id: `0x${"ab".repeat(32)}` as Hex32 };
   const signers = ({ keys }: { keys: readonly { pubkey: string; isSigner: boolean }[] }) =>
     keys.filter(({ isSigner }) => isSigner).map(({ pubkey }) => pubkey);
-  const native = depositNativeInstruction({ ...wish, depositor: mint });
+  const native = depositNativeInstruction({ ...deposit, depositor: mint });
   expect(native.keys.map(({ pubkey }) => pubkey).slice(0, 4)).toEqual([
     pdas.depository,
     sender,
@@ -89,7 +89,7 @@ test("a deposit names its accounts as the program expects them", async () => {
     pdas.vault,
   ]);
   expect(signers(native)).toEqual([sender]);
-  const tokens = await depositTokenInstruction({ ...wish, mint, tokenProgram: TOKEN_PROGRAM });
+  const tokens = await depositTokenInstruction({ ...deposit, mint, tokenProgram: TOKEN_PROGRAM });
   expect(tokens.keys).toHaveLength(10);
   expect(tokens.keys.map(({ pubkey }) => pubkey).slice(0, 5)).toEqual([
     pdas.depository,

@@ -1,4 +1,3 @@
 export * from "@causeway/families/solana";
 export * from "./payment-instructions.ts";
 export { connectSolana } from "./connection.ts";
-export { createSolanaUsers, type SolanaUsers, type SolanaUsersOptions } from "./users.ts";

@@ -51,9 +51,9 @@ type Answer = Record<string, unknown> & { meta: Record<string, unknown> };
 
 function facts(name: string, change: (answer: Answer) => unknown = (answer) => answer): TransactionFacts {
   const { signature, answer } = recorded.transactions[name] ?? { signature: "", answer: null };
-  const told = readTransaction(change(structuredClone(answer) as Answer), signature);
-  if (told === undefined) throw new Error(`nothing was recorded of ${name}`);
-  return { ...told, timestamp: told.blockTime ?? 0n };
+  const facts = readTransaction(change(structuredClone(answer) as Answer), signature);
+  if (facts === undefined) throw new Error(`nothing was recorded of ${name}`);
+  return { ...facts, timestamp: facts.blockTime ?? 0n };
 }
 
 const read = (of: TransactionFacts) => {
@@ -133,7 +133,7 @@ test("what a node leaves out or adds is its fault and never a verdict", () => {
   fault(() => read(facts("directTokensWithFee", meta({ preTokenBalances: [], postTokenBalances: [] }))));
 });
 
-test("where the node left off telling, nothing is said", () => {
+test("concludes nothing when the node truncated the logs", () => {
   const cut = facts("tokenWithFee", (answer) => ({
     ...answer,
     meta: {
@@ -144,7 +144,7 @@ test("where the node left off telling, nothing is said", () => {
   expect(depositsIn(pdas, vaultAccounts, cut)).toEqual({ kind: "logsCut" });
 });
 
-test("where it left off telling, what no mint could keep a part of is a deposit all the same: much happened beside it", () => {
+test("counts a deposit without transfer fee although the node truncated the logs", () => {
   const cut =
     (lines: number) =>
     (answer: Answer): Answer => ({
@@ -162,7 +162,7 @@ test("where it left off telling, what no mint could keep a part of is a deposit 
   expect(depositsIn(pdas, elsewhere, facts("token", cut(0)))).toEqual(none);
 });
 
-test("the logs tell who speaks: nobody can speak for the depository", () => {
+test("ignores log lines of other programs that imitate the depository", () => {
   const event = Buffer.from("an event").toString("base64");
   const other = "Other1111111111111111111111111111111111111";
   const eventsIn = (...lines: string[]) => eventsOf(pdas.program, lines);
@@ -338,7 +338,7 @@ test("a balance that the node leaves out is not taken for nothing", () => {
   fault(() => judge(facts("payment", without("postTokenBalances", solver)), asked));
 });
 
-test("who is too rich for exact numbers keeps nobody else's deposit from being read, and is not paid by guess", () => {
+test("a balance beyond exact numbers does not hide another deposit and is not guessed", () => {
   const rich = (answer: Answer): Answer => ({
     ...answer,
     meta: {
@@ -352,7 +352,7 @@ test("who is too rich for exact numbers keeps nobody else's deposit from being r
   fault(() => judgePayments([pdas], facts("payment", rich), question({ receipts })));
 });
 
-test("an account that changed hands in the transaction is no payment, whatever lies in it", () => {
+test("an account that changed its owner in the transaction does not count as a payment", () => {
   const { solver } = recorded as unknown as { readonly solver: string };
   const honest = facts("payment");
   const handedOver = honest.tokens.map((holding) =>

@@ -155,9 +155,9 @@ export function createPayments({ rpc, reads, pdas, payer, now }: PaymentOptions)
     if (amount === 0n) return "amount must be greater than 0";
     if (account !== undefined && KEEPS_LAMPORTS_OUT.test(account.owner))
       return "recipient must not be a program";
-    const least = await reads.minBalance(account?.data.length ?? 0);
-    if ((account?.lamports ?? 0n) + amount < least)
-      return `recipient account would have less than the minimum balance of ${least} lamports`;
+    const minLamports = await reads.minBalance(account?.data.length ?? 0);
+    if ((account?.lamports ?? 0n) + amount < minLamports)
+      return `recipient account would have less than the minimum balance of ${minLamports} lamports`;
     return undefined;
   }
 
@@ -224,8 +224,8 @@ export function createPayments({ rpc, reads, pdas, payer, now }: PaymentOptions)
         if (planned.kind === "nothing") throw new InsufficientInventory(planned.refusal);
         const isTokens = planned.kind === "tokens";
         const rent = isTokens && !planned.isThere ? await tokenRent(planned.fact) : 0n;
-        const most = (isTokens ? UNITS.tokens : UNITS.lamports) + UNITS.spread;
-        const fee = priced(price, most) + rent;
+        const maxUnits = (isTokens ? UNITS.tokens : UNITS.lamports) + UNITS.spread;
+        const fee = priced(price, maxUnits) + rent;
         await checkFunds(planned, fee, reserved);
 
         const pays: readonly PlainInstruction[] = isTokens
@@ -254,7 +254,7 @@ export function createPayments({ rpc, reads, pdas, payer, now }: PaymentOptions)
             ];
         const taken = new Set(reserved);
         for (;;) {
-          const units = most - randomInt(UNITS.spread);
+          const units = maxUnits - randomInt(UNITS.spread);
           const signed = await signPayment(
             { address: payer, pair },
             [...computeInstructions(units, price), ...pays],

@@ -91,9 +91,9 @@ export function createReads(transport: RpcTransport): NonEvmReads {
       const known = minBalances.get(bytes);
       if (known !== undefined) return known;
       const method = "getMinimumBalanceForRentExemption";
-      const least = wholeNumber(await transport.request(method, [bytes]), method, "response");
-      minBalances.set(bytes, least);
-      return least;
+      const lamports = wholeNumber(await transport.request(method, [bytes]), method, "response");
+      minBalances.set(bytes, lamports);
+      return lamports;
     },
     computePrice: async (accounts) => {
       const prices = readComputePrices(await transport.request("getRecentPrioritizationFees", [accounts]));

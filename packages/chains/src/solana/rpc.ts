@@ -45,7 +45,7 @@ export function createSolanaRpc(transport: RpcTransport, genesisHash: string | u
   /** Each question to a node that was not seen to be of the cluster yet asks for that as well. */
   const checked = async <T>(answer: Promise<T>): Promise<T> => {
     if (isOfCluster) return await answer;
-    const [told, found] = await Promise.all([answer, transport.request("getGenesisHash", [])]);
+    const [response, found] = await Promise.all([answer, transport.request("getGenesisHash", [])]);
     if (found !== genesisHash)
       throw new RpcFault({
         kind: "wrongChain",
@@ -53,7 +53,7 @@ export function createSolanaRpc(transport: RpcTransport, genesisHash: string | u
         reason: "the node serves a different cluster than configured",
       });
     isOfCluster = true;
-    return told;
+    return response;
   };
   const ask = async (method: string, params: readonly unknown[]): Promise<unknown> =>
     await checked(transport.request(method, params));
@@ -69,16 +69,16 @@ export function createSolanaRpc(transport: RpcTransport, genesisHash: string | u
     transaction: async (signature): Promise<Evidence<TransactionFacts>> => {
       const config = { ...FINALIZED, encoding: "base64", maxSupportedTransactionVersion: 0 };
       const [final, answer] = await Promise.all([finalSlot(), ask("getTransaction", [signature, config])]);
-      const told = readTransaction(answer, signature);
-      if (told === undefined) return await notThere(signature, final);
+      const transaction = readTransaction(answer, signature);
+      if (transaction === undefined) return await notThere(signature, final);
       // Signed by its payer, the message is what the id stands for.
-      const payer = await getPublicKeyFromAddress(told.feePayer as Address);
-      if (!(await verifySignature(payer, signatureBytes(told.signatureBytes), told.message)))
+      const payer = await getPublicKeyFromAddress(transaction.feePayer as Address);
+      if (!(await verifySignature(payer, signatureBytes(transaction.signatureBytes), transaction.message)))
         throw garbage("getTransaction", "transaction is not signed by its fee payer");
       // A node that does not heed the view it was asked for shows more than is final.
-      if (told.slot > final) return notFinal(told.slot, final);
-      const { blockTime: _, message: __, signatureBytes: ___, ...facts } = told;
-      return { kind: "final", value: { ...facts, timestamp: await timeOf(told) } };
+      if (transaction.slot > final) return notFinal(transaction.slot, final);
+      const { blockTime: _, message: __, signatureBytes: ___, ...facts } = transaction;
+      return { kind: "final", value: { ...facts, timestamp: await timeOf(transaction) } };
     },
     accounts: async (addresses, fromSlot) => {
       const config = {

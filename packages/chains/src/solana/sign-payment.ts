@@ -93,8 +93,8 @@ export function takenBy(raw: Hex): {
   if (message.version === 1) throw new RangeError("invariant violated: bytes are not a payment");
   let lamports = 0n;
   const tokens = new Map<string, bigint>();
-  for (const { data: told, accountIndices = [] } of message.instructions) {
-    const data = Uint8Array.from(told ?? []);
+  for (const { data: bytes, accountIndices = [] } of message.instructions) {
+    const data = Uint8Array.from(bytes ?? []);
     const view = new DataView(data.buffer);
     if (data.length === 12 && view.getUint32(0, true) === 2) lamports += view.getBigUint64(4, true);
     if (data.length === 10 && data[0] === 12) {

@@ -1,4 +1,4 @@
-import { decodeAddress, nativeCurrency, type Hex, type OrderId } from "@causeway/domain";
+import { decodeAddress, nativeCurrency, type Hex } from "@causeway/domain";
 import { garbage } from "@causeway/families";
 import { createRpcTransport } from "../nodes/transport.ts";
 import {
@@ -7,6 +7,7 @@ import {
   depositoryAccounts,
   depositTokenInstruction,
 } from "@causeway/families/solana";
+import type { OpenNonEvmUsers, UsersOptions } from "../non-evm-users.ts";
 import { heldIn, mintOf } from "./mints.ts";
 import { createReads } from "./reads.ts";
 
@@ -14,46 +15,17 @@ const NATIVE = nativeCurrency("solana-vm");
 /** Lamports for the one signature that a wallet adds; what it offers on top is its own choice. */
 const SIGNATURE_FEE = 5_000n;
 
-export interface SolanaUsersOptions {
-  readonly rpcUrl: string;
-  /** The depository program, canonical bytes. */
-  readonly depository: Hex;
-}
-
 /**
- * The user's side of a Solana cluster: their balances, and the instructions that their wallet puts into a
- * transaction of its own.
+ * The user's side of a Solana cluster: their balances in the confirmed view, and the instructions that their
+ * wallet puts into a transaction of its own. A deposit throws RangeError for an amount that is not a uint64.
  */
-export interface SolanaUsers {
-  /** Smallest units, in the confirmed view. @throws RpcFault */
-  balance(user: Hex, currency: Hex): Promise<bigint>;
-  /** @throws RpcFault; RangeError for an amount that is not a uint64 */
-  deposit(payment: {
-    readonly user: Hex;
-    readonly currency: Hex;
-    readonly amount: bigint;
-    readonly orderId: OrderId;
-  }): Promise<{
-    readonly kind: "svm";
-    readonly instructions: readonly {
-      readonly programId: string;
-      readonly keys: readonly {
-        readonly pubkey: string;
-        readonly isSigner: boolean;
-        readonly isWritable: boolean;
-      }[];
-      /** Bare hex. */
-      readonly data: string;
-    }[];
-    readonly addressLookupTableAddresses: readonly string[];
-    readonly fee: bigint;
-  }>;
-  close(): Promise<void>;
-}
-
-export async function createSolanaUsers(options: SolanaUsersOptions): Promise<SolanaUsers> {
-  const pdas = await depositoryAccounts(decodeAddress("solana-vm", options.depository));
-  const transport = createRpcTransport({ url: options.rpcUrl });
+export async function connectSolanaUsers({
+  chain: { rpcUrl, depository },
+}: {
+  readonly chain: Pick<UsersOptions["chain"], "rpcUrl" | "depository">;
+}): Promise<OpenNonEvmUsers> {
+  const pdas = await depositoryAccounts(decodeAddress("solana-vm", depository));
+  const transport = createRpcTransport({ url: rpcUrl });
   const reads = createReads(transport);
   /** Which program a mint belongs to never changes. */
   const programs = new Map<string, string>();
@@ -78,15 +50,16 @@ export async function createSolanaUsers(options: SolanaUsersOptions): Promise<So
     },
     deposit: async ({ user, currency, amount, orderId: id }) => {
       const [sender, mint] = [toBase58(user), toBase58(currency)];
-      const wish = { pdas, sender, amount, id };
+      const order = { pdas, sender, amount, id };
       const { programId, keys, data } =
         mint === NATIVE
-          ? depositNativeInstruction(wish)
-          : await depositTokenInstruction({ ...wish, mint, tokenProgram: await programOf(mint) });
+          ? depositNativeInstruction(order)
+          : await depositTokenInstruction({ ...order, mint, tokenProgram: await programOf(mint) });
       return {
-        kind: "svm",
-        instructions: [{ programId, keys, data: data.slice(2) }],
-        addressLookupTableAddresses: [],
+        data: {
+          instructions: [{ programId, keys: keys.map((key) => ({ ...key })), data: data.slice(2) }],
+          addressLookupTableAddresses: [],
+        },
         fee: SIGNATURE_FEE,
       };
     },

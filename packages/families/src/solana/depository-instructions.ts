@@ -17,7 +17,7 @@ export const DEPOSIT_EVENT: Hex = "0x78f83d531f8e6b90";
 export const DEPOSITORY_ACCOUNT: Hex = "0x80359cbdf353f56b";
 export const USED_REQUEST_ACCOUNT: Hex = "0x87866e4d9662b46b";
 
-export interface DepositWish {
+export interface DepositTerms {
   readonly pdas: DepositoryAccounts;
   /** Signs and pays. base58, as all keys here. */
   readonly sender: string;
@@ -28,7 +28,7 @@ export interface DepositWish {
   readonly id: Hex32;
 }
 
-export interface TokenDepositWish extends DepositWish {
+export interface TokenDepositTerms extends DepositTerms {
   readonly mint: string;
   /** The program that the mint belongs to. */
   readonly tokenProgram: string;
@@ -41,7 +41,7 @@ export function depositNativeInstruction({
   depositor = sender,
   amount,
   id,
-}: DepositWish): PlainInstruction {
+}: DepositTerms): PlainInstruction {
   return {
     programId: pdas.program,
     keys: [
@@ -60,8 +60,8 @@ export function depositNativeInstruction({
  *
  * @throws RangeError when the amount is no uint64
  */
-export async function depositTokenInstruction(wish: TokenDepositWish): Promise<PlainInstruction> {
-  const { pdas, sender, depositor = sender, amount, id, mint, tokenProgram } = wish;
+export async function depositTokenInstruction(terms: TokenDepositTerms): Promise<PlainInstruction> {
+  const { pdas, sender, depositor = sender, amount, id, mint, tokenProgram } = terms;
   const [from, to] = await Promise.all([
     associatedTokenAddress(sender, mint, tokenProgram),
     associatedTokenAddress(pdas.vault, mint, tokenProgram),

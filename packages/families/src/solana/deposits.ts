@@ -23,7 +23,7 @@ interface Asked {
 }
 
 /** The content of a deposit's event. */
-interface Told {
+interface LoggedDeposit {
   readonly depositor: string;
   readonly mint: string | undefined;
   /** Net of what the mint kept. */
@@ -90,11 +90,11 @@ export function depositsIn(
       ? { kind: "read", deposits: ours.flatMap((one) => depositOf(one, one.amount)) }
       : { kind: "logsCut" };
   }
-  const told = events.flatMap((event) => toldBy(event));
-  if (told.length !== asked.length)
+  const logged = events.flatMap((event) => readEvent(event));
+  if (logged.length !== asked.length)
     throw garbage("getTransaction", "number of deposits in the logs differs from the instructions");
   const deposits = asked.flatMap((one, place) => {
-    const event = told[place];
+    const event = logged[place];
     const agrees =
       event?.depositor === one.depositor &&
       event.mint === one.mint &&
@@ -144,7 +144,7 @@ function askedBy(
   ];
 }
 
-function toldBy(event: Uint8Array): readonly Told[] {
+function readEvent(event: Uint8Array): readonly LoggedDeposit[] {
   if (nameOf(event) !== DEPOSIT_EVENT) return [];
   const isToken = event[40] === 1;
   const numbers = isToken ? 73 : 41;

@@ -41,7 +41,7 @@ test("without a note it expires by the clock of the very same state, and not a s
   expect(outcome({ clock: clockAt(EXPIRATION - 1n) })).toBe("pending");
 });
 
-test("lamports that somebody sent to where the note belongs say nothing", () => {
+test("ignores lamports sent to the address of the withdrawal record", () => {
   expect(outcome({ usedRequest: account(SYSTEM_PROGRAM, "", 0) })).toBe("expired");
 });
 
@@ -60,7 +60,7 @@ test("a state that no such depository can have is the node's fault, and nothing 
   for (const one of states) expect(() => outcome(one)).toThrow(RpcFault);
 });
 
-test("a payload is read only when it is this vault's, and pays somebody something", () => {
+test("reads a payload only if it is from this vault and pays a recipient", () => {
   const request = {
     domain: `0x${"11".repeat(32)}` as const,
     recipient: RECIPIENT,

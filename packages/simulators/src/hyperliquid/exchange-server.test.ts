@@ -91,7 +91,7 @@ test("the SDK reads what became of them: balances, ledger and explorer", async (
   for (const body of await signedBySdk()) await post(body);
   expect((await clearinghouseState({ transport }, { user: friend })).withdrawable).toBe("3.75");
   const { balances } = await spotClearinghouseState({ transport }, { user: friend });
-  expect(balances).toEqual([{ coin: "HYPE", token: 150, total: "1.5", hold: "0.0", entryNtl: "0.0" }]);
+  expect(balances).toEqual([{ ["coin"]: "HYPE", token: 150, total: "1.5", hold: "0.0", entryNtl: "0.0" }]);
   const { tokens } = await spotMeta({ transport });
   expect(tokens.map(({ name, szDecimals }) => `${name} ${szDecimals}`)).toEqual([
     "USDC 8",

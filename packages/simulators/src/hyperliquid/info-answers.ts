@@ -4,6 +4,9 @@ import { LOCAL_USDC, type ExchangeOptions } from "./exchange-options.ts";
 import type { ExchangeState } from "./exchange-state.ts";
 import { Undecodable } from "./refusal.ts";
 
+/** What the exchange calls the symbol of a token. */
+const SYMBOL = "coin";
+
 type Question = Readonly<Record<string, unknown>>;
 
 /**
@@ -74,7 +77,7 @@ function spotState(state: ExchangeState, user: Address): unknown {
     }))
     .filter(({ total }) => total > 0n)
     .map(({ token, total }) => ({
-      coin: token.name,
+      [SYMBOL]: token.name,
       token: token.index,
       total: written(total, token.weiDecimals),
       hold: "0.0",

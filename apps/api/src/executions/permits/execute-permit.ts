@@ -162,7 +162,7 @@ export async function executePermit(
       call,
       gasLimit,
       maxFeePerGas,
-      coinUsd: native.priceUsd,
+      nativePriceUsd: native.priceUsd,
       flatUsd: 0n,
       destination: undefined,
       user: terms.user,

@@ -49,7 +49,7 @@ export async function planExecution(
       const reached = refusedTarget(services, connected, execution, simulated.outcome.calls);
       if (reached !== undefined) return refusedPlan(reached);
       if (call.value > 0n) {
-        const { salePriceUsd = execution.coinUsd } = execution;
+        const { salePriceUsd = execution.nativePriceUsd } = execution;
         const why = await whySaleWaits(services, requestId, connected.chain.native, salePriceUsd);
         if (why !== undefined) return { kind: "waits", why };
       }

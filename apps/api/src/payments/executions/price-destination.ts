@@ -1,4 +1,4 @@
-import { reachedBeside, refusesInnerOperations } from "@causeway/chains";
+import { reachedAfterPayment, refusesInnerOperations } from "@causeway/chains";
 import type { InnerCall } from "@causeway/chains";
 import type { SimulationFailure } from "@causeway/domain";
 import { amountToUsdUp, executionCost, ServiceError } from "@causeway/domain";
@@ -123,7 +123,7 @@ export async function priceDestination(
     plainGas,
     extraGas: wholeGas > plainGas ? wholeGas - plainGas : 0n,
     maxFeePerGas: priceCap(fees, chain, services.enginePolicy.bumpBps),
-    coinUsd: native.priceUsd,
+    nativePriceUsd: native.priceUsd,
     ...(salePriceUsd !== undefined && { salePriceUsd }),
   };
   const costOf = (gas: bigint, carriedWei: bigint): bigint =>
@@ -150,7 +150,7 @@ export async function priceDestination(
       priceUsd: salePrice?.priceUsd ?? native.priceUsd,
       usd: amountToUsdUp(valueWei, native),
     },
-    calls: reached && reachedBeside(reached, { calls: destinationCalls.calls, payment, router }),
+    calls: reached && reachedAfterPayment(reached, { calls: destinationCalls.calls, payment, router }),
   };
 }
 

@@ -266,7 +266,7 @@ async function charge(
     throw new Error(`invariant violated: slot ${slot.id} is mined without its gas cost`);
   const native = {
     decimals: nativeDecimals(services.chains, slot.chainId),
-    priceUsd: execution.coinUsd,
+    priceUsd: execution.nativePriceUsd,
     salePriceUsd: execution.salePriceUsd,
   };
   const { totalUsd } = executionCost(

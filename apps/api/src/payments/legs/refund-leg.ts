@@ -293,7 +293,7 @@ async function isRefundedAlready(
     tx.events.alarm("deposit_exposed", {
       requestId: deposit.requestId,
       depositId: deposit.id,
-      vanished: orphanedId,
+      orphaned: orphanedId,
       reason: REFUNDED_BEFORE,
     });
   return true;

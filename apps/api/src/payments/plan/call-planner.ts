@@ -111,5 +111,10 @@ async function whyCallsWait(
 ): Promise<string | undefined> {
   const calls = execution?.destination;
   if (execution === undefined || calls === undefined || valueOf(calls.calls) === 0n) return undefined;
-  return await whySaleWaits(services, execution.requestId, native, calls.salePriceUsd ?? calls.coinUsd);
+  return await whySaleWaits(
+    services,
+    execution.requestId,
+    native,
+    calls.salePriceUsd ?? calls.nativePriceUsd,
+  );
 }

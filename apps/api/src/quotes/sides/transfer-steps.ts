@@ -5,11 +5,10 @@ import {
   exchangeSigningProfiles,
   formatAmount,
   ServiceError,
-  formatAddress,
 } from "@causeway/domain";
+import type { UserDepositStep } from "@causeway/chains";
 import type { AuthorizeStep, NonEvmStep } from "@causeway/wire";
 import type { ConnectedNonEvmChain } from "../../chains/chains.port.ts";
-import type { UserDepositStep } from "../../chains/non-evm-users.port.ts";
 import { balanceUnavailable, depositsNotEnabled } from "../../http/refusals.ts";
 import type { StepsFacts, UserSteps } from "./side.ts";
 
@@ -41,7 +40,7 @@ export async function paymentFrom(
     ),
   ]);
   if (made === undefined) throw depositsNotEnabled(chain);
-  return { steps: [depositStep(chain, originCurrency, terms, made)], gas: made.fee, balance };
+  return { steps: [depositStep(originCurrency, terms, made.data)], gas: made.fee, balance };
 }
 
 async function balanceOf(
@@ -64,30 +63,10 @@ async function withBalanceErrors<T>(
 }
 
 function depositStep(
-  chain: NonEvmChain,
   currency: Currency,
-  { requestId, orderId, origin: { amount } }: RequestTerms,
-  made: UserDepositStep,
+  { requestId, origin: { amount } }: RequestTerms,
+  data: UserDepositStep["data"],
 ): NonEvmStep {
-  const data: NonEvmStep["items"][number]["data"] =
-    made.kind === "svm"
-      ? {
-          instructions: made.instructions.map(({ keys, programId, data: bytes }) => ({
-            keys: keys.map((key) => ({ ...key })),
-            programId,
-            data: bytes,
-          })),
-          addressLookupTableAddresses: [...made.addressLookupTableAddresses],
-        }
-      : {
-          ...(made.psbt !== undefined && { psbt: made.psbt }),
-          payment: {
-            address: formatAddress(chain, chain.depository),
-            amount: amount.toString(),
-            opReturn: orderId,
-            opReturnHex: textHex(orderId),
-          },
-        };
   return {
     id: "deposit",
     kind: "transaction",
@@ -200,8 +179,4 @@ function words(requestId: string): { requestId: string; depositAddress: string; 
 
 function checkOf(requestId: string): { endpoint: string; method: "GET" } {
   return { endpoint: `/intents/status/v3?requestId=${requestId}`, method: "GET" };
-}
-
-function textHex(text: string): Hex {
-  return `0x${Buffer.from(text, "utf8").toString("hex")}`;
 }

@@ -1,9 +1,8 @@
 import { refundRecipient } from "../plan-refund.ts";
-import { fundsAt, parseDecimal, publicStatus, USD_DECIMALS } from "@causeway/domain";
+import { depositoryOf, fundsAt, parseDecimal, publicStatus, USD_DECIMALS } from "@causeway/domain";
 import type { Address, TxHash } from "@causeway/domain";
 import type { HistoryDeposit, HistorySlot, ListedRequest, RequestStory } from "./request-history.port.ts";
 import type { Delivered, PastAmount, PastRequest, PastSide, PastTransaction } from "./past-requests.port.ts";
-import { depositoryOf } from "../../chains/index.ts";
 import type { Services } from "../../db/services.port.ts";
 
 type Needs = Pick<Services, "chains">;
