@@ -13,7 +13,10 @@ export async function startTcpSwitch(first: number): Promise<TcpSwitch> {
   let target: number | undefined = first;
   const open = new Set<Socket>();
   const server = createServer((client) => {
-    if (target === undefined) return void client.destroy();
+    if (target === undefined) {
+      client.destroy();
+      return;
+    }
     const behind = connect(target, "127.0.0.1");
     for (const [one, other] of [
       [client, behind],

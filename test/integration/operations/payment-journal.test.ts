@@ -32,16 +32,44 @@ const SENDER: Address = `0x${"5e".repeat(20)}`;
 /** A payment of a request with one nonce, and one attempt per given byte. */
 function aPayment(nonce: number, requestId: Hex = `0x${"01".repeat(32)}`, ...bytes: readonly Hex[]) {
   const attempts = (bytes.length === 0 ? (["0xaa"] as const) : bytes).map((raw, n): Attempt => ({
-    ...{ n, kind: "pay", raw, txHash: `0x${raw.slice(2).repeat(32)}`, createdAtMs: 5 },
-    ...{ maxFeePerGas: 7n, maxPriorityFeePerGas: 1n },
-    ...{ broadcastAtMs: undefined, offeredSinceMs: undefined },
+    n,
+    kind: "pay",
+    raw,
+    txHash: `0x${raw.slice(2).repeat(32)}`,
+    createdAtMs: 5,
+    maxFeePerGas: 7n,
+    maxPriorityFeePerGas: 1n,
+    ...{
+      broadcastAtMs: undefined,
+      offeredSinceMs: undefined,
+    },
   }));
   const slot = {
-    ...{ id: "1", chainId: 1, sender: SENDER, nonce, state: "open", attempts, gasLimit: 21_000n },
-    ...{ maxFeePerGas: 7n, maxPriorityFeePerGas: 1n, cancelAfterMs: 9, delivers: 10n ** 30n },
-    leg: { kind: "fill", id: requestId, requestId },
-    call: { to: SENDER, data: "0x", value: 3n },
-    outflow: { currency: SENDER, amount: 3n },
+    id: "1",
+    chainId: 1,
+    sender: SENDER,
+    nonce,
+    state: "open",
+    attempts,
+    gasLimit: 21000n,
+    maxFeePerGas: 7n,
+    maxPriorityFeePerGas: 1n,
+    cancelAfterMs: 9,
+    delivers: 10n ** 30n,
+    leg: {
+      kind: "fill",
+      id: requestId,
+      requestId,
+    },
+    call: {
+      to: SENDER,
+      data: "0x",
+      value: 3n,
+    },
+    outflow: {
+      currency: SENDER,
+      amount: 3n,
+    },
   } as unknown as Slot;
   return { slot, attempt: attempts.at(-1) as Attempt };
 }

@@ -8,7 +8,13 @@ export function entryOf({ slot, attempt }: Entered, atMs: number): JournalEntry 
   const fees = { gasLimit, maxFeePerGas, maxPriorityFeePerGas };
   return {
     plan: {
-      ...{ chainId, sender, leg, call, ...fees, outflow, cancelAfterMs },
+      chainId,
+      sender,
+      leg,
+      call,
+      ...fees,
+      outflow,
+      cancelAfterMs,
       ...(delivers !== undefined && { delivers }),
     },
     nonce,
@@ -33,7 +39,13 @@ function asSigned({
   createdAtMs,
 }: Attempt): Attempt {
   return {
-    ...{ n, kind, raw, txHash, maxFeePerGas, maxPriorityFeePerGas, createdAtMs },
+    n,
+    kind,
+    raw,
+    txHash,
+    maxFeePerGas,
+    maxPriorityFeePerGas,
+    createdAtMs,
     broadcastAtMs: undefined,
     offeredSinceMs: undefined,
   };

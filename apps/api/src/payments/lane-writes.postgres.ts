@@ -276,7 +276,10 @@ export function laneWrites(sql: Sql, servers: ServerWatch): LaneWrites {
     },
     async skip(chainId, sender, nonce, user): Promise<void> {
       await noteNonceUser(sql, {
-        ...{ chainId, sender, nonce, txHash: user.txHash },
+        chainId,
+        sender,
+        nonce,
+        txHash: user.txHash,
         pays: user.pays ?? null,
         inputEnd: user.inputEnd ?? null,
       });
