@@ -39,10 +39,8 @@ function aPayment(nonce: number, requestId: Hex = `0x${"01".repeat(32)}`, ...byt
     createdAtMs: 5,
     maxFeePerGas: 7n,
     maxPriorityFeePerGas: 1n,
-    ...{
-      broadcastAtMs: undefined,
-      offeredSinceMs: undefined,
-    },
+    broadcastAtMs: undefined,
+    offeredSinceMs: undefined,
   }));
   const slot = {
     id: "1",
@@ -51,7 +49,7 @@ function aPayment(nonce: number, requestId: Hex = `0x${"01".repeat(32)}`, ...byt
     nonce,
     state: "open",
     attempts,
-    gasLimit: 21000n,
+    gasLimit: 21_000n,
     maxFeePerGas: 7n,
     maxPriorityFeePerGas: 1n,
     cancelAfterMs: 9,
@@ -137,7 +135,7 @@ async function openAndRound(world: NonEvmWorld, by: WorkerServices): Promise<voi
   await world.round(by);
 }
 
-test.each(["expiring", "coins"] as const)(
+test.each(["expiring", "outputs"] as const)(
   "restores a payment that a failover lost on a chain without account nonces (%s)",
   async (kind) => {
     const world = await startNonEvmWorld({ destination: kind });
