@@ -60,6 +60,19 @@ async function deposited(world: EngineWorld): Promise<Agreed[]> {
   return agreed;
 }
 
+/** Fails over, and waits until no connection of the pool is a lost one. */
+async function failOver({ pool }: EngineWorld, pair: PostgresPair): Promise<void> {
+  await pair.failOver();
+  const ping = async (): Promise<boolean> => {
+    const answers = Array.from({ length: pool.options.max }, async () => await pool.query("select 1"));
+    return (await Promise.allSettled(answers)).every(({ status }) => status === "fulfilled");
+  };
+  for (let tries = 0; !(await ping()); tries++) {
+    if (tries > 100) throw new Error("the new primary does not answer");
+    await sleep(50);
+  }
+}
+
 /** Rounds of all watchers and jobs until every request is final. @throws after 40 rounds */
 async function untilPaid(world: EngineWorld, by: WorkerServices, all: readonly Agreed[]): Promise<void> {
   for (let round = 0; round < 40; round++) {
@@ -117,8 +130,7 @@ test.each(Array.from({ length: SEEDS }, (_, at) => at + 1))(
       if (random() < 0.3) await destination.mine();
     }
     if (random() < 0.3) await world.watch(destination, by);
-    await pair.failOver();
-    if (!HAS_GUARD) await sleep(500);
+    await failOver(world, pair);
     if (!HAS_GUARD) await world.pool.query("update lanes set server = null");
     // What was not mined stays in the mempool until the new primary has been at work for a while.
     if (random() < 0.5) await destination.mine();
@@ -171,7 +183,7 @@ test("a process that is still connected to the former primary sends nothing once
     reads: postgresReads(sqlOn(pool), servers),
     journal: await journalOf(servers),
   };
-  await pair.failOver();
+  await failOver(world, pair);
   await openLane(world.services, world.destination.connected);
   await expect(pay(former, fillLeg, first.requestId)).rejects.toThrow(FormerPrimary);
   await world.destination.mine();
