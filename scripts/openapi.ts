@@ -37,6 +37,7 @@ const context: RouteContext = {
     askFundingAddress: unused,
     linkFundingAddress: unused,
   },
+  traceQuote: unused,
   pauseAdmin: { list: unused, pause: unused, resume: unused },
   // The routes of the operator are documented although an instance may have none.
   operatorToken: new Secret("unused"),

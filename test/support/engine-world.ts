@@ -42,7 +42,9 @@ import { adjustableClock, type AdjustableClock } from "../fakes/adjustable-clock
 import { adjustablePrices, type AdjustablePrices } from "../fakes/adjustable-prices.ts";
 import { noPools } from "../fakes/pair-liquidity.ts";
 import { recordedEvents, type RecordedEvents } from "../fakes/recorded-events.ts";
-import { createTestDatabase } from "./database.ts";
+import { createTestDatabase, type TestDatabase } from "./database.ts";
+import type { PaymentJournal } from "../../apps/api/src/payments/payment-journal.port.ts";
+import { watchServer, type ServerWatch } from "../../apps/api/src/db/server-watch.postgres.ts";
 import { createPlanFaults } from "../../apps/api/src/payments/plan-faults.ts";
 import { enginePolicy } from "./engine-policy.ts";
 import { runJob } from "./run-job.ts";
@@ -115,6 +117,10 @@ export interface WorldOptions {
   readonly policy?: Partial<EnginePolicy>;
   /** Changes the description of both chains. */
   readonly chain?: Partial<Chain>;
+  /** Instead of a new database on the common server. */
+  readonly database?: TestDatabase;
+  /** Remembers payments outside the database. @param servers notes which server answers */
+  readonly journal?: (servers: ServerWatch) => Promise<PaymentJournal>;
 }
 
 /** Starts two chains with a separate database. */
@@ -130,7 +136,7 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
   const solverAddress = solver.address.toLowerCase() as Address;
   const described = readLocalChains(nodeEnvironment({ portA: await freePort(), portB: await freePort() }));
   const [database, ...chains] = await Promise.all([
-    createTestDatabase(),
+    options.database ?? createTestDatabase(),
     ...described.map(
       async (chain) =>
         await startTestChain((rpcUrl) => ({ ...chain, ...options.chain, rpcUrl }), chain.id, {
@@ -148,7 +154,10 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
   if (origin === undefined || destination === undefined) throw new Error("two local chains are configured");
   const pool = createPool(database.url, { max: 8, statementTimeoutMs: 10_000, applicationName: "test" });
   const sql = sqlOn(pool);
+  const servers = watchServer(() => clock.nowMs());
+  const journal = await options.journal?.(servers);
   const services: WorkerServices = {
+    ...(journal && { journal }),
     clock,
     prices,
     events,
@@ -158,8 +167,8 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
     depositAddressOperator: rawKeySigner(depositAddressOperator.privateKey),
     chains: createChainDirectory(chains.map(({ connected }) => connected)),
     ...noPools,
-    uow: postgresUnitOfWork(pool, events),
-    reads: postgresReads(sql),
+    uow: postgresUnitOfWork(pool, events, servers),
+    reads: postgresReads(sql, servers),
     balances: balanceReads(sql),
     depositAddresses: depositAddressReads(sql),
     quotePolicy: {

@@ -18,7 +18,13 @@ test("leaves no secret in its environment or in that of child processes", { time
   const names = oracleSettingGroups
     .flatMap(({ settings }) => Object.values(settings))
     .flatMap(({ name, fromFile }) => (fromFile ? [name] : []));
-  expect(names).toEqual(["ECDSA_PRIVATE_KEY", "PEERS", "API_KEYS"]);
+  expect(names).toEqual([
+    "ECDSA_PRIVATE_KEY",
+    "PEERS",
+    "API_KEYS",
+    "OTEL_EXPORTER_OTLP_ENDPOINT",
+    "OTEL_EXPORTER_OTLP_HEADERS",
+  ]);
   const secrets = Object.fromEntries(
     [...names, "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "BASE_RPC_URL"].map((name) => [name, "hunter2"]),
   );

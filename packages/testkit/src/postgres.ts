@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { mkdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { Client } from "pg";
@@ -27,6 +27,11 @@ export interface PostgresOptions {
   readonly keepData?: boolean;
   /** Further settings, each `name=value`. */
   readonly settings?: readonly string[];
+  /**
+   * Follow this server as a streaming standby. Both begin with the same data: start the standby before the
+   * primary has removed its first log files (`wal_keep_size`). Default: a server of its own.
+   */
+  readonly standbyOf?: { readonly port: number };
   /** Remove `dataDir` when stopped. Default false. */
   readonly removeDataAtStop?: boolean;
   readonly signal?: AbortSignal;
@@ -59,6 +64,7 @@ export async function startPostgres(options: PostgresOptions): Promise<RunningPo
   if (!hasData || options.keepData !== true) {
     await rm(cluster, { recursive: true, force: true });
     await makeCluster(cluster, launch);
+    if (options.standbyOf !== undefined) await writeFile(join(cluster, "standby.signal"), "");
   }
   return await onPort(options.port, async (port) => await startOn(port, cluster, launch, options));
 }
@@ -88,6 +94,9 @@ async function startOn(
     "log_min_messages=warning",
     "log_min_error_statement=panic",
     ...durability,
+    ...(options.standbyOf === undefined
+      ? []
+      : [`primary_conninfo=host=127.0.0.1 port=${options.standbyOf.port} user=postgres`]),
     ...(options.settings ?? []),
   ].flatMap((setting) => ["-c", setting]);
   const { command, args } = launch.command("postgres", ["-D", cluster, "-p", String(port), ...settings]);

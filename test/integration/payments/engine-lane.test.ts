@@ -496,7 +496,7 @@ test("a fill that was checked before the database failed over takes no nonce aft
   await world.pay(agreed);
   await origin.mine();
   await world.watch(origin);
-  const replaced = { isNew: () => true };
+  const replaced = { isNew: () => true, noteIdentity: () => undefined, identity: () => undefined };
   const midway = { ...services, uow: postgresUnitOfWork(pool, world.events, replaced) };
   await expect(pay(midway, fillLeg, agreed.requestId)).rejects.toThrow(ServerReplaced);
   const { chain } = world.destination;

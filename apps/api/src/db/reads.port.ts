@@ -28,6 +28,13 @@ export interface LaneState {
    * one.
    */
   readonly isServerNew: boolean;
+  /**
+   * Whether the lane was compared with its chain on the database server that answers. If not, a failover or a
+   * restored backup may have lost its last payments, and it pays nothing.
+   */
+  readonly isReconciled: boolean;
+  /** Block since which the chain shows no unknown transaction of a lane that is not reconciled. */
+  readonly quietSince: bigint | undefined;
 }
 
 /**
@@ -98,6 +105,8 @@ export interface Reads extends NonEvmReads, SendReads, FillBurnReads, WaitingRea
     chainId: number,
     payout: { readonly currency: Address; readonly recipient: Address; readonly amount: bigint },
   ): Promise<string | undefined>;
+  /** All slots of a lane with this nonce or a higher one, in nonce order. */
+  slotsFrom(chainId: number, sender: Address, nonce: number): Promise<readonly Slot[]>;
   /** Open and mined slots of these lanes in nonce order. */
   unsettledSlots(chainId: number, ...senders: readonly Address[]): Promise<Slot[]>;
   /** Open and mined slots of hub batches and payouts on a chain, of every sender. */

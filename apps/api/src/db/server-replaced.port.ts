@@ -10,3 +10,25 @@ export class ServerReplaced extends Error {
     this.name = "ServerReplaced";
   }
 }
+
+/**
+ * The lane must not pay: a failover may have lost its last payments, and it was not compared with its chain.
+ */
+export class LaneHeld extends Error {
+  constructor(chainId: number, sender: string) {
+    super(
+      `the lane of ${sender} on chain ${chainId} is held until it was compared with its chain on this database server`,
+    );
+    this.name = "LaneHeld";
+  }
+}
+
+/** The database is a former primary: another one has been promoted, and only it may pay. */
+export class FormerPrimary extends Error {
+  constructor(identity: string) {
+    super(
+      `the database ${identity} is a former primary: a newer one has been promoted. Connect this process to the newer one`,
+    );
+    this.name = "FormerPrimary";
+  }
+}

@@ -6,6 +6,10 @@ export interface ServerWatch {
    * @returns whether this server replaced another one, or restarted, less than a minute ago
    */
   isNew(startedAt: string): boolean;
+  /** Notes the identity of the server that answered last. */
+  noteIdentity(identity: string): void;
+  /** Undefined: no server has answered yet. */
+  identity(): string | undefined;
 }
 
 /**
@@ -17,6 +21,7 @@ const SETTLE_MS = 60_000;
 /** One for all queries of a process. @param nowMs monotonic clock */
 export function watchServer(nowMs: () => number = () => performance.now()): ServerWatch {
   let known: string | undefined;
+  let identity: string | undefined;
   let newUntilMs = Number.NEGATIVE_INFINITY;
   return {
     isNew(startedAt) {
@@ -24,5 +29,9 @@ export function watchServer(nowMs: () => number = () => performance.now()): Serv
       known = startedAt;
       return nowMs() < newUntilMs;
     },
+    noteIdentity(newest) {
+      identity = newest;
+    },
+    identity: () => identity,
   };
 }

@@ -17,6 +17,7 @@ import type { Reads } from "./reads.port.ts";
 import type { UnitOfWork } from "./unit-of-work.port.ts";
 import type { PayTogether } from "../payments/wanted.port.ts";
 import type { SpendingLimit, SpentMemory } from "../payments/policy/limits.port.ts";
+import type { PaymentJournal } from "../payments/payment-journal.port.ts";
 import type { PlanFaults } from "../payments/plan-faults.port.ts";
 
 /** An account of the service, where only its address matters. */
@@ -70,6 +71,8 @@ export interface Services {
   readonly spendingLimits?: readonly SpendingLimit[];
   /** What this process has signed today. Absent: only the database counts it. */
   readonly spentMemory?: SpentMemory;
+  /** Absent: payments that a failover loses are only found on EVM chains, once they are mined. */
+  readonly journal?: PaymentJournal;
   /** Absent: each fill is planned by its job. */
   readonly fillsAhead?: FillsAhead;
 }

@@ -1,3 +1,4 @@
+import type { JournalEntry } from "../payments/payment-journal.port.ts";
 import type { NonceUser } from "../payments/nonce-user.port.ts";
 import type { BlockRef } from "@causeway/chains";
 import type {
@@ -303,8 +304,22 @@ export interface SendWrites {
 }
 
 export interface LaneWrites {
-  /** Creates the lane at `chainNonce`, or moves its next nonce up to it if the key was used elsewhere. */
+  /**
+   * Creates the lane at `chainNonce`, or moves its next nonce up to it if the key was used elsewhere. The
+   * lane counts as compared with its chain on this database server.
+   */
   open(chainId: number, sender: Address, chainNonce: number): Promise<void>;
+  /** Lets the lane pay nothing until it is opened again. */
+  hold(chainId: number, sender: Address): Promise<void>;
+  /** Stores since which block a held lane shows no unknown transaction. Undefined: it shows one. */
+  noteQuiet(chainId: number, sender: Address, block: bigint | undefined): Promise<void>;
+  /**
+   * Stores the slot and the attempts of a payment that the database has lost, also in a held lane.
+   * @returns undefined if another slot has its nonce
+   */
+  restore(lost: JournalEntry, atMs: number): Promise<Slot | undefined>;
+  /** Gives up a nonce to a lost payment whose leg cannot take it back, and stores what used it. */
+  skip(chainId: number, sender: Address, nonce: number, user: NonceUser): Promise<void>;
   /**
    * Stores the block from which the lane's unknown nonces are searched; the first value stays until the lane
    * is opened again.

@@ -1,9 +1,8 @@
-import { Redis } from "ioredis";
+import { promptConnection } from "../db/connections.adapter.ts";
 import type { LeaseQuota } from "./leased-limits.adapter.ts";
 
 /** Commands that take longer fail. */
 const ANSWER_WITHIN_MS = 250;
-const READY_WITHIN_MS = 1_000;
 
 // One atomic step, so that no two processes get the same lease. The window begins with its first lease and
 // ends with the key.
@@ -33,14 +32,7 @@ export async function connectLeaseStore(
   url: string,
   { prefix }: { readonly prefix: string },
 ): Promise<LeaseStore> {
-  const redis = new Redis(url, {
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 1,
-    commandTimeout: ANSWER_WITHIN_MS,
-  });
-  // Without a listener, a lost connection would end the process. Each call reports its own failure.
-  redis.on("error", () => {});
-  await readyOrLate(redis);
+  const redis = await promptConnection(url, ANSWER_WITHIN_MS);
   return {
     lease: (windowMs) => async (bucket, wanted, max) => {
       const answer = await redis.eval(TAKE, 1, `${prefix}:limit:${bucket}`, wanted, max, windowMs);
@@ -55,14 +47,4 @@ export async function connectLeaseStore(
 
 function numbersOf(answer: unknown): readonly number[] {
   return Array.isArray(answer) ? answer.filter((value) => typeof value === "number") : [];
-}
-
-async function readyOrLate(redis: Redis): Promise<void> {
-  if (redis.status === "ready") return;
-  const done = Promise.withResolvers<void>();
-  const timer = setTimeout(done.resolve, READY_WITHIN_MS);
-  redis.once("ready", done.resolve);
-  await done.promise;
-  clearTimeout(timer);
-  redis.off("ready", done.resolve);
 }

@@ -107,10 +107,11 @@ async function whyClosed(
   const used = await reader.nonce(sender, "latest");
   const lane = await reads.lane(chain.id, sender);
   if (lane !== undefined) {
-    if (lane.isServerNew || used <= lane.nextNonce) return undefined;
+    if (lane.isServerNew || (used <= lane.nextNonce && lane.isReconciled)) return undefined;
     if (await hasPayments(reads, chain.id, sender))
-      return `account ${sender} used a nonce that the database does not know, and it has made payments on ${chain.name}: enable this chain, so that its watcher explains the nonce`;
-    events.alarm("nonce_spent_elsewhere", { chain: chain.name, sender, nonce: used - 1 });
+      return `account ${sender} may have used a nonce that the database does not know, and it has made payments on ${chain.name}: enable this chain, so that its watcher explains the nonce`;
+    if (used > lane.nextNonce)
+      events.alarm("nonce_spent_elsewhere", { chain: chain.name, sender, nonce: used - 1 });
   }
   await uow.run((tx) => tx.lanes.open(chain.id, sender, used));
   return undefined;

@@ -8,7 +8,15 @@ import { readTogether, READS_TOGETHER } from "../db/read-by-key.ts";
 import { tickBatcher } from "../db/tick-batcher.ts";
 import type { ServerWatch } from "../db/server-watch.postgres.ts";
 import { attempts, lanes, nonceUsers, slots } from "./payments.tables.ts";
-import { SERVER_START, SLOT, slotOf, type AttemptRow, type SlotRow } from "./slot-rows.postgres.ts";
+import {
+  isReconciledOn,
+  SERVER_IDENTITY,
+  SERVER_START,
+  SLOT,
+  slotOf,
+  type AttemptRow,
+  type SlotRow,
+} from "./slot-rows.postgres.ts";
 
 /**
  * Defines a read of slots with their attempts, in one statement: with two, a payment could be open although
@@ -38,6 +46,11 @@ const revertedSlotsOfLeg = readSlots(
     and ${slots.state} = 'dead' and ${slots.minedStatus} = 'reverted'`,
 );
 const slotById = readSlots("read_slot", ({ id }: Params<{ id: string }>) => text`${slots.id} = ${id}`);
+const fromNonce = readSlots(
+  "read_slots_from_nonce",
+  (p: Params<{ chainId: number; sender: Address; from: number }>) => text`${slots.chainId} = ${p.chainId}
+    and ${slots.sender} = ${p.sender} and ${slots.nonce} >= ${p.from}`,
+);
 const unsettled = readSlots(
   "read_unsettled_slots",
   (p: Params<{ chainId: number; senders: readonly Address[] }>) => text`${slots.chainId} = ${p.chainId}
@@ -57,7 +70,10 @@ interface Lane extends Record<string, unknown> {
 const LANE = {
   nextNonce: lanes.nextNonce,
   searchFrom: lanes.searchFrom,
+  quietSince: lanes.quietSince,
   server: String,
+  reconciledOn: lanes.server,
+  identity: String,
   hasUnexplained: Boolean,
 };
 type LaneRow = Row<typeof LANE>;
@@ -65,7 +81,8 @@ const lane = defineSql(
   "read_lane",
   LANE,
   (p: Params<Lane>) => text`
-    select ${lanes.nextNonce}, ${lanes.searchFrom}, ${SERVER_START} as server,
+    select ${lanes.nextNonce}, ${lanes.searchFrom}, ${lanes.quietSince}, ${SERVER_START} as server,
+      ${lanes.server} as reconciled_on, ${SERVER_IDENTITY} as identity,
       exists (select from ${slots} where ${slots.chainId} = ${lanes.chainId} and ${slots.sender} = ${lanes.sender}
         and ${slots.state} = 'open' and ${slots.unexplainedConfirmed}) as has_unexplained
     from ${lanes} where ${lanes.chainId} = ${p.chainId} and ${lanes.sender} = ${p.sender}`,
@@ -152,6 +169,7 @@ type LaneReads = Pick<
   Reads,
   | "slotOfLeg"
   | "revertedSlotsOfLeg"
+  | "slotsFrom"
   | "slot"
   | "unsettledSlots"
   | "unsettledCalls"
@@ -177,6 +195,7 @@ export function laneReads(sql: Sql, servers: ServerWatch): LaneReads {
   return {
     slotOfLeg: async (kind, legId) => slotsIn(await slotOfLeg(sql, { kind, legId }))[0],
     revertedSlotsOfLeg: async (kind, legId) => slotsIn(await revertedSlotsOfLeg(sql, { kind, legId })),
+    slotsFrom: async (chainId, sender, from) => slotsIn(await fromNonce(sql, { chainId, sender, from })),
     slot: async (id) => slotsIn(await slotById(sql, { id }))[0],
     unsettledSlots: async (chainId, ...from) => slotsIn(await unsettled(sql, { chainId, senders: from })),
     unsettledCalls: async (chainId) => slotsIn(await unsettledCalls(sql, { chainId })),
@@ -186,11 +205,14 @@ export function laneReads(sql: Sql, servers: ServerWatch): LaneReads {
       laneBy.set(key, ask);
       const row = await ask();
       if (row === undefined) return undefined;
-      const { nextNonce, hasUnexplained, searchFrom, server } = row;
+      const { nextNonce, hasUnexplained, searchFrom, quietSince, server, identity, reconciledOn } = row;
+      servers.noteIdentity(identity);
       return {
         nextNonce,
         hasUnexplained,
         searchFrom: searchFrom === null ? undefined : BigInt(searchFrom),
+        quietSince: quietSince === null ? undefined : BigInt(quietSince),
+        isReconciled: isReconciledOn(identity, reconciledOn),
         isServerNew: servers.isNew(server),
       };
     },

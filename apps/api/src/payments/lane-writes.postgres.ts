@@ -5,11 +5,11 @@ import type { Slot } from "../db/records.port.ts";
 import type { LaneWrites } from "../db/unit-of-work.port.ts";
 import { defineQuery, defineSql, nameOf, type Params, defineWrite } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
-import { ServerReplaced } from "../db/server-replaced.port.ts";
+import { LaneHeld, ServerReplaced } from "../db/server-replaced.port.ts";
 import type { ServerWatch } from "../db/server-watch.postgres.ts";
 import { attempts, lanes, NO_CALL_DATA, nonceUsers, slots } from "./payments.tables.ts";
-import { SERVER_START, SLOT, slotOf } from "./slot-rows.postgres.ts";
-import { insertNewAttempts, noteBroadcasts, reserveSlots } from "./slots-together.postgres.ts";
+import { isReconciledOn, SERVER_IDENTITY, SERVER_START, SLOT, slotOf } from "./slot-rows.postgres.ts";
+import { insertNewAttempts, noteBroadcasts, reserveSlots, restoreSlot } from "./slots-together.postgres.ts";
 
 interface Lane extends Record<string, unknown> {
   readonly chainId: number;
@@ -21,7 +21,11 @@ const openLane = defineWrite("lane_open", (db, p: Params<Lane & { readonly nonce
 );
 const lockLane = defineQuery("lane_lock", (db, p: Params<Lane>) =>
   db
-    .select({ server: text`${SERVER_START}`.mapWith(String) })
+    .select({
+      server: text`${SERVER_START}`.mapWith(String),
+      identity: text`${SERVER_IDENTITY}`.mapWith(String),
+      reconciledOn: lanes.server,
+    })
     .from(lanes)
     .where(isLane(p))
     .for("update"),
@@ -38,6 +42,29 @@ const raise = defineWrite("lane_raise", (db, p: Params<Lane & { readonly nonce: 
   db
     .update(lanes)
     .set({ nextNonce: p.nonce, searchFrom: null })
+    .where(and(isLane(p), lt(lanes.nextNonce, p.nonce))),
+);
+const noteReconciled = defineWrite("lane_note_reconciled", (db, p: Params<Lane>) =>
+  db
+    .update(lanes)
+    .set({ server: SERVER_IDENTITY, quietSince: null })
+    .where(and(isLane(p), text`${lanes.server} is distinct from ${SERVER_IDENTITY}`)),
+);
+/** No server has this identity. */
+const NO_SERVER = "held";
+const hold = defineWrite("lane_hold", (db, p: Params<Lane>) =>
+  db.update(lanes).set({ server: NO_SERVER, quietSince: null }).where(isLane(p)),
+);
+const noteQuiet = defineWrite("lane_note_quiet", (db, p: Params<Lane & { readonly block: bigint | null }>) =>
+  db
+    .update(lanes)
+    .set({ quietSince: text`${p.block}` })
+    .where(isLane(p)),
+);
+const skipTo = defineWrite("lane_skip_to", (db, p: Params<Lane & { readonly nonce: number }>) =>
+  db
+    .update(lanes)
+    .set({ nextNonce: p.nonce })
     .where(and(isLane(p), lt(lanes.nextNonce, p.nonce))),
 );
 interface NonceUser extends Lane {
@@ -210,18 +237,53 @@ const cancel = defineWrite("slot_cancel", (db, p: Params<Id & { readonly reason:
 /** Nonces inside one transaction. */
 export function laneWrites(sql: Sql, servers: ServerWatch): LaneWrites {
   const held = new Set<string>();
-  const locked = async (chainId: number, sender: Address): Promise<void> => {
+  /** @param isToPay only a reconciled lane may */
+  const locked = async (chainId: number, sender: Address, isToPay: boolean): Promise<void> => {
     const lane = `${chainId} ${sender}`;
     if (held.has(lane)) return;
     const [row] = await lockLane(sql, { chainId, sender });
-    if (row !== undefined && servers.isNew(row.server)) throw new ServerReplaced();
-    if (row !== undefined) held.add(lane);
+    if (row === undefined) return;
+    servers.noteIdentity(row.identity);
+    if (servers.isNew(row.server)) throw new ServerReplaced();
+    if (isToPay && !isReconciledOn(row.identity, row.reconciledOn)) throw new LaneHeld(chainId, sender);
+    held.add(lane);
   };
   return {
     async open(chainId, sender, nonce): Promise<void> {
-      await locked(chainId, sender);
+      await locked(chainId, sender, false);
       await openLane(sql, { chainId, sender, nonce });
       await raise(sql, { chainId, sender, nonce });
+      await noteReconciled(sql, { chainId, sender });
+    },
+    async hold(chainId, sender): Promise<void> {
+      await hold(sql, { chainId, sender });
+    },
+    async noteQuiet(chainId, sender, block): Promise<void> {
+      await noteQuiet(sql, { chainId, sender, block: block ?? null });
+    },
+    async restore({ plan, nonce, attempts: signed }, atMs) {
+      const { chainId, sender } = plan;
+      // Another process may restore the same one.
+      await lockLane(sql, { chainId, sender });
+      const slot = await restoreSlot(sql, plan, nonce, atMs);
+      if (slot === undefined) return undefined;
+      await skipTo(sql, { chainId, sender, nonce: nonce + 1 });
+      await insertNewAttempts(
+        sql,
+        signed.map((attempt, n) => ({ slotId: slot.id, attempt: { ...attempt, n } })),
+      );
+      return slot;
+    },
+    async skip(chainId, sender, nonce, user): Promise<void> {
+      await noteNonceUser(sql, {
+        chainId,
+        sender,
+        nonce,
+        txHash: user.txHash,
+        pays: user.pays ?? null,
+        inputEnd: user.inputEnd ?? null,
+      });
+      await skipTo(sql, { chainId, sender, nonce: nonce + 1 });
     },
     async noteSearchFrom(chainId, sender, block): Promise<void> {
       await noteSearchFrom(sql, { chainId, sender, block });
@@ -234,7 +296,7 @@ export function laneWrites(sql: Sql, servers: ServerWatch): LaneWrites {
       const [first] = plans;
       if (first === undefined) return [];
       // While the lane is locked, no other process can reserve another nonce for the legs.
-      await locked(first.chainId, first.sender);
+      await locked(first.chainId, first.sender, true);
       if (!held.has(`${first.chainId} ${first.sender}`))
         throw new Error(`invariant violated: lane not opened on chain ${first.chainId}`);
       return await reserveSlots(sql, plans, atMs);
@@ -245,7 +307,7 @@ export function laneWrites(sql: Sql, servers: ServerWatch): LaneWrites {
       const [row] = await reserved(sql, { chainId, sender, currency, balanceBlock });
       return row ?? { amount: 0n, gasWei: 0n };
     },
-    lockLane: locked,
+    lockLane: async (chainId, sender) => await locked(chainId, sender, true),
     async hasLiveSlot(leg): Promise<boolean> {
       return (await liveOfLeg(sql, { kind: leg.kind, legId: leg.id })).length > 0;
     },

@@ -7,6 +7,7 @@ import { deposits } from "../deposits/deposits.tables.ts";
 import { hubExecutions } from "../settlement/settlement.tables.ts";
 import { lanes, slots } from "./payments.tables.ts";
 import { heldPayments } from "./policy/policy.tables.ts";
+import { SERVER_IDENTITY } from "./slot-rows.postgres.ts";
 
 // Groups deposits of one depositor and transaction that have no request or are too small to refund: anyone
 // can make hundreds of them for one unit each.
@@ -76,10 +77,11 @@ const laneStates = defineReport(
     oldest_open_ms: text`min(${slots.createdAtMs}) filter (where ${isOpen})`,
     mined_not_final: text`count(${slots.id}) filter (where ${slots.state} = 'mined')`,
     unexplained: text`count(${slots.id}) filter (where ${slots.unexplainedSince} is not null)`,
+    held: text`case when ${lanes.server} <> ${SERVER_IDENTITY} then 'the database may have lost payments: see the alarm lane_held' end`,
   })}
     from ${lanes} left join ${slots} on ${slots.chainId} = ${lanes.chainId} and ${slots.sender} = ${lanes.sender}
       and ${slots.state} in ('open', 'mined')
-    group by 1, 2, 3 order by 1`,
+    group by 1, 2, 3, ${lanes.server} order by 1`,
 );
 
 const isWaiting = text`${hubExecutions.slotId} is null and ${hubExecutions.setAsideSinceMs} is null`;

@@ -17,6 +17,13 @@ export const lanes = pgTable(
     nextNonce: int8("next_nonce").notNull(),
     /** Block from which unknown nonces are searched. Null if there are none. */
     searchFrom: int8("search_from"),
+    /**
+     * The database server on which the lane was last compared with its chain, as `database_identity()` names
+     * it. On another server the lane pays nothing. Null: never compared since this was introduced.
+     */
+    server: text("server"),
+    /** Block since which a held lane without a journal shows no unknown transaction. Null if it shows one. */
+    quietSince: int8("quiet_since"),
   },
   (t) => [primaryKey({ columns: [t.chainId, t.sender] })],
 );

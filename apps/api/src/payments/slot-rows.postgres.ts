@@ -19,6 +19,7 @@ export const SLOT = {
   maxPriorityFeePerGas: slots.maxPriorityFeePerGas,
   outflowCurrency: slots.outflowCurrency,
   outflowAmount: slots.outflowAmount,
+  deliveredAmount: slots.deliveredAmount,
   state: slots.state,
   cancelReason: slots.cancelReason,
   cancelAfterMs: slots.cancelAfterMs,
@@ -35,6 +36,14 @@ export const SLOT = {
 
 /** The start time of the database server, which reveals that a server was replaced. */
 export const SERVER_START = text`extract(epoch from pg_postmaster_start_time())::text`;
+
+/** Names the database server; differs after a failover or a restored backup. */
+export const SERVER_IDENTITY = text`database_identity()`;
+
+/** Whether a lane was compared with its chain on the server that answers; null: never on another one. */
+export function isReconciledOn(identity: string, reconciledOn: string | null): boolean {
+  return reconciledOn === null || reconciledOn === identity;
+}
 
 export type SlotRow = Pick<typeof slots.$inferSelect, keyof typeof SLOT>;
 export type AttemptRow = typeof attempts.$inferSelect;
@@ -57,6 +66,7 @@ export function slotOf(row: SlotRow, signed: readonly AttemptRow[]): Slot {
     maxFeePerGas: row.maxFeePerGas,
     maxPriorityFeePerGas: row.maxPriorityFeePerGas,
     outflow: { currency: row.outflowCurrency, amount: row.outflowAmount },
+    ...(row.deliveredAmount !== null && { delivers: row.deliveredAmount }),
     state: row.state,
     cancelReason: row.cancelReason ?? undefined,
     cancelAfterMs: row.cancelAfterMs,

@@ -60,6 +60,24 @@ const insertSlots = defineSql("slots_insert", SLOT, (p: Params<Planned>) => {
     from free cross join taken order by free.place
     returning ${columnsOf(SLOT)}`;
 });
+interface Restored extends Record<string, unknown> {
+  readonly planned: string;
+  readonly chainId: number;
+  readonly sender: Address;
+  readonly atMs: number;
+}
+// The slot of a payment that the database has lost. Nothing if another slot has its nonce.
+const insertLost = defineSql("slot_restore", SLOT, (p: Params<Restored>) => {
+  const { chainId, sender, state, createdAtMs, settlementNoted, legKind } = slots;
+  const planned = Object.values(PLANNED);
+  return text`
+    insert into ${slots} (${namesOf(...planned)}, ${namesOf(chainId, sender, createdAtMs, state, settlementNoted)})
+    select ${namesOf(...planned)}, ${p.chainId}::bigint, ${p.sender}::text, ${p.atMs}::bigint,
+      'open', ${nameOf(legKind)} not in ('fill', 'refund')
+    from ${recordset(p.planned, PLANNED)}
+    on conflict (chain_id, sender, nonce) do nothing
+    returning ${columnsOf(SLOT)}`;
+});
 const SIGNED = {
   slotId: attempts.slotId,
   n: attempts.n,
@@ -116,8 +134,15 @@ export async function reserveSlots(sql: Sql, plans: readonly SlotPlan[], atMs: n
     if (!ofLegs.has(id)) ofLegs.set(id, plan);
   }
   const legIds = [...ofLegs.keys()];
-  const rows = [...ofLegs.values()].map((plan, at) => ({
-    nonce: at,
+  const rows = [...ofLegs.values()].map(plannedRow);
+  const planned = rowsJson(PLANNED, rows);
+  const stored = await insertSlots(sql, { planned, kind: leg.kind, legIds, chainId, sender, atMs });
+  return stored.map((row) => slotOf(row, []));
+}
+
+function plannedRow(plan: SlotPlan, nonce: number) {
+  return {
+    nonce,
     legKind: plan.leg.kind,
     legId: plan.leg.id,
     requestId: plan.leg.requestId ?? null,
@@ -132,10 +157,20 @@ export async function reserveSlots(sql: Sql, plans: readonly SlotPlan[], atMs: n
     deliveredAmount: plan.delivers ?? null,
     cancelAfterMs: plan.cancelAfterMs,
     callAuthorizations: plan.call.authorizationList ?? null,
-  }));
-  const planned = rowsJson(PLANNED, rows);
-  const stored = await insertSlots(sql, { planned, kind: leg.kind, legIds, chainId, sender, atMs });
-  return stored.map((row) => slotOf(row, []));
+  };
+}
+
+/** Stores the slot of a lost payment. @returns undefined if another slot has its nonce */
+export async function restoreSlot(
+  sql: Sql,
+  plan: SlotPlan,
+  nonce: number,
+  atMs: number,
+): Promise<Slot | undefined> {
+  const { chainId, sender } = plan;
+  const planned = rowsJson(PLANNED, [plannedRow(plan, nonce)]);
+  const [row] = await insertLost(sql, { planned, chainId, sender, atMs });
+  return row && slotOf(row, []);
 }
 
 /**

@@ -7,6 +7,7 @@ import type { NonceUser } from "./nonce-user.port.ts";
 import type { LaneState, Reads } from "../db/reads.port.ts";
 import type { Services } from "../db/services.port.ts";
 import { endOf, isNonEvm } from "../http/request-end.ts";
+import { payingAccounts, whyHeld, whyLaneHeld } from "./held-lanes.ts";
 
 /**
  * Nonces of our keys that the chain has used and the database does not know: the key was used elsewhere, or a
@@ -14,7 +15,6 @@ import { endOf, isNonEvm } from "../http/request-end.ts";
  */
 
 const UNEXPLAINED_NONCE = "the sending key used a nonce that the database does not know";
-const NEW_SERVER = "the database server was replaced or restarted less than a minute ago";
 const UNKNOWN_PENDING =
   "a pending transaction of the sending key is not in the database: wait until it is mined. Only if its fees are too low for that, send a transaction by hand from this key to its own address, with the same nonce and higher fees";
 
@@ -38,7 +38,8 @@ export async function whyUnexplained(
   ]);
   const lane = await reads.lane(chain.id, sender);
   if (lane === undefined) return undefined;
-  if (lane.isServerNew) return NEW_SERVER;
+  const held = whyLaneHeld(lane);
+  if (held !== undefined) return held;
   if (lane.hasUnexplained || used > lane.nextNonce) return UNEXPLAINED_NONCE;
   return pending > lane.nextNonce ? UNKNOWN_PENDING : undefined;
 }
@@ -63,14 +64,27 @@ export async function whyMaybePaid(
     return (await services.reads.hasLane(chainId))
       ? `chain ${chainId} is not enabled, so it cannot be checked for a payment of this fill: enable it`
       : undefined;
-  if (isNonEvm(end)) return undefined;
   const { signer, formerSigners } = services;
+  if (isNonEvm(end)) {
+    const { solver } = end.connection;
+    const held = await whyHeld(services, chainId, solver);
+    if (held !== undefined || terms === undefined) return held;
+    const { requestId, orderId } = terms;
+    const lost = await services.reads.lostPayment(chainId, requestId, payingAccounts(services), orderId);
+    return lost && whyLost(lost);
+  }
   if (terms === undefined) return await whyUnexplained(services, end, signer.address);
   const { requestId, orderId, order } = terms;
   // Before the solver's key was changed, the order's solver paid.
   const isFormer = order.solver !== signer.address;
   const isKept = isFormer && formerSigners.some(({ address }) => address === order.solver);
-  const why = await whyPaidBy(services, end, { id: requestId, orderId }, isKept ? [order.solver] : []);
+  const others = payingAccounts(services);
+  const why = await whyPaidBy(
+    services,
+    end,
+    { id: requestId, orderId, others },
+    isKept ? [order.solver] : [],
+  );
   if (why !== undefined || !isFormer || isKept) return why;
   const lost = await lostFill(services, end, terms);
   return lost && whyLost(lost);
@@ -128,7 +142,11 @@ export async function paymentOfLostOrder(
         why: `chain ${name} cannot be checked for a payment of the deposit's order: ${why}`,
       };
   }
-  const senders = [signer, ...formerSigners].map(({ address }) => address);
+  for (const { chain, connection } of chains.nonEvmChains) {
+    const why = await whyHeld(services, chain.id, connection.solver);
+    if (why !== undefined) return { kind: "unknown", why };
+  }
+  const senders = [...payingAccounts(services), ...formerSigners.map(({ address }) => address)];
   const lost = await reads.lostPaymentOfOrder(orderId, senders);
   return lost === undefined
     ? { kind: "unpaid" }
@@ -138,11 +156,18 @@ export async function paymentOfLostOrder(
       };
 }
 
-/** @param formers configured former keys that may also have paid */
+/**
+ * @param of.others may have paid on other chains
+ * @param formers configured former keys that may also have paid
+ */
 async function whyPaidBy(
   services: PaidServices,
   connected: LaneChain,
-  { id, orderId }: { readonly id: string; readonly orderId?: OrderId },
+  {
+    id,
+    orderId,
+    others = [],
+  }: { readonly id: string; readonly orderId?: OrderId; readonly others?: readonly Address[] },
   formers: readonly Address[],
 ): Promise<string | undefined> {
   const { address } = services.signer;
@@ -150,7 +175,8 @@ async function whyPaidBy(
   if (unexplained !== undefined) return unexplained;
   for (const former of formers)
     if (await isFormerUnexplained(services, connected, former)) return UNEXPLAINED_NONCE;
-  const lost = await services.reads.lostPayment(connected.chain.id, id, [address, ...formers], orderId);
+  const senders = [...new Set([address, ...formers, ...others])];
+  const lost = await services.reads.lostPayment(connected.chain.id, id, senders, orderId);
   return lost && whyLost(lost);
 }
 

@@ -17,7 +17,7 @@ import { knownAccounts } from "../chains/signers.wiring.ts";
 import type { ApiConfig } from "../config/config.ts";
 import { connectDatabase, type Database } from "../db/db.wiring.ts";
 import { newJobs, type NewJobs } from "../db/new-jobs.ts";
-import { watchServer } from "../db/server-watch.postgres.ts";
+import { watchServer, type ServerWatch } from "../db/server-watch.postgres.ts";
 import type { Services } from "../db/services.port.ts";
 import { depositAddressReads } from "../deposits/addresses/deposit-address-reads.postgres.ts";
 import { checkFactories } from "../deposits/deposits.wiring.ts";
@@ -54,6 +54,7 @@ export interface Context extends Services, Database {
   readonly newJobs: NewJobs;
   /** Undefined: no traces. */
   readonly traces: Traces | undefined;
+  readonly servers: ServerWatch;
 }
 
 /**
@@ -108,6 +109,7 @@ export async function createContext(
     uow: postgresUnitOfWork(pool, logged, servers, relayed, inbox),
     newJobs: relayed,
     traces,
+    servers,
     reads: postgresReads(sql, servers),
     balances: balanceReads(sql),
     depositAddresses: depositAddressReads(sql),

@@ -12,6 +12,8 @@ import { createFillsAhead } from "../payments/fills-ahead.ts";
 import { openPayments } from "../payments/open-payments.postgres.ts";
 import { spentMemory } from "../payments/policy/spent-memory.ts";
 import { groupedPayments } from "../payments/pay-together.ts";
+import { holdBehind } from "../payments/hold-behind.ts";
+import { startJournal } from "../payments/payments.wiring.ts";
 import { startWebhooks } from "../push/push.wiring.ts";
 import { startDepositAddresses } from "../quotes/deposit-addresses.wiring.ts";
 import { ledTasks, leaderReport } from "../reconcile/leader-report.ts";
@@ -58,6 +60,7 @@ export async function startWorker(
     slotsInHand: new Set<string>(),
     spendingLimits,
     spentMemory: spentMemory(),
+    journal: await startJournal(context),
   };
   const paying = { ...signing, payTogether: groupedPayments(signing), fillsAhead: createFillsAhead() };
 
@@ -66,6 +69,7 @@ export async function startWorker(
   repeat("partitions", PRUNE_EVERY_MS, () => makePartitionsAhead(pool, clock.nowMs()), { atStart: true });
 
   const relay = await startRelay(context, catalog);
+  await holdBehind(paying).catch((error: unknown) => events.fault("journal_fault", error, {}));
   startJobs(paying, catalog);
   const { queuedLegs } = relay;
   const reconciling = { ...context, queuedLegs };

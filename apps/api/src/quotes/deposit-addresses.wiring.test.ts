@@ -20,6 +20,7 @@ test("knows what is reserved on every chain to which money at an address may be 
         return new Map();
       },
       routeTimings: async () => [],
+      pauses: async () => [],
     },
     lifecycle: { add: (_: string, close: () => void) => closing.push(close) },
   };

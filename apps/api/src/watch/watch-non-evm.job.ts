@@ -13,8 +13,8 @@ const MAX_STAND_BY_MS = 5_000;
 
 /**
  * Watches one non-EVM chain while this process leads it: reads final deposits, attributes deposits that were
- * mapped late, tracks open payments, and looks at deposit addresses, at any news and at least once per
- * interval. None of the four waits for the others.
+ * mapped late, tracks open payments, opens the lane, and looks at deposit addresses, at any news and at least
+ * once per interval. None of these waits for the others.
  * @param look at deposit addresses. Absent: there are none.
  */
 export function watchNonEvm(
@@ -89,6 +89,8 @@ async function lead(
     again(services, connected, connection, stop, () => attributeLate(services, connected)),
     again(services, connected, connection, stop, () => trackNonEvm(services, connected)),
     again(services, connected, connection, stop, look),
+    // A held lane is opened when its lost payments are restored.
+    again(services, connected, connection, stop, () => openNonEvmLane(services, connected)),
   ]);
 }
 

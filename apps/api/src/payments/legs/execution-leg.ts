@@ -103,6 +103,13 @@ export const executionLeg: LegKind<DueExecution, Wanted, Unsent> = {
     await tx.requests.noteAll(planned, clock.nowMs());
     return undefined;
   },
+  async restored({ clock }, tx, { plan, nonce }, record) {
+    if (record === undefined || !awaitsExecution(record.state)) return "lost";
+    const requestId = requestIdOf(plan);
+    if (!isOpen(await tx.executions.lock(requestId))) return "lost";
+    await tx.requests.note(requestId, clock.nowMs(), "executionPlanned", { nonce });
+    return "taken";
+  },
   untaken: async (services, { request }, why) =>
     wait(
       services,

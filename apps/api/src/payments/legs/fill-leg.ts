@@ -1,5 +1,5 @@
 import { ServiceError } from "@causeway/domain";
-import type { FailReason, RequestId } from "@causeway/domain";
+import type { FailReason, RequestId, StateName } from "@causeway/domain";
 import type { DepositRecord, RequestRecord } from "../../db/records.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
 import { DONE } from "../../db/wait.ts";
@@ -21,6 +21,15 @@ import type { Wanted } from "../wanted.port.ts";
 
 /** Fills of one request that may revert in a block before its deposit is refunded. */
 const MAX_REVERTED = 3;
+
+/** A request in these states may still become fillable. */
+const BEFORE_FILL: ReadonlySet<StateName> = new Set<StateName>([
+  "quoted",
+  "accepted",
+  "depositing",
+  "deposited",
+  "filling",
+]);
 
 interface DueFill extends DueLeg {
   readonly request: RequestRecord;
@@ -107,6 +116,15 @@ export const fillLeg: LegKind<DueFill, WantedFill, FillEnd, RefusedFill> = {
         tookMs: slot.createdAtMs - wanted.basis.sinceMs,
       });
     return undefined;
+  },
+  async restored(services, tx, { plan, nonce }, record) {
+    if (record === undefined) return "lost";
+    const { name } = record.state;
+    // Its deposit is read again; or its former payment is found dead again.
+    if (BEFORE_FILL.has(name)) return "later";
+    if (name !== "fillable") return "lost";
+    await transition(services, tx, record, { kind: "fillPlanned" }, {}, { nonce, amount: plan.delivers });
+    return "taken";
   },
   // The value of a sponsor's balance is unknown; permanently, if the operator removed a currency that it
   // owes.

@@ -6,6 +6,7 @@ import type { Attempt, RequestRecord, Slot } from "../../db/records.port.ts";
 import type { Services, WorkerServices } from "../../db/services.port.ts";
 import type { Tx } from "../../db/unit-of-work.port.ts";
 import type { Progress } from "../../db/wait.ts";
+import type { JournalEntry } from "../payment-journal.port.ts";
 import type { Refused, Wanted } from "../wanted.port.ts";
 
 /** Where legs are found. */
@@ -71,6 +72,19 @@ export interface PaymentKind<W extends Wanted = Wanted, R extends Refused = Refu
   taken?(services: WorkerServices, tx: Tx, taken: ReadonlyArray<Taken<W>>): Promise<R | undefined>;
   /** The refusal that an error of the reserving commit means, if any. */
   refusalOf?(error: unknown): R | undefined;
+
+  /**
+   * Restores a payment that was broadcast before the database lost its rows, as `taken` did then. The leg's
+   * rows are as old as the database.
+   * @param record the leg's request, locked
+   * @returns `later`: the leg may become ready for it. `lost`: the leg's own rows are lost, too, or moved on
+   */
+  restored?(
+    services: WorkerServices,
+    tx: Tx,
+    lost: JournalEntry,
+    record: RequestRecord | undefined,
+  ): Promise<"taken" | "later" | "lost">;
 
   /** Whether an unsigned slot must not be signed after all. */
   isForbidden?(services: WorkerServices, connected: LaneChain, slot: Slot): Promise<boolean>;

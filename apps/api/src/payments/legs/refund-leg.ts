@@ -76,7 +76,7 @@ export const refundLeg: LegKind<DueRefund, WantedRefund, Impossible> = {
     const end = endOf(services.chains, chainId);
     if (end === undefined) return { waitMs: 60_000, why: "the chain is disabled" };
     const { chain } = end;
-    const refunds = isNonEvm(end) ? transferRefunds(end) : evmRefunds(services, end);
+    const refunds = isNonEvm(end) ? transferRefunds(services, end) : evmRefunds(services, end);
     const early = await refunds.whyEarly(deposit);
     if (early !== undefined) return stopped(early);
     const request = requestId === undefined ? undefined : await services.reads.request(requestId);
@@ -166,6 +166,28 @@ export const refundLeg: LegKind<DueRefund, WantedRefund, Impossible> = {
       });
     }
     return undefined;
+  },
+  async restored({ clock }, tx, { plan, nonce }) {
+    const { leg, outflow, chainId, call } = plan;
+    const deposit = await tx.deposits.lock(leg.id);
+    // A failover gives the ids of lost deposits to others.
+    const isSame =
+      deposit?.chainId === chainId &&
+      deposit.requestId === leg.requestId &&
+      deposit.currency === outflow.currency &&
+      deposit.amount >= outflow.amount &&
+      [deposit.orderId ?? "", deposit.txHash].some((end) => end !== "" && call.data.endsWith(end.slice(2)));
+    if (!isSame || deposit.disposition !== "refund") return "later";
+    if (deposit.refundState !== "none") return "lost";
+    await tx.deposits.setRefund(leg.id, "sent", undefined);
+    if (leg.requestId !== undefined)
+      await tx.requests.note(leg.requestId, clock.nowMs(), "refundPlanned", {
+        depositId: leg.id,
+        amount: outflow.amount,
+        gasFee: deposit.amount - outflow.amount,
+        nonce,
+      });
+    return "taken";
   },
   untaken: async (_, __, why) =>
     typeof why === "string"

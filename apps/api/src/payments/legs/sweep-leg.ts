@@ -116,6 +116,23 @@ export const sweepLeg: LegKind<DueSweep, WantedSweep, string> = {
     }
     return undefined;
   },
+  async restored({ chains, clock }, tx, { plan: { leg, call }, nonce }) {
+    const sweep = await tx.depositAddresses.lockSweep(leg.id);
+    const from = sweep && (await tx.depositAddresses.find(sweep.address));
+    const end = sweep && endOf(chains, sweep.chainId);
+    const decided = sweep && from && end && addressesOn(end).sweepCall(sweep, from);
+    // A failover gives the ids of lost sweeps to others.
+    const isSame =
+      sweep?.requestId === leg.requestId &&
+      decided?.to.toLowerCase() === call.to &&
+      decided.data === call.data &&
+      decided.value === call.value;
+    if (sweep === undefined || !isSame) return "later";
+    if (sweep.state !== "planned") return "lost";
+    await tx.depositAddresses.setSweep(leg.id, "sent");
+    await tx.requests.note(sweep.requestId, clock.nowMs(), "sweepPlanned", { nonce });
+    return "taken";
+  },
   untaken: async (services, { sweep }) => {
     const end = endOf(services.chains, sweep.chainId);
     const isSolvers = end !== undefined && addressesOn(end).mover.kind === "solver";

@@ -1,10 +1,38 @@
-import type { ConnectedNonEvmChain } from "../../chains/chains.port.ts";
-import type { Services } from "../../db/services.port.ts";
+import type { TransferChain } from "../../chains/chains.port.ts";
+import type { WorkerServices } from "../../db/services.port.ts";
+import { markOf, openReconciled, restoreLost } from "../restore-lost.ts";
 
-/** Opens the lane of a non-EVM chain's payments: its nonces are a counter of ours, unknown to the chain. */
+/**
+ * Opens the lane of a non-EVM chain's payments: its nonces are a counter of ours, unknown to the chain.
+ * Restores payments that a failover has lost. Without a journal nothing shows what was lost: then the lane is
+ * held until the operator opens it.
+ */
 export async function openNonEvmLane(
-  { uow }: Pick<Services, "uow">,
-  { chain, connection }: Pick<ConnectedNonEvmChain, "chain" | "connection">,
+  services: WorkerServices,
+  { chain, connection: { solver } }: TransferChain,
 ): Promise<void> {
-  await uow.run((tx) => tx.lanes.open(chain.id, connection.solver, 0));
+  const { reads, events } = services;
+  const of = { chainId: chain.id, sender: solver };
+  const read = await markOf(services, of);
+  if (read === undefined) return;
+  const { mark } = read;
+  const stored = await reads.lane(chain.id, solver);
+  const lost = stored && (await restoreLost(services, of, stored, mark));
+  const lane = stored && (await reads.lane(chain.id, solver));
+  if (lane?.isServerNew === true) return;
+  const why = lost?.kind === "later" ? lost.why : lane && !lane.isReconciled && whyLost(lane.nextNonce, mark);
+  if (typeof why === "string") {
+    events.alarm("lane_held", { chain: chain.name, sender: solver, why });
+    return;
+  }
+  await openReconciled(services, of, 0, mark);
+}
+
+/** Why payments may have been lost that nothing shows. */
+function whyLost(nextNonce: number, mark: number | undefined): string | undefined {
+  if (mark === undefined && nextNonce > 0)
+    return "Redis has lost the journal of payments: compare the solver's history with `slots`, then open the lane";
+  if (mark !== undefined && mark > nextNonce)
+    return `neither the database nor the journal has the payments ${nextNonce} to ${mark - 1}: restore their rows, then open the lane`;
+  return undefined;
 }

@@ -5,6 +5,7 @@ import { signerOf } from "../../chains/index.ts";
 import type { Attempt, AttemptKind, Slot } from "../../db/records.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
 import { kindOf } from "../legs/index.ts";
+import { journaled } from "../journaled.ts";
 import type { Observation, Turn } from "../moves.ts";
 import { noteSent, type Sent, type ToSend } from "../note-sent.ts";
 import { attemptFacts, factsOf } from "../slot-facts.ts";
@@ -28,7 +29,7 @@ export function evmPayerOn(services: WorkerServices, connected: LaneChain, funds
   return {
     funds,
     sign: async (wanted) => await signTogether(services, connected, wanted),
-    send: async (sent) => await broadcastAll(services, connected, sent),
+    send: journaled(services, async (sent) => await broadcastAll(services, connected, sent)),
   };
 }
 

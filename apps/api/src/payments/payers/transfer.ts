@@ -4,6 +4,7 @@ import type { Attempt, AttemptKind, Slot } from "../../db/records.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
 import type { LaneFacts, Observation } from "../moves.ts";
 import { attemptOf, paymentOf, nonEvmAttemptOf } from "../non-evm/attempt-of.ts";
+import { journaled } from "../journaled.ts";
 import { isMappedOnHub, signedMappingOf } from "../non-evm/solver-mapping.ts";
 import { noteSent, type ToSend } from "../note-sent.ts";
 import { maySign } from "../policy/may-sign.ts";
@@ -23,10 +24,10 @@ export function transferPayer(services: WorkerServices, { chainId }: Lane): Paye
     funds: transferFunds(connected),
     signsOneByOne: true,
     sign: async (wanted) => await eachOf(wanted, async (one) => await signTransfer(services, connected, one)),
-    async send(sent) {
+    send: journaled(services, async (sent) => {
       const results = await eachOf(sent, async (one) => await sendTransfer(services, connected, one));
       return new Map([...results].flatMap(([id, end]) => (end instanceof Error ? [[id, end]] : [])));
-    },
+    }),
   };
 }
 

@@ -15,6 +15,7 @@ import {
   planTransfer,
   type TransferQuestion,
 } from "../payment-plan.ts";
+import { whyFillHeld, whyHeld } from "../held-lanes.ts";
 import { paymentOfLostOrder, whyMaybePaid, whyMaybeReturned } from "../unexplained-nonces.ts";
 
 /** A deposit to refund. */
@@ -55,11 +56,18 @@ export type Blocked = Stopped<string>;
 const LOST_ORDER_WAIT_MS = 30_000;
 
 /** Plans refunds on a non-EVM chain, whose deposits are final when recorded. */
-export function transferRefunds(connected: TransferChain): RefundPlanner {
+export function transferRefunds(services: WorkerServices, connected: TransferChain): RefundPlanner {
+  const { chain } = connected;
   return {
     whyEarly: async () => undefined,
     async price({ deposit, request, recipient }) {
       const { currency, orderId, sender } = deposit;
+      const why =
+        request === undefined
+          ? await whyHeld(services, chain.id, connected.connection.solver)
+          : ((await whyFillHeld(services, request.terms.destination.chainId)) ??
+            (await whyMaybePaid(services, chain.id, request.terms)));
+      if (why !== undefined) return { waitMs: 5_000, why };
       const cost = await connected.connection.paymentCost(currency, recipient);
       const question = { leg: legOf(deposit), currency, recipient, orderId };
       return {
@@ -114,7 +122,8 @@ async function whyBlocked(
   const maybePaid =
     request === undefined
       ? await whyMaybeReturned(services, connected, txHash)
-      : await whyMaybePaid(services, connected.chain.id, request.terms);
+      : ((await whyFillHeld(services, request.terms.destination.chainId)) ??
+        (await whyMaybePaid(services, connected.chain.id, request.terms)));
   return maybePaid === undefined ? undefined : { waitMs: 5_000, why: maybePaid };
 }
 

@@ -1,0 +1,47 @@
+import type { Address } from "@causeway/domain";
+import type { LaneState } from "../db/reads.port.ts";
+import type { Services } from "../db/services.port.ts";
+import { endOf } from "../http/request-end.ts";
+
+const HELD =
+  "the database was replaced, and may have lost payments of this lane: it pays nothing until it was compared with its chain";
+const NEW_SERVER = "the database server was replaced or restarted less than a minute ago";
+
+/** {@link whyHeld} of a lane that was read. */
+export function whyLaneHeld({ isReconciled, isServerNew }: LaneState): string | undefined {
+  if (!isReconciled) return HELD;
+  return isServerNew ? NEW_SERVER : undefined;
+}
+
+/**
+ * Why a lane must not pay because of the database alone: a failover or a restored backup may have lost its
+ * last payments. Asks no node. Undefined: it may.
+ */
+export async function whyHeld(
+  { reads }: Pick<Services, "reads">,
+  chainId: number,
+  sender: Address,
+): Promise<string | undefined> {
+  const lane = await reads.lane(chainId, sender);
+  return lane && whyLaneHeld(lane);
+}
+
+/**
+ * Why a deposit must not be refunded because of the lane that would have paid its fill. Asks no node, so that
+ * refunds of one chain do not wait for the node of another.
+ */
+export async function whyFillHeld(
+  services: Pick<Services, "reads" | "chains" | "signer">,
+  chainId: number,
+): Promise<string | undefined> {
+  const end = endOf(services.chains, chainId);
+  if (end === undefined) return undefined;
+  const payer = services.chains.nonEvm(chainId)?.connection.solver ?? services.signer.address;
+  const why = await whyHeld(services, chainId, payer);
+  return why && `the fill may have been paid on ${end.chain.name}: ${why}`;
+}
+
+/** The accounts that pay for the service now, on every chain. */
+export function payingAccounts({ chains, signer }: Pick<Services, "chains" | "signer">): readonly Address[] {
+  return [signer.address, ...chains.nonEvmChains.map(({ connection }) => connection.solver)];
+}

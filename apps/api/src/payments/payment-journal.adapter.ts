@@ -1,0 +1,109 @@
+import { promptConnection } from "../db/connections.adapter.ts";
+import { FormerPrimary } from "../db/server-replaced.port.ts";
+import { entryOf, legTag, readEntry, writeEntry } from "./journal-entry.ts";
+import { NonceTaken, type PaymentJournal } from "./payment-journal.port.ts";
+
+/** Commands that take longer fail: the payment is broadcast later. */
+const ANSWER_WITHIN_MS = 2_000;
+
+/**
+ * Entries kept per lane. A failover loses the payments of a moment; older ones are final long before as many
+ * others were made.
+ */
+const MAX_ENTRIES = 512;
+
+/** The field of a lane with the number above its highest nonce. */
+const MARK = "mark";
+
+// Both scripts begin with the highest timeline seen of this database: a former primary has a lower one.
+const FENCE = `
+local highest = tonumber(redis.call('hget', KEYS[1], ARGV[1]) or '0')
+local timeline = tonumber(ARGV[2])
+if timeline < highest then return 'former' end
+`;
+
+const ENTER = `${FENCE}
+for at = 4, #ARGV, 3 do
+  local known = redis.call('hget', KEYS[2], ARGV[at])
+  if known then
+    local tag = ARGV[at + 1] .. '\\n'
+    if string.sub(known, 1, #tag) ~= tag then return ARGV[at] end
+    for _, attempt in ipairs(cjson.decode(string.sub(known, #tag + 1)).attempts) do
+      if not string.find(ARGV[at + 2], attempt.raw, 1, true) then return ARGV[at] end
+    end
+  end
+end
+local keep = tonumber(ARGV[3])
+local before = tonumber(redis.call('hget', KEYS[2], '${MARK}') or '0')
+local mark = before
+for at = 4, #ARGV, 3 do
+  redis.call('hset', KEYS[2], ARGV[at], ARGV[at + 1] .. '\\n' .. ARGV[at + 2])
+  mark = math.max(mark, tonumber(ARGV[at]) + 1)
+end
+for old = math.max(before, mark - keep) - keep, mark - keep - 1 do redis.call('hdel', KEYS[2], old) end
+redis.call('hset', KEYS[2], '${MARK}', mark)
+return 'entered'`;
+
+const READ_MARK = `${FENCE}
+if timeline > highest then redis.call('hset', KEYS[1], ARGV[1], timeline) end
+return redis.call('hget', KEYS[2], '${MARK}')`;
+
+/**
+ * Keeps the journal in Redis. If Redis does not respond, each call fails.
+ * @param identity of the database server that answered last, see `database_identity()`
+ */
+export async function connectJournal(
+  url: string,
+  prefix: string,
+  identity: () => string | undefined,
+): Promise<PaymentJournal & { close(): void }> {
+  const redis = await promptConnection(url, ANSWER_WITHIN_MS);
+  // Not below the prefix of the queues, which an operator may remove.
+  const laneKey = (chainId: number, sender: string): string => `${prefix}-payments:${chainId}:${sender}`;
+  const fenceKey = `${prefix}-payments:timelines`;
+
+  const run = async (
+    script: string,
+    key: string,
+    ...args: readonly (string | number)[]
+  ): Promise<unknown> => {
+    const [database, timeline] = partsOf(identity() ?? "0/0/0");
+    const answer = await redis.eval(script, 2, fenceKey, key, database, timeline, ...args);
+    if (answer === "former") throw new FormerPrimary(identity() ?? "");
+    return answer;
+  };
+
+  return {
+    async enter(sent, atMs) {
+      for (const [key, ofLane] of Map.groupBy(sent, ({ slot }) => laneKey(slot.chainId, slot.sender))) {
+        const fields = ofLane.flatMap((one) => [
+          one.slot.nonce,
+          legTag(one.slot),
+          writeEntry(entryOf(one, atMs)),
+        ]);
+        const answer = await run(ENTER, key, MAX_ENTRIES, ...fields);
+        if (answer !== "entered") throw new NonceTaken(ofLane[0]?.slot.chainId ?? 0, Number(answer));
+      }
+    },
+    async mark(chainId, sender) {
+      const answer = await run(READ_MARK, laneKey(chainId, sender));
+      return typeof answer === "string" ? Number(answer) : undefined;
+    },
+    async begin(chainId, sender, mark) {
+      await redis.hsetnx(laneKey(chainId, sender), MARK, mark);
+    },
+    async entries(chainId, sender) {
+      const fields = await redis.hgetall(laneKey(chainId, sender));
+      return Object.entries(fields)
+        .flatMap(([field, text]) => (field === MARK ? [] : readEntry(text.slice(text.indexOf("\n") + 1))))
+        .toSorted((a, b) => a.nonce - b.nonce);
+    },
+    close: () => redis.disconnect(),
+  };
+}
+
+/** The database, and the timeline as a number. */
+function partsOf(identity: string): readonly [string, number] {
+  const at = identity.lastIndexOf("/");
+  return [identity.slice(0, at), Number.parseInt(identity.slice(at + 1), 16) || 0];
+}

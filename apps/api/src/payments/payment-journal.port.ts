@@ -1,0 +1,49 @@
+import type { Address } from "@causeway/domain";
+import type { Attempt, Slot, SlotPlan } from "../db/records.port.ts";
+
+/** A payment as it was when it was last signed, with everything that its rows need. */
+export interface JournalEntry {
+  readonly plan: SlotPlan;
+  readonly nonce: number;
+  readonly attempts: readonly Attempt[];
+  /** When its newest attempt was entered. */
+  readonly atMs: number;
+}
+
+/** A payment, and its attempt that is about to be broadcast. */
+export interface Entered {
+  readonly slot: Slot;
+  readonly attempt: Attempt;
+}
+
+/**
+ * Remembers the newest payments of each lane outside the database. A failover may lose their rows; the
+ * journal then restores them.
+ */
+export interface PaymentJournal {
+  /**
+   * Enters payments before they are broadcast for the first time.
+   * @throws FormerPrimary if a newer primary was seen; nothing may be broadcast. NonceTaken if the journal
+   * has another payment for the nonce, or bytes that the payment lacks. An error of Redis: broadcast later
+   */
+  enter(sent: readonly Entered[], atMs: number): Promise<void>;
+  /**
+   * The number above the highest nonce of the lane's entered payments; undefined: the journal knows none.
+   * From then on, processes that are connected to a former primary can enter nothing. Read the lane's row
+   * afterwards: it is then behind the mark only if rows were lost.
+   * @throws FormerPrimary, an error of Redis
+   */
+  mark(chainId: number, sender: Address): Promise<number | undefined>;
+  /** Begins to know a lane without payments, if it does not know it yet. @throws an error of Redis */
+  begin(chainId: number, sender: Address, mark: number): Promise<void>;
+  /** The newest payments of a lane, lowest nonce first. @throws an error of Redis */
+  entries(chainId: number, sender: Address): Promise<readonly JournalEntry[]>;
+}
+
+/** The journal has another payment with this nonce, or other bytes of it: the database has lost them. */
+export class NonceTaken extends Error {
+  constructor(chainId: number, nonce: number) {
+    super(`nonce ${nonce} of chain ${chainId} may be used by bytes that the database has lost`);
+    this.name = "NonceTaken";
+  }
+}

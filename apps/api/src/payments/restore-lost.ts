@@ -1,0 +1,147 @@
+import type { Hex } from "@causeway/domain";
+import type { WorkerServices } from "../db/services.port.ts";
+import type { LaneState } from "../db/reads.port.ts";
+import { kindOf } from "./legs/index.ts";
+import type { JournalEntry } from "./payment-journal.port.ts";
+import type { Lane } from "./payers/payer.ts";
+
+/** How long a lost payment waits for its leg, whose own rows may come back: deposits are read again; ms. */
+const LATER_MS = 600_000;
+
+/**
+ * Reads the mark of a lane. Call before its row is read: then the mark is ahead of the row only if rows were
+ * lost.
+ * @returns undefined if the journal does not answer, or this process is connected to a former primary: the
+ * lane must stay as it is, while everything else goes on
+ */
+export async function markOf(
+  { journal, events, reads }: Pick<WorkerServices, "journal" | "events" | "reads">,
+  { chainId, sender }: Lane,
+): Promise<{ readonly mark: number | undefined } | undefined> {
+  if (journal === undefined) return { mark: undefined };
+  // Before the journal: it excludes former primaries of the server that answers.
+  await reads.lane(chainId, sender);
+  try {
+    return { mark: await journal.mark(chainId, sender) };
+  } catch (error) {
+    events.fault("journal_fault", error, { chainId, sender });
+    return undefined;
+  }
+}
+
+/**
+ * Opens a lane that has lost nothing, and lets the journal know it.
+ * @param nonce the first one that the chain has not used
+ */
+export async function openReconciled(
+  { uow, reads, journal, events }: Pick<WorkerServices, "uow" | "reads" | "journal" | "events">,
+  { chainId, sender }: Lane,
+  nonce: number,
+  mark: number | undefined,
+): Promise<void> {
+  await uow.run((tx) => tx.lanes.open(chainId, sender, nonce));
+  if (journal === undefined || mark !== undefined) return;
+  const lane = await reads.lane(chainId, sender);
+  await journal
+    .begin(chainId, sender, lane?.nextNonce ?? nonce)
+    .catch((error: unknown) => events.fault("journal_fault", error, { chainId, sender }));
+}
+
+/** What a lane lacks compared with its journal. */
+export type LostPayments =
+  /** The rows of every payment in the journal are stored. `mark`: see `PaymentJournal`. */
+  | { readonly kind: "complete"; readonly mark: number | undefined }
+  | { readonly kind: "later"; readonly why: string };
+
+/**
+ * Restores the rows of payments that the journal knows and the database has lost, in the order of their
+ * nonces. Holds the lane first. Idempotent; may run in any number of processes.
+ * @param mark of the lane, read before `state`
+ */
+export async function restoreLost(
+  services: WorkerServices,
+  lane: Lane,
+  state: LaneState,
+  mark: number | undefined,
+): Promise<LostPayments> {
+  const { journal, reads, uow } = services;
+  const isBehind = mark !== undefined && mark > state.nextNonce;
+  if (journal === undefined || mark === undefined || (state.isReconciled && !isBehind))
+    return { kind: "complete", mark };
+  // The server may be the same: a restored snapshot of its disk.
+  if (state.isReconciled) await uow.run((tx) => tx.lanes.hold(lane.chainId, lane.sender));
+  const entries = await journal.entries(lane.chainId, lane.sender);
+  const [lowest] = entries;
+  if (lowest === undefined) return { kind: "complete", mark };
+  const slots = await reads.slotsFrom(lane.chainId, lane.sender, lowest.nonce);
+  const byNonce = new Map(slots.map((slot) => [slot.nonce, slot]));
+  for (const entry of entries) {
+    const slot = byNonce.get(entry.nonce);
+    if (slot === undefined && entry.nonce >= state.nextNonce) {
+      const why = await restorePayment(services, entry);
+      if (why !== undefined) return { kind: "later", why };
+    } else if (slot !== undefined && slot.leg.id !== entry.plan.leg.id) {
+      return { kind: "later", why: whyGivenTwice(entry) };
+    } else if (slot?.state === "open") {
+      const known = new Set(slot.attempts.map(({ txHash }) => txHash));
+      const lost = entry.attempts
+        .filter(({ txHash }) => !known.has(txHash))
+        .map((attempt, at) => ({ slotId: slot.id, attempt: { ...attempt, n: slot.attempts.length + at } }));
+      if (lost.length > 0) await uow.run((tx) => tx.lanes.addAttempts(lost));
+    }
+  }
+  return { kind: "complete", mark };
+}
+
+/** @returns why the payment's leg cannot take it back yet; undefined: done */
+async function restorePayment(services: WorkerServices, entry: JournalEntry): Promise<string | undefined> {
+  const { uow, clock, chains } = services;
+  const { plan, nonce, attempts } = entry;
+  const { leg, chainId, sender } = plan;
+  const kind = kindOf(plan);
+  const nowMs = clock.nowMs();
+  const newest = attempts.at(-1);
+  if (newest === undefined) return undefined;
+  const facts = { chain: chains.profile(chainId)?.name, sender, nonce, leg: leg.kind, txHash: newest.txHash };
+  return await uow.run(async (tx) => {
+    const record = leg.requestId && (await tx.requests.lock(leg.requestId));
+    // A former payment of the leg is still to be found dead on the chain.
+    const verdict = (await tx.lanes.hasLiveSlot(leg))
+      ? "later"
+      : ((await kind.restored?.(services, tx, entry, record)) ?? "lost");
+    if (verdict === "later" && nowMs - entry.atMs < LATER_MS)
+      return `the ${leg.kind} with nonce ${nonce} is restored when its ${leg.requestId === undefined ? "payment" : `request ${leg.requestId}`} is ready for it`;
+    if (verdict !== "taken") {
+      // Its nonce pays nothing else, and what it paid for is never paid again.
+      const pays = kind.restored === undefined ? undefined : (leg.requestId ?? leg.id);
+      await tx.lanes.skip(chainId, sender, nonce, {
+        txHash: newest.txHash,
+        pays,
+        inputEnd: inputEndOf(plan.call.data),
+      });
+      if (pays !== undefined) tx.events.alarm("payment_unrecorded", { ...facts, requestId: pays });
+      return undefined;
+    }
+    const slot = await tx.lanes.restore(entry, nowMs);
+    if (slot === undefined) return undefined;
+    await tx.lanes.setBroadcasts(
+      attempts.map((_, n) => ({ slotId: slot.id, n })),
+      entry.atMs,
+    );
+    if (newest.kind === "pay") {
+      const isId = chains.nonEvm(chainId)?.connection.idsComeLater !== true;
+      await kind.broadcast?.(services, tx, [{ slot, attempt: newest }], { atMs: entry.atMs, isId });
+    }
+    tx.events.alarm("payment_restored", { ...facts, requestId: leg.requestId });
+    return undefined;
+  });
+}
+
+function whyGivenTwice({ nonce, plan: { leg } }: JournalEntry): string {
+  return `nonce ${nonce} was given to another payment after the ${leg.kind} of ${leg.requestId ?? leg.id} that used it was lost: restore the row of the lost payment`;
+}
+
+/** Where payments name their order: the end of the input, or on non-EVM chains all of it. */
+function inputEndOf(data: Hex): Hex | undefined {
+  return data.length >= 66 ? `0x${data.slice(-64)}` : undefined;
+}

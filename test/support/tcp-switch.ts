@@ -1,0 +1,50 @@
+import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+
+/** An address whose server can be replaced, as a failover of a database does it. */
+export interface TcpSwitch {
+  readonly port: number;
+  /** Ends all connections; new ones go to this port of 127.0.0.1. Undefined: they are refused. */
+  route(port: number | undefined): void;
+  close(): Promise<void>;
+}
+
+/** Starts with a route to a port of 127.0.0.1. */
+export async function startTcpSwitch(first: number): Promise<TcpSwitch> {
+  let target: number | undefined = first;
+  const open = new Set<Socket>();
+  const server = createServer((client) => {
+    if (target === undefined) {
+      client.destroy();
+      return;
+    }
+    const behind = connect(target, "127.0.0.1");
+    for (const [one, other] of [
+      [client, behind],
+      [behind, client],
+    ] as const) {
+      open.add(one);
+      one.setNoDelay(true);
+      one.on("error", () => undefined);
+      one.on("close", () => {
+        open.delete(one);
+        other.destroy();
+      });
+      one.pipe(other);
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const endAll = (): void => {
+    for (const socket of open) socket.destroy();
+  };
+  return {
+    port: (server.address() as AddressInfo).port,
+    route(port) {
+      target = port;
+      endAll();
+    },
+    async close() {
+      endAll();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
