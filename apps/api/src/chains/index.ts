@@ -4,7 +4,6 @@ export { fillContractOf } from "./fill-contract.ts";
 export {
   type DrainingKeys,
   drainingSigners,
-  type LaneKeys,
   laneSigners,
   ownAccounts,
   type OwnKeys,

@@ -1,6 +1,6 @@
 import type { RequestEnd } from "../../chains/chains.port.ts";
 import { perKind } from "../../http/request-end.ts";
-import type { ChainAddresses } from "./chain-addresses.port.ts";
+import type { ChainAddresses } from "./chain-addresses.ts";
 import { contractAddresses } from "./contract-addresses.ts";
 import { keyAddresses } from "./key-addresses.ts";
 

@@ -2,7 +2,7 @@ import { sweepCall } from "@causeway/chains";
 import { confirmationsFor, depositAddressOf, gasCostWei, parseAddress } from "@causeway/domain";
 import type { ConnectedChain } from "../../chains/chains.port.ts";
 import { gasOf } from "../../markets/index.ts";
-import type { ChainAddresses } from "./chain-addresses.port.ts";
+import type { ChainAddresses } from "./chain-addresses.ts";
 import { findSender } from "./find-sender.ts";
 import { sweepGasOf } from "./sweep-gas.ts";
 

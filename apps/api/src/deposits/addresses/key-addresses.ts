@@ -4,7 +4,7 @@ import type { Address, Hex32 } from "@causeway/domain";
 import type { ConnectedNonEvmChain } from "../../chains/chains.port.ts";
 import type { Slot } from "../../db/records.port.ts";
 import type { Services } from "../../db/services.port.ts";
-import type { ChainAddresses, HeldAmounts } from "./chain-addresses.port.ts";
+import type { ChainAddresses, HeldAmounts } from "./chain-addresses.ts";
 import type { DepositAddress } from "./deposit-addresses.port.ts";
 import { transferSweepCost } from "./sweep-gas.ts";
 import { readSweepData, writeSweepData } from "./sweep-data.ts";
