@@ -19,7 +19,7 @@ const UNKNOWN_PENDING =
   "a pending transaction of the sending key is not in the database: wait until it is mined. Only if its fees are too low for that, send a transaction by hand from this key to its own address, with the same nonce and higher fees";
 
 /** Unknown nonces examined at once, newest first: a failover loses only a moment. */
-const MAX_NONCES = 256;
+export const MAX_NONCES = 256;
 
 /**
  * Why a lane must not plan anything now: the database just failed over, or the chain used an unexplained
