@@ -206,7 +206,16 @@ export function laneReads(sql: Sql, servers: ServerWatch): LaneReads {
       laneBy.set(key, ask);
       const row = await ask();
       if (row === undefined) return undefined;
-      const { nextNonce, hasUnexplained, searchFrom, quietSince, heldSinceMs, server, identity, reconciledOn } = row;
+      const {
+        nextNonce,
+        hasUnexplained,
+        searchFrom,
+        quietSince,
+        heldSinceMs,
+        server,
+        identity,
+        reconciledOn,
+      } = row;
       servers.noteIdentity(identity);
       return {
         nextNonce,
