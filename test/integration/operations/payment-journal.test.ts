@@ -319,6 +319,34 @@ test("restores lost bytes of a canceled payment, and counts a restored payment a
   expect((await by.reads.slotOfLeg("fill", requestId))?.attempts).toHaveLength(1);
 });
 
+test("broadcasts a payment that was given up again, rather than a no-op with its nonce", async () => {
+  const world = await startEngineWorld({ chain: { finalityBlocks: 3 } });
+  opened.push(async () => await world.stop());
+  const { destination, origin, solver } = world;
+  const by = { ...world.services, journal: await aJournal() };
+  await openLane(by, destination.connected);
+  const fill = async () => {
+    const agreed = await world.quote({ recipient: world.anAddress() });
+    await world.pay(agreed);
+    await origin.mine();
+    await world.watch(origin, by);
+    await world.work(by);
+    return agreed;
+  };
+  const lost = await fill();
+  const txHash = (await by.reads.slotOfLeg("fill", lost.requestId))?.attempts[0]?.txHash;
+  await forgetPayments(world);
+  await world.pool.query("update requests set state = 'failed' where request_id = $1", [lost.requestId]);
+  await openLane(by, destination.connected);
+  expect(world.events.of("payment_unrecorded")).toHaveLength(1);
+  await destination.client.request({ method: "anvil_dropTransaction", params: [txHash] } as never);
+  const next = await fill();
+  await world.maintainLaneOf(destination, by);
+  await destination.mine();
+  for (const agreed of [lost, next]) expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
+  expect((await destination.sentBy(solver.address)).map(({ input }) => input)).not.toContain("0x");
+});
+
 test("opens an EVM lane without a journal when the chain has shown nothing unknown for its finality depth", async () => {
   const world = await startEngineWorld({ chain: { finalityBlocks: 4 } });
   opened.push(async () => await world.stop());
