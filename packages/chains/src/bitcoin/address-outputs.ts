@@ -66,7 +66,9 @@ export function createAddressOutputs(
 
   return {
     held: async (script, sweeps) => {
-      const candidates = new Map((await listing.outputsOf(script)).map((place) => [keyOf(place), place]));
+      const candidates = new Map<string, Place>(
+        (await listing.outputsOf(script)).map((place) => [keyOf(place), place]),
+      );
       for (const { raws, minedTxId } of sweeps)
         for (const raw of raws) {
           const { txid, inputs, outputs } = transactionOf(raw);
