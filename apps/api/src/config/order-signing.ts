@@ -50,12 +50,18 @@ export function readSignerPlace({
   return { kind: "process", place: { kind: "port", host, port: Number(port) }, token };
 }
 
-/** Keys that can spend, by the setting that gives them. */
+/**
+ * Keys that can spend and sources of them, by their setting. A source may contain the password of a remote
+ * signer, and the API signs with none of these. SOLVER_SIGNER is left out: it can sign the API's orders.
+ */
 const SPENDING_KEYS = {
   SOLVER_PRIVATE_KEY: "solverPrivateKey",
   SOLVER_FORMER_KEYS: "solverFormerKeys",
+  SOLVER_FORMER_SIGNERS: "solverFormerSigners",
   EXECUTOR_PRIVATE_KEY: "executorPrivateKey",
+  EXECUTOR_SIGNER: "executorSigner",
   DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY: "depositAddressOperatorPrivateKey",
+  DEPOSIT_ADDRESS_OPERATOR_SIGNER: "depositAddressOperatorSigner",
   SOLVER_SOLANA_KEY: "solverSolanaKey",
   SOLVER_BITCOIN_KEY: "solverBitcoinKey",
 } as const satisfies Readonly<Record<string, keyof Settings>>;

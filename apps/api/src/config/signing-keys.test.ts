@@ -66,6 +66,28 @@ test.each([
   expect(problemsOf(readApiConfig, { ...env, ALLOW_SPENDING_KEY_IN_API: "true" })).toEqual([]);
 });
 
+const REMOTE_SOURCE = "web3signer:https://user:hunter2@vault.test";
+
+test.each([
+  ["EXECUTOR_SIGNER", REMOTE_SOURCE, { EXECUTOR_ADDRESS: `0x${"21".repeat(20)}` }],
+  [
+    "DEPOSIT_ADDRESS_OPERATOR_SIGNER",
+    REMOTE_SOURCE,
+    { DEPOSIT_ADDRESS_OPERATOR_ADDRESS: `0x${"22".repeat(20)}` },
+  ],
+  ["SOLVER_FORMER_SIGNERS", `0x${"23".repeat(20)}=${REMOTE_SOURCE}`, {}],
+])(
+  "outside local, an API with the key source %s does not start unless that is allowed",
+  (name, text, rest) => {
+    const env = { ...bare, SOLVER_ADDRESS, ORDER_SIGNER_URL, ...rest, [name]: text };
+    const [problem, ...others] = problemsOf(readApiConfig, env);
+    expect(problem).toMatch(`${name} can spend`);
+    expect(problem).not.toContain("hunter2");
+    expect(others).toEqual([]);
+    expect(problemsOf(readApiConfig, { ...env, ALLOW_SPENDING_KEY_IN_API: "true" })).toEqual([]);
+  },
+);
+
 test("in the local environment the API may sign orders with its own key", () => {
   const local = { ENVIRONMENT: "local", PRICE_SOURCE: "fixed", LOCAL_A_RPC_URL: "http://127.0.0.1:1" };
   const config = readApiConfig({ ...bare, ...local, SOLVER_PRIVATE_KEY: KEY });
