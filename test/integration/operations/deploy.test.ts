@@ -256,7 +256,9 @@ test("waits for transactions of a killed run, and ends with code 3 while they ar
     const waiting = await run(`apply ${OPTIONS} --confirmations 1 --wait 1`, env);
     expect([waiting.code, waiting.errors]).toEqual([
       3,
-      expect.stringMatching(/transactions 0 to \d of 0x.* not mined in time.*raise its fee or cancel it/),
+      expect.stringMatching(
+        /transactions with nonces 0 to \d of 0x.* were not mined in time.*raise their fees or cancel them/,
+      ),
     ]);
     await client.mine({ blocks: 1 });
     await client.setAutomine(true);

@@ -64,9 +64,10 @@ const SPENDING_KEYS = {
   DEPOSIT_ADDRESS_OPERATOR_SIGNER: "depositAddressOperatorSigner",
   SOLVER_SOLANA_KEY: "solverSolanaKey",
   SOLVER_BITCOIN_KEY: "solverBitcoinKey",
+  DEPOSIT_ADDRESS_BITCOIN_XPRV: "depositAddressBitcoinXprv",
 } as const satisfies Readonly<Record<string, keyof Settings>>;
 
-/** A process that answers the internet must not have a key that can spend. */
+/** A process that is exposed to the internet must not have a key that can spend. */
 export function spendingKeyProblems(settings: Settings, environment: string): readonly string[] {
   if (settings.allowSpendingKeyInApi === true) return [];
   return Object.entries(SPENDING_KEYS).flatMap(([name, field]) => {
@@ -76,7 +77,7 @@ export function spendingKeyProblems(settings: Settings, environment: string): re
         ? "Give it to the signer process (dist/signer.js), and set ORDER_SIGNER_URL and SOLVER_ADDRESS in the API"
         : "Remove it";
     return [
-      `${name} can spend, and the API answers the internet: ENVIRONMENT ${environment} does not allow it in the API's environment. ${remedy}, or set ALLOW_SPENDING_KEY_IN_API=true`,
+      `${name} must not be set in the API with ENVIRONMENT ${environment}: it can spend, and the API is exposed to the internet. ${remedy}, or set ALLOW_SPENDING_KEY_IN_API=true`,
     ];
   });
 }

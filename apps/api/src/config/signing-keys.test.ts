@@ -55,11 +55,12 @@ test.each([
   "DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY",
   "SOLVER_SOLANA_KEY",
   "SOLVER_BITCOIN_KEY",
+  "DEPOSIT_ADDRESS_BITCOIN_XPRV",
 ])("outside local, an API with %s does not start unless that is allowed", (name) => {
   const key = name === "SOLVER_PRIVATE_KEY" ? KEY : `0x${"5d".repeat(32)}`;
   const env = { ...bare, SOLVER_ADDRESS, ORDER_SIGNER_URL, [name]: key };
   const [problem, ...others] = problemsOf(readApiConfig, env);
-  expect(problem).toMatch(`${name} can spend`);
+  expect(problem).toMatch(`${name} must not be set in the API`);
   expect(problem).toContain("ALLOW_SPENDING_KEY_IN_API=true");
   expect(problem).not.toContain(key);
   expect(others).toEqual([]);

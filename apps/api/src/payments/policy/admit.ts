@@ -149,9 +149,13 @@ function pauseRefusal(
   if (pause === undefined) return undefined;
   return {
     rule: "paused",
-    found: `new payments of ${pauseScopeText(pause.scope)} are paused`,
+    found: `scope ${pauseScopeText(pause.scope)} is paused`,
     limit: pause.reason,
   };
+}
+
+function refusalText({ rule, found, limit }: Refusal): string {
+  return rule === "paused" ? `${found}: ${limit}` : `${rule}: found ${found}, allowed: ${limit}`;
 }
 
 /** Notes that a payment is held, and why. */
@@ -161,7 +165,7 @@ export async function hold(
   refusal: Refusal,
   nowMs: number,
 ): Promise<Held> {
-  const why = `${refusal.rule}: ${refusal.found}; allowed: ${refusal.limit}`;
+  const why = refusalText(refusal);
   const isNew = await tx.policy.hold({ leg, chainId, sender, refusal, why }, nowMs);
   if (isNew && leg.requestId !== undefined)
     await tx.requests.note(leg.requestId, nowMs, "paymentHeld", { leg: leg.kind, rule: refusal.rule, why });
