@@ -291,7 +291,9 @@ test("an oracle can be a release of its own", async () => {
   const off = { enabled: false };
   const values = {
     environment: "mainnets.prod",
-    ...{ migration: off, api: off, worker: off },
+    migration: off,
+    api: off,
+    worker: off,
     oracle: { enabled: true, image, secrets: ["causeway-oracle"] },
   };
   expect(await valueProblems(values)).toEqual([]);

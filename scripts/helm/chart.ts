@@ -55,7 +55,10 @@ async function templatesOf(): Promise<ReadonlyMap<string, string>> {
   return new Map(await Promise.all(texts));
 }
 
-/** What the chart installs as release `causeway`. @throws Error for a template that the renderer does not support */
+/**
+ * What the chart installs as release `causeway`.
+ * @throws Error for a template that the renderer does not support
+ */
 export async function renderChart(own: Values): Promise<readonly Manifest[]> {
   const rules = await readFile(join(chart, "files/rules.yml"), "utf8");
   const rendered = renderTemplates(await templatesOf(), {

@@ -26,7 +26,10 @@ interface Block {
 type Scope = ReadonlyMap<string, Value>;
 type Fields = Readonly<Record<string, Value>>;
 
-/** Renders the chart's files together: a template may include what another defines. @throws Error for unknown syntax */
+/**
+ * Renders the chart's files together: a template may include what another defines.
+ * @throws Error for unknown syntax
+ */
 export function renderTemplates(
   files: ReadonlyMap<string, string>,
   root: Fields,
