@@ -1,11 +1,15 @@
-import { readFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { unknownVariables } from "@causeway/config";
 import type { Container, PodSpec } from "kubernetes-types/core/v1.d.ts";
+import { privateKeyToAddress } from "viem/accounts";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
+import { readApiConfig, readWorkerConfig } from "../../apps/api/src/config/config.ts";
 import { httpSettings } from "../../apps/api/src/config/http.ts";
 import { apiSettingGroups } from "../../apps/api/src/config/settings.ts";
+import { readSignerConfig } from "../../apps/api/src/config/signer-config.ts";
 import { oracleSettingGroups } from "../../apps/oracle/src/settings.ts";
 import { root } from "../check/run-command.ts";
 import { kubernetesProblems, renderChart, valueProblems, type Manifest } from "./chart.ts";
@@ -188,6 +192,19 @@ test("each process mounts its own secrets, and the solver's key is out of the AP
 const variablesOf = (pods: readonly Pod[], name: string): Readonly<Record<string, string>> =>
   Object.fromEntries((named(pods, name).env ?? []).map((variable) => [variable.name, variable.value ?? ""]));
 
+/** Variables that every pod gets from Kubernetes. */
+const KUBERNETES_VARIABLES = [
+  "HOSTNAME",
+  "KUBERNETES_SERVICE_HOST",
+  "KUBERNETES_SERVICE_PORT",
+  "KUBERNETES_SERVICE_PORT_HTTPS",
+  "KUBERNETES_PORT",
+  "KUBERNETES_PORT_443_TCP",
+  "KUBERNETES_PORT_443_TCP_PROTO",
+  "KUBERNETES_PORT_443_TCP_PORT",
+  "KUBERNETES_PORT_443_TCP_ADDR",
+];
+
 /** Variables that the last stage of a Dockerfile sets. */
 async function imageVariables(file: string): Promise<Readonly<Record<string, string>>> {
   const text = await readFile(join(root, file), "utf8");
@@ -210,7 +227,9 @@ test("every variable is a setting, and every required setting has a place", asyn
     );
     const variables = Object.keys(variablesOf(allPods, name));
     expect(variables.filter((variable) => !known.has(variable))).toEqual([]);
-    expect(unknownVariables(variablesOf(allPods, name), groups, join(root, "configs")).problems).toEqual([]);
+    const besides = Object.fromEntries(KUBERNETES_VARIABLES.map((variable) => [variable, "x"]));
+    const all = { ...variablesOf(allPods, name), ...besides };
+    expect(unknownVariables(all, groups, join(root, "configs")).problems).toEqual([]);
     const given = new Set([...variables, ...Object.keys(await imageVariables(dockerfile))]);
     const required = settings
       .filter(({ whenAbsent }) => whenAbsent.kind === "required")
@@ -225,6 +244,66 @@ test("every variable is a setting, and every required setting has a place", asyn
     ORDER_SIGNER_URL: "unix:///run/causeway/signer.sock",
   });
   expect(variablesOf(allPods, "worker")).not.toHaveProperty("ORDER_SIGNER_URL");
+});
+
+/** Lays Secrets out as Kubernetes mounts them: links into a hidden folder. */
+async function mountSecrets(folder: string, files: Readonly<Record<string, string>>): Promise<void> {
+  await mkdir(join(folder, "..2026"), { recursive: true });
+  await symlink("..2026", join(folder, "..data"));
+  for (const [name, text] of Object.entries(files)) {
+    await writeFile(join(folder, "..2026", name), text);
+    await symlink(join("..data", name), join(folder, name));
+  }
+}
+
+test("API, signer and worker accept the chart's variables with the mounted secrets", async () => {
+  const address = (digit: string) => `0x${digit.repeat(40)}`;
+  const key = `0x${"1".repeat(64)}` as const;
+  const pods = podsOf(
+    await renderChart({
+      ...minimal,
+      environment: "testnets.prod",
+      env: {
+        TRUST_PROXY: "1",
+        SOLVER_ADDRESS: privateKeyToAddress(key),
+        SEPOLIA_DEPOSITORY_ADDRESS: address("1"),
+        SEPOLIA_ROUTER_ADDRESS: address("2"),
+        SEPOLIA_APPROVAL_PROXY_ADDRESS: address("3"),
+        SEPOLIA_RECEIVER_ADDRESS: address("4"),
+      },
+      worker: {
+        secrets: ["causeway-worker"],
+        env: { SPENDING_LIMITS: '[{"key":"solver","dayUsd":"1000"}]' },
+      },
+    }),
+  );
+  const shared = [
+    "DATABASE_URL=postgres://postgres/causeway",
+    "REDIS_URL=redis://redis",
+    "SEPOLIA_RPC_URL=https://node.test",
+  ].join("\n");
+  const folder = await mkdtemp(join(tmpdir(), "causeway-chart-"));
+  try {
+    const environmentOf = async (name: string, files: Readonly<Record<string, string>>) => {
+      await mountSecrets(join(folder, name), files);
+      return {
+        ...(await imageVariables("Dockerfile.api")),
+        ...variablesOf(pods, name),
+        CONFIGS_DIR: join(root, "configs"),
+        VAULT_SECRETS_DIR: join(folder, name),
+      };
+    };
+    const secret = `SOLVER_PRIVATE_KEY=${key}`;
+    const api = readApiConfig(await environmentOf("api", { "1-causeway-shared": shared }));
+    const worker = readWorkerConfig(
+      await environmentOf("worker", { "1-causeway-shared": shared, "2-causeway-worker": secret }),
+    );
+    for (const { chains } of [api, worker]) expect(chains.map(({ name }) => name)).toEqual(["sepolia"]);
+    const signer = readSignerConfig(await environmentOf("signer", { "2-causeway-signer": secret }));
+    expect(signer.place).toEqual({ kind: "socket", path: "/run/causeway/signer.sock" });
+  } finally {
+    await rm(folder, { recursive: true });
+  }
 });
 
 test("probes and services use the ports that the images listen on", async () => {
@@ -330,6 +409,24 @@ test("no secret of the API or the oracle can be a value of the chart", async () 
   for (const name of new Set(secrets))
     if ((await valueProblems({ ...minimal, env: { [name]: "x" } })).length === 0) accepted.push(name);
   expect(accepted).toEqual([]);
+});
+
+test("every other setting can be one, unless the chart sets it", async () => {
+  const chartSets = [
+    "ENVIRONMENT",
+    "CONFIGS_DIR",
+    "VAULT_SECRETS_DIR",
+    "HTTP_HOST",
+    "HTTP_PORT",
+    "HEALTH_PORT",
+  ];
+  const names = [...apiSettingGroups, ...oracleSettingGroups].flatMap((group) =>
+    Object.values(group.settings).flatMap((one) => (/secret/.test(one.kind) ? [] : [one.name])),
+  );
+  const refused: string[] = [];
+  for (const name of new Set([...names, "BASE_DEPOSITORY_ADDRESS"]))
+    if ((await valueProblems({ ...minimal, env: { [name]: "x" } })).length > 0) refused.push(name);
+  expect(refused.filter((name) => !chartSets.includes(name))).toEqual(["ORDER_SIGNER_URL"]);
 });
 
 test.each([

@@ -36,10 +36,13 @@ const yamlFile = async (path: string): Promise<Values> =>
 /** The chart's values with an installation's own. */
 export const valuesWith = async (own: Values): Promise<Values> => merged(await yamlFile("values.yaml"), own);
 
+const valuesValidator = readFile(join(chart, "values.schema.json"), "utf8").then((schema) =>
+  new Ajv({ allErrors: true, strict: false }).compile(JSON.parse(schema) as AnySchema),
+);
+
 /** Where values violate values.schema.json. */
 export async function valueProblems(own: Values): Promise<readonly string[]> {
-  const schema = JSON.parse(await readFile(join(chart, "values.schema.json"), "utf8")) as object;
-  const validate = new Ajv({ allErrors: true, strict: false }).compile(schema);
+  const validate = await valuesValidator;
   return validate(await valuesWith(own)) ? [] : (validate.errors ?? []).map(problemOf);
 }
 
