@@ -35,11 +35,16 @@ export async function runDoctor(words: readonly string[], env: Env): Promise<num
     const redact = redactor(withVaultSecrets(env));
     const findings = (await examine(readSubjects(options.checked, env))).map((one) => redacted(one, redact));
     process.stdout.write(options.isJson ? jsonOf(findings) : tableOf(findings));
-    return findings.some(({ state }) => state === "problem") ? PROBLEM : DONE;
+    return exitCodeOf(findings);
   } catch (error) {
     process.stderr.write(`${failureText(error)}\n`);
     return PROBLEM;
   }
+}
+
+/** 1 if there is a problem; warnings alone give 0. */
+export function exitCodeOf(findings: readonly Finding[]): number {
+  return findings.some(({ state }) => state === "problem") ? PROBLEM : DONE;
 }
 
 function readOptions(words: readonly string[]): DoctorOptions | string {

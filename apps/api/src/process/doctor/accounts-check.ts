@@ -12,11 +12,19 @@ export interface AccountsFacts {
   /** Tokens that the solver pays with. */
   readonly tokens: readonly {
     readonly symbol: string;
+    readonly address: Address;
     readonly decimals: number;
     readonly balance: bigint;
     /** What the approval proxy may spend of the solver's. */
     readonly allowance: bigint;
   }[];
+}
+
+export interface AccountsOn {
+  /** Name of the chain. */
+  readonly chain: string;
+  readonly nativeSymbol: string;
+  readonly approvalProxy: Address;
 }
 
 /** Gas of a typical payment. */
@@ -32,7 +40,7 @@ const FAILS_WITHOUT_GAS = {
 } as const;
 
 export function judgeAccounts(
-  { chain, nativeSymbol }: { readonly chain: string; readonly nativeSymbol: string },
+  { chain, nativeSymbol, approvalProxy }: AccountsOn,
   { gasPriceWei, accounts, tokens }: AccountsFacts,
 ): readonly Finding[] {
   const lowWei = gasPriceWei * PAYMENT_GAS * MIN_PAYMENTS;
@@ -64,11 +72,11 @@ export function judgeAccounts(
     }),
     ...tokens
       .filter(({ allowance, balance }) => allowance < balance || allowance === 0n)
-      .map(({ symbol, allowance, decimals }) =>
+      .map(({ symbol, address, allowance, decimals }) =>
         findingsOf("account.allowance", `${symbol} on ${chain}`).warning({
           found: `the approval proxy may spend ${formatAmount(allowance, decimals)} ${symbol} of the solver, less than it holds`,
           why: "fills with calls or swaps that pay this token through the router wait",
-          remedy: `call approve(<approvalProxy>, 2^256 - 1) on ${symbol} from the solver's account`,
+          remedy: `stop the worker, then send approve(${approvalProxy}, 2^256 - 1) to ${address} from the solver's account (docs/operations/app-balance.md)`,
         }),
       ),
   ];

@@ -170,7 +170,7 @@ export async function readAccounts(
               }),
             ),
           ]);
-          return { symbol, decimals, balance: balance ?? 0n, allowance: allowance ?? 0n };
+          return { symbol, address, decimals, balance: balance ?? 0n, allowance: allowance ?? 0n };
         }),
     ),
   ]);

@@ -3,12 +3,13 @@ import { connectionsOf } from "../connections.ts";
 import { judgeAccounts } from "./accounts-check.ts";
 import { endpointsOf, readEndpoint, readNonEvmChain } from "./chain-facts.adapter.ts";
 import { judgeChain, judgeNonEvmChain } from "./chain-check.ts";
-import { judgeClock, type ClockReading, type NamedReading } from "./clock-check.ts";
+import { judgeClock, type NamedReading } from "./clock-check.ts";
 import { judgeConfiguration } from "./configuration-check.ts";
 import { connects, placeOfUrl } from "./connects.adapter.ts";
 import { judgeContracts } from "./contracts-check.ts";
 import { chainReads, readAccounts, readContracts } from "./contracts-facts.adapter.ts";
-import { findingsOf, hostOf, type Finding, type Gathered } from "./finding.ts";
+import { findingsOf, hostOf, type Finding } from "./finding.ts";
+import { factsOnly, gatherFacts, note, PART_WITHIN_MS } from "./gather.ts";
 import { judgeHub } from "./hub-check.ts";
 import { readHub } from "./hub-facts.adapter.ts";
 import { judgeNotices, judgeSigner } from "./notices-check.ts";
@@ -21,9 +22,6 @@ import { reasonOf } from "./reason.ts";
 import { judgeRedis } from "./redis-check.ts";
 import { readRedis } from "./redis-facts.adapter.ts";
 import type { Subjects } from "./subjects.ts";
-
-/** Of each part. All parts run at the same time. */
-const PART_WITHIN_MS = 20_000;
 
 /** Collects the clocks of those that answer. */
 type Clocks = NamedReading[];
@@ -132,7 +130,14 @@ async function examineChain(
       ownAccounts: [solver, executor, depositAddressOperator, ...formerSolvers].flatMap((one) => one ?? []),
       router: chain.contracts.router,
     }),
-    ...judgeAccounts({ chain: chain.name, nativeSymbol: chain.native.symbol }, gathered.facts.held),
+    ...judgeAccounts(
+      {
+        chain: chain.name,
+        nativeSymbol: chain.native.symbol,
+        approvalProxy: chain.contracts.approvalProxy,
+      },
+      gathered.facts.held,
+    ),
   ];
 }
 
@@ -222,36 +227,4 @@ async function examineNotices({ notices, signer, isLocal }: Subjects): Promise<r
     ...judgeNotices(channels, isLocal),
     ...(ofSigner === undefined ? [] : judgeSigner({ host: "ORDER_SIGNER_URL", gathered: ofSigner })),
   ];
-}
-
-/** Facts, or why there are none after at most {@link PART_WITHIN_MS}. */
-async function gatherFacts<T>(read: () => Promise<T>): Promise<Gathered<T>> {
-  const late = Promise.withResolvers<Gathered<T>>();
-  const timer = setTimeout(
-    () => late.resolve({ kind: "unreachable", reason: `no answer within ${PART_WITHIN_MS / 1000} seconds` }),
-    PART_WITHIN_MS,
-  );
-  const gathered = read().then(
-    (facts): Gathered<T> => ({ kind: "facts", facts }),
-    (error: unknown): Gathered<T> => ({ kind: "unreachable", reason: reasonOf(error) }),
-  );
-  try {
-    return await Promise.race([gathered, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-interface Timed<T> {
-  readonly facts: T;
-  readonly clock: ClockReading | undefined;
-}
-
-function note(clocks: Clocks, source: string, gathered: Gathered<Timed<unknown>>): void {
-  if (gathered.kind === "facts" && gathered.facts.clock !== undefined)
-    clocks.push({ source, ...gathered.facts.clock });
-}
-
-function factsOnly<T>(gathered: Gathered<Timed<T>>): Gathered<T> {
-  return gathered.kind === "facts" ? { kind: "facts", facts: gathered.facts.facts } : gathered;
 }
