@@ -83,7 +83,7 @@ function judgeDepository(
         ? owner.ok(`the owner is ${depositoryOwner}`)
         : owner.warning({
             found: `the owner ${depositoryOwner} is an account, not a contract`,
-            why: "whoever has this single key can take all deposits",
+            why: "an attacker with this single key can take all deposits",
             remedy: "transfer the ownership to a multisignature wallet (docs/operations/deploy.md)",
           }),
     ownAccounts.includes(depositoryAllocator)

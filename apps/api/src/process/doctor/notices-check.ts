@@ -12,7 +12,7 @@ export function judgeNotices(channels: readonly Place[], isLocal: boolean): read
     return [
       findingsOf("notices", "NOTIFY_URLS").warning({
         found: "NOTIFY_URLS is not set",
-        why: "nobody is notified of alarms unless Prometheus watches them",
+        why: "alarms notify no one unless Prometheus watches them",
         remedy: "set NOTIFY_URLS in the API and the worker, or set up alerts (docs/operations/monitoring.md)",
       }),
     ];
