@@ -20,14 +20,13 @@ export function everyEnd(chains: Pick<ChainDirectory, "all" | "nonEvmChains">): 
 }
 
 /** What an EVM chain or another one has of something that exists on both. */
-export function perKind<T>(
-  end: RequestEnd,
-  made: { evm(end: ConnectedChain): T; nonEvm(end: ConnectedNonEvmChain): T },
+export function perKind<T, R extends NonEvmConnection = NonEvmConnection>(
+  end: RequestEnd<R>,
+  made: { evm(end: ConnectedChain): T; nonEvm(end: ConnectedNonEvmChain<R>): T },
 ): T {
   return isNonEvm(end) ? made.nonEvm(end) : made.evm(end);
 }
 
-/** Whether it is a non-EVM chain. */
-export function isNonEvm<R extends NonEvmConnection>(end: RequestEnd<R>): end is ConnectedNonEvmChain<R> {
+function isNonEvm<R extends NonEvmConnection>(end: RequestEnd<R>): end is ConnectedNonEvmChain<R> {
   return end.chain.vmType !== "evm";
 }

@@ -2,11 +2,11 @@ import { inconsistent, RpcFault } from "@causeway/chains";
 import type { TransactionFact } from "@causeway/chains";
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Address, Hex, Hex32, OrderId, RequestTerms, TxHash } from "@causeway/domain";
-import type { LaneChain } from "../chains/chains.port.ts";
+import type { ConnectedChain, ConnectedNonEvmChain, LaneChain } from "../chains/chains.port.ts";
 import type { NonceUser } from "./nonce-user.port.ts";
 import type { LaneState, Reads } from "../db/reads.port.ts";
 import type { Services } from "../db/services.port.ts";
-import { endOf, isNonEvm } from "../http/request-end.ts";
+import { endOf, perKind } from "../http/request-end.ts";
 import { payingAccounts, whyHeld, whyLaneHeld } from "./held-lanes.ts";
 
 /**
@@ -64,15 +64,30 @@ export async function whyMaybePaid(
     return (await services.reads.hasLane(chainId))
       ? `chain ${chainId} is not enabled, so it cannot be checked for a payment of this fill: enable it`
       : undefined;
+  return await perKind(end, {
+    evm: async (one) => await whyMaybePaidByCall(services, one, terms),
+    nonEvm: async (one) => await whyMaybePaidByTransfer(services, one, terms),
+  });
+}
+
+async function whyMaybePaidByTransfer(
+  services: PaidServices & Pick<Services, "chains">,
+  { chain, connection: { solver } }: ConnectedNonEvmChain,
+  terms: PayableTerms | undefined,
+): Promise<string | undefined> {
+  const held = await whyHeld(services, chain.id, solver);
+  if (held !== undefined || terms === undefined) return held;
+  const { requestId, orderId } = terms;
+  const lost = await services.reads.lostPayment(chain.id, requestId, payingAccounts(services), orderId);
+  return lost && whyLost(lost);
+}
+
+async function whyMaybePaidByCall(
+  services: PaidServices & Pick<Services, "chains">,
+  end: ConnectedChain,
+  terms: PayableTerms | undefined,
+): Promise<string | undefined> {
   const { signer, formerSigners } = services;
-  if (isNonEvm(end)) {
-    const { solver } = end.connection;
-    const held = await whyHeld(services, chainId, solver);
-    if (held !== undefined || terms === undefined) return held;
-    const { requestId, orderId } = terms;
-    const lost = await services.reads.lostPayment(chainId, requestId, payingAccounts(services), orderId);
-    return lost && whyLost(lost);
-  }
   if (terms === undefined) return await whyUnexplained(services, end, signer.address);
   const { requestId, orderId, order } = terms;
   // Before the solver's key was changed, the order's solver paid.

@@ -17,7 +17,7 @@ import {
 import { observed, type NonEvmOptions } from "../non-evm-options.ts";
 import { transactionOf } from "./address-outputs.ts";
 import { cursorText, finalBlocksAfter, readCursor, upToOf, type BlockToRead } from "./arrivals.ts";
-import { selectCoins } from "./coin-selection.ts";
+import { selectOutputs } from "./output-selection.ts";
 import {
   addressBytesOfScript,
   bytesIn,
@@ -30,7 +30,7 @@ import {
 } from "@causeway/families/bitcoin";
 import { depositPrivateKeys } from "./deposit-keys.ts";
 import { createExplorer, type Explorer } from "./explorer.ts";
-import { keptFeeRate, MOST } from "./fee-rate.ts";
+import { keptFeeRate, MAX_RATE } from "./fee-rate.ts";
 import { paymentOutputs, scriptOfKey, signedTransaction, textScript } from "./payment-transaction.ts";
 import { keyOf, replacementFee, sharedInputs } from "./replacement.ts";
 import { createBitcoinReads, type BitcoinReads } from "./rpc.ts";
@@ -51,7 +51,7 @@ const ANY_ID = `0x${"00".repeat(32)}` as OrderId;
 /** The inputs of a payment whose outputs to spend are not chosen yet. */
 const USUAL_INPUTS = ["witnessKey", "witnessKey"] as const;
 /** A replacement may cost so many times what the dearest ordinary payment does. */
-const DEAREST_REPLACEMENT = 2n;
+const MAX_REPLACEMENT_FACTOR = 2n;
 
 /**
  * Bitcoin as the core service uses it: deposits of the configured depositories from the blocks themselves,
@@ -145,14 +145,14 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
     const outputs = [...paid, ...brought.outputs];
     const broughtVsize = vsizeOf(witnessInputs(brought.spent.length), []) - vsizeOf([], []);
     const required = await Promise.all(
-      sharedInputs(before).map(async (coin) => await wallet.unspentInChain(coin)),
+      sharedInputs(before).map(async (utxo) => await wallet.unspentInChain(utxo)),
     );
     const spendable = await wallet.spendable();
     const mustNot = new Set([...taken, ...required.map(keyOf)]);
     const perKilobyte = await rate();
-    const selection = selectCoins({
+    const selection = selectOutputs({
       required,
-      available: spendable.filter((coin) => !mustNot.has(keyOf(coin))),
+      available: spendable.filter((utxo) => !mustNot.has(keyOf(utxo))),
       kind: "witnessKey",
       outputs: outputs.map(({ script }) => script),
       amount: payment.sweeps === undefined ? payment.amount : 0n,
@@ -166,14 +166,14 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
     // The owner of the first input is the depositor.
     const inputs = [...brought.spent, ...selection.inputs];
     const all = change > 0n ? [...outputs, { script: ownScript, amount: change }] : outputs;
-    const most = feeFor(
+    const maxFee = feeFor(
       vsizeOf(
         witnessInputs(inputs.length),
         all.map(({ script }) => script),
       ),
-      MOST,
+      MAX_RATE,
     );
-    if (fee > most * DEAREST_REPLACEMENT)
+    if (fee > maxFee * MAX_REPLACEMENT_FACTOR)
       throw new InsufficientInventory("another attempt would exceed the maximum fee");
     const { txid, bytes } = signedTransaction([signing.ofSolver, ...brought.keys], inputs, all);
     return { raw: `0x${hexOf(bytes)}`, txId: `0x${txid}`, fee, madeAtMs: options.now() };
@@ -288,8 +288,8 @@ function refusalOf(
   const script = scriptOfAddress(recipient);
   if (addressBytesOfScript(script) !== recipient) return "recipient is not a valid address";
   if (depositories.has(script)) return "recipient must not be a depository";
-  const least = dustLimit(script);
-  return amount < least ? `amount to this address must be at least ${least} satoshis` : undefined;
+  const minAmount = dustLimit(script);
+  return amount < minAmount ? `amount to this address must be at least ${minAmount} satoshis` : undefined;
 }
 
 /**

@@ -22,17 +22,17 @@ for (const [kind, { script }] of Object.entries(kinds))
     );
     const bytes = source.unsignedTx;
     const txid = readRawTransaction(bytes)?.txid ?? "";
-    const wish = {
+    const terms = {
       userScript,
       depositoryScript: depository.script,
       amount: 40_000n,
       text: orderId,
-      coins: [{ txid, vout: 0, amount: 100_000n, script: userScript }],
+      utxos: [{ txid, vout: 0, amount: 100_000n, script: userScript }],
       sources: new Map([[txid, bytes]]),
       rate: 5_000n,
       publicKey: kind.includes("Taproot") ? utils.pubSchnorr(user.key) : publicKey,
     };
-    const made = depositTransaction(wish);
+    const made = depositTransaction(terms);
     const tx = Transaction.fromPSBT(Buffer.from(made?.psbt ?? "", "base64"), { allowUnknownOutputs: true });
     tx.sign(user.key);
     tx.finalize();
@@ -45,7 +45,7 @@ for (const [kind, { script }] of Object.entries(kinds))
     const size = BigInt(tx.vsize);
     expect(made?.fee).toBeGreaterThanOrEqual(size * 5n);
     expect(made?.fee).toBeLessThanOrEqual((size + 20n) * 5n);
-    expect(usualDepositFee(wish)).toBe(made?.fee);
+    expect(usualDepositFee(terms)).toBe(made?.fee);
   });
 
 test("what cannot be signed for is not made: too little, an unknown script, a nested one without its key", () => {
@@ -56,17 +56,17 @@ test("what cannot be signed for is not made: too little, an unknown script, a ne
   };
   for (const [why, userScript] of Object.entries(scripts)) {
     const amount = why === "poor" ? 40_000n : 100_000n;
-    const wish = {
+    const terms = {
       userScript,
       depositoryScript: depository.script,
       amount: 40_000n,
       text: orderId,
-      coins: [{ txid: "11".repeat(32), vout: 0, amount, script: userScript }],
+      utxos: [{ txid: "11".repeat(32), vout: 0, amount, script: userScript }],
       sources: new Map<string, Uint8Array>(),
       rate: 5_000n,
       publicKey: undefined,
     };
-    expect(depositTransaction(wish)).toBeUndefined();
-    expect(usualDepositFee(wish)).toBeGreaterThan(0n);
+    expect(depositTransaction(terms)).toBeUndefined();
+    expect(usualDepositFee(terms)).toBeGreaterThan(0n);
   }
 });

@@ -1,13 +1,13 @@
 import { p2sh, p2tr, p2wpkh, Transaction } from "@scure/btc-signer";
-import type { Coin } from "./coin-selection.ts";
-import { selectCoins } from "./coin-selection.ts";
+import type { UnspentOutput } from "./output-selection.ts";
+import { selectOutputs } from "./output-selection.ts";
 import { textScript } from "./payment-transaction.ts";
 import { bytesIn, hexOf } from "@causeway/families/bitcoin";
 import { feeFor, inputKindOf, vsizeOf, type InputKind } from "./sizes.ts";
 
 /** A user's deposit as a transaction for their wallet to sign. Pure. */
 
-export interface DepositWish {
+export interface DepositTerms {
   /** The script that the user pays from and that receives the change. */
   readonly userScript: string;
   readonly depositoryScript: string;
@@ -16,7 +16,7 @@ export interface DepositWish {
   /** The id of the order. Undefined: none, because the deposit pays an address of its order. */
   readonly text: string | undefined;
   /** What the user can spend. */
-  readonly coins: readonly Coin[];
+  readonly utxos: readonly UnspentOutput[];
   /** The bytes of the transactions that created the outputs, by id: needed only for legacy scripts. */
   readonly sources: ReadonlyMap<string, Uint8Array>;
   /** Satoshis per 1 000 virtual bytes. */
@@ -35,50 +35,53 @@ export interface DepositTransaction {
 }
 
 /** Undefined when the outputs are not enough, or how to spend them is not known. */
-export function depositTransaction(wish: DepositWish): DepositTransaction | undefined {
-  const kind = inputKindOf(wish.userScript);
-  const way = kind === undefined ? undefined : spendingOf(kind, wish);
+export function depositTransaction(terms: DepositTerms): DepositTransaction | undefined {
+  const kind = inputKindOf(terms.userScript);
+  const way = kind === undefined ? undefined : spendingOf(kind, terms);
   if (kind === undefined || way === undefined) return undefined;
   const outputs = [
-    { script: wish.depositoryScript, amount: wish.amount },
-    ...carried(wish.text).map((script) => ({ script, amount: 0n })),
+    { script: terms.depositoryScript, amount: terms.amount },
+    ...carried(terms.text).map((script) => ({ script, amount: 0n })),
   ];
-  const selection = selectCoins({
+  const selection = selectOutputs({
     required: [],
-    available: wish.coins,
+    available: terms.utxos,
     kind,
     outputs: outputs.map(({ script }) => script),
-    amount: wish.amount,
-    changeScript: wish.userScript,
-    fee: (vsize) => feeFor(vsize, wish.rate),
+    amount: terms.amount,
+    changeScript: terms.userScript,
+    fee: (vsize) => feeFor(vsize, terms.rate),
   });
   if (selection === undefined) return undefined;
   const { inputs, change, fee } = selection;
   const tx = new Transaction({ version: 2, allowUnknownOutputs: true });
-  for (const coin of inputs) {
-    const source = wish.sources.get(coin.txid);
+  for (const utxo of inputs) {
+    const source = terms.sources.get(utxo.txid);
     if (kind === "keyHash" && source === undefined) return undefined;
     tx.addInput({
-      txid: coin.txid,
-      index: coin.vout,
+      txid: utxo.txid,
+      index: utxo.vout,
       sequence: 0xfffffffd,
       ...(kind === "keyHash"
         ? { nonWitnessUtxo: source ?? new Uint8Array() }
-        : { witnessUtxo: { script: scriptBytes(coin.script), amount: coin.amount } }),
+        : { witnessUtxo: { script: scriptBytes(utxo.script), amount: utxo.amount } }),
       ...way,
     });
   }
-  const all = change > 0n ? [...outputs, { script: wish.userScript, amount: change }] : outputs;
+  const all = change > 0n ? [...outputs, { script: terms.userScript, amount: change }] : outputs;
   for (const { script, amount } of all) tx.addOutput({ script: scriptBytes(script), amount });
   return { psbt: Buffer.from(tx.toPSBT(0)).toString("base64"), fee };
 }
 
 /** Satoshis that an ordinary deposit costs its user: one input, and a change output. */
 export function usualDepositFee(
-  wish: Pick<DepositWish, "userScript" | "depositoryScript" | "text" | "rate">,
+  terms: Pick<DepositTerms, "userScript" | "depositoryScript" | "text" | "rate">,
 ): bigint {
-  const kind = inputKindOf(wish.userScript) ?? "keyHash";
-  return feeFor(vsizeOf([kind], [wish.depositoryScript, ...carried(wish.text), wish.userScript]), wish.rate);
+  const kind = inputKindOf(terms.userScript) ?? "keyHash";
+  return feeFor(
+    vsizeOf([kind], [terms.depositoryScript, ...carried(terms.text), terms.userScript]),
+    terms.rate,
+  );
 }
 
 function carried(text: string | undefined): readonly string[] {
@@ -88,7 +91,7 @@ function carried(text: string | undefined): readonly string[] {
 /** What a signer needs in addition to the output; undefined when that is not known. */
 function spendingOf(
   kind: InputKind,
-  { userScript, publicKey }: DepositWish,
+  { userScript, publicKey }: DepositTerms,
 ): { readonly redeemScript?: Uint8Array; readonly tapInternalKey?: Uint8Array } | undefined {
   if (kind === "nestedKey") {
     const nested = publicKey?.length === 33 ? p2sh(p2wpkh(publicKey)) : undefined;

@@ -114,7 +114,7 @@ test("what reaches no depository, or with nothing, is no deposit", () => {
   expect(depositOf(fromUser, [pay(depository, 0n), carry(orderId)])).toBeUndefined();
 });
 
-test("what a block's coinbase pays is nobody's deposit", () => {
+test("ignores what a coinbase transaction pays", () => {
   const { transaction } = aTransaction([], [pay(depository, 1n), carry(orderId)]);
   const coinbase = { ...transaction, inputs: [{ txid: "00".repeat(32), vout: 0xffffffff, sequence: 0 }] };
   expect(judgeDeposit(rules, { transaction: coinbase, spent: [] })).toEqual({ deposit: undefined });

@@ -123,7 +123,7 @@ test.each([
   });
 });
 
-test("what waits is not final, and what nobody knows is absent", async () => {
+test("reports a pending transaction as not final, and an unknown one as absent", async () => {
   expect(await source(aNode(deposit.all, "waiting")).deposits(deposit.txid)).toMatchObject({
     kind: "notFinal",
   });
@@ -172,14 +172,14 @@ test.each([
   ["the answer is null", { getrawtransaction: () => null }],
   ["it serves another network", { getblockhash: ([h]) => (h === 0 ? FIRST_BLOCKS.testnet : undefined) }],
 ] as const satisfies [string, Record<string, (params: readonly unknown[]) => unknown>][])(
-  "it is the node's fault, and nothing is said, when %s",
+  "concludes nothing and reports a fault of the node when %s",
   async (_, changed) => {
     await expect(source(aNode(deposit.all, 6, changed)).deposits(deposit.txid)).rejects.toThrow(RpcFault);
   },
 );
 
 test.each([`0x${deposit.txid}`, deposit.txid.toUpperCase(), deposit.txid.slice(1), ""])(
-  "a transaction has one spelling: %s is refuted",
+  "refutes a transaction id in another format: %s",
   async (text) => {
     expect(await source(aNode(deposit.all, 6)).deposits(text)).toMatchObject({ kind: "refuted" });
   },
@@ -219,7 +219,7 @@ async function statusOf(transport: RpcTransport, hints?: SpendHints, hint?: stri
   return evidence.kind === "final" ? evidence.value.status : evidence.kind;
 }
 
-test("a withdrawal is executed once its own transaction is final, with nobody's help", async () => {
+test("a withdrawal is executed once its own transaction is final, without an explorer", async () => {
   expect(await statusOf(aNode(own.all, 6))).toBe("executed");
   expect(await statusOf(aNode(own.all, 5))).toBe("pending");
   expect(await statusOf(aNode(own.all, "waiting"))).toBe("pending");
@@ -269,10 +269,10 @@ test("an explorer that fails is a fault, and no answer", async () => {
 
 /** Counts what a node is asked. */
 function counted(transport: RpcTransport) {
-  let [asked, underWay, most] = [0, 0, 0];
+  let [asked, underWay, maxUnderWay] = [0, 0, 0];
   const request: RpcTransport["request"] = async (...question) => {
     asked += 1;
-    most = Math.max(most, (underWay += 1));
+    maxUnderWay = Math.max(maxUnderWay, (underWay += 1));
     await new Promise(setImmediate);
     try {
       return await transport.request(...question);
@@ -280,7 +280,7 @@ function counted(transport: RpcTransport) {
       underWay -= 1;
     }
   };
-  return { transport: { ...transport, request }, asked: () => asked, most: () => most };
+  return { transport: { ...transport, request }, asked: () => asked, maxUnderWay: () => maxUnderWay };
 }
 
 /** This many outputs, one to the depository and the others to the user. */
@@ -310,7 +310,7 @@ test("what a withdrawal spends is looked up some at a time, however much it is",
   expect(await source(node.transport).withdrawal(paidOut, undefined)).toMatchObject({
     value: { status: "pending" },
   });
-  expect(node.most()).toBeLessThanOrEqual(16);
+  expect(node.maxUnderWay()).toBeLessThanOrEqual(16);
 });
 
 test("a withdrawal of more inputs than a transaction can have is refused unread", async () => {
@@ -325,11 +325,11 @@ test("a withdrawal of more inputs than a transaction can have is refused unread"
 test("an explorer is asked about some inputs at a time, and no further once one settles it", async () => {
   const spent = crowd(100);
   const rivalOf = made(spent.slice(0, 1), [pay(other, 990n)]);
-  let [asked, underWay, most] = [0, 0, 0];
+  let [asked, underWay, maxUnderWay] = [0, 0, 0];
   const hints: SpendHints = {
     spendOf: async () => {
       asked += 1;
-      most = Math.max(most, (underWay += 1));
+      maxUnderWay = Math.max(maxUnderWay, (underWay += 1));
       await new Promise(setImmediate);
       underWay -= 1;
       return { txid: rivalOf.txid, isConfirmed: true };
@@ -341,7 +341,7 @@ test("an explorer is asked about some inputs at a time, and no further once one 
   expect(await source(node, hints).withdrawal(paidOut, undefined)).toMatchObject({
     value: { status: "expired" },
   });
-  expect(most).toBeLessThanOrEqual(8);
+  expect(maxUnderWay).toBeLessThanOrEqual(8);
   expect(asked).toBeLessThanOrEqual(8);
 });
 

@@ -1,12 +1,9 @@
 import type { Explorer } from "./explorer.ts";
 
-/**
- * Satoshis per 1 000 virtual bytes below which nothing is relayed, and above which an estimate is taken for a
- * mistake or a siege.
- */
-const LEAST = 1_000n;
-export const MOST = 500_000n;
-/** In force where the explorer has no opinion: twice what is relayed. */
+/** Satoshis per 1,000 virtual bytes: nodes relay nothing below; higher estimates are not trusted. */
+const MIN_RATE = 1_000n;
+export const MAX_RATE = 500_000n;
+/** Used when the explorer has no estimate: twice the minimum. */
 const UNKNOWN = 2_000n;
 const WITHIN_BLOCKS = 2;
 const KEPT_MS = 10_000;
@@ -17,7 +14,7 @@ export function keptFeeRate(explorer: Pick<Explorer, "feeRate">, now: () => numb
   return async () => {
     if (kept !== undefined && now() - kept.atMs < KEPT_MS) return kept.rate;
     const estimate = (await explorer.feeRate(WITHIN_BLOCKS)) ?? UNKNOWN;
-    const rate = estimate < LEAST ? LEAST : estimate > MOST ? MOST : estimate;
+    const rate = estimate < MIN_RATE ? MIN_RATE : estimate > MAX_RATE ? MAX_RATE : estimate;
     kept = { rate, atMs: now() };
     return rate;
   };

@@ -4,7 +4,7 @@ export {
   depositTransaction,
   usualDepositFee,
   type DepositTransaction,
-  type DepositWish,
+  type DepositTerms,
 } from "./deposit-psbt.ts";
 export { dustLimit, feeFor, vsizeOf } from "./sizes.ts";
 export { connectBitcoinUsers } from "./users.ts";

@@ -2,7 +2,7 @@ import { p2wpkh, Transaction } from "@scure/btc-signer";
 import { pubECDSA } from "@scure/btc-signer/utils.js";
 import { Script } from "@scure/btc-signer";
 import type { OrderId } from "@causeway/domain";
-import type { Coin } from "./coin-selection.ts";
+import type { UnspentOutput } from "./output-selection.ts";
 import { bytesIn, hexOf, type BitcoinOutput, type BitcoinUnlocking } from "@causeway/families/bitcoin";
 
 /**
@@ -46,7 +46,7 @@ export function scriptOfKey(privateKey: Uint8Array): string {
  */
 export function signedTransaction(
   privateKeys: readonly Uint8Array[],
-  inputs: readonly Coin[],
+  inputs: readonly UnspentOutput[],
   outputs: readonly BitcoinOutput[],
 ): { readonly txid: string; readonly bytes: Uint8Array } {
   const tx = unsignedTransaction(inputs, outputs);
@@ -56,7 +56,10 @@ export function signedTransaction(
 }
 
 /** A transaction that spends outputs of witness programs; other scripts need more data to be signed. */
-export function unsignedTransaction(inputs: readonly Coin[], outputs: readonly BitcoinOutput[]): Transaction {
+export function unsignedTransaction(
+  inputs: readonly UnspentOutput[],
+  outputs: readonly BitcoinOutput[],
+): Transaction {
   const tx = new Transaction({ version: 2, allowUnknownOutputs: true });
   for (const { txid, vout, amount, script } of inputs)
     tx.addInput({

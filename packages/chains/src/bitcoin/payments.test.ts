@@ -49,7 +49,7 @@ test("outputs to the recipient add up, when the order's id is the one that is ca
   expect(judge(fromSolver, outputs)).toEqual({ amounts: [10n] });
 });
 
-test("a transaction in which the recipient, or anybody beside the payer, spends something is no payment", () => {
+test("does not count a transaction with inputs of the recipient or of a third party", () => {
   const paid = [pay(recipient, 10n), carry(orderId)];
   expect(judge([pay(recipient, 40n)], paid)).toHaveProperty("refusal");
   expect(judge([...fromSolver, pay(recipient, 4n)], paid)).toHaveProperty("refusal");
@@ -86,7 +86,7 @@ function taprootKey(script: string, key: Uint8Array) {
   return script.startsWith("5120") ? { tapInternalKey: pubSchnorr(key) } : {};
 }
 
-test("a sale that the recipient signed for whoever buys (SIGHASH_SINGLE|ANYONECANPAY) is no fill of the buyer", () => {
+test("does not count a recipient's SIGHASH_SINGLE|ANYONECANPAY sale as a fill", () => {
   // What is sold lies at one address of the seller, and its price goes to another.
   const { key } = other;
   const taproot = hexOf(p2tr(pubSchnorr(key)).script);
@@ -168,7 +168,7 @@ test("an order with calls cannot be filled there", () => {
   );
 });
 
-test("nothing but the coin itself can be paid, and one output is not two recipients'", () => {
+test("pays only the native token, and counts an output for one recipient only", () => {
   const receipts = [
     toRecipient,
     { recipient: other.address, currency },

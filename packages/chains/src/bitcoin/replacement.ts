@@ -36,7 +36,7 @@ export function replacementFee(before: readonly FormerAttempt[], vsize: bigint, 
     former.fee + feeFor(vsize, INCREMENT),
     (former.fee * vsize) / former.vsize + 1n,
   ]);
-  return [feeFor(vsize, rate), ...wanted].reduce((most, fee) => (fee > most ? fee : most));
+  return [feeFor(vsize, rate), ...wanted].reduce((max, fee) => (fee > max ? fee : max));
 }
 
 export function keyOf({ txid, vout }: { readonly txid: string; readonly vout: number }): string {

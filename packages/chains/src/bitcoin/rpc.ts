@@ -70,9 +70,9 @@ export interface BitcoinReads {
    *
    * @throws RpcFault
    */
-  isUnspent(coin: Pick<BitcoinInput, "txid" | "vout">, withWaiting: boolean): Promise<boolean>;
+  isUnspent(utxo: Pick<BitcoinInput, "txid" | "vout">, withWaiting: boolean): Promise<boolean>;
   /** Confirmations of such an output; 0 for any other. @throws RpcFault */
-  confirmationsOf(coin: Pick<BitcoinInput, "txid" | "vout">, withWaiting: boolean): Promise<number>;
+  confirmationsOf(utxo: Pick<BitcoinInput, "txid" | "vout">, withWaiting: boolean): Promise<number>;
   /** Height and hash of the newest block. @throws RpcFault */
   newest(): Promise<{ readonly height: number; readonly hash: string }>;
   /** @throws RpcFault, also above the newest block */
@@ -219,7 +219,7 @@ export function createBitcoinReads(transport: RpcTransport, facts: BitcoinAttest
       readBytes(hex, txid);
       return bytesIn(hex);
     },
-    isUnspent: async (coin, withWaiting) => (await confirmationsOf(coin, withWaiting)) > 0,
+    isUnspent: async (utxo, withWaiting) => (await confirmationsOf(utxo, withWaiting)) > 0,
     confirmationsOf,
     newest: async () => {
       await checkChain();

@@ -21,7 +21,7 @@ import { inputKindOf } from "./sizes.ts";
 const NATIVE = encodeAddress("bitcoin-vm", nativeCurrency("bitcoin-vm"));
 
 /** Only the largest outputs of an address are considered: any client may ask about one with 100,000. */
-const MAX_COINS = 50;
+const MAX_OUTPUTS = 50;
 
 export interface BitcoinUsersOptions {
   readonly chain: Pick<UsersOptions["chain"], "vmType" | "bitcoin" | "depository">;
@@ -55,7 +55,7 @@ export function connectBitcoinUsers({
   const rate = keptFeeRate(explorer, now);
   const depositoryScript = scriptOfAddress(chain.depository);
 
-  const coinsOf = async (user: Hex) => {
+  const utxosOf = async (user: Hex) => {
     const address = decodeBitcoinAddress(network, user);
     return address === undefined ? [] : await explorer.outputsOf(address);
   };
@@ -67,18 +67,18 @@ export function connectBitcoinUsers({
 
   return {
     balance: async (user, currency) =>
-      currency === NATIVE ? (await coinsOf(user)).reduce((sum, { amount }) => sum + amount, 0n) : 0n,
+      currency === NATIVE ? (await utxosOf(user)).reduce((sum, { amount }) => sum + amount, 0n) : 0n,
     deposit: async ({ user, amount, orderId, to, publicKey }) => {
       const userScript = scriptOfAddress(user);
-      const [listed, perKilobyte] = await Promise.all([coinsOf(user), rate()]);
-      const coins = listed.toSorted(largestFirst).slice(0, MAX_COINS);
+      const [listed, perKilobyte] = await Promise.all([utxosOf(user), rate()]);
+      const utxos = listed.toSorted(largestFirst).slice(0, MAX_OUTPUTS);
       const sources = new Map<string, Uint8Array>();
       if (inputKindOf(userScript) === "keyHash")
-        for (const { txid } of coins) {
+        for (const { txid } of utxos) {
           const source = await sourceOf(txid);
           if (source !== undefined) sources.set(txid, source);
         }
-      const wish = {
+      const terms = {
         userScript,
         depositoryScript: to === undefined ? depositoryScript : scriptOfAddress(to),
         amount,
@@ -88,13 +88,13 @@ export function connectBitcoinUsers({
         publicKey: publicKey === undefined ? undefined : bytesIn(publicKey.replace(/^0x/, "")),
       };
       const spendable = (list: readonly ReportedOutput[]) => ({
-        ...wish,
-        coins: list.map((coin) => ({ ...coin, script: userScript })),
+        ...terms,
+        utxos: list.map((utxo) => ({ ...utxo, script: userScript })),
       });
       // What still waits may be replaced, and a deposit that spends it with it.
       const made =
-        depositTransaction(spendable(coins.filter(({ isConfirmed }) => isConfirmed))) ??
-        depositTransaction(spendable(coins));
+        depositTransaction(spendable(utxos.filter(({ isConfirmed }) => isConfirmed))) ??
+        depositTransaction(spendable(utxos));
       return {
         data: {
           // Wallets of existing clients read hex.
@@ -108,7 +108,7 @@ export function connectBitcoinUsers({
             }),
           },
         },
-        fee: made?.fee ?? usualDepositFee(wish),
+        fee: made?.fee ?? usualDepositFee(terms),
       };
     },
     close: async () => {

@@ -37,14 +37,14 @@ function aWorld(amounts: readonly bigint[]) {
   return { world, wallet };
 }
 
-test("of any number of specks at the solver's address only the largest coins are looked at", async () => {
+test("reads only the largest outputs at the solver's address", async () => {
   const { world, wallet } = aWorld([...Array.from({ length: 450 }, () => 546n), 50_000n, 70_000n]);
-  const coins = await wallet.spendable();
-  expect(coins.slice(0, 2).map(({ amount }) => amount)).toEqual([70_000n, 50_000n]);
+  const utxos = await wallet.spendable();
+  expect(utxos.slice(0, 2).map(({ amount }) => amount)).toEqual([70_000n, 50_000n]);
   expect(world.asked).toBe(200);
 });
 
-test("when the explorer refuses to list an address with too many outputs, the coins known before go on paying", async () => {
+test("keeps paying from known outputs when the explorer refuses to list an address with too many", async () => {
   const { world, wallet } = aWorld([50_000n, 70_000n]);
   world.refuses = true;
   // Nothing is known yet: there is nothing to pay with.

@@ -1,6 +1,6 @@
 import { decodeBitcoinAddress, type BitcoinNetwork } from "@causeway/domain";
 import { inconsistent, RpcFault } from "@causeway/families";
-import type { Coin } from "./coin-selection.ts";
+import type { UnspentOutput } from "./output-selection.ts";
 import type { Explorer } from "./explorer.ts";
 import { addressBytesOfScript, readRawTransaction } from "@causeway/families/bitcoin";
 import { keyOf } from "./replacement.ts";
@@ -9,16 +9,16 @@ import type { BitcoinReads } from "./rpc.ts";
 /** Unspent outputs of one script. */
 export interface Wallet {
   /** Those in blocks that nothing spends, waiting transactions included. @throws RpcFault */
-  spendable(): Promise<readonly Coin[]>;
+  spendable(): Promise<readonly UnspentOutput[]>;
   /** An output in a block that no block spends, whatever is in the mempool. @throws RpcFault otherwise */
-  unspentInChain(coin: Pick<Coin, "txid" | "vout">): Promise<Coin>;
+  unspentInChain(utxo: Pick<UnspentOutput, "txid" | "vout">): Promise<UnspentOutput>;
 }
 
 /**
  * Only the largest outputs are considered: anyone may send dust to the solver, and each output costs two
  * requests to the node.
  */
-const MAX_COINS = 200;
+const MAX_OUTPUTS = 200;
 
 /**
  * The explorer lists outputs. Their amounts are read from the bytes of their transactions, and the node
@@ -47,9 +47,9 @@ export function createWallet(
   const bytes = addressBytesOfScript(script);
   const address = bytes === undefined ? undefined : decodeBitcoinAddress(network, bytes);
   if (address === undefined) throw new RangeError("invariant violated: wallet script has no address");
-  let known = new Map<string, Coin>();
+  let known = new Map<string, UnspentOutput>();
 
-  const read = async (txid: string, vout: number): Promise<Coin | undefined> => {
+  const read = async (txid: string, vout: number): Promise<UnspentOutput | undefined> => {
     const before = known.get(keyOf({ txid, vout }));
     if (before !== undefined) return before;
     const raw = await reads.bytes(txid);
@@ -57,7 +57,7 @@ export function createWallet(
     return output?.script === script ? { txid, vout, ...output } : undefined;
   };
 
-  const list = async (): Promise<readonly Pick<Coin, "txid" | "vout" | "amount">[]> => {
+  const list = async (): Promise<readonly Pick<UnspentOutput, "txid" | "vout" | "amount">[]> => {
     try {
       return (await explorer.outputsOf(address)).filter(({ isConfirmed }) => isConfirmed);
     } catch (error) {
@@ -69,30 +69,30 @@ export function createWallet(
 
   return {
     spendable: async () => {
-      const listed = (await list()).toSorted(largestFirst).slice(0, MAX_COINS);
-      const coins = await Promise.all(
+      const listed = (await list()).toSorted(largestFirst).slice(0, MAX_OUTPUTS);
+      const utxos = await Promise.all(
         listed.map(async (one) => {
-          const [coin, isUnspent] = await Promise.all([read(one.txid, one.vout), reads.isUnspent(one, true)]);
-          return isUnspent ? coin : undefined;
+          const [utxo, isUnspent] = await Promise.all([read(one.txid, one.vout), reads.isUnspent(one, true)]);
+          return isUnspent ? utxo : undefined;
         }),
       );
-      const found = coins.filter((coin) => coin !== undefined);
+      const found = utxos.filter((utxo) => utxo !== undefined);
       // A transaction's bytes never change: they are fetched once while its output is listed.
-      known = new Map(found.map((coin) => [keyOf(coin), coin]));
+      known = new Map(found.map((utxo) => [keyOf(utxo), utxo]));
       return found;
     },
     unspentInChain: async ({ txid, vout }) => {
-      const coin = await read(txid, vout);
-      if (coin === undefined || !(await reads.isUnspent(coin, false)))
+      const utxo = await read(txid, vout);
+      if (utxo === undefined || !(await reads.isUnspent(utxo, false)))
         throw inconsistent(
           "gettxout",
           "another transaction has spent outputs that an earlier attempt spends",
         );
-      return coin;
+      return utxo;
     },
   };
 }
 
-function largestFirst(a: Pick<Coin, "amount">, b: Pick<Coin, "amount">): number {
+function largestFirst(a: Pick<UnspentOutput, "amount">, b: Pick<UnspentOutput, "amount">): number {
   return a.amount === b.amount ? 0 : a.amount > b.amount ? -1 : 1;
 }

@@ -103,7 +103,7 @@ test("it costs the depository what it puts in less its change: the payment and t
   });
 });
 
-test("who else pays the fee gets his own change back, and the depository loses the payment alone", () => {
+test("another payer of the fee gets their change back, and the depository loses only the payment", () => {
   const paid = [...outputs.slice(0, 1), pay(depository, 40_000n), pay(solver, 4_000n), carry("x")];
   expect(effect([...held, pay(solver, 5_000n)], paid)).toMatchObject({ amount: 60_000n });
 });

@@ -38,7 +38,7 @@ for (const [kind, make] of Object.entries(kinds))
     BitcoinNetwork,
     (typeof networks)["mainnet"],
   ][])
-    test(`an address of ${kind} on ${network} is spelled and paid as the library does`, () => {
+    test(`formats and pays an address of ${kind} on ${network} as the library does`, () => {
       fc.assert(
         fc.property(privateKey, (key) => {
           const { script } = make(key);
@@ -68,7 +68,7 @@ test("an address of another network is none", () => {
   expect(encodeBitcoinAddress("regtest", formatFor("regtest").toUpperCase())).toBeUndefined();
 });
 
-test("a script is an address only in the spelling in which it is paid, and any bytes may stand where a script does", () => {
+test("reads a script as an address only in its standard form, and accepts any bytes as a script", () => {
   const program = "11".repeat(20);
   expect(addressBytesOfScript(`0014${program}`)).toBe(`0x00${program}`);
   // The same program behind a longer push is another script.

@@ -1,10 +1,11 @@
+import type { PayingConnection } from "@causeway/chains";
 import { refundAmount } from "@causeway/domain";
 import type { RefundFailReason, TxHash } from "@causeway/domain";
 import { isPlaceholder } from "../../chains/index.ts";
 import type { DepositRecord } from "../../db/records.port.ts";
 import type { Tx } from "../../db/unit-of-work.port.ts";
 import { DONE } from "../../db/wait.ts";
-import { endOf, isNonEvm } from "../../http/request-end.ts";
+import { endOf, perKind } from "../../http/request-end.ts";
 import {
   isStillDue,
   planRefundOf,
@@ -16,7 +17,7 @@ import {
   transition,
 } from "../../requests/index.ts";
 import { gasUsedByFills } from "../gas-used-by-fills.ts";
-import { type Blocked, evmRefunds, transferRefunds } from "../plan/plan-refund.ts";
+import { type Blocked, evmRefunds, type RefundPlanner, transferRefunds } from "../plan/plan-refund.ts";
 import {
   hasRoomForUnrepaid,
   LIMIT_WAIT_MS,
@@ -76,7 +77,10 @@ export const refundLeg: LegKind<DueRefund, WantedRefund, Impossible> = {
     const end = endOf(services.chains, chainId);
     if (end === undefined) return { waitMs: 60_000, why: "the chain is disabled" };
     const { chain } = end;
-    const refunds = isNonEvm(end) ? transferRefunds(services, end) : evmRefunds(services, end);
+    const refunds = perKind<RefundPlanner, PayingConnection>(end, {
+      evm: (one) => evmRefunds(services, one),
+      nonEvm: (one) => transferRefunds(services, one),
+    });
     const early = await refunds.whyEarly(deposit);
     if (early !== undefined) return stopped(early);
     const request = requestId === undefined ? undefined : await services.reads.request(requestId);

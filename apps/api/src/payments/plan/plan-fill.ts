@@ -1,14 +1,15 @@
+import type { PayingConnection } from "@causeway/chains";
 import type { RequestRecord } from "../../db/records.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
 import { warmPrices } from "../../balances/index.ts";
-import { isNonEvm } from "../../http/request-end.ts";
+import { perKind } from "../../http/request-end.ts";
 import type { ConnectedChain, RequestEnd, TransferChain } from "../../chains/chains.port.ts";
 import type { ExecutionRecord } from "../executions.port.ts";
 import { amountToPay } from "../fill-amount.ts";
 import type { FillBasis } from "../planned-fill.port.ts";
 import { callPlanner } from "./call-planner.ts";
 import { waits } from "./fill-planned.ts";
-import type { FillPlanned } from "./fill-planned.ts";
+import type { FillPlanned, FillPlanner } from "./fill-planned.ts";
 import { transferPlanner } from "./transfer-planner.ts";
 
 /** What is known of a request whose fill is to be planned. */
@@ -32,9 +33,10 @@ export async function planFill(
   const { terms } = request;
   const { requestId, orderId, recipient, fillDeadlineMs } = terms;
   const { currency } = terms.destination;
-  const planner = isNonEvm(destination)
-    ? transferPlanner(destination)
-    : callPlanner(services, destination, { currency, recipient });
+  const planner = perKind<FillPlanner, PayingConnection>(destination, {
+    evm: (end) => callPlanner(services, end, { currency, recipient }),
+    nonEvm: transferPlanner,
+  });
   const toContract = await planner.paysContract();
   const facts = { toContract, execution, exchange: planner.exchange(terms) };
   const due = await amountToPay(services, request, basis, { origin, destination }, facts);

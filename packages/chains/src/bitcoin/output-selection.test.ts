@@ -1,21 +1,25 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { depository, recipient, solver } from "../../../../test/support/bitcoin-transactions.ts";
-import { selectCoins, type Coin } from "./coin-selection.ts";
+import { selectOutputs, type UnspentOutput } from "./output-selection.ts";
 import { replacementFee, sharedInputs, type FormerAttempt } from "./replacement.ts";
 import { dustLimit, feeFor, vsizeOf } from "./sizes.ts";
 
-const coin = (n: number, amount: bigint): Coin => ({
+const utxo = (n: number, amount: bigint): UnspentOutput => ({
   txid: n.toString(16).padStart(64, "0"),
   vout: n % 3,
   amount,
   script: solver.script,
 });
-const coins = fc
+const utxos = fc
   .array(fc.bigInt(1n, 1_000_000n), { maxLength: 8 })
-  .map((amounts) => amounts.map((amount, n) => coin(n, amount)));
+  .map((amounts) => amounts.map((amount, n) => utxo(n, amount)));
 const rate = 3_000n;
-const wish = (amount: bigint, available: readonly Coin[], required: readonly Coin[] = []) =>
+const terms = (
+  amount: bigint,
+  available: readonly UnspentOutput[],
+  required: readonly UnspentOutput[] = [],
+) =>
   ({
     required,
     available,
@@ -25,12 +29,12 @@ const wish = (amount: bigint, available: readonly Coin[], required: readonly Coi
     changeScript: solver.script,
     fee: (vsize: bigint) => feeFor(vsize, rate),
   }) as const;
-const sum = (list: readonly Coin[]) => list.reduce((total, { amount }) => total + amount, 0n);
+const sum = (list: readonly UnspentOutput[]) => list.reduce((total, { amount }) => total + amount, 0n);
 
 test("what goes in comes out: payment, change and fee, which is enough, and no change is dust", () => {
   fc.assert(
-    fc.property(coins, fc.bigInt(600n, 500_000n), (available, amount) => {
-      const selection = selectCoins(wish(amount, available));
+    fc.property(utxos, fc.bigInt(600n, 500_000n), (available, amount) => {
+      const selection = selectOutputs(terms(amount, available));
       if (selection === undefined) return;
       const { inputs, change, fee } = selection;
       expect(sum(inputs)).toBe(amount + change + fee);
@@ -52,8 +56,8 @@ test("what goes in comes out: payment, change and fee, which is enough, and no c
 
 test("nothing is chosen only when everything together does not suffice", () => {
   fc.assert(
-    fc.property(coins, fc.bigInt(600n, 2_000_000n), (available, amount) => {
-      if (selectCoins(wish(amount, available)) !== undefined) return;
+    fc.property(utxos, fc.bigInt(600n, 2_000_000n), (available, amount) => {
+      if (selectOutputs(terms(amount, available)) !== undefined) return;
       const fee = feeFor(
         vsizeOf(
           available.map(() => "witnessKey"),
@@ -66,25 +70,27 @@ test("nothing is chosen only when everything together does not suffice", () => {
   );
 });
 
-test("the choice does not depend on the order in which coins are listed", () => {
+test("selects the same outputs whatever their order", () => {
   fc.assert(
-    fc.property(coins, fc.bigInt(600n, 500_000n), (available, amount) => {
-      expect(selectCoins(wish(amount, available.toReversed()))).toEqual(selectCoins(wish(amount, available)));
+    fc.property(utxos, fc.bigInt(600n, 500_000n), (available, amount) => {
+      expect(selectOutputs(terms(amount, available.toReversed()))).toEqual(
+        selectOutputs(terms(amount, available)),
+      );
     }),
   );
 });
 
-test("the smallest coin that suffices is taken, so that large ones stay free", () => {
-  const available = [coin(1, 1_000_000n), coin(2, 60_000n), coin(3, 10_000n)];
-  expect(selectCoins(wish(50_000n, available))?.inputs).toEqual([coin(2, 60_000n)]);
-  expect(selectCoins(wish(1_050_000n, available))?.inputs).toHaveLength(2);
+test("selects the smallest output that suffices", () => {
+  const available = [utxo(1, 1_000_000n), utxo(2, 60_000n), utxo(3, 10_000n)];
+  expect(selectOutputs(terms(50_000n, available))?.inputs).toEqual([utxo(2, 60_000n)]);
+  expect(selectOutputs(terms(1_050_000n, available))?.inputs).toHaveLength(2);
 });
 
 test("what would be dust is left to the fee, and what is missing from the fee is not overlooked", () => {
   const { script } = recipient;
   const withChange = feeFor(vsizeOf(["witnessKey"], [script, solver.script]), rate);
   const alone = feeFor(vsizeOf(["witnessKey"], [script]), rate);
-  const chosen = (left: bigint) => selectCoins(wish(50_000n, [coin(1, 50_000n + left)]));
+  const chosen = (left: bigint) => selectOutputs(terms(50_000n, [utxo(1, 50_000n + left)]));
   expect(chosen(withChange + dustLimit(solver.script))).toMatchObject({
     change: dustLimit(solver.script),
     fee: withChange,
@@ -95,11 +101,11 @@ test("what would be dust is left to the fee, and what is missing from the fee is
   expect(chosen(alone - 1n)).toBeUndefined();
 });
 
-test("coins that must be spent are, and others only when these do not suffice", () => {
-  const required = [coin(9, 20_000n)];
-  const available = [coin(1, 900_000n), coin(2, 60_000n)];
-  expect(selectCoins(wish(10_000n, available, required))?.inputs).toEqual(required);
-  expect(selectCoins(wish(50_000n, available, required))?.inputs).toEqual([coin(2, 60_000n), ...required]);
+test("spends required outputs, and others only if these do not suffice", () => {
+  const required = [utxo(9, 20_000n)];
+  const available = [utxo(1, 900_000n), utxo(2, 60_000n)];
+  expect(selectOutputs(terms(10_000n, available, required))?.inputs).toEqual(required);
+  expect(selectOutputs(terms(50_000n, available, required))?.inputs).toEqual([utxo(2, 60_000n), ...required]);
 });
 
 test("the sizes are never less than those of signed transactions", () => {
@@ -118,7 +124,7 @@ const attempt = (fee: bigint, vsize: bigint, ...inputs: readonly number[]): Form
   txid: "00".repeat(32),
   fee,
   vsize,
-  inputs: inputs.map((n) => coin(n, 1n)),
+  inputs: inputs.map((n) => utxo(n, 1n)),
 });
 
 test("a replacement pays more in all and more per byte than every attempt before it", () => {

@@ -1,7 +1,7 @@
 import { dustLimit, vsizeOf, type InputKind } from "./sizes.ts";
 
 /** An output that can be spent. */
-export interface Coin {
+export interface UnspentOutput {
   readonly txid: string;
   readonly vout: number;
   /** Satoshis. */
@@ -9,14 +9,14 @@ export interface Coin {
   readonly script: string;
 }
 
-export interface Selection<C extends Coin> {
+export interface Selection<C extends UnspentOutput> {
   readonly inputs: readonly C[];
   readonly fee: bigint;
   /** 0: there is none, and what it would have been is in the fee. */
   readonly change: bigint;
 }
 
-export interface SelectionWish<C extends Coin> {
+export interface SelectionTerms<C extends UnspentOutput> {
   /** Outputs that must be spent. */
   readonly required: readonly C[];
   /** Outputs that may be spent too. */
@@ -35,42 +35,45 @@ export interface SelectionWish<C extends Coin> {
  * Chooses the outputs that pay: all required ones, then the smallest that is enough alone, else the largest
  * ones. The choice does not depend on the order of the list. Undefined: all together are not enough. Pure.
  */
-export function selectCoins<C extends Coin>(wish: SelectionWish<C>): Selection<C> | undefined {
-  const rising = wish.available.toSorted(byAmount);
-  if (wish.required.length > 0) {
-    const alone = completed(wish, wish.required);
+export function selectOutputs<C extends UnspentOutput>(terms: SelectionTerms<C>): Selection<C> | undefined {
+  const rising = terms.available.toSorted(byAmount);
+  if (terms.required.length > 0) {
+    const alone = completed(terms, terms.required);
     if (alone !== undefined) return alone;
   }
-  for (const coin of rising) {
-    const selection = completed(wish, [...wish.required, coin]);
+  for (const utxo of rising) {
+    const selection = completed(terms, [...terms.required, utxo]);
     if (selection !== undefined) return selection;
   }
-  const taken: C[] = [...wish.required];
-  for (const coin of rising.toReversed()) {
-    taken.push(coin);
-    const selection = completed(wish, taken);
+  const taken: C[] = [...terms.required];
+  for (const utxo of rising.toReversed()) {
+    taken.push(utxo);
+    const selection = completed(terms, taken);
     if (selection !== undefined) return selection;
   }
   return undefined;
 }
 
-function completed<C extends Coin>(wish: SelectionWish<C>, coins: readonly C[]): Selection<C> | undefined {
-  const { kind, outputs, changeScript, amount } = wish;
-  const total = coins.reduce((sum, coin) => sum + coin.amount, 0n);
-  const kinds = coins.map(() => kind);
-  const inputs = coins.toSorted(byPlace);
-  const change = total - amount - wish.fee(vsizeOf(kinds, [...outputs, changeScript]));
+function completed<C extends UnspentOutput>(
+  terms: SelectionTerms<C>,
+  utxos: readonly C[],
+): Selection<C> | undefined {
+  const { kind, outputs, changeScript, amount } = terms;
+  const total = utxos.reduce((sum, utxo) => sum + utxo.amount, 0n);
+  const kinds = utxos.map(() => kind);
+  const inputs = utxos.toSorted(byPlace);
+  const change = total - amount - terms.fee(vsizeOf(kinds, [...outputs, changeScript]));
   if (change >= dustLimit(changeScript)) return { inputs, change, fee: total - amount - change };
   const rest = total - amount;
-  return rest >= wish.fee(vsizeOf(kinds, outputs)) ? { inputs, change: 0n, fee: rest } : undefined;
+  return rest >= terms.fee(vsizeOf(kinds, outputs)) ? { inputs, change: 0n, fee: rest } : undefined;
 }
 
-function byAmount(a: Coin, b: Coin): number {
+function byAmount(a: UnspentOutput, b: UnspentOutput): number {
   if (a.amount !== b.amount) return a.amount < b.amount ? -1 : 1;
   return byPlace(a, b);
 }
 
-function byPlace(a: Coin, b: Coin): number {
+function byPlace(a: UnspentOutput, b: UnspentOutput): number {
   if (a.txid !== b.txid) return a.txid < b.txid ? -1 : 1;
   return a.vout - b.vout;
 }
