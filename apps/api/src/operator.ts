@@ -1,6 +1,6 @@
 // Reports for the operator: `funds` (money that was not attributed or refunded), `trace <requestId>` (history
-// of a request), `lanes` (pending payments), `settlement` (what the hub owes), and others; `doctor` checks the
-// instance; `pause`, `resume`, `keys`, `refund`, `withdraw`, `archive` and `deploy` change something.
+// of a request), `lanes` (pending payments), `settlement` (what the hub owes), and others. `doctor` checks
+// the instance. `pause`, `resume`, `keys`, `refund`, `withdraw`, `archive` and `deploy` change something.
 import { ConfigError, type Env, takeEnvironment } from "@causeway/config";
 import { addressReport } from "./deposits/addresses/deposit-address-report.postgres.ts";
 import { balanceReport, claimReport, holdReport } from "./balances/operator-balance-reads.postgres.ts";
