@@ -110,7 +110,7 @@ async function restorePayment(services: WorkerServices, entry: JournalEntry): Pr
       ? "later"
       : ((await kind.restored?.(services, tx, entry, record)) ?? "lost");
     if (verdict === "later" && nowMs - entry.atMs < LATER_MS)
-      return `the ${leg.kind} with nonce ${nonce} is restored when its ${leg.requestId === undefined ? "payment" : `request ${leg.requestId}`} is ready for it`;
+      return `the ${leg.kind} with nonce ${nonce} will be restored once ${leg.requestId === undefined ? "its own row" : `request ${leg.requestId}`} can accept it`;
     if (verdict !== "taken") {
       // Its nonce pays nothing else, and what it paid for is never paid again.
       const pays = kind.restored === undefined ? undefined : (leg.requestId ?? leg.id);
@@ -138,7 +138,7 @@ async function restorePayment(services: WorkerServices, entry: JournalEntry): Pr
 }
 
 function whyGivenTwice({ nonce, plan: { leg } }: JournalEntry): string {
-  return `nonce ${nonce} was given to another payment after the ${leg.kind} of ${leg.requestId ?? leg.id} that used it was lost: restore the row of the lost payment`;
+  return `nonce ${nonce} was reassigned after the database lost the ${leg.kind} of ${leg.requestId ?? leg.id} that had used it: restore the row of that payment`;
 }
 
 /** Where payments name their order: the end of the input, or on non-EVM chains all of it. */
