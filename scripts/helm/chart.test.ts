@@ -384,6 +384,18 @@ test("values with and without optional parts are accepted", async () => {
   expect(await valueProblems(full)).toEqual([]);
 });
 
+test("the values in docs/operations/kubernetes.md are accepted, and render", async () => {
+  const page = await readFile(join(root, "docs/operations/kubernetes.md"), "utf8");
+  const [, block = ""] = /```yaml\n([\s\S]*?)```/.exec(page) ?? [];
+  const values = parse(block.replaceAll("sha256:…", `sha256:${"ab".repeat(32)}`)) as Record<string, unknown>;
+  expect(await valueProblems(values)).toEqual([]);
+  expect(podsOf(await renderChart(values)).map(({ component }) => component)).toEqual([
+    "api",
+    "migrate",
+    "worker",
+  ]);
+});
+
 test.each([
   ["no image", { image: "" }, "/image"],
   ["an image that neither a tag nor a digest fixes", { image: "registry.test/causeway-api" }, "/image"],
