@@ -1,12 +1,12 @@
 import type { Hex } from "@causeway/domain";
 import type { WorkerServices } from "../db/services.port.ts";
 import type { LaneState } from "../db/reads.port.ts";
+import type { Slot } from "../db/records.port.ts";
 import { kindOf } from "./legs/index.ts";
 import type { JournalEntry } from "./payment-journal.port.ts";
 import type { Lane } from "./payers/payer.ts";
-
-/** How long a lost payment waits for its leg, whose own rows may come back: deposits are read again; ms. */
-const LATER_MS = 600_000;
+import { countRestored } from "./policy/admit.ts";
+import { heldSince, mayComeBack } from "./restore-grace.ts";
 
 /**
  * Reads the mark of a lane. Call before its row is read: then the mark is ahead of the row only if rows were
@@ -57,12 +57,15 @@ export type LostPayments =
  * Restores the rows of payments that the journal knows and the database has lost, in the order of their
  * nonces. Holds the lane first. Idempotent; may run in any number of processes.
  * @param mark of the lane, read before `state`
+ * @param whyHole why the lane must not move past nonces below `to` that the journal does not reach back to;
+ * undefined: it may
  */
 export async function restoreLost(
   services: WorkerServices,
   lane: Lane,
   state: LaneState,
   mark: number | undefined,
+  whyHole: (to: number) => Promise<string | undefined> | string | undefined,
 ): Promise<LostPayments> {
   const { journal, reads, uow } = services;
   const isBehind = mark !== undefined && mark > state.nextNonce;
@@ -73,28 +76,45 @@ export async function restoreLost(
   const entries = await journal.entries(lane.chainId, lane.sender);
   const [lowest] = entries;
   if (lowest === undefined) return { kind: "complete", mark };
+  const hole = lowest.nonce > state.nextNonce ? await whyHole(lowest.nonce) : undefined;
+  if (hole !== undefined) return { kind: "later", why: hole };
+  const sinceMs = await heldSince(services, lane, state);
   const slots = await reads.slotsFrom(lane.chainId, lane.sender, lowest.nonce);
   const byNonce = new Map(slots.map((slot) => [slot.nonce, slot]));
   for (const entry of entries) {
     const slot = byNonce.get(entry.nonce);
     if (slot === undefined && entry.nonce >= state.nextNonce) {
-      const why = await restorePayment(services, entry);
+      const why = await restorePayment(services, entry, sinceMs);
       if (why !== undefined) return { kind: "later", why };
     } else if (slot !== undefined && slot.leg.id !== entry.plan.leg.id) {
       return { kind: "later", why: whyGivenTwice(entry) };
     } else if (slot?.state === "open") {
-      const known = new Set(slot.attempts.map(({ txHash }) => txHash));
-      const lost = entry.attempts
-        .filter(({ txHash }) => !known.has(txHash))
-        .map((attempt, at) => ({ slotId: slot.id, attempt: { ...attempt, n: slot.attempts.length + at } }));
-      if (lost.length > 0) await uow.run((tx) => tx.lanes.addAttempts(lost));
+      if (!(await restoreBytes(services, slot, entry)))
+        return { kind: "later", why: `bytes of nonce ${entry.nonce} are being restored` };
     }
   }
   return { kind: "complete", mark };
 }
 
+/**
+ * Stores bytes that an open slot has lost, even if it is canceled: what replaces them must have higher fees.
+ * @returns whether the slot has all of them now; otherwise it ended, or another process stores them
+ */
+async function restoreBytes({ uow }: WorkerServices, slot: Slot, entry: JournalEntry): Promise<boolean> {
+  const known = new Set(slot.attempts.map(({ txHash }) => txHash));
+  const lost = entry.attempts
+    .filter(({ txHash }) => !known.has(txHash))
+    .map((attempt, at) => ({ slotId: slot.id, attempt: { ...attempt, n: slot.attempts.length + at } }));
+  if (lost.length === 0) return true;
+  return (await uow.run((tx) => tx.lanes.restoreAttempts(lost))).has(slot.id);
+}
+
 /** @returns why the payment's leg cannot take it back yet; undefined: done */
-async function restorePayment(services: WorkerServices, entry: JournalEntry): Promise<string | undefined> {
+async function restorePayment(
+  services: WorkerServices,
+  entry: JournalEntry,
+  heldSinceMs: number,
+): Promise<string | undefined> {
   const { uow, clock, chains } = services;
   const { plan, nonce, attempts } = entry;
   const { leg, chainId, sender } = plan;
@@ -109,15 +129,16 @@ async function restorePayment(services: WorkerServices, entry: JournalEntry): Pr
     const verdict = (await tx.lanes.hasLiveSlot(leg))
       ? "later"
       : ((await kind.restored?.(services, tx, entry, record)) ?? "lost");
-    if (verdict === "later" && nowMs - entry.atMs < LATER_MS)
+    if (verdict === "later" && (await mayComeBack(services, entry, record, heldSinceMs)))
       return `the ${leg.kind} with nonce ${nonce} will be restored once ${leg.requestId === undefined ? "its own row" : `request ${leg.requestId}`} can accept it`;
     if (verdict !== "taken") {
       // Its nonce pays nothing else, and what it paid for is never paid again.
-      const pays = kind.restored === undefined ? undefined : (leg.requestId ?? leg.id);
+      const isHarmless = kind.restored === undefined || kind.isIdempotent === true;
+      const pays = isHarmless ? undefined : (leg.requestId ?? leg.id);
       await tx.lanes.skip(chainId, sender, nonce, {
         txHash: newest.txHash,
         pays,
-        inputEnd: inputEndOf(plan.call.data),
+        inputEnd: isHarmless ? undefined : inputEndOf(plan.call.data),
       });
       if (pays !== undefined) tx.events.alarm("payment_unrecorded", { ...facts, requestId: pays });
       return undefined;
@@ -128,6 +149,7 @@ async function restorePayment(services: WorkerServices, entry: JournalEntry): Pr
       attempts.map((_, n) => ({ slotId: slot.id, n })),
       entry.atMs,
     );
+    await countRestored(services, tx, slot, { atMs: entry.atMs, request: record });
     if (newest.kind === "pay") {
       const isId = chains.nonEvm(chainId)?.connection.idsComeLater !== true;
       await kind.broadcast?.(services, tx, [{ slot, attempt: newest }], { atMs: entry.atMs, isId });

@@ -17,7 +17,8 @@ export async function openNonEvmLane(
   if (read === undefined) return;
   const { mark } = read;
   const stored = await reads.lane(chain.id, solver);
-  const lost = stored && (await restoreLost(services, of, stored, mark));
+  const lost =
+    stored && (await restoreLost(services, of, stored, mark, (to) => whyLost(stored.nextNonce, to)));
   const lane = stored && (await reads.lane(chain.id, solver));
   if (lane?.isServerNew === true) return;
   const why = lost?.kind === "later" ? lost.why : lane && !lane.isReconciled && whyLost(lane.nextNonce, mark);

@@ -1,5 +1,5 @@
 import { utcDay } from "../../db/utc-day.ts";
-import type { RequestRecord, SlotPlan } from "../../db/records.port.ts";
+import type { RequestRecord, Slot, SlotPlan } from "../../db/records.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
 import type { Tx } from "../../db/unit-of-work.port.ts";
 import type { RequestId } from "@causeway/domain";
@@ -132,6 +132,24 @@ export async function countReserved(
     day,
     slots.map(({ id, leg }) => ({ slotId: id, usd: usdOf.get(leg.id) ?? 0n })),
   );
+}
+
+/**
+ * Counts a payment that a failover has lost against the day of its broadcast, whatever the limit. Call with
+ * its slot stored.
+ */
+export async function countRestored(
+  services: WorkerServices,
+  tx: Tx,
+  slot: Slot,
+  of: { readonly atMs: number; readonly request: RequestRecord | undefined },
+): Promise<void> {
+  const { day } = dayOf(services, slot);
+  if (day === undefined) return;
+  const broadcastOn = { ...day, day: utcDay(of.atMs) };
+  await tx.policy.lockDay(broadcastOn);
+  const usd = planValue(services, slot, proposalOf(services, slot), of.request) ?? 0n;
+  await tx.policy.count(broadcastOn, [{ slotId: slot.id, usd }]);
 }
 
 function pauseRefusal(
