@@ -130,7 +130,7 @@ async function restorePayment(
       ? "later"
       : ((await kind.restored?.(services, tx, entry, record)) ?? "lost");
     if (verdict === "later" && (await mayComeBack(services, entry, record, heldSinceMs)))
-      return `the ${leg.kind} with nonce ${nonce} is restored when its ${leg.requestId === undefined ? "payment" : `request ${leg.requestId}`} is ready for it`;
+      return `the ${leg.kind} with nonce ${nonce} will be restored once ${leg.requestId === undefined ? "its own row" : `request ${leg.requestId}`} can accept it`;
     if (verdict !== "taken") {
       // Its nonce pays nothing else, and what it paid for is never paid again.
       const isHarmless = kind.restored === undefined || kind.isIdempotent === true;
@@ -160,7 +160,7 @@ async function restorePayment(
 }
 
 function whyGivenTwice({ nonce, plan: { leg } }: JournalEntry): string {
-  return `nonce ${nonce} was given to another payment after the ${leg.kind} of ${leg.requestId ?? leg.id} that used it was lost: restore the row of the lost payment`;
+  return `nonce ${nonce} was reassigned after the database lost the ${leg.kind} of ${leg.requestId ?? leg.id} that had used it: restore the row of that payment`;
 }
 
 /** Where payments name their order: the end of the input, or on non-EVM chains all of it. */
