@@ -57,7 +57,10 @@ async function judgeStored(
   const spentUsd = day === undefined ? 0n : await tx.policy.lockDay(day);
   const counted = await tx.policy.countedFor(slot.id);
   const usd = planValue(services, slot, proposal, request);
-  // A lower limit does not stop what was reserved under a higher one.
+  // Anyone who can write rows can count a payment: that lifts no limit of a single transaction.
+  const large = judgeValue(usd, 0n, { ...limits, dayUsd: undefined });
+  if (large !== undefined) return large;
+  // A lower limit of the day does not stop what was reserved under a higher one.
   if (counted !== undefined && usd !== undefined && counted >= usd) return undefined;
   const over = judgeValue(usd, spentUsd, limits);
   if (over !== undefined) return over;
@@ -74,6 +77,6 @@ function overMemory(services: WorkerServices, slot: Slot): Refusal | undefined {
   if (spentMemory === undefined || key === undefined || dayUsd === undefined) return undefined;
   const usd = planValue(services, slot, proposalOf(services, slot), undefined) ?? 0n;
   const day = utcDay(clock.nowMs());
-  const sum = spentMemory.add({ slotId: slot.id, chainId, key, day, usd, maxUsd: dayUsd });
+  const sum = spentMemory.add({ payment: slot, key, day, usd, maxUsd: dayUsd });
   return judgeValue(sum, 0n, { transactionUsd: undefined, dayUsd, maxFeePerGasWei: undefined });
 }
