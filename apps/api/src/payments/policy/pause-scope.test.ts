@@ -1,10 +1,10 @@
 import { ServiceError } from "@causeway/domain";
 import { expect, test } from "vitest";
+import { someAddress } from "../../../../../test/support/terms.ts";
 import { pauseAdmin } from "./pause-admin.ts";
 import { pauseOf, pauseScopeText, readPauseScope } from "./pause-scope.ts";
 import type { Pause } from "./policy.port.ts";
 import { refusePaused } from "./refuse-paused.ts";
-import { someAddress } from "../../../../../test/support/terms.ts";
 import { spentMemory } from "./spent-memory.ts";
 
 const paused = (text: string): Pause => {
