@@ -1,3 +1,4 @@
+import type { Address } from "@causeway/domain";
 import type { Slot } from "../../db/records.port.ts";
 
 /** What the policy judges a payment by. */
@@ -43,6 +44,13 @@ export interface SpendingLimit {
 
 /** The strictest limits of one key on one chain. */
 export type LaneLimits = Pick<SpendingLimit, "transactionUsd" | "dayUsd" | "maxFeePerGasWei">;
+
+/** The contracts that one kind of call may go to. */
+export interface SettlementContracts {
+  /** Undefined: any. */
+  readonly chainId: number | undefined;
+  readonly addresses: readonly Address[];
+}
 
 /** What a key pays with one nonce. */
 export type CountedPayment = Pick<Slot, "id" | "chainId" | "sender" | "nonce" | "call" | "outflow">;

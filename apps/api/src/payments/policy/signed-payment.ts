@@ -48,12 +48,12 @@ export async function isSignedNoop(
  * @throws RpcFault on a non-EVM chain: it is not known
  */
 export async function isGenuine(
-  { chains }: Pick<WorkerServices, "chains">,
+  { chains }: Partial<Pick<WorkerServices, "chains">>,
   slot: Pick<SlotPlan, "chainId" | "sender" | "leg" | "call" | "outflow"> & { readonly nonce: number },
   attempt: Attempt,
 ): Promise<boolean> {
   const { kind, raw, txHash } = attempt;
-  const connection = chains.nonEvm(slot.chainId)?.connection;
+  const connection = chains?.nonEvm?.(slot.chainId)?.connection;
   if (connection !== undefined)
     return await connection.isPayment(nonEvmAttemptOf(attempt), paymentOf(slot, kind));
   if (keccak256(raw) !== txHash || !hasFeesOf(attempt)) return false;
