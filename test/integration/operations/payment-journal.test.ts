@@ -171,7 +171,10 @@ test.each<readonly [string, (entry: JournalEntry) => JournalEntry]>([
   ],
   [
     "the id of another transaction",
-    (entry) => ({ ...entry, attempts: entry.attempts.map((one) => ({ ...one, txHash: `0x${"77".repeat(32)}` })) }),
+    (entry) => ({
+      ...entry,
+      attempts: entry.attempts.map((one) => ({ ...one, txHash: `0x${"77".repeat(32)}` })),
+    }),
   ],
   [
     "another request",

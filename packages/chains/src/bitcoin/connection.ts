@@ -196,7 +196,9 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
     if (!isDue || txId !== `0x${txid}` || !rest.every(({ script }) => own.includes(script))) return false;
     const spent = await reads.spentBy(inputs);
     if (spent === undefined || spent.length !== inputs.length) return false;
-    return spent.some(({ script }) => script === ownScript) && spent.every(({ script }) => own.includes(script));
+    return (
+      spent.some(({ script }) => script === ownScript) && spent.every(({ script }) => own.includes(script))
+    );
   };
 
   // A transfer from the recipient to themselves does not count as a payment.

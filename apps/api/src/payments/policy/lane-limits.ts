@@ -37,10 +37,7 @@ export function hasDailyLimit({ spendingLimits = [] }: Pick<WorkerServices, "spe
   return spendingLimits.some(({ dayUsd }) => dayUsd !== undefined);
 }
 
-type Keys = Pick<
-  WorkerServices,
-  "signer" | "executor" | "depositAddressOperator" | "payoutContracts"
-> &
+type Keys = Pick<WorkerServices, "signer" | "executor" | "depositAddressOperator" | "payoutContracts"> &
   Partial<Pick<WorkerServices, "chains">>;
 
 /** The key of an account. Undefined: none of the service's keys. */

@@ -15,10 +15,7 @@ import { knownPrice } from "./value.ts";
 
 /** Reads what the database says about a leg, in the commit that reserves or signs its payment. */
 
-export type FactServices = Pick<
-  WorkerServices,
-  "chains" | "prices" | "hubContracts" | "payoutContracts"
->;
+export type FactServices = Pick<WorkerServices, "chains" | "prices" | "hubContracts" | "payoutContracts">;
 
 /** How much more than quoted a fill may pay: prices and deposits differ from the quote. */
 const MAX_FILL_FACTOR = 2n;

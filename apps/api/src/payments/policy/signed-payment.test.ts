@@ -43,8 +43,14 @@ test.each<readonly [string, () => Promise<Attempt>]>([
   ["of another key", async () => await signed("pay", { by: other })],
   ["of another nonce", async () => await signed("pay", { nonce: 8 })],
   ["of another call", async () => await signed("pay", { sent: { ...call, to: someAddress() } })],
-  ["of a payment that is called a cancel transaction", async () => ({ ...(await signed("pay")), kind: "noop" })],
-  ["of a cancel transaction that is called a payment", async () => ({ ...(await signed("noop")), kind: "pay" })],
+  [
+    "of a payment that is called a cancel transaction",
+    async () => ({ ...(await signed("pay")), kind: "noop" }),
+  ],
+  [
+    "of a cancel transaction that is called a payment",
+    async () => ({ ...(await signed("noop")), kind: "pay" }),
+  ],
   ["with the hash of another transaction", async () => ({ ...(await signed("pay")), txHash: someHash() })],
   ["with other fees", async () => ({ ...(await signed("pay")), maxFeePerGas: 1_000n })],
   ["that nobody signed", async () => ({ ...(await signed("pay")), raw: "0x02" as Hex })],

@@ -50,6 +50,16 @@ export function spentMemory(): SpentMemory {
 
 /** Differs if any part of the row that decides what is paid does. */
 function identityOf({ id, chainId, sender, nonce, call, outflow }: CountedPayment): string {
-  const parts = [id, chainId, sender, nonce, call.to, call.data, call.value, outflow.currency, outflow.amount];
+  const parts = [
+    id,
+    chainId,
+    sender,
+    nonce,
+    call.to,
+    call.data,
+    call.value,
+    outflow.currency,
+    outflow.amount,
+  ];
   return createHash("sha256").update(parts.map(String).join(" ").toLowerCase()).digest("base64");
 }
