@@ -179,6 +179,47 @@ test.each(["expiring", "outputs"] as const)(
   },
 );
 
+test.each<readonly [string, (entry: JournalEntry) => JournalEntry]>([
+  [
+    "twice the amount",
+    ({ plan, ...entry }) => ({
+      ...entry,
+      plan: { ...plan, outflow: { ...plan.outflow, amount: plan.outflow.amount * 2n } },
+    }),
+  ],
+  [
+    "the id of another transaction",
+    (entry) => ({
+      ...entry,
+      attempts: entry.attempts.map((one) => ({ ...one, txHash: `0x${"77".repeat(32)}` })),
+    }),
+  ],
+  [
+    "another request",
+    ({ plan, ...entry }) => ({
+      ...entry,
+      plan: { ...plan, call: { ...plan.call, data: `0x${"78".repeat(32)}` } },
+    }),
+  ],
+])("refuses a journal entry with %s, and restores the payment once the entry is right", async (_, forge) => {
+  const world = await startNonEvmWorld();
+  opened.push(async () => await world.stop());
+  const journal = await aJournal();
+  const by = { ...world.services, journal };
+  for (const connected of by.chains.nonEvmChains) await openNonEvmLane(by, connected);
+  const agreed = await lostFill(world, by);
+  const entries: PaymentJournal["entries"] = async (...asked) => (await journal.entries(...asked)).map(forge);
+  const forged = { ...by, journal: { ...journal, entries } };
+  for (let round = 0; round < 4; round++) await openAndRound(world, forged);
+  expect((await world.request(agreed.requestId)).state.name).toBe("fillable");
+  expect(await by.reads.slotOfLeg("fill", agreed.requestId)).toBeUndefined();
+  expect(world.events.of("payment_restored")).toEqual([]);
+  expect(world.events.of("journal_entry_refused").length).toBeGreaterThan(0);
+  for (let round = 0; round < 12; round++) await openAndRound(world, by);
+  expect((await world.status(agreed.requestId)).status).toBe("success");
+  expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
+});
+
 test("holds a non-EVM lane after a failover that also lost the journal, until the operator opens it", async () => {
   const world = await startNonEvmWorld();
   opened.push(async () => await world.stop());

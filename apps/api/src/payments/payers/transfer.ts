@@ -8,6 +8,7 @@ import { journaled } from "../journaled.ts";
 import { isMappedOnHub, signedMappingOf } from "../non-evm/solver-mapping.ts";
 import { noteSent, type ToSend } from "../note-sent.ts";
 import { maySign } from "../policy/may-sign.ts";
+import { isGenuine } from "../policy/signed-payment.ts";
 import { attemptFacts, factsOf } from "../slot-facts.ts";
 import { asError } from "../../db/together-or-alone.ts";
 import { transferFunds } from "./covers.ts";
@@ -141,7 +142,8 @@ async function signTransfer(
   one: ToSign,
 ): Promise<Attempt | Unsigned> {
   const { slot, isNew, move } = one;
-  const origin = slot.attempts.length > 0 ? "repeated" : isNew === true ? "reserved" : "stored";
+  const isRepeated = move.attempt === "pay" && (await hasPaid(services, slot));
+  const origin = isRepeated ? "repeated" : isNew === true ? "reserved" : "stored";
   if (move.attempt === "pay" && !(await maySign(services, slot, origin)))
     return origin === "repeated" ? "refused" : "moved";
   return await inTurn(connected, async () => {
@@ -153,6 +155,13 @@ async function signTransfer(
       `not signed: other processes signed payments on ${connected.chain.name} first each time; it is tried again`,
     );
   });
+}
+
+/** Whether this key has signed this very payment before. Rows alone prove no signature. @throws RpcFault */
+async function hasPaid(services: WorkerServices, slot: Slot): Promise<boolean> {
+  for (const attempt of slot.attempts)
+    if (attempt.kind === "pay" && (await isGenuine(services, slot, attempt))) return true;
+  return false;
 }
 
 async function trySigning(
