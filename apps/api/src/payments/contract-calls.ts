@@ -251,11 +251,15 @@ const NO_FUNDS: LaneFunds = {
   balance: () => ({ amount: 0n, blockNumber: 0n }),
 };
 
-/** Legs without a request use none of the engine's other services. */
+/**
+ * Legs without a request use none of the engine's other services. No watcher restores these lanes from the
+ * journal, and a lost call has no effect twice, so it is not entered.
+ */
 function asEngine(services: CallServices, signer?: Signer): WorkerServices {
   return {
     ...services,
     signer,
+    journal: undefined,
     executor: undefined,
     depositAddressOperator: undefined,
   } as CallServices as WorkerServices;
