@@ -65,7 +65,7 @@ export async function sendContractCall(
   const [amount, prices] = await Promise.all([on.nativeBalance(sender), connection.reader.gasPrices()]);
   const lane = { chainId: chain.id, sender };
   const funds = { ...lane, native: NATIVE_CURRENCY, balance: () => ({ amount, blockNumber }) };
-  const payer = evmPayerOn(asEngine(services, signer), on, funds);
+  const payer = callPayer(asEngine(services, signer), on, funds);
   return await pay(asEngine(services, signer), payer, { ...wantedCall(lane, wanted, prices), checkedAtMs });
 }
 
@@ -216,7 +216,7 @@ async function careForLane(
     }),
   );
   const engine = asEngine(services, signer);
-  const { faults } = await takeCare(engine, evmPayerOn(engine, on, NO_FUNDS), cases, head.number);
+  const { faults } = await takeCare(engine, callPayer(engine, on, NO_FUNDS), cases, head.number);
   if (faults.length > 0) throw faults[0];
 }
 
@@ -252,14 +252,18 @@ const NO_FUNDS: LaneFunds = {
 };
 
 /**
- * Legs without a request use none of the engine's other services. No watcher restores these lanes from the
- * journal, and a lost call has no effect twice, so it is not entered.
+ * Pays without the journal: no watcher restores these lanes, so an entry without its slot would refuse the
+ * next nonce forever. A lost call has no effect twice.
  */
+function callPayer({ journal: _, ...services }: WorkerServices, on: CalledChain, funds: LaneFunds): Payer {
+  return evmPayerOn(services, on, funds);
+}
+
+/** Legs without a request use none of the engine's other services. */
 function asEngine(services: CallServices, signer?: Signer): WorkerServices {
   return {
     ...services,
     signer,
-    journal: undefined,
     executor: undefined,
     depositAddressOperator: undefined,
   } as CallServices as WorkerServices;
