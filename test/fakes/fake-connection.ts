@@ -68,6 +68,12 @@ export function createFakeConnection(
         const raw = fakeBytes(made);
         return { raw, txId: chain.idOf(raw), fee: made.fee, madeAtMs: now() };
       }),
+    isPayment: ({ raw, txId }, { recipient, currency, amount, orderId }) =>
+      ask("isPayment", () => {
+        const { to, id, ...made } = paymentIn(raw);
+        const isSame = made.currency === currency && made.amount === amount && to === recipient;
+        return isSame && id === orderId && txId === chain.idOf(raw);
+      }),
     send: ({ raw }) =>
       ask("send", () => {
         if (chain.refusal !== undefined) return { refused: chain.refusal };

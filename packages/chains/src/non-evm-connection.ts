@@ -57,6 +57,12 @@ export interface NonEvmConnection {
    */
   refusalOf(payment: Omit<NonEvmPayment, "orderId">): Promise<string | undefined>;
   /**
+   * Whether an attempt's bytes are this payment of the solver, and `txId` is their id. Rows and journals prove
+   * no signature. A payment to the solver itself is one that cancels.
+   * @throws RpcFault
+   */
+  isPayment(attempt: NonEvmAttempt, payment: NonEvmPayment): Promise<boolean>;
+  /**
    * Sends signed bytes to the network; may be repeated at any time. `refused`: the network will never accept
    * these bytes (which does not prove that it did not accept them before).
    *

@@ -12,6 +12,7 @@ import {
 import { BitcoinRefusal, startBitcoin, type RunningBitcoin } from "@causeway/simulators/bitcoin";
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { acceptedPayments } from "../../support/other-payments.ts";
 import {
   anAttestationChain,
   anOwner,
@@ -224,6 +225,9 @@ test("an oracle attests the adapter's payment once, however often it is broadcas
   expect(await connection.refusalOf(payment)).toBeUndefined();
   expect(await connection.paymentCost(NATIVE, recipient.bytes)).toBeGreaterThan(100n);
   const attempt = await connection.prepare(payment, [], []);
+  expect(await acceptedPayments(connection, attempt, payment)).toEqual(["itself"]);
+  const back = { ...payment, recipient: connection.solver, orderId: undefined };
+  expect(await connection.isPayment(await connection.prepare(back, [attempt], []), back)).toBe(true);
   expect(await connection.outcome(attempt)).toEqual({ kind: "unseen" });
   expect(await connection.send(attempt)).toBe("sent");
   expect(await connection.send(attempt)).toBe("sent");

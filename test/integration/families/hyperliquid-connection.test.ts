@@ -23,6 +23,7 @@ import { startExchange, type RunningExchange } from "@causeway/simulators/hyperl
 import { randomBytes } from "node:crypto";
 import { privateKeyToAddress } from "viem/accounts";
 import { afterEach, beforeEach, expect, test } from "vitest";
+import { acceptedPayments } from "../../support/other-payments.ts";
 import { nonEvmConnectionContract } from "../../contracts/non-evm-connection.ts";
 import { payingConnection } from "../../support/paying-connection.ts";
 
@@ -440,6 +441,9 @@ test("reposting a payment whose outcome a flood hides pays once, and it is never
   expect(await connection.outcome(attempt)).toEqual({ kind: "unseen" });
   const second = await connection.prepare(payment, [attempt], []);
   const back = await connection.prepare({ ...payment, recipient: solver }, [attempt, second], []);
+  expect(await acceptedPayments(connection, second, payment)).toEqual(["itself", "order"]);
+  expect(await connection.isPayment(back, { ...payment, recipient: solver })).toBe(true);
+  expect(await connection.isPayment(back, payment)).toBe(false);
   for (const one of [attempt, second, back]) expect(await connection.send(one)).toHaveProperty("refused");
   expect(exchange.control.balance(recipient)).toBe("0.01");
   time += 5 * DAY_MS;

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { acceptedPayments } from "../../support/other-payments.ts";
 import {
   InsufficientInventory,
   type PayingConnection,
@@ -422,7 +423,13 @@ test("available balances exclude what pending payments still hold", async () => 
     ]),
   );
   const to = world.recipients[0].address;
-  const [held] = [await own.prepare(aPayment(to, { currency, amount: 6n }), [], [])];
+  const payment = aPayment(to, { currency, amount: 6n });
+  const held = await own.prepare(payment, [], []);
+  expect(await acceptedPayments(own, held, payment)).toEqual(["itself"]);
+  // Signed by another account.
+  expect(await acceptedPayments(connection, held, payment)).toEqual([]);
+  const lamports = aPayment(to);
+  expect(await acceptedPayments(own, await own.prepare(lamports, [], []), lamports)).toEqual(["itself"]);
   await expect(own.prepare(aPayment(to, { currency, amount: 5n }), [], [held.raw])).rejects.toThrow(
     InsufficientInventory,
   );

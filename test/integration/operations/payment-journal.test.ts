@@ -1,8 +1,10 @@
+import { rawKeySigner } from "@causeway/attest";
 import type { Address, Hex } from "@causeway/domain";
 import { afterEach, expect, test } from "vitest";
 import type { Attempt, Slot } from "../../../apps/api/src/db/records.port.ts";
 import { FormerPrimary } from "../../../apps/api/src/db/server-replaced.port.ts";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
+import { holdBehind } from "../../../apps/api/src/payments/hold-behind.ts";
 import { openNonEvmLane } from "../../../apps/api/src/payments/non-evm/open-lane.ts";
 import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
 import { connectJournal } from "../../../apps/api/src/payments/payment-journal.adapter.ts";
@@ -118,6 +120,20 @@ test("refuses payments of a process whose database was replaced by a newer prima
   await other.enter([aPayment(2)], 0);
 });
 
+test("holds the lane of a former key of which the journal knows more than the database", async () => {
+  const world = await startEngineWorld();
+  opened.push(async () => await world.stop());
+  const { services, destination } = world;
+  const former = services.signer;
+  const lane = { chainId: destination.chain.id, sender: former.address };
+  const journal = await aJournal();
+  const { slot, attempt } = aPayment(50);
+  await journal.enter([{ slot: { ...slot, ...lane }, attempt }], 0);
+  const signer = rawKeySigner(`0x${"e3".repeat(32)}`);
+  await holdBehind({ ...services, journal, signer, formerSigners: [former] });
+  expect((await services.reads.lane(lane.chainId, lane.sender))?.isReconciled).toBe(false);
+});
+
 /** A request on non-EVM chains whose fill was sent, and whose rows a failover then lost. */
 async function lostFill(
   world: NonEvmWorld,
@@ -178,6 +194,47 @@ test.each(["expiring", "outputs"] as const)(
     expect((await world.status(next.requestId)).status).toBe("success");
   },
 );
+
+test.each<readonly [string, (entry: JournalEntry) => JournalEntry]>([
+  [
+    "twice the amount",
+    ({ plan, ...entry }) => ({
+      ...entry,
+      plan: { ...plan, outflow: { ...plan.outflow, amount: plan.outflow.amount * 2n } },
+    }),
+  ],
+  [
+    "the id of another transaction",
+    (entry) => ({
+      ...entry,
+      attempts: entry.attempts.map((one) => ({ ...one, txHash: `0x${"77".repeat(32)}` })),
+    }),
+  ],
+  [
+    "another request",
+    ({ plan, ...entry }) => ({
+      ...entry,
+      plan: { ...plan, call: { ...plan.call, data: `0x${"78".repeat(32)}` } },
+    }),
+  ],
+])("refuses a journal entry with %s, and restores the payment once the entry is right", async (_, forge) => {
+  const world = await startNonEvmWorld();
+  opened.push(async () => await world.stop());
+  const journal = await aJournal();
+  const by = { ...world.services, journal };
+  for (const connected of by.chains.nonEvmChains) await openNonEvmLane(by, connected);
+  const agreed = await lostFill(world, by);
+  const entries: PaymentJournal["entries"] = async (...asked) => (await journal.entries(...asked)).map(forge);
+  const forged = { ...by, journal: { ...journal, entries } };
+  for (let round = 0; round < 4; round++) await openAndRound(world, forged);
+  expect((await world.request(agreed.requestId)).state.name).toBe("fillable");
+  expect(await by.reads.slotOfLeg("fill", agreed.requestId)).toBeUndefined();
+  expect(world.events.of("payment_restored")).toEqual([]);
+  expect(world.events.of("journal_entry_refused").length).toBeGreaterThan(0);
+  for (let round = 0; round < 12; round++) await openAndRound(world, by);
+  expect((await world.status(agreed.requestId)).status).toBe("success");
+  expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
+});
 
 test("holds a non-EVM lane after a failover that also lost the journal, until the operator opens it", async () => {
   const world = await startNonEvmWorld();

@@ -56,6 +56,7 @@ export type EventName =
   | "nonce_gap_filled"
   | "payment_unrecorded"
   | "payment_restored"
+  | "journal_entry_refused"
   | "lane_held"
   | "journal_fault"
   | "transition_rejected"

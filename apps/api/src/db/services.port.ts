@@ -1,5 +1,6 @@
 import type { Signer } from "@causeway/attest";
 import type { PayingConnection } from "@causeway/chains";
+import type { Address } from "@causeway/domain";
 import type { AppBalancePolicy } from "../balances/app-balance.port.ts";
 import type { BalanceReads } from "../balances/balance-reads.port.ts";
 import type { ChainDirectory } from "../chains/chains.port.ts";
@@ -16,7 +17,7 @@ import type { QuotePolicy } from "../markets/quote-policy.port.ts";
 import type { Reads } from "./reads.port.ts";
 import type { UnitOfWork } from "./unit-of-work.port.ts";
 import type { PayTogether } from "../payments/wanted.port.ts";
-import type { SpendingLimit, SpentMemory } from "../payments/policy/limits.port.ts";
+import type { SettlementContracts, SpendingLimit, SpentMemory } from "../payments/policy/limits.port.ts";
 import type { PaymentJournal } from "../payments/payment-journal.port.ts";
 import type { PlanFaults } from "../payments/plan-faults.port.ts";
 
@@ -69,6 +70,10 @@ export interface Services {
   readonly payTogether?: PayTogether;
   /** Limits of what keys may sign. Absent: none. */
   readonly spendingLimits?: readonly SpendingLimit[];
+  /** Contracts that settlement calls, on the hub's chain. Absent: any, as settlement says. */
+  readonly hubContracts?: SettlementContracts;
+  /** Contracts that the allocator's account calls. Absent: this process makes no payouts. */
+  readonly payoutContracts?: readonly Address[];
   /** What this process has signed today. Absent: only the database counts it. */
   readonly spentMemory?: SpentMemory;
   /** Absent: payments that a failover loses are only found on EVM chains, once they are mined. */

@@ -1,10 +1,13 @@
+import type { ReceiptFact } from "@causeway/chains";
 import type { RequestId } from "@causeway/domain";
+import { keccak256 } from "viem";
 import type { Attempt, RequestRecord, Slot } from "../db/records.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import { kindOf } from "./legs/index.ts";
 import type { LegContext } from "./legs/leg-kind.ts";
 import type { Move } from "./moves.ts";
 import { hasDailyLimit } from "./policy/lane-limits.ts";
+import { isSignedNoop, isSignedPayment } from "./policy/signed-payment.ts";
 import { factsOf } from "./slot-facts.ts";
 import { togetherOrAlone } from "../db/together-or-alone.ts";
 
@@ -106,6 +109,7 @@ async function apply(moment: LegContext, outcome: Outcome): Promise<Partial<Slot
       return await applyMined(moment, outcome);
     case "orphaned": {
       await tx.lanes.setOpen(slot.id);
+      services.spentMemory?.noteUnpaid(slot, false);
       // The bytes are the same, so they can pay only once; they are sent again immediately.
       await tx.lanes.forgetBroadcasts([slot.id]);
       const attempt = minedAttemptOf(slot);
@@ -125,8 +129,10 @@ async function apply(moment: LegContext, outcome: Outcome): Promise<Partial<Slot
       // It did not pay, so its day no longer counts it.
       if (hasDailyLimit(services)) {
         await tx.policy.giveBack(slot.id);
-        services.spentMemory?.giveBack(slot.id);
+        services.spentMemory?.giveBack(slot);
       }
+      // The leg is planned again or ends another way: only a new plan can be held.
+      await tx.policy.release(slot.leg.kind, [slot.leg.id]);
       await kindOf(slot).dead(moment, outcome.reason);
       tx.events.alarm("slot_dead", { ...factsOf(slot), reason: outcome.reason, why: outcome.why });
       return { state: "dead" };
@@ -155,6 +161,7 @@ async function applyMined(
   // The chain may give it an id that its signer could not know.
   if (seen.txHash !== txHash) await tx.lanes.renameAttempt(slot.id, n, txHash);
   const attempt = { ...seen, txHash };
+  services.spentMemory?.noteUnpaid(slot, await provesUnpaid(slot, attempt, receipt));
   const cost = { gasUsed, effectiveGasPrice };
   const atMs = services.clock.nowMs();
   await tx.lanes.setMined(slot.id, { attempt: n, blockNumber, blockHash, status, ...cost, atMs });
@@ -168,6 +175,13 @@ async function applyMined(
   };
   const attempts = slot.attempts.map((one) => (one.n === n ? attempt : one));
   return { state: "mined", ...mined, ...cost, attempts };
+}
+
+/** Whether bytes that the lane's key signed used the nonce without paying. Rows alone do not prove it. */
+async function provesUnpaid(slot: Slot, { raw, txHash }: Attempt, { status }: ReceiptFact): Promise<boolean> {
+  if (keccak256(raw) !== txHash) return false;
+  if (await isSignedNoop(raw, slot)) return true;
+  return status !== "success" && (await isSignedPayment(raw, slot));
 }
 
 function minedAttemptOf({ id, attempts, minedAttempt }: Slot): Attempt {

@@ -12,6 +12,7 @@ import { kindOf } from "./legs/index.ts";
 import type { LaneFacts, MovePolicy, Observation } from "./moves.ts";
 import { payWith } from "./pay-together.ts";
 import { evmPayerOn, observeMined, observeOpen, observeUsed, type Trail } from "./payers/evm.ts";
+import { maxFee } from "./payers/before-signing.ts";
 import type { LaneFunds } from "./payers/funds.port.ts";
 import { payerOf } from "./payers/index.ts";
 import type { Payer } from "./payers/payer.ts";
@@ -24,7 +25,10 @@ import type { Sent } from "./wanted.port.ts";
  * account, `careForCalls` and `careForCallsOf` read in each round from the node what the chain shows.
  */
 
-export type CallServices = Pick<Services, "clock" | "events" | "uow" | "reads" | "spendingLimits">;
+export type CallServices = Pick<
+  Services,
+  "clock" | "events" | "uow" | "reads" | "spendingLimits" | "hubContracts" | "payoutContracts"
+>;
 
 type CallPolicy = Omit<MovePolicy, "orphanedAfterMs">;
 
@@ -65,7 +69,7 @@ export async function sendContractCall(
   const [amount, prices] = await Promise.all([on.nativeBalance(sender), connection.reader.gasPrices()]);
   const lane = { chainId: chain.id, sender };
   const funds = { ...lane, native: NATIVE_CURRENCY, balance: () => ({ amount, blockNumber }) };
-  const payer = evmPayerOn(asEngine(services, signer), on, funds);
+  const payer = callPayer(asEngine(services, signer), on, funds, () => maxFee(prices, undefined));
   return await pay(asEngine(services, signer), payer, { ...wantedCall(lane, wanted, prices), checkedAtMs });
 }
 
@@ -216,7 +220,8 @@ async function careForLane(
     }),
   );
   const engine = asEngine(services, signer);
-  const { faults } = await takeCare(engine, evmPayerOn(engine, on, NO_FUNDS), cases, head.number);
+  const payer = callPayer(engine, on, NO_FUNDS, () => prices && maxFee(prices, undefined));
+  const { faults } = await takeCare(engine, payer, cases, head.number);
   if (faults.length > 0) throw faults[0];
 }
 
@@ -250,6 +255,19 @@ const NO_FUNDS: LaneFunds = {
   native: NATIVE_CURRENCY,
   balance: () => ({ amount: 0n, blockNumber: 0n }),
 };
+
+/**
+ * Pays without the journal: no watcher restores these lanes, so an entry without its slot would refuse the
+ * next nonce forever. A lost call has no effect twice.
+ */
+function callPayer(
+  { journal: _, ...services }: WorkerServices,
+  on: CalledChain,
+  funds: LaneFunds,
+  maxFeePerGas: () => bigint | undefined,
+): Payer {
+  return evmPayerOn(services, on, funds, maxFeePerGas);
+}
 
 /** Legs without a request use none of the engine's other services. */
 function asEngine(services: CallServices, signer?: Signer): WorkerServices {

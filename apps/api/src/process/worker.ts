@@ -24,7 +24,7 @@ import { reconcileRequests } from "../reconcile/reconcile-requests.ts";
 import { makePartitionsAhead } from "../requests/event-partitions.postgres.ts";
 import { requestsUnderWay } from "../requests/requests-under-way.postgres.ts";
 import { settlementReads } from "../settlement/settlement-reads.postgres.ts";
-import { startSettlement } from "../settlement/settlement.wiring.ts";
+import { hubContractsOf, startSettlement } from "../settlement/settlement.wiring.ts";
 import { depositoryGauge, hubGauge, workerGauges } from "../telemetry/worker-gauges.wiring.ts";
 import { startWatchers } from "../watch/watch.wiring.ts";
 import { catalog } from "./catalog.job.ts";
@@ -60,6 +60,7 @@ export async function startWorker(
     slotsInHand: new Set<string>(),
     spendingLimits,
     spentMemory: spentMemory(),
+    hubContracts: hubContractsOf(config.settlement),
     journal: await startJournal(context),
   };
   const paying = { ...signing, payTogether: groupedPayments(signing), fillsAhead: createFillsAhead() };

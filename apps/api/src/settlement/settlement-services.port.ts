@@ -19,7 +19,7 @@ export interface KnownChains {
 /** Dependencies of settlement; quotes, fills and refunds use none of them. */
 export interface SettlementServices extends Pick<
   WorkerServices,
-  "clock" | "events" | "signer" | "formerSigners" | "uow" | "reads"
+  "clock" | "events" | "signer" | "formerSigners" | "uow" | "reads" | "hubContracts" | "payoutContracts"
 > {
   readonly chains: KnownChains;
   readonly hub: HubChain;

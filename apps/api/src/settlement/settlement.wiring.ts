@@ -3,6 +3,7 @@ import type { ObserveEndpoint } from "../chains/observe-endpoint.port.ts";
 import type { ApiConfig, SettlementConfig } from "../config/config.ts";
 import type { Lead } from "../db/leadership.port.ts";
 import { sendSolverCall } from "../payments/index.ts";
+import type { SettlementContracts } from "../payments/policy/limits.port.ts";
 import type { Sql } from "../db/pool.postgres.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import { restrictSigners } from "./restrict-signers.adapter.ts";
@@ -33,6 +34,7 @@ export function settlementServices(
   });
   return {
     ...services,
+    hubContracts: hubContractsOf(config),
     hub: restrictSigners(hub, config.signers),
     oracles: config.oracles.map(({ url, apiKey }) =>
       createHttpOracle({ url, apiKey: apiKey?.reveal() }, { timeoutMs: config.oracleTimeoutMs }),
@@ -40,6 +42,13 @@ export function settlementServices(
     settlement,
     settlementPolicy: config.policy,
   };
+}
+
+/** The contracts that the solver's calls on the hub go to. @param config undefined: there is no hub */
+export function hubContractsOf(config: Pick<SettlementConfig, "hub"> | undefined): SettlementContracts {
+  if (config === undefined) return { chainId: undefined, addresses: [] };
+  const { chainId, oracleAddress, genericMappingAddress } = config.hub;
+  return { chainId, addresses: [oracleAddress, ...(genericMappingAddress ? [genericMappingAddress] : [])] };
 }
 
 /** What a worker that settles shows in its metrics. */

@@ -7,6 +7,7 @@ import type { EventName } from "../db/events.port.ts";
 export const CRITICAL_ALARMS = [
   "deposit_exposed",
   "payment_unrecorded",
+  "journal_entry_refused",
   "nonce_spent_elsewhere",
   "nonce_unexplained",
   "nonce_contradicted",

@@ -186,6 +186,28 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
     return { raw: `0x${hexOf(bytes)}`, txId: `0x${txid}`, fee, madeAtMs: options.now() };
   };
 
+  // The id commits to the outputs that are spent: a transaction that spends the solver's is signed by it once
+  // it is in a block, whatever the witness of these bytes says.
+  const isPayment = async (
+    { raw, txId }: NonEvmAttempt,
+    { recipient, amount, orderId, sweeps: keyId }: NonEvmPayment,
+  ): Promise<boolean> => {
+    const { txid, inputs, outputs } = transactionOf(raw);
+    const due = paymentOutputs(scriptOfAddress(recipient), amount, orderId);
+    const of = keyId === undefined ? undefined : sweeps.addresses?.addressOf(keyId);
+    const own = [ownScript, ...(of === undefined ? [] : [scriptOfAddress(of)])];
+    const isDue = due.every(
+      ({ script, amount: sats }, at) => outputs[at]?.script === script && outputs[at].amount === sats,
+    );
+    const rest = outputs.slice(due.length);
+    if (!isDue || txId !== `0x${txid}` || !rest.every(({ script }) => own.includes(script))) return false;
+    const spent = await reads.spentBy(inputs);
+    if (spent === undefined || spent.length !== inputs.length) return false;
+    return (
+      spent.some(({ script }) => script === ownScript) && spent.every(({ script }) => own.includes(script))
+    );
+  };
+
   // A transfer from the recipient to themselves does not count as a payment.
   const refusal = (payment: Omit<NonEvmPayment, "orderId">): string | undefined => {
     if (payment.recipient === solver) return "recipient must differ from the payer";
@@ -234,6 +256,7 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
       return feeFor(vsizeOf(USUAL_INPUTS, [to, textScript(ANY_ID), ownScript]), await rate());
     },
     refusalOf: async (payment) => await Promise.resolve(refusal(payment)),
+    isPayment: async (attempt, payment) => await isPayment(attempt, payment),
     send: async ({ raw }) => {
       const answers = await Promise.allSettled(transports.map(async (one) => await sendTo(one, raw)));
       const results = answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));

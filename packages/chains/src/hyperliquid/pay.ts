@@ -1,5 +1,6 @@
 import {
   exchangeCurrency,
+  exchangeNonceOf,
   exchangeNonceWindow,
   exchangeSigningProfiles,
   hyperliquidActionId,
@@ -40,6 +41,7 @@ import {
   encodeSignedAction,
   idOfSigned,
   nonceOfSigned,
+  signerOf,
   signExchangeAction,
 } from "./signed-action.ts";
 import {
@@ -56,6 +58,7 @@ export interface NonEvmPayments {
   refusalOf(payment: Omit<NonEvmPayment, "orderId">): Promise<string | undefined>;
   /** Makes payments signed by this key of the solver. */
   prepareWith(privateKey: Hex32): PayingConnection["prepare"];
+  isPayment(attempt: NonEvmAttempt, payment: NonEvmPayment): Promise<boolean>;
   send(attempt: NonEvmAttempt): Promise<"sent" | { readonly refused: string }>;
   outcome(attempt: NonEvmAttempt): Promise<NonEvmOutcome>;
 }
@@ -334,6 +337,19 @@ export function createPayments(options: NonEvmPaymentsOptions): NonEvmPayments {
         nonce: Number(nonce),
       });
       return await attemptOf(privateKey, action, fee);
+    },
+
+    isPayment: async ({ raw, txId }, { recipient, currency, amount }) => {
+      const signed = decodeSignedAction(raw);
+      const { action } = signed;
+      if (txId !== idOfSigned(raw) || signed.nonce !== exchangeNonceOf(action)) return false;
+      if ((await signerOf(signed, profile)) !== solver) return false;
+      if (action[profile.chainField] !== network || action["fromSubAccount"] !== "") return false;
+      if (action["type"] !== "sendAsset" || action["destination"] !== recipient) return false;
+      if (recipient === solver) return true;
+      const holding = await holdingIn(currency);
+      if (holding === undefined || action["destinationDex"] !== action["sourceDex"]) return false;
+      return outflowOf(raw, holding) === amount;
     },
 
     send: async (attempt) => {

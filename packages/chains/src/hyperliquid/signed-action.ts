@@ -4,13 +4,15 @@ import {
   exchangeTypedData,
   hyperliquidActionId,
   keccakOf,
+  parseAddress,
   toHex,
+  type Address,
   type ExchangeAction,
   type ExchangeSigningProfile,
   type Hex,
   type Hex32,
 } from "@causeway/domain";
-import { parseSignature } from "viem";
+import { parseSignature, recoverTypedDataAddress, serializeSignature } from "viem";
 import { signTypedData } from "viem/accounts";
 
 /** What is posted to Hyperliquid: an action, its nonce again, and the signature. */
@@ -30,6 +32,18 @@ export async function signExchangeAction(
   const signed = await signTypedData({ privateKey, domain, types, primaryType, message: value });
   const { r, s, yParity } = parseSignature(signed);
   return { action, nonce: exchangeNonceOf(action), signature: { r, s, v: 27 + yParity } };
+}
+
+/** The account that signed an action. */
+export async function signerOf(
+  { action, signature: { r, s, v } }: SignedAction,
+  profile: ExchangeSigningProfile,
+): Promise<Address | undefined> {
+  const { domain, types, primaryType, value } = exchangeTypedData(profile, action);
+  const signature = serializeSignature({ r, s, yParity: v - 27 });
+  return parseAddress(
+    await recoverTypedDataAddress({ domain, types, primaryType, message: value, signature }),
+  );
 }
 
 /** The body of a post as bytes in hex, the format of stored attempts. */

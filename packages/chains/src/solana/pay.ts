@@ -1,4 +1,5 @@
 import { randomInt } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import { bytesOf, decodeAddress, nativeCurrency, type Hex, type TxHash } from "@causeway/domain";
 import { getBase58Decoder } from "@solana/kit";
 import { inconsistent } from "@causeway/families";
@@ -10,6 +11,7 @@ import {
 } from "../non-evm-connection.ts";
 import {
   associatedTokenAddress,
+  COMPUTE_BUDGET_PROGRAM,
   TOKEN_PROGRAM,
   TOKEN_PROGRAMS,
   type AccountFact,
@@ -26,7 +28,14 @@ import {
 } from "./payment-instructions.ts";
 import type { NonEvmReads } from "./reads.ts";
 import type { SolanaRpc } from "./rpc.ts";
-import { readPayment, signPayment, takenBy, type Payer } from "./sign-payment.ts";
+import {
+  readPayment,
+  signedInstructions,
+  signPayment,
+  takenBy,
+  type Payer,
+  type SignedInstruction,
+} from "./sign-payment.ts";
 
 /** Lamports for each signature of a transaction. */
 const SIGNATURE_FEE = 5_000n;
@@ -68,6 +77,35 @@ export interface PaymentOptions {
   readonly now: () => number;
 }
 
+type Places =
+  | { readonly kind: "lamports"; readonly wallet: string }
+  | {
+      readonly kind: "tokens";
+      readonly wallet: string;
+      readonly token: string;
+      readonly fact: MintFact;
+      readonly from: string;
+      readonly to: string;
+    };
+
+/** What a payment's bytes do after they limited their computing. */
+function payingInstructions(
+  payer: string,
+  places: Places,
+  { amount, orderId }: Pick<NonEvmPayment, "amount" | "orderId">,
+): readonly PlainInstruction[] {
+  const memo = memoInstruction(orderId ?? NO_ORDER);
+  if (places.kind === "lamports") return [memo, lamportTransferInstruction(payer, places.wallet, amount)];
+  const { wallet, token: mint, fact, from, to } = places;
+  const { tokenProgram } = fact;
+  return [
+    createTokensInstruction({ payer, tokens: to, wallet, mint, tokenProgram }),
+    // Directly before the transfer: some accounts take nothing without a word.
+    memo,
+    tokenTransferInstruction({ ...fact, mint, from, to, owner: payer, amount }),
+  ];
+}
+
 /** How the solver pays on a cluster. */
 export function createPayments({ rpc, reads, pdas, payer, now }: PaymentOptions) {
   const mints = new Map<string, MintFact>();
@@ -105,6 +143,23 @@ export function createPayments({ rpc, reads, pdas, payer, now }: PaymentOptions)
     return price < HIGHEST_PRICE ? price : HIGHEST_PRICE;
   }
 
+  /** Where a payment's money is and goes. Undefined: its currency is not a token of this chain. */
+  async function placesOf({
+    recipient,
+    currency,
+  }: Pick<NonEvmPayment, "recipient" | "currency">): Promise<Places | undefined> {
+    const wallet = toBase58(recipient);
+    const token = toBase58(currency);
+    if (token === NATIVE) return { kind: "lamports", wallet };
+    const fact = await knownMint(token);
+    if (fact === undefined) return undefined;
+    const [from, to] = await Promise.all([
+      associatedTokenAddress(payer, token, fact.tokenProgram),
+      associatedTokenAddress(wallet, token, fact.tokenProgram),
+    ]);
+    return { kind: "tokens", wallet, token, fact, from, to };
+  }
+
   /** What a payment needs to know of the chain, read at once. */
   async function plan({ recipient, currency, amount }: Omit<NonEvmPayment, "orderId">) {
     const wallet = toBase58(recipient);
@@ -118,13 +173,10 @@ export function createPayments({ rpc, reads, pdas, payer, now }: PaymentOptions)
         refusal: await lamportRefusal(wallet, account, amount),
       };
     }
-    const fact = await knownMint(token);
-    if (fact === undefined)
+    const places = await placesOf({ recipient, currency });
+    if (places?.kind !== "tokens")
       return { kind: "nothing" as const, refusal: "currency is not a token of this chain" };
-    const [from, to] = await Promise.all([
-      associatedTokenAddress(payer, token, fact.tokenProgram),
-      associatedTokenAddress(wallet, token, fact.tokenProgram),
-    ]);
+    const { fact, from, to } = places;
     const [mint, target, his] = await reads.accounts([token, to, wallet], "confirmed");
     const current = remember(token, mint) ?? fact;
     const refusal =
@@ -228,30 +280,7 @@ export function createPayments({ rpc, reads, pdas, payer, now }: PaymentOptions)
         const fee = priced(price, maxUnits) + rent;
         await checkFunds(planned, fee, reserved);
 
-        const pays: readonly PlainInstruction[] = isTokens
-          ? [
-              createTokensInstruction({
-                payer: payer,
-                tokens: planned.to,
-                wallet: planned.wallet,
-                mint: planned.token,
-                tokenProgram: planned.fact.tokenProgram,
-              }),
-              // Directly before the transfer: some accounts take nothing without a word.
-              memoInstruction(payment.orderId ?? NO_ORDER),
-              tokenTransferInstruction({
-                ...planned.fact,
-                mint: planned.token,
-                from: planned.from,
-                to: planned.to,
-                owner: payer,
-                amount: payment.amount,
-              }),
-            ]
-          : [
-              memoInstruction(payment.orderId ?? NO_ORDER),
-              lamportTransferInstruction(payer, planned.wallet, payment.amount),
-            ];
+        const pays = payingInstructions(payer, planned, payment);
         const taken = new Set(reserved);
         for (;;) {
           const units = maxUnits - randomInt(UNITS.spread);
@@ -264,6 +293,18 @@ export function createPayments({ rpc, reads, pdas, payer, now }: PaymentOptions)
           if (!taken.has(signed.raw)) return { ...signed, fee, madeAtMs: now() };
         }
       },
+
+    isPayment: async (attempt: NonEvmAttempt, payment: NonEvmPayment): Promise<boolean> => {
+      const signed = await signedInstructions(attempt, payer);
+      const due = await placesOf(payment);
+      if (signed === undefined || due === undefined) return false;
+      const [limit, price, ...pays] = signed;
+      const isBudget = [limit, price].every((one) => one?.[0] === COMPUTE_BUDGET_PROGRAM);
+      const expected = payingInstructions(payer, due, payment).map(
+        ({ programId, keys, data }): SignedInstruction => [programId, keys.map(({ pubkey }) => pubkey), data],
+      );
+      return isBudget && isDeepStrictEqual(pays, expected);
+    },
 
     send: async ({ raw }: NonEvmAttempt): Promise<"sent" | { readonly refused: string }> =>
       await reads.send(readPayment(raw).transaction),

@@ -7,11 +7,13 @@ import {
   createTransactionMessage,
   getCompiledTransactionMessageDecoder,
   getTransactionDecoder,
+  getPublicKeyFromAddress,
   getTransactionEncoder,
   pipe,
   setTransactionMessageFeePayer,
   setTransactionMessageLifetimeUsingBlockhash,
   signTransaction,
+  verifySignature,
   type Instruction,
 } from "@solana/kit";
 import type { webcrypto } from "node:crypto";
@@ -103,6 +105,34 @@ export function takenBy(raw: Hex): {
     }
   }
   return { lamports, tokens };
+}
+
+/** An instruction of signed bytes: its program, its accounts in order, and its data in hex. */
+export type SignedInstruction = readonly [programId: string, accounts: readonly string[], data: Hex];
+
+/**
+ * What bytes do that this account alone signed. Undefined: they are not such bytes, `txId` is not their
+ * signature, or accounts are looked up elsewhere.
+ */
+export async function signedInstructions(
+  { raw, txId }: SignedPayment,
+  payer: string,
+): Promise<readonly SignedInstruction[] | undefined> {
+  const { messageBytes, signatures } = getTransactionDecoder().decode(readPayment(raw).transaction);
+  const [[signer, signature] = [], ...others] = Object.entries(signatures);
+  if (signer !== payer || others.length > 0 || !signature || toHex(Uint8Array.from(signature)) !== txId)
+    return undefined;
+  const key = await getPublicKeyFromAddress(address(payer));
+  if (!(await verifySignature(key, signature, messageBytes))) return undefined;
+  const message = getCompiledTransactionMessageDecoder().decode(messageBytes);
+  if (message.version === 1) return undefined;
+  if (message.version === 0 && (message.addressTableLookups ?? []).length > 0) return undefined;
+  const accountAt = (index: number): string => message.staticAccounts[index] ?? "";
+  return message.instructions.map(({ programAddressIndex, accountIndices = [], data }) => [
+    accountAt(programAddressIndex),
+    accountIndices.map(accountAt),
+    toHex(Uint8Array.from(data ?? [])),
+  ]);
 }
 
 function toKit({ programId, keys, data }: PlainInstruction): Instruction {

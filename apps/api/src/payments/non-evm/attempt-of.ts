@@ -9,7 +9,10 @@ const CANCEL_AMOUNT = 1_000n;
  * What the slot's bytes do: pay, or, for a payment that must not be made any more, spend the same funds by
  * paying the solver itself.
  */
-export function paymentOf({ leg, call, outflow, sender }: Slot, kind: AttemptKind): NonEvmPayment {
+export function paymentOf(
+  { leg, call, outflow, sender }: Pick<Slot, "leg" | "call" | "outflow" | "sender">,
+  kind: AttemptKind,
+): NonEvmPayment {
   const { currency, amount } = outflow;
   if (leg.kind === "sweep") {
     // The solver only pays the fee, so it cancels with any amount.

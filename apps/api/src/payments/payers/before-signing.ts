@@ -5,7 +5,7 @@ import type { WorkerServices } from "../../db/services.port.ts";
 import { kindOf } from "../legs/index.ts";
 import { cappedFees, keyOf, limitsOfLane } from "../policy/lane-limits.ts";
 import { maySign } from "../policy/may-sign.ts";
-import { isSignedPayment } from "../policy/signed-payment.ts";
+import { isGenuine, isSignedPayment } from "../policy/signed-payment.ts";
 import type { ToSign } from "./payer.ts";
 
 /** Decides what an EVM key signs for a slot: its payment, or a cancel transaction, and with which fees. */
@@ -37,17 +37,32 @@ async function hasSigned(slot: Slot): Promise<boolean> {
   return false;
 }
 
+/** No fee exceeds the current one by more than this factor, unless the chain's configuration allows it. */
+const MAX_FEE_FACTOR = 10n;
+
+/** The highest fee that may be signed at these prices, wei. @param capWei of the chain's configuration */
+export function maxFee({ maxFeePerGas }: FeeCaps, capWei: bigint | undefined): bigint {
+  const usual = maxFeePerGas * MAX_FEE_FACTOR;
+  return capWei !== undefined && capWei > usual ? capWei : usual;
+}
+
 /**
- * The fees of an attempt within the key's limit. A first attempt is signed with the limit instead, and waits
- * for lower prices.
+ * The fees of an attempt within the key's limit, and within what the chain asks for. A first attempt is signed
+ * with the limit instead, and waits for lower prices. Only bytes that the key signed show that a replacement
+ * needs more than the chain asks for: rows do not.
+ * @param maxFeePerGasWei see {@link maxFee}; undefined: not known
  * @returns undefined: the limit forbids a replacement
  */
-export function limitedFees(
+export async function limitedFees(
   services: WorkerServices,
   { slot, move: { fees = slot } }: ToSign,
-): FeeCaps | undefined {
+  maxFeePerGasWei: bigint | undefined,
+): Promise<FeeCaps | undefined> {
   const key = keyOf(services, slot);
   const limits = limitsOfLane(services.spendingLimits, { key, chainId: slot.chainId });
-  const capped = cappedFees(fees, limits);
-  return slot.attempts.length > 0 && capped.maxFeePerGas < fees.maxFeePerGas ? undefined : capped;
+  const last = slot.attempts.at(-1);
+  const isSigned = last !== undefined && (await isGenuine(services, slot, last));
+  const usual = isSigned ? fees : cappedFees(fees, { ...limits, maxFeePerGasWei });
+  const capped = cappedFees(usual, limits);
+  return last !== undefined && capped.maxFeePerGas < fees.maxFeePerGas ? undefined : capped;
 }

@@ -1,4 +1,4 @@
-import { isSilentTransfer, signTransaction } from "@causeway/chains";
+import { isSilentTransfer, RpcFault, signTransaction } from "@causeway/chains";
 import type { BlockRef, BroadcastOutcome, FeeCaps, ReceiptFact } from "@causeway/chains";
 import type { LaneChain } from "../../chains/chains.port.ts";
 import { signerOf } from "../../chains/index.ts";
@@ -11,7 +11,8 @@ import { noteSent, type Sent, type ToSend } from "../note-sent.ts";
 import { attemptFacts, factsOf } from "../slot-facts.ts";
 import { asError, togetherOrAlone } from "../../db/together-or-alone.ts";
 import { paidBy } from "../unexplained-nonces.ts";
-import { checkedToSign, limitedFees } from "./before-signing.ts";
+import { countNoop } from "../policy/may-sign.ts";
+import { checkedToSign, limitedFees, maxFee } from "./before-signing.ts";
 import { gasFunds, solverFunds } from "./covers.ts";
 import type { LaneFunds } from "./funds.port.ts";
 import type { Lane, Payer, Signed, ToSign, Unsigned } from "./payer.ts";
@@ -21,38 +22,47 @@ export function evmPayer(services: WorkerServices, { chainId, sender }: Lane): P
   const connected = services.chains.get(chainId);
   if (connected === undefined) return undefined;
   const fundsOf = sender === services.signer.address ? solverFunds : gasFunds;
-  return evmPayerOn(services, connected, fundsOf(connected, sender));
+  const { chain, pulse } = connected;
+  const feeOf = () => maxFee(pulse.gasPrices(), chain.fees.maxFeePerGasWei);
+  return evmPayerOn(services, connected, fundsOf(connected, sender), feeOf);
 }
 
-/** {@link evmPayer} on a chain that need not be enabled. */
-export function evmPayerOn(services: WorkerServices, connected: LaneChain, funds: LaneFunds): Payer {
+/** {@link evmPayer} on a chain that need not be enabled. @param maxFeePerGas that may be signed now, wei */
+export function evmPayerOn(
+  services: WorkerServices,
+  connected: LaneChain,
+  funds: LaneFunds,
+  maxFeePerGas: () => bigint | undefined,
+): Payer {
   return {
     funds,
-    sign: async (wanted) => await signTogether(services, connected, wanted),
+    sign: async (wanted) => await signTogether(services, connected, wanted, maxFeePerGas),
     send: journaled(services, async (sent) => await broadcastAll(services, connected, sent)),
   };
 }
 
-const FEE_LIMITED = "a replacement would exceed maxFeePerGasGwei of SPENDING_LIMITS";
+const FEE_LIMITED = "a replacement would exceed maxFeePerGasGwei of SPENDING_LIMITS or of the chain";
 
 /** Signs attempts at once and commits their bytes together. */
 async function signTogether(
   services: WorkerServices,
   connected: LaneChain,
   wanted: readonly ToSign[],
+  maxFeePerGas: () => bigint | undefined,
 ): Promise<Signed> {
   const results = new Map<string, Attempt | Unsigned | Error>();
   const attempts: { readonly one: ToSign; readonly attempt: Attempt }[] = [];
   await Promise.all(
     wanted.map(async (one) => {
       try {
-        const fees = limitedFees(services, one);
+        const fees = await limitedFees(services, one, maxFeePerGas());
         if (fees === undefined) {
           results.set(one.slot.id, "refused");
           services.events.alarm("attempt_refused", { ...factsOf(one.slot), reason: FEE_LIMITED });
           return;
         }
         const allowed = await checkedToSign(services, connected, one);
+        if (allowed.move.attempt === "noop") countNoop(services, one.slot, fees.maxFeePerGas);
         attempts.push({ one, attempt: await signAttempt(services, connected, allowed, fees) });
       } catch (error) {
         results.set(one.slot.id, asError(error));
@@ -163,6 +173,7 @@ async function broadcastAll(
       else taken.push({ slot, attempt, outcome: outcome.kind });
     } catch (error) {
       errors.set(slot.id, asError(error));
+      if (isRefusal(error)) await noteAsked(services, slot, attempt).catch(asError);
     }
   };
   // Nodes queue few transactions whose predecessors they lack.
@@ -192,6 +203,18 @@ async function noteRefusal(
     // It is sent again after the usual interval; nothing behind this nonce can be mined meanwhile.
     await tx.lanes.noteRefused(slot.id, attempt.n, services.clock.nowMs());
   });
+}
+
+/** Whether nodes answered and did not take the bytes, for a reason that proves nothing about them. */
+function isRefusal(error: unknown): boolean {
+  return (
+    error instanceof RpcFault && !error.isPause && (error.kind === "refused" || error.kind === "inconsistent")
+  );
+}
+
+/** What nodes keep refusing is canceled; what they were never asked for waits for them. */
+async function noteAsked({ uow, clock }: WorkerServices, { id }: Slot, { n }: Attempt): Promise<void> {
+  await uow.run((tx) => tx.lanes.noteRefused(id, n, clock.nowMs()));
 }
 
 /** Canonical blocks as the watcher knows them. */

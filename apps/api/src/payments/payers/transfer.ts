@@ -8,6 +8,7 @@ import { journaled } from "../journaled.ts";
 import { isMappedOnHub, signedMappingOf } from "../non-evm/solver-mapping.ts";
 import { noteSent, type ToSend } from "../note-sent.ts";
 import { maySign } from "../policy/may-sign.ts";
+import { isGenuine } from "../policy/signed-payment.ts";
 import { attemptFacts, factsOf } from "../slot-facts.ts";
 import { asError } from "../../db/together-or-alone.ts";
 import { transferFunds } from "./covers.ts";
@@ -20,15 +21,24 @@ const STUCK_BLOCKS = 3;
 export function transferPayer(services: WorkerServices, { chainId }: Lane): Payer | undefined {
   const connected = services.chains.nonEvm(chainId);
   if (connected === undefined) return undefined;
+  const send = journaled(services, async (sent) =>
+    errorsIn(await eachOf(sent, async (one) => await sendTransfer(services, connected, one))),
+  );
   return {
     funds: transferFunds(connected),
     signsOneByOne: true,
     sign: async (wanted) => await eachOf(wanted, async (one) => await signTransfer(services, connected, one)),
-    send: journaled(services, async (sent) => {
-      const results = await eachOf(sent, async (one) => await sendTransfer(services, connected, one));
-      return new Map([...results].flatMap(([id, end]) => (end instanceof Error ? [[id, end]] : [])));
-    }),
+    async send(sent) {
+      // Before the journal: what oracles cannot map yet is not broadcast, so it must not be restored either.
+      const mappable = await eachOf(sent, async (one) => await isMappable(services, connected, one));
+      const due = sent.filter(({ slot }) => mappable.get(slot.id) === true);
+      return new Map([...errorsIn(mappable), ...(due.length === 0 ? [] : await send(due))]);
+    },
   };
+}
+
+function errorsIn(results: ReadonlyMap<string, unknown>): ReadonlyMap<string, Error> {
+  return new Map([...results].flatMap(([id, end]) => (end instanceof Error ? [[id, end]] : [])));
 }
 
 async function eachOf<T extends { readonly slot: Slot }, R>(
@@ -109,14 +119,21 @@ async function isHeldBack(
   return true;
 }
 
-/** Sends committed bytes, unless oracles could not map them, and records that nodes have them. */
+/** Whether oracles can map a payment to its order; a no-op has none. @throws RpcFault */
+async function isMappable(
+  services: WorkerServices,
+  connected: TransferChain,
+  { slot, attempt }: ToSend,
+): Promise<boolean> {
+  return attempt.kind !== "pay" || (await isMappedOnHub(services, connected, slot, nonEvmAttemptOf(attempt)));
+}
+
+/** Sends committed bytes, and records that nodes have them. */
 async function sendTransfer(
   services: WorkerServices,
   { connection }: TransferChain,
   { slot, attempt }: ToSend,
 ): Promise<void> {
-  const isPayment = attempt.kind === "pay";
-  if (isPayment && !(await isMappedOnHub(services, { connection }, slot, nonEvmAttemptOf(attempt)))) return;
   const outcome = await connection.send(nonEvmAttemptOf(attempt));
   if (outcome === "sent")
     return await noteSent(
@@ -141,7 +158,8 @@ async function signTransfer(
   one: ToSign,
 ): Promise<Attempt | Unsigned> {
   const { slot, isNew, move } = one;
-  const origin = slot.attempts.length > 0 ? "repeated" : isNew === true ? "reserved" : "stored";
+  const isRepeated = move.attempt === "pay" && (await hasPaid(services, slot));
+  const origin = isRepeated ? "repeated" : isNew === true ? "reserved" : "stored";
   if (move.attempt === "pay" && !(await maySign(services, slot, origin)))
     return origin === "repeated" ? "refused" : "moved";
   return await inTurn(connected, async () => {
@@ -153,6 +171,13 @@ async function signTransfer(
       `not signed: other processes signed payments on ${connected.chain.name} first each time; it is tried again`,
     );
   });
+}
+
+/** Whether this key has signed this very payment before. Rows alone prove no signature. @throws RpcFault */
+async function hasPaid(services: WorkerServices, slot: Slot): Promise<boolean> {
+  for (const attempt of slot.attempts)
+    if (attempt.kind === "pay" && (await isGenuine(services, slot, attempt))) return true;
+  return false;
 }
 
 async function trySigning(

@@ -6,7 +6,7 @@ import type { RequestRecord, SlotPlan } from "../../db/records.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
 import type { Tx } from "../../db/unit-of-work.port.ts";
 import { admit } from "./admit.ts";
-import { HUB_CALLS } from "./leg-facts.ts";
+import { HUB_CALLS, PAYOUT_CALLS } from "./leg-facts.ts";
 import type { Pause } from "./policy.port.ts";
 
 const [solver, executor, operator] = [someAddress(), someAddress(), someAddress()];
@@ -131,4 +131,18 @@ test("a payment of another kind of key, or of a kind without facts, is held", as
       [],
     );
   }
+});
+
+test("a row makes no allocator of another key, and calls of the hub go to its contracts only", async () => {
+  const payout = aPlan("payout", solver, { ...call, data: PAYOUT_CALLS[0] ?? "0x" });
+  const hub = aPlan("hub", solver, hubCall);
+  const admittedBy = async (by: Partial<WorkerServices>, plan: SlotPlan) =>
+    (await admit({ ...services, ...by }, aTx([]).tx, [plan], requests)).admitted.length;
+  const addresses = [call.to];
+  expect(await admittedBy({}, payout)).toBe(0);
+  expect(await admittedBy({ payoutContracts: [someAddress()] }, payout)).toBe(0);
+  expect(await admittedBy({ payoutContracts: addresses }, payout)).toBe(1);
+  expect(await admittedBy({ hubContracts: { chainId: 2, addresses: [] } }, hub)).toBe(0);
+  expect(await admittedBy({ hubContracts: { chainId: 3, addresses } }, hub)).toBe(0);
+  expect(await admittedBy({ hubContracts: { chainId: 2, addresses } }, hub)).toBe(1);
 });

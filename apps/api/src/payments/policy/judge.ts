@@ -23,7 +23,12 @@ export type LegFacts =
   /** Only this very call is allowed. */
   | (Bound & { readonly kind: "exact"; readonly call: CallPlan })
   /** Calls of functions that only do what their arguments' signatures allow. */
-  | (Bound & { readonly kind: "signed"; readonly selectors: readonly Hex[] });
+  | (Bound & {
+      readonly kind: "signed";
+      /** The contracts that may be called. Undefined: any. */
+      readonly contracts: readonly Address[] | undefined;
+      readonly selectors: readonly Hex[];
+    });
 
 interface Bound {
   /** Undefined: any chain. */
@@ -76,6 +81,9 @@ export function judgeCall(proposal: Proposal, facts: LegFacts | undefined): Refu
     case "signed": {
       const selector = call.data.slice(0, 10) as Hex;
       if (call.value !== 0n) return refusal("amount", `${call.value} wei`, "0 wei");
+      const { contracts } = facts;
+      if (contracts !== undefined && !contracts.some((one) => lower(one) === call.to))
+        return refusal("recipient", call.to, contracts.join(" or ") || "no contract");
       return facts.selectors.includes(selector)
         ? undefined
         : refusal("call", selector, facts.selectors.join(" or "));

@@ -37,20 +37,21 @@ export function hasDailyLimit({ spendingLimits = [] }: Pick<WorkerServices, "spe
   return spendingLimits.some(({ dayUsd }) => dayUsd !== undefined);
 }
 
-type Keys = Pick<WorkerServices, "signer" | "executor" | "depositAddressOperator"> &
+type Keys = Pick<WorkerServices, "signer" | "executor" | "depositAddressOperator" | "payoutContracts"> &
   Partial<Pick<WorkerServices, "chains">>;
 
 /** The key of an account. Undefined: none of the service's keys. */
 export function keyOf(
-  { signer, executor, depositAddressOperator, chains }: Keys,
+  { signer, executor, depositAddressOperator, payoutContracts, chains }: Keys,
   {
     chainId,
     sender,
     leg,
   }: { readonly chainId: number; readonly sender: Address; readonly leg: { readonly kind: string } },
 ): KeyName | undefined {
-  // The allocator's account makes nothing but payouts, in a process that has no other key.
-  if (sender === signer?.address) return leg.kind === "payout" ? "allocator" : "solver";
+  // Only a process that makes payouts has the allocator's key: a row cannot turn another key into it.
+  if (sender === signer?.address)
+    return leg.kind === "payout" && payoutContracts !== undefined ? "allocator" : "solver";
   if (sender === executor?.address) return "executor";
   if (sender === depositAddressOperator?.address) return "depositAddressOperator";
   return sender === chains?.nonEvm?.(chainId)?.connection.solver ? "solver" : undefined;

@@ -15,7 +15,7 @@ import { knownPrice } from "./value.ts";
 
 /** Reads what the database says about a leg, in the commit that reserves or signs its payment. */
 
-export type FactServices = Pick<WorkerServices, "chains" | "prices">;
+export type FactServices = Pick<WorkerServices, "chains" | "prices" | "hubContracts" | "payoutContracts">;
 
 /** How much more than quoted a fill may pay: prices and deposits differ from the quote. */
 const MAX_FILL_FACTOR = 2n;
@@ -50,9 +50,20 @@ export async function factsOfLeg(
     case "sweep":
       return await sweepFacts(services, tx, leg.id);
     case "hub":
-      return { ...SIGNED, key: "solver", selectors: HUB_CALLS };
+      return {
+        ...SIGNED,
+        key: "solver",
+        chainId: services.hubContracts?.chainId,
+        contracts: services.hubContracts?.addresses,
+        selectors: HUB_CALLS,
+      };
     case "payout":
-      return { ...SIGNED, key: "allocator", selectors: PAYOUT_CALLS };
+      return {
+        ...SIGNED,
+        key: "allocator",
+        contracts: services.payoutContracts,
+        selectors: PAYOUT_CALLS,
+      };
     default:
       return undefined;
   }
@@ -66,7 +77,7 @@ export const HUB_CALLS = [
   selectorOf(oracleAbi, "executeMultiple"),
   selectorOf(genericMappingAbi, "setEntries"),
 ];
-const PAYOUT_CALLS = [selectorOf(allocatorAbi, "record"), selectorOf(depositoryAbi, "execute")];
+export const PAYOUT_CALLS = [selectorOf(allocatorAbi, "record"), selectorOf(depositoryAbi, "execute")];
 const SIGNED = { kind: "signed", isOpen: true, chainId: undefined } as const;
 
 async function fillFacts(

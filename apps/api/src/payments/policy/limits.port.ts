@@ -1,3 +1,6 @@
+import type { Address } from "@causeway/domain";
+import type { Slot } from "../../db/records.port.ts";
+
 /** What the policy judges a payment by. */
 export type Rule =
   | "key"
@@ -42,20 +45,36 @@ export interface SpendingLimit {
 /** The strictest limits of one key on one chain. */
 export type LaneLimits = Pick<SpendingLimit, "transactionUsd" | "dayUsd" | "maxFeePerGasWei">;
 
+/** The contracts that one kind of call may go to. */
+export interface SettlementContracts {
+  /** Undefined: any. */
+  readonly chainId: number | undefined;
+  readonly addresses: readonly Address[];
+}
+
+/** What a key pays with one nonce. */
+export type CountedPayment = Pick<Slot, "id" | "chainId" | "sender" | "nonce" | "call" | "outflow">;
+
 /** The sums of this process, which no database row can lower. */
 export interface SpentMemory {
   /**
-   * Counts a payment once, however often it is signed.
+   * Counts a payment once, however often it is signed, and what it is worth more than before. A row that was
+   * changed is another payment.
    * @returns the sum of the day with it; nothing is counted if that exceeds `maxUsd`
    */
-  add(payment: {
-    readonly slotId: string;
-    readonly chainId: number;
+  add(counted: {
+    readonly payment: CountedPayment;
     readonly key: KeyName;
     readonly day: number;
     readonly usd: bigint;
-    readonly maxUsd: bigint;
+    /** Undefined: it is counted in any case. */
+    readonly maxUsd: bigint | undefined;
   }): bigint;
-  /** The slot ended without paying. */
-  giveBack(slotId: string): void;
+  /**
+   * Notes what a receipt showed that this process read: whether the nonce was used without paying. A reorg
+   * takes that back.
+   */
+  noteUnpaid(payment: CountedPayment, isUnpaid: boolean): void;
+  /** The slot ended without paying. Does nothing unless a receipt showed that, see {@link noteUnpaid}. */
+  giveBack(payment: CountedPayment): void;
 }

@@ -1,3 +1,4 @@
+import { NATIVE_CURRENCY } from "@causeway/domain";
 import { utcDay } from "../../db/utc-day.ts";
 import type { Slot } from "../../db/records.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
@@ -7,6 +8,7 @@ import { judgeCall, judgeValue } from "./judge.ts";
 import type { Refusal } from "./limits.port.ts";
 import { keyOf, limitsOfLane } from "./lane-limits.ts";
 import { factsOfLeg } from "./leg-facts.ts";
+import { valueOf } from "./value.ts";
 
 /** Decides before each signature of a payment whether it may be made. */
 
@@ -57,9 +59,13 @@ async function judgeStored(
   const spentUsd = day === undefined ? 0n : await tx.policy.lockDay(day);
   const counted = await tx.policy.countedFor(slot.id);
   const usd = planValue(services, slot, proposal, request);
-  // A lower limit does not stop what was reserved under a higher one.
+  // Anyone who can write rows can count a payment: that lifts no limit of a single transaction.
+  const large = judgeValue(usd, 0n, { ...limits, dayUsd: undefined });
+  if (large !== undefined) return large;
+  // A lower limit of the day does not stop what was reserved under a higher one.
   if (counted !== undefined && usd !== undefined && counted >= usd) return undefined;
-  const over = judgeValue(usd, spentUsd, limits);
+  // What was counted when it was reserved is part of the sum.
+  const over = judgeValue(usd, spentUsd - (counted ?? 0n), limits);
   if (over !== undefined) return over;
   if (day !== undefined) await tx.policy.count(day, [{ slotId: slot.id, usd: usd ?? 0n }]);
   return undefined;
@@ -74,6 +80,22 @@ function overMemory(services: WorkerServices, slot: Slot): Refusal | undefined {
   if (spentMemory === undefined || key === undefined || dayUsd === undefined) return undefined;
   const usd = planValue(services, slot, proposalOf(services, slot), undefined) ?? 0n;
   const day = utcDay(clock.nowMs());
-  const sum = spentMemory.add({ slotId: slot.id, chainId, key, day, usd, maxUsd: dayUsd });
+  const sum = spentMemory.add({ payment: slot, key, day, usd, maxUsd: dayUsd });
   return judgeValue(sum, 0n, { transactionUsd: undefined, dayUsd, maxFeePerGasWei: undefined });
+}
+
+/** Gas of an empty transfer. */
+const NOOP_GAS = 21_000n;
+
+/** Counts the gas of a cancel transaction. It is never refused for that: the lane waits for its nonce. */
+export function countNoop(services: WorkerServices, slot: Slot, maxFeePerGas: bigint): void {
+  const { spentMemory, clock } = services;
+  const { chainId, sender } = slot;
+  const key = keyOf(services, slot);
+  if (spentMemory === undefined || key === undefined) return;
+  const gasWei = NOOP_GAS * maxFeePerGas;
+  const usd = valueOf(services, { chainId, outflows: [], gasWei, terms: undefined }) ?? 0n;
+  const nothing = { currency: NATIVE_CURRENCY, amount: 0n };
+  const payment = { ...slot, call: { to: sender, data: "0x", value: 0n } as const, outflow: nothing };
+  spentMemory.add({ payment, key, day: utcDay(clock.nowMs()), usd, maxUsd: undefined });
 }

@@ -1,5 +1,6 @@
 import { ServiceError } from "@causeway/domain";
 import { expect, test } from "vitest";
+import { someAddress } from "../../../../../test/support/terms.ts";
 import { pauseAdmin } from "./pause-admin.ts";
 import { pauseOf, pauseScopeText, readPauseScope } from "./pause-scope.ts";
 import type { Pause } from "./policy.port.ts";
@@ -73,12 +74,43 @@ test("pauses a configured chain, once, and says what is not paused or not known"
   expect(await admin.list()).toEqual([]);
 });
 
-test("the memory of a process counts each slot once per day, and gives back what did not pay", () => {
+function aCounted(id: string, amount = 5n) {
+  const currency = someAddress();
+  const call = { to: currency, data: "0x", value: amount } as const;
+  return { id, chainId: 1, sender: someAddress(), nonce: 3, call, outflow: { currency, amount } };
+}
+
+test("the memory of a process counts each payment once per day, and what it is worth more later", () => {
   const memory = spentMemory();
-  const add = (slotId: string, usd: bigint, day = 1) =>
-    memory.add({ slotId, chainId: 1, key: "solver", day, usd, maxUsd: 10n });
-  expect([add("1", 6n), add("1", 6n), add("2", 5n), add("3", 4n)]).toEqual([6n, 6n, 11n, 10n]);
-  memory.giveBack("1");
-  expect(add("2", 5n)).toBe(9n);
-  expect(add("4", 10n, 2)).toBe(10n);
+  const [one, two, three, four] = ["1", "2", "3", "4"].map((id) => aCounted(id)) as [
+    ...ReturnType<typeof aCounted>[],
+  ];
+  const add = (payment: ReturnType<typeof aCounted> | undefined, usd: bigint, day = 1) =>
+    payment && memory.add({ payment, key: "solver", day, usd, maxUsd: 10n });
+  expect([add(one, 6n), add(one, 6n), add(two, 5n), add(three, 3n)]).toEqual([6n, 6n, 11n, 9n]);
+  expect([add(one, 7n), add(one, 6n)]).toEqual([10n, 10n]);
+  expect(add(four, 10n, 2)).toBe(10n);
+});
+
+test("the memory counts a changed row as another payment, and gives back only what a receipt shows unpaid", () => {
+  const memory = spentMemory();
+  const add = (payment: ReturnType<typeof aCounted>, usd: bigint) =>
+    memory.add({ payment, key: "solver", day: 1, usd, maxUsd: 10n });
+  const payment = aCounted("1");
+  expect(add(payment, 6n)).toBe(6n);
+  // A slot's id is used again, for another call.
+  const changed = { ...payment, call: { ...payment.call, to: someAddress() } };
+  expect(add(changed, 6n)).toBe(12n);
+  for (const other of [changed, { ...payment, nonce: 4 }]) memory.noteUnpaid(other, true);
+  memory.giveBack(changed);
+  memory.giveBack(payment);
+  expect(add(aCounted("2"), 5n)).toBe(11n);
+  // A receipt that a reorg took away shows nothing.
+  memory.noteUnpaid(payment, true);
+  memory.noteUnpaid(payment, false);
+  memory.giveBack(payment);
+  expect(add(aCounted("2"), 5n)).toBe(11n);
+  memory.noteUnpaid(payment, true);
+  memory.giveBack(payment);
+  expect(add(aCounted("2"), 5n)).toBe(5n);
 });

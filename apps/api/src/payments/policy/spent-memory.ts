@@ -1,8 +1,8 @@
-import type { SpentMemory } from "./limits.port.ts";
+import { createHash } from "node:crypto";
+import type { CountedPayment, SpentMemory } from "./limits.port.ts";
 
 interface Counted {
   readonly lane: string;
-  readonly day: number;
   readonly usd: bigint;
 }
 
@@ -12,29 +12,54 @@ interface Counted {
  */
 export function spentMemory(): SpentMemory {
   let today = -1;
-  const slots = new Map<string, Counted>();
+  const payments = new Map<string, Counted>();
   const sums = new Map<string, bigint>();
+  const unpaid = new Set<string>();
   return {
-    add({ slotId, chainId, key, day, usd, maxUsd }) {
+    add({ payment, key, day, usd, maxUsd }) {
       if (day > today) {
         today = day;
-        slots.clear();
+        payments.clear();
         sums.clear();
+        unpaid.clear();
       }
-      const lane = `${chainId} ${key}`;
+      const lane = `${payment.chainId} ${key}`;
       const sum = sums.get(lane) ?? 0n;
-      const before = slots.get(slotId);
-      if (before !== undefined) return sum;
-      if (sum + usd > maxUsd) return sum + usd;
-      slots.set(slotId, { lane, day, usd });
-      sums.set(lane, sum + usd);
-      return sum + usd;
+      const id = identityOf(payment);
+      const before = payments.get(id)?.usd ?? 0n;
+      const more = usd > before ? usd - before : 0n;
+      if (more === 0n || (maxUsd !== undefined && sum + more > maxUsd)) return sum + more;
+      payments.set(id, { lane, usd });
+      sums.set(lane, sum + more);
+      return sum + more;
     },
-    giveBack(slotId) {
-      const counted = slots.get(slotId);
-      if (counted === undefined) return;
-      slots.delete(slotId);
+    noteUnpaid(payment, isUnpaid) {
+      const id = identityOf(payment);
+      if (!isUnpaid) unpaid.delete(id);
+      else if (payments.has(id)) unpaid.add(id);
+    },
+    giveBack(payment) {
+      const id = identityOf(payment);
+      const counted = payments.get(id);
+      if (counted === undefined || !unpaid.delete(id)) return;
+      payments.delete(id);
       sums.set(counted.lane, (sums.get(counted.lane) ?? 0n) - counted.usd);
     },
   };
+}
+
+/** Differs if any part of the row that decides what is paid does. */
+function identityOf({ id, chainId, sender, nonce, call, outflow }: CountedPayment): string {
+  const parts = [
+    id,
+    chainId,
+    sender,
+    nonce,
+    call.to,
+    call.data,
+    call.value,
+    outflow.currency,
+    outflow.amount,
+  ];
+  return createHash("sha256").update(parts.map(String).join(" ").toLowerCase()).digest("base64");
 }

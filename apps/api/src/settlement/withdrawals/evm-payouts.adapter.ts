@@ -13,7 +13,7 @@ import { payCall, type PayCallServices } from "./pay-call.ts";
 
 /** The allocator's account on the hub and on one chain. Nothing else uses its key. */
 export function connectPayouts(
-  services: PayCallServices,
+  given: PayCallServices,
   hub: HubChain,
   chain: Chain,
   allocator: Signer,
@@ -32,6 +32,7 @@ export function connectPayouts(
   const hubClient = createPublicClient({ transport: viemTransport(hubTransport), cacheTime: 0 });
   const client = createPublicClient({ transport: viemTransport(chainTransport), cacheTime: 0 });
   const { depository } = chain.contracts;
+  const services = { ...given, payoutContracts: [allocatorAddress, depository] };
   const registry = { abi: allocatorAbi, address: allocatorAddress } as const;
   const onHub = async <T>(act: () => Promise<T>): Promise<T> => await orAway(hub.hub.name, act);
   const onChain = async <T>(act: () => Promise<T>): Promise<T> => await orAway(name, act);

@@ -24,7 +24,7 @@ export interface AccountCall {
 
 export type PayCallServices = Pick<
   SettlementServices,
-  "clock" | "events" | "uow" | "reads" | "settlementPolicy"
+  "clock" | "events" | "uow" | "reads" | "settlementPolicy" | "payoutContracts"
 >;
 
 /**
@@ -32,11 +32,12 @@ export type PayCallServices = Pick<
  * @throws PayoutReverted when it would revert, or did; NodeUnavailable when it waits; RpcFault
  */
 export async function payCall(
-  services: PayCallServices,
+  given: PayCallServices,
   on: CalledChain,
   signer: Signer,
   call: AccountCall,
 ): Promise<TxHash> {
+  const services = { ...given, payoutContracts: given.payoutContracts ?? [call.to] };
   const { reads, settlementPolicy: policy } = services;
   // Another key makes a call of its own: the contract runs only one of them.
   const id = `${call.callId} by ${signer.address}`;

@@ -1,0 +1,26 @@
+import type { NonEvmAttempt, NonEvmPayment, PayingConnection } from "@causeway/chains";
+
+/**
+ * What a connection takes an attempt for: the payment that it is, and others that differ in one part each.
+ * @returns the names of the payments that it accepts
+ */
+export async function acceptedPayments(
+  connection: Pick<PayingConnection, "isPayment">,
+  attempt: NonEvmAttempt,
+  payment: NonEvmPayment,
+): Promise<readonly string[]> {
+  const { recipient, amount } = payment;
+  const other = recipient.endsWith("00") ? "11" : "00";
+  const candidates: Record<string, readonly [NonEvmAttempt, NonEvmPayment]> = {
+    itself: [attempt, payment],
+    amount: [attempt, { ...payment, amount: amount + 1n }],
+    recipient: [attempt, { ...payment, recipient: `${recipient.slice(0, -2)}${other}` as typeof recipient }],
+    id: [{ ...attempt, txId: `0x${"77".repeat(attempt.txId.length / 2 - 1)}` }, payment],
+    // Families without room for it name it in a mapping.
+    order: [attempt, { ...payment, orderId: `0x${"78".repeat(32)}` as NonNullable<typeof payment.orderId> }],
+  };
+  const accepted: string[] = [];
+  for (const [name, [one, as]] of Object.entries(candidates))
+    if (await connection.isPayment(one, as)) accepted.push(name);
+  return accepted;
+}
