@@ -109,8 +109,8 @@ export async function restoreLost(
 }
 
 /**
- * Why an entry must not be restored: whoever can write to Redis can invent one. Only bytes that the lane's key
- * signed prove that there was a payment.
+ * Why an entry must not be restored: any client that can write to Redis can invent one. Only bytes that the
+ * lane's key signed prove that there was a payment.
  * @throws RpcFault on a non-EVM chain: it is not known
  */
 async function forgeryIn(
