@@ -1,7 +1,13 @@
-import { readFile } from "node:fs/promises";
+import { spawn } from "node:child_process";
+import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
+import { parse } from "yaml";
+import { apiSettingGroups, deploySettings, withdrawSettings } from "../../apps/api/src/config/settings.ts";
 import { solverSettings } from "../../apps/api/src/config/solver.ts";
+import { oracleSettingGroups } from "../../apps/oracle/src/settings.ts";
 import { root } from "./run-command.ts";
 
 // Compose reads a whole file before it starts one of its services: a variable that any service requires is
@@ -77,4 +83,95 @@ test("the API reaches the signer through a socket that no other service mounts",
   expect(text.match(/signer:\/run\/causeway/g)).toHaveLength(2);
   expect(await serviceOf("docker-compose.yml", "api")).toContain("ORDER_SIGNER_URL: *order-signer");
   expect(await serviceOf("docker-compose.yml", "signer")).toContain("network_mode: ${SIGNER_NETWORK:-none}");
+});
+
+interface Service {
+  readonly command?: readonly string[];
+  readonly volumes?: readonly string[];
+  readonly ports?: readonly string[];
+}
+
+async function servicesOf(file: string): Promise<Readonly<Record<string, Service>>> {
+  const { services } = parse(await readFile(join(root, file), "utf8"), { merge: true }) as {
+    services: Record<string, Service>;
+  };
+  return services;
+}
+
+test("Redis is process 1 of its container, so that it gets the SIGTERM of a stop, with its password outside the command", async () => {
+  const { redis } = await servicesOf("docker-compose.yml");
+  const [shell = "", ...args] = (redis?.command ?? []).map((word) => word.replaceAll("$$", "$"));
+  const folder = await mkdtemp(join(tmpdir(), "causeway-compose-"));
+  try {
+    // In place of redis-server: prints its process id, its arguments and its configuration.
+    await writeFile(join(folder, "redis-server"), '#!/bin/sh\necho "$$ $*"\ncat\n', { mode: 0o755 });
+    const child = spawn(shell, args, {
+      env: { PATH: `${folder}:${process.env["PATH"] ?? ""}`, REDIS_PASSWORD: "letters" },
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    const output = await text(child.stdout);
+    expect(output.split("\n")).toEqual([
+      `${child.pid} -`,
+      "maxmemory 256mb",
+      "maxmemory-policy noeviction",
+      "appendonly yes",
+      'requirepass "letters"',
+      "",
+    ]);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
+test("API, worker and oracle read the mounted configs/, and the worker's metrics are reachable from this machine alone", async () => {
+  const { api, worker } = await servicesOf("docker-compose.yml");
+  const { oracle } = await servicesOf("docker-compose.oracle.yml");
+  for (const service of [api, worker, oracle])
+    expect(service?.volumes).toContain("./configs:/app/configs:ro");
+  expect(worker?.ports).toEqual(["127.0.0.1:${WORKER_PORT:-3001}:3001"]);
+});
+
+test("keys that only an operator's command needs reach neither API nor worker", async () => {
+  const compose = await readFile(join(root, "docker-compose.yml"), "utf8");
+  const shared = /^x-solver:.*\n(?:  .*\n|\n)+/m.exec(compose)?.[0] ?? "";
+  const names = [withdrawSettings, deploySettings].flatMap((group) =>
+    Object.values(group).flatMap(({ name }) => (/_(KEY|SIGNER)$/.test(name) ? [name] : [])),
+  );
+  expect(names.filter((name) => !shared.includes(`    ${name}: ""\n`))).toEqual([]);
+});
+
+test("every required setting and every private key has a place in .env.example or in compose", async () => {
+  const places = [".env.example", "docker-compose.yml"] as const;
+  const texts = await Promise.all(places.map(async (file) => await readFile(join(root, file), "utf8")));
+  const settings = apiSettingGroups.flatMap((group) => Object.values(group.settings));
+  const needed = settings.flatMap(({ name, kind, whenAbsent }) =>
+    whenAbsent.kind === "required" || /private key/.test(kind) ? [name] : [],
+  );
+  expect(needed).toContain("EXECUTOR_PRIVATE_KEY");
+  const missing = needed.filter((name) => !texts.some((one) => new RegExp(`\\b${name}\\b`).test(one)));
+  expect(missing).toEqual([]);
+});
+
+test("every line of an example file is a setting, belongs to an entry of a chain file, or is read by compose", async () => {
+  const files = [
+    [".env.example", "docker-compose.yml", apiSettingGroups],
+    [".env.oracle.example", "docker-compose.oracle.yml", oracleSettingGroups],
+  ] as const;
+  const configs = await Promise.all(
+    (await readdir(join(root, "configs"))).map(
+      async (file) => await readFile(join(root, "configs", file), "utf8"),
+    ),
+  );
+  for (const [example, compose, groups] of files) {
+    const settings = new Set(
+      groups.flatMap((group) => Object.values(group.settings).map(({ name }) => name)),
+    );
+    const composeText = await readFile(join(root, compose), "utf8");
+    const lines = (await readFile(join(root, example), "utf8")).matchAll(/^#?([A-Z][A-Z0-9_]+)=/gm);
+    const unknown = [...lines].flatMap(([, name = ""]) => {
+      const isRead = composeText.includes(`\${${name}`) || configs.some((one) => one.includes(`"$${name}"`));
+      return settings.has(name) || isRead ? [] : [name];
+    });
+    expect(unknown).toEqual([]);
+  }
 });

@@ -73,7 +73,10 @@ test("every rule has a page of numbered steps, every page has a rule, and its co
     const text = readFileSync(join(folder, `${pageOf(rule)}.md`), "utf8");
     expect(text, rule.name).toContain(`# ${rule.name}\n`);
     expect(text, rule.name).toMatch(/^1\. .*\n(.*\n)*2\. /m);
-    for (const [, command = ""] of text.matchAll(/operator -- (\w+)/g))
+    expect(text, rule.name).not.toContain("npm run operator");
+    for (const [, command = ""] of text.matchAll(
+      /^ *docker compose run --rm --no-deps worker dist\/operator\.js (\w+)/gm,
+    ))
       expect(usage, rule.name).toMatch(new RegExp(`operator ${command}|${command.toUpperCase()}_USAGE`));
   }
 });

@@ -1,6 +1,6 @@
 // Reports for the operator: `funds` (money that was not attributed or refunded), `trace <requestId>` (history
-// of a request), `lanes` (pending payments), `settlement` (what the hub owes), and others; and commands that
-// change something: `pause`, `resume`, `keys`, `refund`, `withdraw`, `archive` and `deploy`.
+// of a request), `lanes` (pending payments), `settlement` (what the hub owes), and others. `doctor` checks
+// the instance. `pause`, `resume`, `keys`, `refund`, `withdraw`, `archive` and `deploy` change something.
 import { ConfigError, type Env, takeEnvironment } from "@causeway/config";
 import { addressReport } from "./deposits/addresses/deposit-address-report.postgres.ts";
 import { balanceReport, claimReport, holdReport } from "./balances/operator-balance-reads.postgres.ts";
@@ -17,6 +17,7 @@ import { openWithdrawals } from "./process/withdrawals.ts";
 import { readDatabaseUrl } from "./config/database-url.ts";
 import { ARCHIVE_USAGE, runArchive } from "./process/commands/archive-command.ts";
 import { DEPLOY_USAGE, runDeploy } from "./process/commands/deploy-command.ts";
+import { DOCTOR_USAGE, runDoctor } from "./process/commands/doctor-command.ts";
 import { failureText } from "./process/commands/failure-text.ts";
 import { KEYS_USAGE, runKeys } from "./process/commands/keys-command.ts";
 import { chainsToName, namedRows } from "./process/named-rows.ts";
@@ -41,7 +42,7 @@ const USAGE = `usage:
   operator holds              active holds of fast fills, and fast fills charged to an app balance because their deposit did not arrive in time
   operator webhooks           webhook URLs by API key, pending deliveries, and since when deliveries have failed
   operator claims             claims in progress, then the newest others
-${PAUSE_USAGE}${KEYS_USAGE}${REFUND_USAGE}${WITHDRAW_USAGE}${ARCHIVE_USAGE}${DEPLOY_USAGE}Exit code of the reports: 0 on success (with \`none\` on stderr if there are no rows), 1 if the request is unknown or the database could not be read, 2 if the command is not valid.
+${PAUSE_USAGE}${KEYS_USAGE}${REFUND_USAGE}${WITHDRAW_USAGE}${ARCHIVE_USAGE}${DEPLOY_USAGE}${DOCTOR_USAGE}Exit code of the reports: 0 on success (with \`none\` on stderr if there are no rows), 1 if the request is unknown or the database could not be read, 2 if the command is not valid.
 DATABASE_URL names the database; without it, \`npm run operator\` uses that of the running local system.
 `;
 
@@ -131,6 +132,7 @@ async function runCommand(words: readonly string[], env: Env): Promise<number> {
   if (command === "keys") return await runKeys(rest, () => openKeys(env));
   if (command === "archive") return await runArchive(rest, () => openArchives(env));
   if (command === "deploy") return await runDeploy(rest, env);
+  if (command === "doctor") return await runDoctor(rest, env);
   return await run(words, env);
 }
 

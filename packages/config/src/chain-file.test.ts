@@ -52,7 +52,7 @@ test("the local file has two chains with tokens and exchanges where the deployer
     [72100228, "local-b", "http://127.0.0.1:2", "http://127.0.0.1:2"],
   ]);
   const from = privateKeyToAddress(localPrivateKey("deployer", 0));
-  // The thirteenth puts money into pools: no service needs it. The first five, and the fifteenth, are not used.
+  // The thirteenth puts money into pools. The first five, and the fifteenth, are not used.
   const created = [5n, 6n, 7n, 8n, 9n, 10n, 11n, 13n, 15n].map((nonce) =>
     getContractAddress({ from, nonce }).toLowerCase(),
   );

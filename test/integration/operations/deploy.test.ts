@@ -1,4 +1,4 @@
-import { depositoryAbi, oracleMultisigAbi } from "@causeway/contracts";
+import { allocatorAbi, depositoryAbi, oracleMultisigAbi } from "@causeway/contracts";
 import {
   deterministicDeployer,
   deterministicDeployerCode,
@@ -83,6 +83,13 @@ beforeAll(async () => {
       native: { symbol: "MINE" },
       depository: "$MINE_DEPOSITORY_ADDRESS",
       contracts,
+    },
+    {
+      id: "two-endpoints",
+      chainId: 4321,
+      vmType: "ethereum-vm",
+      httpRpcUrl: ["$MINE_RPC_URL", "$EMPTY_RPC_URL"],
+      contracts: { multicall3: contracts.multicall3 },
     },
   ];
   const hub = [{ id: "hub", vmType: "hub-vm", chainId: "$HUB_CHAIN_ID", httpRpcUrl: "$MINE_RPC_URL" }];
@@ -249,7 +256,9 @@ test("waits for transactions of a killed run, and ends with code 3 while they ar
     const waiting = await run(`apply ${OPTIONS} --confirmations 1 --wait 1`, env);
     expect([waiting.code, waiting.errors]).toEqual([
       3,
-      expect.stringMatching(/transactions 0 to \d of 0x.* not mined in time.*raise its fee or cancel it/),
+      expect.stringMatching(
+        /transactions with nonces 0 to \d of 0x.* were not mined in time.*raise their fees or cancel them/,
+      ),
     ]);
     await client.mine({ blocks: 1 });
     await client.setAutomine(true);
@@ -362,6 +371,48 @@ async function replaceCode(at: Address, change: (code: string) => string): Promi
   const code = (await client.getCode({ address: at })) ?? "0x";
   await client.setCode({ address: at, bytecode: change(code) as Hex });
 }
+
+test("verify finds another account with a role, until the role is revoked", async () => {
+  await undone(async () => {
+    const { env } = await newDeployer();
+    expect((await run(`apply ${HUB} ${QUICK}`, env)).code).toBe(0);
+    await client.setBalance({ address: OWNER, value: 10n ** 20n });
+    await client.impersonateAccount({ address: OWNER });
+    const to = plannedAddress(hubPlan, "Allocator");
+    const asOwner = async (functionName: "grantRoles" | "revokeRoles") => {
+      const data = encodeFunctionData({ abi: allocatorAbi, functionName, args: [STRANGER, 1n] });
+      await client.sendTransaction({ account: OWNER, to, data });
+    };
+    await asOwner("grantRoles");
+    const bad = await run(`verify ${HUB}`, env);
+    expect(bad.code).toBe(1);
+    expect(bad.lines.find(({ contract }) => contract === "Allocator")).toMatchObject({
+      differences: [`rolesOf(${STRANGER.toLowerCase()}) is 1, expected 0: another account has a role`],
+    });
+    await asOwner("revokeRoles");
+    const good = await run(`verify ${HUB}`, env);
+    expect([good.code, good.lines.some((line) => "notChecked" in line)]).toEqual([0, false]);
+  });
+});
+
+test("verify asks every endpoint", async () => {
+  const empty = await startAnvil({ chainId: 4321 });
+  try {
+    await undone(async () => {
+      const { env: own } = await newDeployer();
+      const env = { ...own, EMPTY_RPC_URL: empty.url };
+      expect((await run(`apply ${OPTIONS} ${QUICK}`, env)).code).toBe(0);
+      const bad = await run(`verify ${OPTIONS.replace("--chain mine", "--chain two-endpoints")}`, env);
+      expect(bad.code).toBe(1);
+      expect(bad.lines.find(({ contract }) => contract === "Depository")).toMatchObject({
+        state: "differs",
+        differences: ["an endpoint shows no code at the address"],
+      });
+    });
+  } finally {
+    await empty.stop();
+  }
+});
 
 test("writes the entries, refuses other arguments afterwards, and keeps replaced contracts as former ones", async () => {
   await undone(async () => {

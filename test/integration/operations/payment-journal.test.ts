@@ -7,8 +7,8 @@ import { openNonEvmLane } from "../../../apps/api/src/payments/non-evm/open-lane
 import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
 import { connectJournal } from "../../../apps/api/src/payments/payment-journal.adapter.ts";
 import {
-  NonceTaken,
   type JournalEntry,
+  NonceTaken,
   type PaymentJournal,
 } from "../../../apps/api/src/payments/payment-journal.port.ts";
 import { testRedis } from "../../support/database.ts";
@@ -30,6 +30,8 @@ async function aJournal(identity: () => string = () => "system/1/00000001", pref
   opened.push(() => journal.close());
   return journal;
 }
+
+type Lane = Parameters<PaymentJournal["entries"]>;
 
 const SENDER: Address = `0x${"5e".repeat(20)}`;
 
@@ -117,7 +119,11 @@ test("refuses payments of a process whose database was replaced by a newer prima
 });
 
 /** A request on non-EVM chains whose fill was sent, and whose rows a failover then lost. */
-async function lostFill(world: NonEvmWorld, by: WorkerServices): Promise<AgreedOnNonEvmChains> {
+async function lostFill(
+  world: NonEvmWorld,
+  by: WorkerServices,
+  isLostNow = true,
+): Promise<AgreedOnNonEvmChains> {
   const agreed = await world.agree();
   world.pay(agreed);
   world.origin.network.settle();
@@ -125,12 +131,24 @@ async function lostFill(world: NonEvmWorld, by: WorkerServices): Promise<AgreedO
   await world.work(by);
   const slot = await by.reads.slotOfLeg("fill", agreed.requestId);
   if (slot === undefined) throw new Error("the fill has no slot");
-  await loseRows(world.pool, slot);
-  await world.pool.query("update requests set state = 'fillable', tx_hashes = '{}' where request_id = $1", [
-    agreed.requestId,
-  ]);
-  await world.pool.query("update lanes set server = 'a former server'");
+  if (isLostNow) await forgetPayments(world);
   return agreed;
+}
+
+/** Loses the rows of every payment, and returns their requests to the state before them. */
+async function forgetPayments({ services, pool }: Pick<NonEvmWorld, "services" | "pool">): Promise<void> {
+  const open = await pool.query<{ id: string }>(
+    "select id from slots where state = 'open' order by nonce desc",
+  );
+  for (const { id } of open.rows) {
+    const slot = await services.reads.slot(id);
+    if (slot === undefined) continue;
+    await loseRows(pool, slot);
+    await pool.query("update requests set state = 'fillable', tx_hashes = '{}' where request_id = $1", [
+      slot.leg.requestId,
+    ]);
+  }
+  await pool.query("update lanes set server = 'a former server'");
 }
 
 async function openAndRound(world: NonEvmWorld, by: WorkerServices): Promise<void> {
@@ -223,6 +241,151 @@ test("holds a non-EVM lane after a failover that also lost the journal, until th
   await world.pool.query("update requests set state = 'failed' where request_id = $1", [agreed.requestId]);
   for (let round = 0; round < 12; round++) await openAndRound(world, by);
   expect((await world.status(next.requestId)).status).toBe("success");
+});
+
+/** The journal without its oldest entries, as when Redis lost them. */
+function withoutOldest(journal: PaymentJournal, lost: number): PaymentJournal {
+  return { ...journal, entries: async (...of) => (await journal.entries(...of)).slice(lost) };
+}
+
+test("holds a non-EVM lane whose journal does not reach back to its next nonce", async () => {
+  const world = await startNonEvmWorld();
+  opened.push(async () => await world.stop());
+  const journal = await aJournal();
+  const by = { ...world.services, journal };
+  for (const connected of by.chains.nonEvmChains) await openNonEvmLane(by, connected);
+  const [unknown, known] = [await lostFill(world, by, false), await lostFill(world, by, false)];
+  await forgetPayments(world);
+  const after = { ...by, journal: withoutOldest(journal, 1) };
+  for (let round = 0; round < 6; round++) await openAndRound(world, after);
+  for (const agreed of [unknown, known]) {
+    expect((await world.request(agreed.requestId)).state.name).toBe("fillable");
+    expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
+  }
+  expect(world.events.of("lane_held").at(-1)?.facts["why"]).toContain("has the payments 0 to 0");
+  // The whole journal restores both.
+  for (let round = 0; round < 12; round++) await openAndRound(world, by);
+  for (const { requestId } of [unknown, known])
+    expect((await world.status(requestId)).status).toBe("success");
+});
+
+test("explains EVM nonces below the oldest entry of the journal before it restores later payments", async () => {
+  const world = await startEngineWorld({ chain: { finalityBlocks: 3 } });
+  opened.push(async () => await world.stop());
+  const { destination, origin } = world;
+  const journal = await aJournal();
+  const by = { ...world.services, journal };
+  await openLane(by, destination.connected);
+  const paid = [];
+  for (let fill = 0; fill < 2; fill++) {
+    const agreed = await world.quote({ recipient: world.anAddress() });
+    await world.pay(agreed);
+    await origin.mine();
+    await world.watch(origin, by);
+    await world.work(by);
+    paid.push(agreed);
+  }
+  await destination.mine();
+  await forgetPayments(world);
+  const after = { ...by, journal: withoutOldest(journal, 1) };
+  for (let round = 0; round < 4; round++) {
+    await openLane(after, destination.connected);
+    await world.round(after);
+  }
+  for (const agreed of paid) expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
+  expect(world.events.of("payment_unrecorded")[0]?.facts).toMatchObject({ requestId: paid[0]?.requestId });
+  expect(world.events.of("payment_restored")).toEqual([]);
+});
+
+test("waits for the request of a lost payment from the failover on, however old the payment is", async () => {
+  const world = await startNonEvmWorld();
+  opened.push(async () => await world.stop());
+  const by = { ...world.services, journal: await aJournal() };
+  for (const connected of by.chains.nonEvmChains) await openNonEvmLane(by, connected);
+  const { requestId } = await lostFill(world, by);
+  const become = async (state: string) =>
+    await world.pool.query("update requests set state = $2 where request_id = $1", [requestId, state]);
+  await become("depositing");
+  world.clock.forward(3600_000);
+  for (const connected of by.chains.nonEvmChains) await openNonEvmLane(by, connected);
+  expect(world.events.of("lane_held").at(-1)?.facts["why"]).toContain("is restored when its request");
+  await become("fillable");
+  for (let round = 0; round < 6; round++) await openAndRound(world, by);
+  expect(world.events.of("payment_unrecorded")).toEqual([]);
+  expect((await world.status(requestId)).status).toBe("success");
+});
+
+test("gives up a lost sweep without taking it for the payment of its order", async () => {
+  const world = await startNonEvmWorld();
+  opened.push(async () => await world.stop());
+  const journal = await aJournal();
+  const { chain, connection } = world.destination;
+  const by = { ...world.services, journal };
+  for (const connected of by.chains.nonEvmChains) await openNonEvmLane(by, connected);
+  const { requestId, terms } = await lostFill(world, by);
+  const asSweep = ({ plan, ...entry }: JournalEntry): JournalEntry => ({
+    ...entry,
+    plan: { ...plan, leg: { kind: "sweep", id: "999", requestId } },
+  });
+  const after = {
+    ...by,
+    journal: { ...journal, entries: async (...of: Lane) => (await journal.entries(...of)).map(asSweep) },
+  };
+  for (const forward of [0, 700_000]) {
+    world.clock.forward(forward);
+    for (const connected of by.chains.nonEvmChains) await openNonEvmLane(after, connected);
+  }
+  const lane = await by.reads.lane(chain.id, connection.solver);
+  expect(lane).toMatchObject({ nextNonce: 1, isReconciled: true, heldSinceMs: undefined });
+  expect(await by.reads.lostPayment(chain.id, requestId, [connection.solver], terms.orderId)).toBeUndefined();
+});
+
+test("restores lost bytes of a canceled payment, and counts a restored payment against its day", async () => {
+  const world = await startNonEvmWorld();
+  opened.push(async () => await world.stop());
+  const limit = { key: undefined, chainId: undefined, transactionUsd: undefined, maxFeePerGasWei: undefined };
+  const spendingLimits = [{ ...limit, dayUsd: 10n ** 30n }];
+  const by = { ...world.services, journal: await aJournal(), spendingLimits };
+  for (const connected of by.chains.nonEvmChains) await openNonEvmLane(by, connected);
+  const { requestId } = await lostFill(world, by);
+  await world.pool.query("truncate spent_slots, spent_days");
+  for (const connected of by.chains.nonEvmChains) await openNonEvmLane(by, connected);
+  const restored = await by.reads.slotOfLeg("fill", requestId);
+  const { rows } = await world.pool.query("select * from spent_slots where slot_id = $1", [restored?.id]);
+  expect(rows).toHaveLength(1);
+  await world.pool.query("delete from attempts");
+  await world.pool.query("update slots set cancel_reason = 'TRANSACTION_NOT_INCLUDED'");
+  await world.pool.query("update lanes set server = 'a former server'");
+  for (const connected of by.chains.nonEvmChains) await openNonEvmLane(by, connected);
+  expect((await by.reads.slotOfLeg("fill", requestId))?.attempts).toHaveLength(1);
+});
+
+test("broadcasts a payment that was given up again, rather than a no-op with its nonce", async () => {
+  const world = await startEngineWorld({ chain: { finalityBlocks: 3 } });
+  opened.push(async () => await world.stop());
+  const { destination, origin, solver } = world;
+  const by = { ...world.services, journal: await aJournal() };
+  await openLane(by, destination.connected);
+  const fill = async () => {
+    const agreed = await world.quote({ recipient: world.anAddress() });
+    await world.pay(agreed);
+    await origin.mine();
+    await world.watch(origin, by);
+    await world.work(by);
+    return agreed;
+  };
+  const lost = await fill();
+  const txHash = (await by.reads.slotOfLeg("fill", lost.requestId))?.attempts[0]?.txHash;
+  await forgetPayments(world);
+  await world.pool.query("update requests set state = 'failed' where request_id = $1", [lost.requestId]);
+  await openLane(by, destination.connected);
+  expect(world.events.of("payment_unrecorded")).toHaveLength(1);
+  await destination.client.request({ method: "anvil_dropTransaction", params: [txHash] } as never);
+  const next = await fill();
+  await world.maintainLaneOf(destination, by);
+  await destination.mine();
+  for (const agreed of [lost, next]) expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
+  expect((await destination.sentBy(solver.address)).map(({ input }) => input)).not.toContain("0x");
 });
 
 test("opens an EVM lane without a journal when the chain has shown nothing unknown for its finality depth", async () => {

@@ -172,7 +172,7 @@ test("at the daily limit a fill waits, is shown everywhere, and is paid when the
   expect(await world.status(second.requestId)).toMatchObject({
     status: "pending",
     nextAction: "wait_for_fill",
-    heldReason: "The payment exceeds a limit of the operator and waits",
+    heldReason: "The payment waits because the operator's policy does not allow it now",
   });
   const notes = await world.pool.query(
     "select detail from request_events where request_id = $1 and event = 'paymentHeld'",
@@ -180,7 +180,7 @@ test("at the daily limit a fill waits, is shown everywhere, and is paid when the
   );
   expect(notes.rows).toHaveLength(1);
   expect(await laneReport(sqlOn(world.pool))).toContainEqual(
-    expect.objectContaining({ held: "fill", request_id: second.requestId, rule: "day" }),
+    expect.objectContaining({ held_payment: "fill", request_id: second.requestId, rule: "day" }),
   );
   world.clock.forward(DAY_MS);
   await rounds(by);

@@ -19,7 +19,7 @@ export const accessSettings = {
     name: "OPERATOR_TOKEN",
     optional: true,
     describe:
-      "Token for managing API keys at `/admin/keys`, sent as `Authorization: Bearer`; at least 32 characters. Unset: these routes do not exist, and only `operator keys` manages keys.",
+      "Token for `/admin/keys` and `/admin/pauses`, sent as `Authorization: Bearer`; at least 32 characters. Unset: these routes do not exist; use `operator keys` and `operator pause`.",
   }),
   rateLimits: choice({
     name: "RATE_LIMITS",

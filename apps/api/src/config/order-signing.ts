@@ -50,17 +50,24 @@ export function readSignerPlace({
   return { kind: "process", place: { kind: "port", host, port: Number(port) }, token };
 }
 
-/** Keys that can spend, by the setting that gives them. */
+/**
+ * Keys that can spend and sources of them, by their setting. A source may contain the password of a remote
+ * signer, and the API signs with none of these. SOLVER_SIGNER is left out: it can sign the API's orders.
+ */
 const SPENDING_KEYS = {
   SOLVER_PRIVATE_KEY: "solverPrivateKey",
   SOLVER_FORMER_KEYS: "solverFormerKeys",
+  SOLVER_FORMER_SIGNERS: "solverFormerSigners",
   EXECUTOR_PRIVATE_KEY: "executorPrivateKey",
+  EXECUTOR_SIGNER: "executorSigner",
   DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY: "depositAddressOperatorPrivateKey",
+  DEPOSIT_ADDRESS_OPERATOR_SIGNER: "depositAddressOperatorSigner",
   SOLVER_SOLANA_KEY: "solverSolanaKey",
   SOLVER_BITCOIN_KEY: "solverBitcoinKey",
+  DEPOSIT_ADDRESS_BITCOIN_XPRV: "depositAddressBitcoinXprv",
 } as const satisfies Readonly<Record<string, keyof Settings>>;
 
-/** A process that answers the internet must not have a key that can spend. */
+/** A process that is exposed to the internet must not have a key that can spend. */
 export function spendingKeyProblems(settings: Settings, environment: string): readonly string[] {
   if (settings.allowSpendingKeyInApi === true) return [];
   return Object.entries(SPENDING_KEYS).flatMap(([name, field]) => {
@@ -70,7 +77,7 @@ export function spendingKeyProblems(settings: Settings, environment: string): re
         ? "Give it to the signer process (dist/signer.js), and set ORDER_SIGNER_URL and SOLVER_ADDRESS in the API"
         : "Remove it";
     return [
-      `${name} can spend, and the API answers the internet: ENVIRONMENT ${environment} does not allow it in the API's environment. ${remedy}, or set ALLOW_SPENDING_KEY_IN_API=true`,
+      `${name} must not be set in the API with ENVIRONMENT ${environment}: it can spend, and the API is exposed to the internet. ${remedy}, or set ALLOW_SPENDING_KEY_IN_API=true`,
     ];
   });
 }

@@ -55,16 +55,39 @@ test.each([
   "DEPOSIT_ADDRESS_OPERATOR_PRIVATE_KEY",
   "SOLVER_SOLANA_KEY",
   "SOLVER_BITCOIN_KEY",
+  "DEPOSIT_ADDRESS_BITCOIN_XPRV",
 ])("outside local, an API with %s does not start unless that is allowed", (name) => {
   const key = name === "SOLVER_PRIVATE_KEY" ? KEY : `0x${"5d".repeat(32)}`;
   const env = { ...bare, SOLVER_ADDRESS, ORDER_SIGNER_URL, [name]: key };
   const [problem, ...others] = problemsOf(readApiConfig, env);
-  expect(problem).toMatch(`${name} can spend`);
+  expect(problem).toMatch(`${name} must not be set in the API`);
   expect(problem).toContain("ALLOW_SPENDING_KEY_IN_API=true");
   expect(problem).not.toContain(key);
   expect(others).toEqual([]);
   expect(problemsOf(readApiConfig, { ...env, ALLOW_SPENDING_KEY_IN_API: "true" })).toEqual([]);
 });
+
+const REMOTE_SOURCE = "web3signer:https://user:hunter2@vault.test";
+
+test.each([
+  ["EXECUTOR_SIGNER", REMOTE_SOURCE, { EXECUTOR_ADDRESS: `0x${"21".repeat(20)}` }],
+  [
+    "DEPOSIT_ADDRESS_OPERATOR_SIGNER",
+    REMOTE_SOURCE,
+    { DEPOSIT_ADDRESS_OPERATOR_ADDRESS: `0x${"22".repeat(20)}` },
+  ],
+  ["SOLVER_FORMER_SIGNERS", `0x${"23".repeat(20)}=${REMOTE_SOURCE}`, {}],
+])(
+  "outside local, an API with the key source %s does not start unless that is allowed",
+  (name, text, rest) => {
+    const env = { ...bare, SOLVER_ADDRESS, ORDER_SIGNER_URL, ...rest, [name]: text };
+    const [problem, ...others] = problemsOf(readApiConfig, env);
+    expect(problem).toMatch(`${name} can spend`);
+    expect(problem).not.toContain("hunter2");
+    expect(others).toEqual([]);
+    expect(problemsOf(readApiConfig, { ...env, ALLOW_SPENDING_KEY_IN_API: "true" })).toEqual([]);
+  },
+);
 
 test("in the local environment the API may sign orders with its own key", () => {
   const local = { ENVIRONMENT: "local", PRICE_SOURCE: "fixed", LOCAL_A_RPC_URL: "http://127.0.0.1:1" };

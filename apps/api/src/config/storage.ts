@@ -20,7 +20,7 @@ export const storageSettings = {
     name: "REDIS_URL",
     schemes: ["redis", "rediss"],
     describe:
-      "Redis for the job queues. It must run with `maxmemory-policy noeviction`. Losing its data loses no funds and no state.",
+      "Redis for the job queues and the journal of payments. It must run with `maxmemory-policy noeviction`. Losing its data alone is harmless; losing it together with the last commits of Postgres may hide payments (docs/operations/backups.md).",
   }),
   queuePrefix: matching({
     name: "QUEUE_PREFIX",

@@ -12,12 +12,14 @@ const ANNOUNCED_WITHIN_MS = 3_000;
 /** A pooler between this process and Postgres gives connections to other clients between transactions. */
 export class SessionsNotKept extends StartProblem {
   override readonly name = "SessionsNotKept";
+  readonly finding: string;
 
   constructor(finding: string) {
     super(
       `DATABASE_URL must keep one Postgres session per connection, but ${finding}. Session locks, LISTEN and prepared statements fail ` +
         "behind a pooler in transaction mode (PgBouncer pool_mode=transaction, Supabase port 6543): set DATABASE_URL to the server itself or to a pooler in session mode",
     );
+    this.finding = finding;
   }
 }
 

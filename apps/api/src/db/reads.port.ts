@@ -35,6 +35,8 @@ export interface LaneState {
   readonly isReconciled: boolean;
   /** Block since which the chain shows no unknown transaction of a lane that is not reconciled. */
   readonly quietSince: bigint | undefined;
+  /** Since when a lane that is not reconciled waits for its lost payments. */
+  readonly heldSinceMs: number | undefined;
 }
 
 /**

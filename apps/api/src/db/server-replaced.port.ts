@@ -16,9 +16,7 @@ export class ServerReplaced extends Error {
  */
 export class LaneHeld extends Error {
   constructor(chainId: number, sender: string) {
-    super(
-      `the lane of ${sender} on chain ${chainId} is held until it was compared with its chain on this database server`,
-    );
+    super(`the lane of ${sender} on chain ${chainId} is held until it has been compared with its chain`);
     this.name = "LaneHeld";
   }
 }

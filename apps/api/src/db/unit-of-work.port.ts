@@ -311,6 +311,8 @@ export interface LaneWrites {
   open(chainId: number, sender: Address, chainNonce: number): Promise<void>;
   /** Lets the lane pay nothing until it is opened again. */
   hold(chainId: number, sender: Address): Promise<void>;
+  /** Stores since when a lane waits for its lost payments; the first value stays until the lane is opened. */
+  noteHeld(chainId: number, sender: Address, atMs: number): Promise<void>;
   /** Stores since which block a held lane shows no unknown transaction. Undefined: it shows one. */
   noteQuiet(chainId: number, sender: Address, block: bigint | undefined): Promise<void>;
   /**
@@ -353,6 +355,10 @@ export interface LaneWrites {
   /** Slots whose attempt this call stored. For the others, another process stored that number first. */
   addAttempts(
     attempts: ReadonlyArray<{ readonly slotId: string; readonly attempt: Attempt }>,
+  ): Promise<ReadonlySet<string>>;
+  /** Stores attempts that the database has lost, also of canceled slots. @returns see `addAttempts` */
+  restoreAttempts(
+    lost: ReadonlyArray<{ readonly slotId: string; readonly attempt: Attempt }>,
   ): Promise<ReadonlySet<string>>;
   setBroadcasts(
     sent: ReadonlyArray<{ readonly slotId: string; readonly n: number }>,

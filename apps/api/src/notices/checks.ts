@@ -42,7 +42,7 @@ export function workerChecks(reads: WorkerReads): readonly Check[] {
             chain.name,
             ageMs / 1_000,
             ALERT_SECONDS.nodeAway,
-            `the node of ${chain.name} has no new block`,
+            `the node of ${chain.name} has had no new block`,
           );
           return finding.isOpen || hasBlock ? [finding] : [];
         }),
@@ -59,7 +59,7 @@ export function workerChecks(reads: WorkerReads): readonly Check[] {
           chain.name,
           Math.max(0, ...oldest),
           limit,
-          `a payment on ${chain.name} is in no block`,
+          `a payment on ${chain.name} has not been mined`,
         );
       });
     },
@@ -84,14 +84,15 @@ export function workerChecks(reads: WorkerReads): readonly Check[] {
           "due",
           secondsOf("due"),
           ALERT_SECONDS.settlementDue,
-          "a payment has no quorum of oracles",
+          "a payment has had no quorum of oracles",
         ),
         aged(
           "hub_slow",
           "attested",
           secondsOf("attested"),
           ALERT_SECONDS.settlementAttested,
-          "an attested payment is not final on the hub",
+          "an attested payment has not been final on the hub",
+          "warning",
         ),
       ];
     },
@@ -102,7 +103,7 @@ export function workerChecks(reads: WorkerReads): readonly Check[] {
           state,
           since(oldestMs),
           ALERT_SECONDS.requestOldest,
-          `a paid request stays ${state}`,
+          `a paid request has been ${state}`,
           "warning",
         ),
       ),
@@ -127,7 +128,7 @@ export function workerPresence(
       "worker",
       isAlone ? Math.min(...seconds) : 0,
       ALERT_SECONDS.notLed,
-      "no worker runs",
+      "no worker has run",
     );
     // Neither held nor missed for long enough is no evidence, for example after the start of this process.
     const isEvidence = ({ isOpen }: Finding, isHeld: boolean): boolean => isOpen || isHeld;
@@ -140,7 +141,7 @@ export function workerPresence(
           label,
           seconds[at] ?? 0,
           ALERT_SECONDS.notLed,
-          `no worker leads ${label}`,
+          `no worker has led ${label}`,
         );
         return isEvidence(rest, held.has(lock)) ? [rest] : [];
       }),
@@ -157,6 +158,6 @@ function aged(
   severity: Finding["severity"] = "critical",
 ): Finding {
   const isOpen = seconds > limit;
-  const text = isOpen ? `${rule}: ${what} for ${Math.round(seconds)} s` : `${rule}: ${subject} has recovered`;
+  const text = isOpen ? `${rule}: ${what} for ${Math.round(seconds)} s` : `${rule}: resolved (${subject})`;
   return { rule, subject, severity, isOpen, text };
 }

@@ -113,7 +113,7 @@ async function whyClosed(
   if (lane !== undefined) {
     if (lane.isServerNew || (used <= lane.nextNonce && lane.isReconciled)) return undefined;
     if (await hasPayments(reads, chain.id, sender))
-      return `account ${sender} may have used a nonce that the database does not know, and it has made payments on ${chain.name}: enable this chain, so that its watcher explains the nonce`;
+      return `account ${sender} may have used a nonce on ${chain.name} that is missing in the database, and it has paid there before: enable the chain so that the service can find the transaction`;
     if (used > lane.nextNonce)
       events.alarm("nonce_spent_elsewhere", { chain: chain.name, sender, nonce: used - 1 });
   }

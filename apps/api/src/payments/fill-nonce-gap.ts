@@ -3,9 +3,14 @@ import type { GasPrices } from "@causeway/chains";
 import type { LaneChain } from "../chains/chains.port.ts";
 import { type DrainingKeys, signerOf } from "../chains/index.ts";
 import type { Slot } from "../db/records.port.ts";
-import type { Services } from "../db/services.port.ts";
+import type { Services, WorkerServices } from "../db/services.port.ts";
+import { bytesGivenUp } from "./given-up.ts";
 import { noopGas } from "./payers/evm.ts";
 import { cappedFees, keyOf, limitsOfLane } from "./policy/lane-limits.ts";
+
+type GapServices = DrainingKeys &
+  Pick<Services, "events" | "reads" | "spendingLimits"> &
+  Pick<WorkerServices, "journal">;
 
 /** Maximum nonces filled per round. */
 const MAX_GAP = 50;
@@ -13,12 +18,13 @@ const MAX_GAP = 50;
 /**
  * Fills nonce gaps below the lane that no payment was given: the key was used elsewhere and a reorg dropped
  * that transaction, so nothing in the lane can be mined. The no-ops pay nothing and are not stored; if the
- * dropped transaction returns, nodes refuse them.
+ * dropped transaction returns, nodes refuse them. Where the journal has a lost payment, its bytes are
+ * broadcast again instead.
  * @param used the chain's transaction count of the sender
  * @param open the sender's open slots
  */
 export async function fillNonceGap(
-  services: DrainingKeys & Pick<Services, "events" | "reads" | "spendingLimits">,
+  services: GapServices,
   connected: LaneChain,
   {
     sender,
@@ -31,12 +37,18 @@ export async function fillNonceGap(
   const first = open.reduce((min, { nonce }) => (nonce < min ? nonce : min), open[0]?.nonce ?? used);
   if (first <= used) return;
   const given = await services.reads.givenNonces(chain.id, sender, used, first);
+  const lost = await bytesGivenUp(services, { chainId: chain.id, sender }, used, first);
   const gasLimit = await noopGas(connected, sender);
   const signer = signerOf(services, sender);
   const key = keyOf(services, { chainId: chain.id, sender, leg: { kind: "noop" } });
   const fees = cappedFees(prices, limitsOfLane(services.spendingLimits, { key, chainId: chain.id }));
   for (let nonce = used; nonce < first && nonce < used + MAX_GAP; nonce++) {
     if (given.has(nonce)) continue;
+    const bytes = lost.get(nonce);
+    if (bytes !== undefined) {
+      await connection.writer.broadcast(bytes);
+      continue;
+    }
     const { raw, hash } = await signTransaction(
       { chainId: chain.id, nonce, to: sender, data: "0x", value: 0n, gas: gasLimit, ...fees },
       (digest, preimage) => signer.signDigest(digest, preimage),

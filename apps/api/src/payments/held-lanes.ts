@@ -4,7 +4,7 @@ import type { Services } from "../db/services.port.ts";
 import { endOf } from "../http/request-end.ts";
 
 const HELD =
-  "the database was replaced, and may have lost payments of this lane: it pays nothing until it was compared with its chain";
+  "the database server was replaced and may have lost payments of this lane: it pays nothing until it has been compared with its chain";
 const NEW_SERVER = "the database server was replaced or restarted less than a minute ago";
 
 /** {@link whyHeld} of a lane that was read. */

@@ -71,6 +71,7 @@ const LANE = {
   nextNonce: lanes.nextNonce,
   searchFrom: lanes.searchFrom,
   quietSince: lanes.quietSince,
+  heldSinceMs: lanes.heldSinceMs,
   server: String,
   reconciledOn: lanes.server,
   identity: String,
@@ -81,8 +82,8 @@ const lane = defineSql(
   "read_lane",
   LANE,
   (p: Params<Lane>) => text`
-    select ${lanes.nextNonce}, ${lanes.searchFrom}, ${lanes.quietSince}, ${SERVER_START} as server,
-      ${lanes.server} as reconciled_on, ${SERVER_IDENTITY} as identity,
+    select ${lanes.nextNonce}, ${lanes.searchFrom}, ${lanes.quietSince}, ${lanes.heldSinceMs},
+      ${SERVER_START} as server, ${lanes.server} as reconciled_on, ${SERVER_IDENTITY} as identity,
       exists (select from ${slots} where ${slots.chainId} = ${lanes.chainId} and ${slots.sender} = ${lanes.sender}
         and ${slots.state} = 'open' and ${slots.unexplainedConfirmed}) as has_unexplained
     from ${lanes} where ${lanes.chainId} = ${p.chainId} and ${lanes.sender} = ${p.sender}`,
@@ -205,13 +206,23 @@ export function laneReads(sql: Sql, servers: ServerWatch): LaneReads {
       laneBy.set(key, ask);
       const row = await ask();
       if (row === undefined) return undefined;
-      const { nextNonce, hasUnexplained, searchFrom, quietSince, server, identity, reconciledOn } = row;
+      const {
+        nextNonce,
+        hasUnexplained,
+        searchFrom,
+        quietSince,
+        heldSinceMs,
+        server,
+        identity,
+        reconciledOn,
+      } = row;
       servers.noteIdentity(identity);
       return {
         nextNonce,
         hasUnexplained,
         searchFrom: searchFrom === null ? undefined : BigInt(searchFrom),
         quietSince: quietSince === null ? undefined : BigInt(quietSince),
+        heldSinceMs: heldSinceMs ?? undefined,
         isReconciled: isReconciledOn(identity, reconciledOn),
         isServerNew: servers.isNew(server),
       };

@@ -47,13 +47,19 @@ const raise = defineWrite("lane_raise", (db, p: Params<Lane & { readonly nonce: 
 const noteReconciled = defineWrite("lane_note_reconciled", (db, p: Params<Lane>) =>
   db
     .update(lanes)
-    .set({ server: SERVER_IDENTITY, quietSince: null })
+    .set({ server: SERVER_IDENTITY, quietSince: null, heldSinceMs: null })
     .where(and(isLane(p), text`${lanes.server} is distinct from ${SERVER_IDENTITY}`)),
 );
 /** No server has this identity. */
 const NO_SERVER = "held";
 const hold = defineWrite("lane_hold", (db, p: Params<Lane>) =>
   db.update(lanes).set({ server: NO_SERVER, quietSince: null }).where(isLane(p)),
+);
+const noteHeld = defineWrite("lane_note_held", (db, p: Params<Lane & { readonly atMs: number }>) =>
+  db
+    .update(lanes)
+    .set({ heldSinceMs: p.atMs })
+    .where(and(isLane(p), isNull(lanes.heldSinceMs))),
 );
 const noteQuiet = defineWrite("lane_note_quiet", (db, p: Params<Lane & { readonly block: bigint | null }>) =>
   db
@@ -258,6 +264,9 @@ export function laneWrites(sql: Sql, servers: ServerWatch): LaneWrites {
     async hold(chainId, sender): Promise<void> {
       await hold(sql, { chainId, sender });
     },
+    async noteHeld(chainId, sender, atMs): Promise<void> {
+      await noteHeld(sql, { chainId, sender, atMs });
+    },
     async noteQuiet(chainId, sender, block): Promise<void> {
       await noteQuiet(sql, { chainId, sender, block: block ?? null });
     },
@@ -271,6 +280,7 @@ export function laneWrites(sql: Sql, servers: ServerWatch): LaneWrites {
       await insertNewAttempts(
         sql,
         signed.map((attempt, n) => ({ slotId: slot.id, attempt: { ...attempt, n } })),
+        { isRestored: true },
       );
       return slot;
     },
@@ -301,7 +311,8 @@ export function laneWrites(sql: Sql, servers: ServerWatch): LaneWrites {
         throw new Error(`invariant violated: lane not opened on chain ${first.chainId}`);
       return await reserveSlots(sql, plans, atMs);
     },
-    addAttempts: async (signed) => await insertNewAttempts(sql, signed),
+    addAttempts: async (signed) => await insertNewAttempts(sql, signed, { isRestored: false }),
+    restoreAttempts: async (lost) => await insertNewAttempts(sql, lost, { isRestored: true }),
     setBroadcasts: async (sent, atMs) => await noteBroadcasts(sql, sent, atMs),
     async reserved(chainId, sender, currency, balanceBlock): Promise<{ amount: bigint; gasWei: bigint }> {
       const [row] = await reserved(sql, { chainId, sender, currency, balanceBlock });

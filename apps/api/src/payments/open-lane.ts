@@ -1,11 +1,10 @@
-import { RpcFault } from "@causeway/chains";
 import type { Address } from "@causeway/domain";
 import type { ConnectedChain } from "../chains/chains.port.ts";
 import { laneSigners } from "../chains/index.ts";
 import type { LaneState } from "../db/reads.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
+import { explainAll, explainFrom, whyHoleStays } from "./explain-hole.ts";
 import { markOf, openReconciled, restoreLost } from "./restore-lost.ts";
-import { explainNonces } from "./unexplained-nonces.ts";
 
 /** Blocks for which a lane without a journal must be quiet, at least. */
 const MIN_QUIET_BLOCKS = 3;
@@ -36,22 +35,16 @@ async function raiseLane(
   const used = await connection.reader.nonce(sender, "latest", "highest");
   const stored = await services.reads.lane(chain.id, sender);
   if (stored === undefined && !isCurrent) return;
-  const lost = stored && (await restoreLost(services, of, stored, mark));
+  const whyHole = async (to: number): Promise<string | undefined> =>
+    stored && (await whyHoleStays(services, connected, { sender, lane: stored, to, used, isCurrent }));
+  const lost = stored && (await restoreLost(services, of, stored, mark, whyHole));
   if (lost?.kind === "later") return held(services, connected, sender, lost.why);
   const lane = stored && (await services.reads.lane(chain.id, sender));
   // What the former database server knew of these nonces is not known yet.
   if (lane?.isServerNew === true) return;
   if (lane !== undefined && used > lane.nextNonce) {
-    const [lowest] = await services.reads.trail(chain.id);
-    // Remembers the lowest known block now: the search may have to wait for a node with old state.
-    if (lane.searchFrom === undefined && lowest !== undefined)
-      await services.uow.run((tx) => tx.lanes.noteSearchFrom(chain.id, sender, lowest.number));
-    const range = { sender, lane: { ...lane, searchFrom: lane.searchFrom ?? lowest?.number }, used };
-    const explained = await explainNonces(services, connected, range).catch((error: unknown) => {
-      // A node without old state leaves the lane as it is. The chain is scanned all the same.
-      if (!(error instanceof RpcFault)) throw error;
-      services.events.fault("chain_fault", error, { chain: chain.name, sender });
-    });
+    const explain = lane.isReconciled ? explainFrom : explainAll;
+    const explained = await explain(services, connected, { sender, lane, used });
     // Nonces of lost payments are not skipped: nothing is planned until their rows are restored.
     if (explained === undefined || !explained.isComplete || (isCurrent && explained.hasLost)) return;
   }

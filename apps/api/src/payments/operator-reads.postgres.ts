@@ -141,7 +141,7 @@ export async function depositsNamed(
 const held = defineReport(
   "operator_held",
   () => text`select ${outputsOf({
-    held: heldPayments.legKind,
+    held_payment: heldPayments.legKind,
     leg_id: heldPayments.legId,
     request_id: heldPayments.requestId,
     chain_id: heldPayments.chainId,

@@ -43,7 +43,7 @@ export interface PaymentJournal {
 /** The journal has another payment with this nonce, or other bytes of it: the database has lost them. */
 export class NonceTaken extends Error {
   constructor(chainId: number, nonce: number) {
-    super(`nonce ${nonce} of chain ${chainId} may be used by bytes that the database has lost`);
+    super(`nonce ${nonce} on chain ${chainId} may belong to a payment that the database lost`);
     this.name = "NonceTaken";
   }
 }

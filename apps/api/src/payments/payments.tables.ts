@@ -24,6 +24,8 @@ export const lanes = pgTable(
     server: text("server"),
     /** Block since which a held lane without a journal shows no unknown transaction. Null if it shows one. */
     quietSince: int8("quiet_since"),
+    /** Since when the lane is held. Null if it is not, or was not compared with its journal yet. */
+    heldSinceMs: int8("held_since_ms"),
   },
   (t) => [primaryKey({ columns: [t.chainId, t.sender] })],
 );

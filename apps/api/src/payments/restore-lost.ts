@@ -1,19 +1,13 @@
-import { RpcFault } from "@causeway/chains";
 import type { Hex } from "@causeway/domain";
-import type { RequestRecord, SlotPlan } from "../db/records.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import type { LaneState } from "../db/reads.port.ts";
-import type { Tx } from "../db/unit-of-work.port.ts";
+import type { Slot } from "../db/records.port.ts";
+import { forgeryIn, mismatch, notLater } from "./check-entry.ts";
 import { kindOf } from "./legs/index.ts";
 import type { JournalEntry } from "./payment-journal.port.ts";
 import type { Lane } from "./payers/payer.ts";
-import { proposalOf } from "./policy/admit.ts";
-import { judgeCall } from "./policy/judge.ts";
-import { factsOfLeg } from "./policy/leg-facts.ts";
-import { isGenuine } from "./policy/signed-payment.ts";
-
-/** How long a lost payment waits for its leg, whose own rows may come back: deposits are read again; ms. */
-const LATER_MS = 600_000;
+import { countRestored } from "./policy/admit.ts";
+import { heldSince, mayComeBack } from "./restore-grace.ts";
 
 /**
  * Reads the mark of a lane. Call before its row is read: then the mark is ahead of the row only if rows were
@@ -64,12 +58,15 @@ export type LostPayments =
  * Restores the rows of payments that the journal knows and the database has lost, in the order of their
  * nonces. Holds the lane first. Idempotent; may run in any number of processes.
  * @param mark of the lane, read before `state`
+ * @param whyHole why the lane must not move past nonces below `to` that the journal does not reach back to;
+ * undefined: it may
  */
 export async function restoreLost(
   services: WorkerServices,
   lane: Lane,
   state: LaneState,
   mark: number | undefined,
+  whyHole: (to: number) => Promise<string | undefined> | string | undefined,
 ): Promise<LostPayments> {
   const { journal, reads, uow } = services;
   const isBehind = mark !== undefined && mark > state.nextNonce;
@@ -81,6 +78,9 @@ export async function restoreLost(
   const entries = (await journal.entries(lane.chainId, lane.sender)).map((entry) => notLater(entry, nowMs));
   const [lowest] = entries;
   if (lowest === undefined) return { kind: "complete", mark };
+  const hole = lowest.nonce > state.nextNonce ? await whyHole(lowest.nonce) : undefined;
+  if (hole !== undefined) return { kind: "later", why: hole };
+  const sinceMs = await heldSince(services, lane, state);
   const slots = await reads.slotsFrom(lane.chainId, lane.sender, lowest.nonce);
   const byNonce = new Map(slots.map((slot) => [slot.nonce, slot]));
   for (const entry of entries) {
@@ -93,48 +93,28 @@ export async function restoreLost(
     const forgery = await forgeryIn(services, lane, entry);
     if (forgery !== undefined) return refusedEntry(services, lane, entry, forgery);
     if (slot === undefined) {
-      const why = await restorePayment(services, entry);
+      const why = await restorePayment(services, entry, sinceMs);
       if (why !== undefined) return { kind: "later", why };
     } else if (slot.leg.id !== entry.plan.leg.id) {
       return { kind: "later", why: whyGivenTwice(entry) };
-    } else {
-      const known = new Set(slot.attempts.map(({ txHash }) => txHash));
-      const lost = entry.attempts
-        .filter(({ txHash }) => !known.has(txHash))
-        .map((attempt, at) => ({ slotId: slot.id, attempt: { ...attempt, n: slot.attempts.length + at } }));
-      if (lost.length > 0) await uow.run((tx) => tx.lanes.addAttempts(lost));
+    } else if (!(await restoreBytes(services, slot, entry))) {
+      return { kind: "later", why: `bytes of nonce ${entry.nonce} are being restored` };
     }
   }
   return { kind: "complete", mark };
 }
 
 /**
- * Why an entry must not be restored: any client that can write to Redis can invent one. Only bytes that the
- * lane's key signed prove that there was a payment.
- * @throws RpcFault on a non-EVM chain: it is not known
+ * Stores bytes that an open slot has lost, even if it is canceled: what replaces them must have higher fees.
+ * @returns whether the slot has all of them now; otherwise it ended, or another process stores them
  */
-async function forgeryIn(
-  services: WorkerServices,
-  { chainId, sender }: Lane,
-  { plan, nonce, attempts }: JournalEntry,
-): Promise<string | undefined> {
-  if (plan.chainId !== chainId || plan.sender !== sender) return "it names another lane";
-  for (const attempt of attempts)
-    if (!(await isGenuine(services, { ...plan, nonce }, attempt).catch(rethrowFaults)))
-      return `the bytes of ${attempt.txHash} are not this payment, signed by the key of the lane`;
-  return undefined;
-}
-
-/** No time of an entry is later than now: such a payment would be left alone until then. */
-function notLater(entry: JournalEntry, nowMs: number): JournalEntry {
-  const attempts = entry.attempts.map((one) => ({ ...one, createdAtMs: Math.min(one.createdAtMs, nowMs) }));
-  return { ...entry, attempts, atMs: Math.min(entry.atMs, nowMs) };
-}
-
-/** Bytes that cannot be read are not genuine. A node that does not answer proves nothing. */
-function rethrowFaults(error: unknown): false {
-  if (error instanceof RpcFault) throw error;
-  return false;
+async function restoreBytes({ uow }: WorkerServices, slot: Slot, entry: JournalEntry): Promise<boolean> {
+  const known = new Set(slot.attempts.map(({ txHash }) => txHash));
+  const lost = entry.attempts
+    .filter(({ txHash }) => !known.has(txHash))
+    .map((attempt, at) => ({ slotId: slot.id, attempt: { ...attempt, n: slot.attempts.length + at } }));
+  if (lost.length === 0) return true;
+  return (await uow.run((tx) => tx.lanes.restoreAttempts(lost))).has(slot.id);
 }
 
 /** The lane stays held: something else may be missing that the entry replaced. */
@@ -149,26 +129,12 @@ function refusedEntry(
   return { kind: "later", why: `the journal's entry for nonce ${nonce} was refused: ${reason}` };
 }
 
-/**
- * Why a genuine payment is not one for the leg that its entry names: other rows decide that, as before each
- * signature. Whether the leg is still due does not matter here.
- */
-async function mismatch(
-  services: WorkerServices,
-  tx: Tx,
-  plan: SlotPlan,
-  request: RequestRecord | undefined,
-): Promise<string | undefined> {
-  const proposal = proposalOf(services, plan);
-  const facts = await factsOfLeg(services, tx, plan, proposal.reading, request);
-  if (facts === undefined) return undefined;
-  // The lane may be one of a former key.
-  const refusal = judgeCall({ ...proposal, key: facts.key }, { ...facts, isOpen: true });
-  return refusal && `it does not pay its ${plan.leg.kind}: ${refusal.found}; expected: ${refusal.limit}`;
-}
-
 /** @returns why the payment's leg cannot take it back yet; undefined: done */
-async function restorePayment(services: WorkerServices, entry: JournalEntry): Promise<string | undefined> {
+async function restorePayment(
+  services: WorkerServices,
+  entry: JournalEntry,
+  heldSinceMs: number,
+): Promise<string | undefined> {
   const { uow, clock, chains } = services;
   const { plan, nonce, attempts } = entry;
   const { leg, chainId, sender } = plan;
@@ -188,15 +154,16 @@ async function restorePayment(services: WorkerServices, entry: JournalEntry): Pr
     const verdict = (await tx.lanes.hasLiveSlot(leg))
       ? "later"
       : ((await kind.restored?.(services, tx, entry, record)) ?? "lost");
-    if (verdict === "later" && nowMs - entry.atMs < LATER_MS)
-      return `the ${leg.kind} with nonce ${nonce} is restored when its ${leg.requestId === undefined ? "payment" : `request ${leg.requestId}`} is ready for it`;
+    if (verdict === "later" && (await mayComeBack(services, entry, record, heldSinceMs)))
+      return `the ${leg.kind} with nonce ${nonce} will be restored once ${leg.requestId === undefined ? "its own row" : `request ${leg.requestId}`} can accept it`;
     if (verdict !== "taken") {
       // Its nonce pays nothing else, and what it paid for is never paid again.
-      const pays = kind.restored === undefined ? undefined : (leg.requestId ?? leg.id);
+      const isHarmless = kind.restored === undefined || kind.isIdempotent === true;
+      const pays = isHarmless ? undefined : (leg.requestId ?? leg.id);
       await tx.lanes.skip(chainId, sender, nonce, {
         txHash: newest.txHash,
         pays,
-        inputEnd: inputEndOf(plan.call.data),
+        inputEnd: isHarmless ? undefined : inputEndOf(plan.call.data),
       });
       if (pays !== undefined) tx.events.alarm("payment_unrecorded", { ...facts, requestId: pays });
       return undefined;
@@ -207,6 +174,7 @@ async function restorePayment(services: WorkerServices, entry: JournalEntry): Pr
       attempts.map((_, n) => ({ slotId: slot.id, n })),
       entry.atMs,
     );
+    await countRestored(services, tx, slot, { atMs: entry.atMs, request: record });
     if (newest.kind === "pay") {
       const isId = chains.nonEvm(chainId)?.connection.idsComeLater !== true;
       await kind.broadcast?.(services, tx, [{ slot, attempt: newest }], { atMs: entry.atMs, isId });
@@ -217,7 +185,7 @@ async function restorePayment(services: WorkerServices, entry: JournalEntry): Pr
 }
 
 function whyGivenTwice({ nonce, plan: { leg } }: JournalEntry): string {
-  return `nonce ${nonce} was given to another payment after the ${leg.kind} of ${leg.requestId ?? leg.id} that used it was lost: restore the row of the lost payment`;
+  return `nonce ${nonce} was reassigned after the database lost the ${leg.kind} of ${leg.requestId ?? leg.id} that had used it: restore the row of that payment`;
 }
 
 /** Where payments name their order: the end of the input, or on non-EVM chains all of it. */

@@ -91,14 +91,14 @@ const SIGNED = {
 const insertAttempts = defineSql(
   "attempts_insert",
   { slotId: attempts.slotId },
-  ({ signed }: Params<{ signed: string }>) => {
+  ({ signed, isRestored }: Params<{ signed: string; isRestored: boolean }>) => {
     const names = namesOf(...Object.values(SIGNED));
     // Locked: a slot that is ending must not get bytes that could still pay. The slot has the highest fee of
     // its attempts: that much gas is reserved for it.
     return text`
       with payable as materialized (
         select ${slots.id} from ${recordset(signed, SIGNED)} join ${slots} on ${slots.id} = given.slot_id
-        where ${slots.state} = 'open' and (given.kind = 'noop' or ${slots.cancelReason} is null)
+        where ${slots.state} = 'open' and (${isRestored}::boolean or given.kind = 'noop' or ${slots.cancelReason} is null)
         order by ${slots.id} for update of ${slots}),
       stored as (
         insert into ${attempts} (${names}) select ${names} from ${recordset(signed, SIGNED)}
@@ -175,11 +175,13 @@ export async function restoreSlot(
 
 /**
  * Stores signed attempts of open slots; payments only of slots that are not canceled.
+ * @param of.isRestored they were broadcast before the database lost them, so a canceled slot gets them, too
  * @returns the slots whose attempt was stored; others have ended, or another process stored the same number
  */
 export async function insertNewAttempts(
   sql: Sql,
   signed: ReadonlyArray<{ readonly slotId: string; readonly attempt: Attempt }>,
+  of: { readonly isRestored: boolean },
 ): Promise<Set<string>> {
   const rows = signed.map(({ slotId, attempt }) => ({
     slotId: Number(slotId),
@@ -191,7 +193,7 @@ export async function insertNewAttempts(
     maxPriorityFeePerGas: attempt.maxPriorityFeePerGas,
     createdAtMs: attempt.createdAtMs,
   }));
-  const stored = await insertAttempts(sql, { signed: rowsJson(SIGNED, rows) });
+  const stored = await insertAttempts(sql, { signed: rowsJson(SIGNED, rows), ...of });
   return new Set(stored.map(({ slotId }) => String(slotId)));
 }
 

@@ -16,10 +16,10 @@ import { payingAccounts, whyHeld, whyLaneHeld } from "./held-lanes.ts";
 
 const UNEXPLAINED_NONCE = "the sending key used a nonce that the database does not know";
 const UNKNOWN_PENDING =
-  "a pending transaction of the sending key is not in the database: wait until it is mined. Only if its fees are too low for that, send a transaction by hand from this key to its own address, with the same nonce and higher fees";
+  "a pending transaction of the sending key is not in the database: wait until it is mined or dropped. If the event `endpoints_disagree` names an endpoint for eth_getTransactionCount, compare its pending count with a block explorer, and remove the endpoint from httpRpcUrl if it is wrong";
 
 /** Unknown nonces examined at once, newest first: a failover loses only a moment. */
-const MAX_NONCES = 256;
+export const MAX_NONCES = 256;
 
 /**
  * Why a lane must not plan anything now: the database just failed over, or the chain used an unexplained

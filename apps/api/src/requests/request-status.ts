@@ -63,7 +63,7 @@ function hasEnded({ name }: StatusRecord["state"]): boolean {
 function heldReason(rule: string): string {
   return rule === "paused"
     ? "The operator has paused new payments of this route"
-    : "The payment exceeds a limit of the operator and waits";
+    : "The payment waits because the operator's policy does not allow it now";
 }
 
 /** The wire form of a stored status. */

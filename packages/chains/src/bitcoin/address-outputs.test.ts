@@ -31,11 +31,11 @@ function made(spent: string, outputs: readonly { script: string; amount: bigint 
 
 const bytesOf = (hex: string): Uint8Array => bytesIn(hex) ?? new Uint8Array();
 
-/** A node and an explorer: the confirmations of each transaction; 0 is the mempool. */
+/** A node and a listing: the confirmations of each transaction; 0 is the mempool. */
 function unspentOf(all: readonly (Made & { depth: number; spentIn?: "mempool" | "block" | undefined })[]) {
   const find = (txid: string) => all.find((one) => one.txid === txid);
   return createAddressOutputs(
-    { network: "regtest", confirmations: CONFIRMATIONS, blockTimeSeconds: 1, esploraUrl: undefined },
+    { confirmations: CONFIRMATIONS },
     {
       bytes: async (txid) => find(txid)?.bytes,
       anywhere: async (txid) => {
@@ -52,9 +52,9 @@ function unspentOf(all: readonly (Made & { depth: number; spentIn?: "mempool" | 
     {
       outputsOf: async () =>
         all
-          .filter(({ spentIn }) => spentIn === undefined)
+          .filter(({ depth, spentIn }) => depth > 0 && spentIn === undefined)
           // It names more than the address holds.
-          .map(({ txid, depth }) => ({ txid, vout: 0, amount: 10n ** 9n, isConfirmed: depth > 0 })),
+          .map(({ txid }) => ({ txid, vout: 0, amount: 10n ** 9n, isConfirmed: true })),
     },
   );
 }

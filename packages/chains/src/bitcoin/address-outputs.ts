@@ -1,12 +1,7 @@
-import { decodeBitcoinAddress, type BitcoinAttestationFacts, type Hex } from "@causeway/domain";
-import {
-  addressBytesOfScript,
-  bytesIn,
-  readRawTransaction,
-  type BitcoinTransaction,
-} from "@causeway/families/bitcoin";
+import type { BitcoinAttestationFacts, Hex } from "@causeway/domain";
+import { bytesIn, readRawTransaction, type BitcoinTransaction } from "@causeway/families/bitcoin";
 import type { SweepUnderWay } from "../non-evm-connection.ts";
-import type { Explorer } from "./explorer.ts";
+import type { AddressListing } from "./address-listing.ts";
 import { keyOf } from "./replacement.ts";
 import type { BitcoinReads } from "./rpc.ts";
 
@@ -14,7 +9,7 @@ import type { BitcoinReads } from "./rpc.ts";
  * Outputs of one address that count and that one sweep spends, the largest first: anyone may send dust to an
  * address, and each input costs a fee.
  */
-const MAX_OUTPUTS = 20;
+export const MAX_OUTPUTS = 20;
 /** Outputs whose bytes are remembered. */
 const MAX_REMEMBERED = 10_000;
 
@@ -29,7 +24,7 @@ export interface UnspentOutput {
 
 type Place = Pick<UnspentOutput, "txid" | "vout">;
 
-/** Unspent outputs of deposit addresses. The explorer lists them; the node decides. */
+/** Unspent outputs of deposit addresses. A listing names them; the node decides. */
 export interface AddressOutputs {
   /**
    * Satoshis that blocks show at an address. A sweep that is not mined has moved nothing yet. Undefined: the
@@ -44,9 +39,9 @@ export interface AddressOutputs {
 }
 
 export function createAddressOutputs(
-  { network, confirmations }: BitcoinAttestationFacts,
+  { confirmations }: Pick<BitcoinAttestationFacts, "confirmations">,
   reads: Pick<BitcoinReads, "anywhere" | "bytes" | "confirmationsOf">,
-  explorer: Pick<Explorer, "outputsOf">,
+  listing: AddressListing,
 ): AddressOutputs {
   const known = new Map<string, UnspentOutput>();
 
@@ -63,14 +58,6 @@ export function createAddressOutputs(
     return output.script === script ? { txid, vout, ...output } : undefined;
   };
 
-  const listed = async (script: string): Promise<readonly Place[]> => {
-    const bytes = addressBytesOfScript(script);
-    const address = bytes === undefined ? undefined : decodeBitcoinAddress(network, bytes);
-    if (address === undefined) throw new RangeError("invariant violated: deposit script has no address");
-    const found = (await explorer.outputsOf(address)).filter(({ isConfirmed }) => isConfirmed);
-    return found.toSorted((a, b) => compare(b.amount, a.amount)).slice(0, MAX_OUTPUTS);
-  };
-
   const largest = (found: readonly (UnspentOutput | undefined)[]): readonly UnspentOutput[] =>
     found
       .filter((output) => output !== undefined)
@@ -79,7 +66,9 @@ export function createAddressOutputs(
 
   return {
     held: async (script, sweeps) => {
-      const candidates = new Map((await listed(script)).map((place) => [keyOf(place), place]));
+      const candidates = new Map<string, Place>(
+        (await listing.outputsOf(script)).map((place) => [keyOf(place), place]),
+      );
       for (const { raws, minedTxId } of sweeps)
         for (const raw of raws) {
           const { txid, inputs, outputs } = transactionOf(raw);
@@ -102,7 +91,7 @@ export function createAddressOutputs(
     spendable: async (script) =>
       largest(
         await Promise.all(
-          (await listed(script)).map(async (place) => {
+          (await listing.outputsOf(script)).map(async (place) => {
             const output = await read(script, place);
             return output !== undefined && (await reads.confirmationsOf(place, true)) >= confirmations
               ? output

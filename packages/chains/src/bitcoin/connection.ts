@@ -15,7 +15,8 @@ import {
   type NonEvmTransaction,
 } from "../non-evm-connection.ts";
 import { observed, type NonEvmOptions } from "../non-evm-options.ts";
-import { transactionOf } from "./address-outputs.ts";
+import { createAddressListing } from "./address-listing.ts";
+import { MAX_OUTPUTS, transactionOf } from "./address-outputs.ts";
 import { cursorText, finalBlocksAfter, readCursor, upToOf, type BlockToRead } from "./arrivals.ts";
 import { selectOutputs } from "./output-selection.ts";
 import {
@@ -85,7 +86,13 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
   });
   const rate = keptFeeRate(explorer, options.now);
   const { depositAddressKey } = options;
-  const sweeps = createSweeps(facts, depositAddressKey, { reads, explorer });
+  const listing = createAddressListing(facts.network, MAX_OUTPUTS, {
+    explorer,
+    reads,
+    now: () => options.now(),
+    onFault: (error) => options.onFault(error),
+  });
+  const sweeps = createSweeps(facts, depositAddressKey, { reads, listing });
   const addresses = [attestation.depository, ...attestation.additionalDepositories];
   const depositories = new Set(addresses.filter((address) => address !== undefined).map(scriptOf));
 

@@ -14,12 +14,14 @@ import {
   readBlockTime,
   readBytes,
   readPlaced,
+  readScannedOutputs,
   readStanding,
   type BitcoinInput,
   type BitcoinOutput,
   type BitcoinTransaction,
   type BlockStanding,
   type PlacedTransaction,
+  type ScannedOutput,
 } from "@causeway/families/bitcoin";
 
 /** A transaction in a block of the chain. */
@@ -44,6 +46,7 @@ export interface FoundTransaction {
 const SOURCES_AT_ONCE = 16;
 /** Spent outputs that are remembered, and bytes of them: several of the largest standard transactions. */
 const REMEMBERED_OUTPUTS = { entries: 8_000, bytes: 4 * 1024 * 1024 };
+const SCAN_DEADLINE_MS = 10 * 60_000;
 
 /** Reads of one node. */
 export interface BitcoinReads {
@@ -73,6 +76,11 @@ export interface BitcoinReads {
   isUnspent(utxo: Pick<BitcoinInput, "txid" | "vout">, withWaiting: boolean): Promise<boolean>;
   /** Confirmations of such an output; 0 for any other. @throws RpcFault */
   confirmationsOf(utxo: Pick<BitcoinInput, "txid" | "vout">, withWaiting: boolean): Promise<number>;
+  /**
+   * The outputs of these scripts that no block spends. Takes a minute on mainnet, and a node runs one scan at
+   * a time. @throws RpcFault, NodeRefusal
+   */
+  scan(scripts: readonly string[]): Promise<readonly ScannedOutput[]>;
   /** Height and hash of the newest block. @throws RpcFault */
   newest(): Promise<{ readonly height: number; readonly hash: string }>;
   /** @throws RpcFault, also above the newest block */
@@ -221,6 +229,13 @@ export function createBitcoinReads(transport: RpcTransport, facts: BitcoinAttest
     },
     isUnspent: async (utxo, withWaiting) => (await confirmationsOf(utxo, withWaiting)) > 0,
     confirmationsOf,
+    scan: async (scripts) => {
+      await checkChain();
+      const params = ["start", scripts.map((script) => `raw(${script})`)];
+      return readScannedOutputs(
+        await transport.request("scantxoutset", params, { deadlineMs: SCAN_DEADLINE_MS }),
+      );
+    },
     newest: async () => {
       await checkChain();
       const hash = readBlockHash(await transport.request("getbestblockhash", []));

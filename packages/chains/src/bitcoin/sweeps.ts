@@ -6,9 +6,9 @@ import {
   type NonEvmDepositAddresses,
   type NonEvmPayment,
 } from "../non-evm-connection.ts";
+import type { AddressListing } from "./address-listing.ts";
 import { outputsFor, createAddressOutputs, transactionOf, type UnspentOutput } from "./address-outputs.ts";
 import { depositKeys } from "./deposit-keys.ts";
-import type { Explorer } from "./explorer.ts";
 import { isUnlockedBy } from "./payment-transaction.ts";
 import { keyOf, type FormerAttempt } from "./replacement.ts";
 import type { BitcoinReads } from "./rpc.ts";
@@ -60,9 +60,9 @@ export interface Sweeps {
 export function createSweeps(
   facts: BitcoinAttestationFacts,
   extendedKey: string | undefined,
-  { reads, explorer }: { readonly reads: BitcoinReads; readonly explorer: Explorer },
+  { reads, listing }: { readonly reads: BitcoinReads; readonly listing: AddressListing },
 ): Sweeps {
-  const unspent = createAddressOutputs(facts, reads, explorer);
+  const unspent = createAddressOutputs(facts, reads, listing);
   const keys = extendedKey === undefined ? undefined : depositKeys(facts.network, extendedKey);
   return {
     addresses: keys && {

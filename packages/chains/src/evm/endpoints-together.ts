@@ -49,7 +49,7 @@ export function poolOf(
     knownHead: () => heads.latest,
     ...(options.onUnrequestedLogs && { onUnrequestedLogs: options.onUnrequestedLogs }),
   });
-  const reader = quorumReader(electorate, ordinary);
+  const reader = quorumReader(electorate, ordinary, now);
   const heads = createPooledHeads({
     sources: endpoints.map((endpoint) => ({
       heads: endpoint.heads,

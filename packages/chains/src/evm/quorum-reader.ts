@@ -1,6 +1,7 @@
 import type {
   BlockRef,
   ChainReader,
+  GasPrices,
   ReceiptFact,
   TransactionFact,
   TransactionState,
@@ -8,6 +9,7 @@ import type {
 import { inconsistent } from "@causeway/families";
 import { agreedOn, askAll, reachedBy, type Answer, type Electorate } from "../nodes/ask-all.ts";
 import { exactText } from "../nodes/exact-text.ts";
+import { createNonceClaims } from "./nonce-claims.ts";
 
 /** One endpoint, which is asked alone. */
 export interface ReadingEndpoint {
@@ -28,16 +30,20 @@ interface AgreeOptions {
 }
 
 /**
- * The reads that decide about money: blocks, deposits, top-ups, receipts, transactions and nonces are what a
- * quorum of endpoints says. Everything else is read as `ordinary` reads it.
+ * The reads that decide about money: blocks, deposits, top-ups, receipts, transactions, nonces and whether an
+ * account has code are what a quorum of endpoints says. Gas prices are the lower median of all endpoints.
+ * Everything else is read as `ordinary` reads it.
  *
  * A transaction is not absent while one endpoint shows it: it may be a payment that only that one has seen.
+ * @param now ms
  */
 export function quorumReader<E extends ReadingEndpoint>(
   electorate: Electorate<E>,
   ordinary: ChainReader,
+  now: () => number = Date.now,
 ): ChainReader {
   const { quorum } = electorate;
+  const claims = createNonceClaims<E>(now);
 
   /** Undefined values are absent ones. */
   const agree = async <T>(
@@ -119,10 +125,40 @@ export function quorumReader<E extends ReadingEndpoint>(
           const agreed = counts[quorum - 1];
           if (agreed === undefined) return undefined;
           if (count === "agreed") return isComplete || counts[0] === agreed ? { value: agreed } : undefined;
+          if (!isComplete) return undefined;
+          const unconfirmed = claims.unconfirmed(`${account} ${String(at)}`, agreed, answers);
+          if (unconfirmed.length > 0) electorate.onDisagreement("eth_getTransactionCount", unconfirmed);
           const highest = counts.find((one) => one <= agreed + MAX_NONCE_LEAD);
-          return isComplete && highest !== undefined ? { value: highest } : undefined;
+          return highest === undefined ? undefined : { value: highest };
         },
       }),
+    hasCode: async (account) => await agree("eth_getCode", async (reader) => await reader.hasCode(account)),
+    // One answer is enough, since no payment may depend on a price that a quorum lacks.
+    gasPrices: async () =>
+      await askAll<E, GasPrices, GasPrices>(
+        { ...electorate, quorum: 1 },
+        {
+          question: "gas prices",
+          read: async ({ reader }) => await reader.gasPrices(),
+          decide: (answers, isComplete) =>
+            isComplete ? { value: lowerMedian(answers.map(({ value }) => value)) } : undefined,
+        },
+      ),
+  };
+}
+
+/** Takes each field by itself. A priority fee stays at or below the maximum fee, as in every answer. */
+function lowerMedian(prices: readonly GasPrices[]): GasPrices {
+  const medianOf = (field: keyof GasPrices): bigint => {
+    const values = prices.map((one) => one[field]).toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+    const median = values[Math.floor((values.length - 1) / 2)];
+    if (median === undefined) throw new RangeError("invariant violated: no gas prices");
+    return median;
+  };
+  return {
+    baseFeePerGas: medianOf("baseFeePerGas"),
+    maxPriorityFeePerGas: medianOf("maxPriorityFeePerGas"),
+    maxFeePerGas: medianOf("maxFeePerGas"),
   };
 }
 

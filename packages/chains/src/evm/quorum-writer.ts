@@ -1,5 +1,5 @@
 import type { BroadcastOutcome, ChainWriter } from "@causeway/families/evm";
-import { agreedOn, askAll, type Electorate } from "../nodes/ask-all.ts";
+import { agreedOn, askAll, type Answer, type Electorate } from "../nodes/ask-all.ts";
 
 /** One endpoint, which is sent to alone. */
 export interface WritingEndpoint {
@@ -10,20 +10,35 @@ export interface WritingEndpoint {
 const TAKEN: readonly BroadcastOutcome["kind"][] = ["accepted", "alreadyKnown"];
 /** The others that give up nothing, the one that says most first. */
 const OTHERS: readonly BroadcastOutcome["kind"][] = ["nonceTooLow", "underpriced", "insufficientFunds"];
+/** The outcomes that say that the endpoint does not have the bytes. */
+const REFUSED: readonly BroadcastOutcome["kind"][] = ["rejected", "underpriced", "insufficientFunds"];
+const QUESTION = "eth_sendRawTransaction";
 
 /**
  * Sends signed bytes to all endpoints at once. It is over when the first one has them; the others still get
- * them. Only a quorum of refusals rejects the bytes for good, since that cancels a payment.
+ * them, and are reported if they contradict it. Only a quorum of refusals rejects the bytes for good, since
+ * that cancels a payment.
  */
 export function quorumWriter<E extends WritingEndpoint>(electorate: Electorate<E>): ChainWriter {
   return {
-    broadcast: async (raw) =>
-      await askAll<E, BroadcastOutcome, BroadcastOutcome>(
+    broadcast: async (raw) => {
+      const outcomes: Answer<E, BroadcastOutcome>[] = [];
+      let open = electorate.endpoints.length;
+      return await askAll<E, BroadcastOutcome, BroadcastOutcome>(
         // One endpoint that has the bytes decides, even if no other one answers.
         { ...electorate, quorum: 1 },
         {
-          question: "eth_sendRawTransaction",
-          read: async ({ writer }) => await writer.broadcast(raw),
+          question: QUESTION,
+          read: async (endpoint) => {
+            try {
+              const value = await endpoint.writer.broadcast(raw);
+              outcomes.push({ endpoint, value });
+              return value;
+            } finally {
+              open -= 1;
+              if (open === 0) reportLoneAcceptance(electorate, outcomes);
+            }
+          },
           decide: (answers, isComplete) => {
             const firstOf = (kinds: readonly BroadcastOutcome["kind"][]): BroadcastOutcome | undefined =>
               kinds
@@ -38,6 +53,27 @@ export function quorumWriter<E extends WritingEndpoint>(electorate: Electorate<E
             return rejected === undefined ? undefined : { value: rejected };
           },
         },
-      ),
+      );
+    },
   };
+}
+
+/**
+ * Reports the endpoints that alone accepted bytes, or all if there is no quorum either way: one that keeps the
+ * bytes from the network would otherwise hide why the payment is not mined. `nonceTooLow` is no refusal here,
+ * since a block may have the bytes.
+ */
+function reportLoneAcceptance<E>(
+  { quorum, onDisagreement }: Electorate<E>,
+  outcomes: readonly Answer<E, BroadcastOutcome>[],
+): void {
+  const accepted = outcomes.filter(({ value }) => TAKEN.includes(value.kind));
+  const refused = outcomes.filter(({ value }) => REFUSED.includes(value.kind));
+  const [first] = refused;
+  if (first === undefined || accepted.length === 0 || accepted.length >= quorum) return;
+  const named = refused.length >= quorum ? accepted : [...accepted, ...refused];
+  onDisagreement(
+    `${QUESTION} (${first.value.kind})`,
+    named.map(({ endpoint }) => endpoint),
+  );
 }

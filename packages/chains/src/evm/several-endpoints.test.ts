@@ -37,7 +37,11 @@ interface Pool {
 /** A chain with 1 s blocks behind these endpoints. */
 async function pool(
   scripts: readonly Partial<Script>[],
-  { rpcQuorum, wsRpcUrl }: { readonly rpcQuorum?: number; readonly wsRpcUrl?: string } = {},
+  {
+    rpcQuorum,
+    wsRpcUrl,
+    now,
+  }: { readonly rpcQuorum?: number; readonly wsRpcUrl?: string; readonly now?: () => number } = {},
 ): Promise<Pool> {
   const endpoints = await Promise.all(scripts.map(async (script) => await startScriptedEndpoint(script)));
   const urls = endpoints.map(({ url }) => url);
@@ -45,6 +49,7 @@ async function pool(
   const disagreements: string[] = [];
   const options: ConnectOptions = {
     rpc: { deadlineMs: 1_500 },
+    ...(now !== undefined && { now }),
     onFault: (fault) => faults.push(fault),
     onDisagreement: (question, hosts) => {
       for (const host of hosts)
@@ -305,6 +310,69 @@ test.each<readonly [name: string, counts: readonly number[], agreed: number, hig
   },
 );
 
+test("an endpoint whose nonce the others do not confirm within 30 s is named", async () => {
+  let nowMs = 0;
+  const script = (count: number): Partial<Script> => ({
+    answers: { eth_getTransactionCount: () => ({ result: quantity(count) }) },
+  });
+  const world = await pool([script(5), script(6), script(5)], { now: () => nowMs });
+  const read = async () => await world.connection.reader.nonce(account, "latest", "highest");
+  expect(await read()).toBe(6);
+  nowMs = 29_000;
+  await read();
+  expect(world.disagreements).toEqual([]);
+  nowMs = 30_000;
+  expect(await read()).toBe(6);
+  expect(world.disagreements).toEqual(["eth_getTransactionCount 1"]);
+});
+
+test("an endpoint that is the first to show each nonce is not named", async () => {
+  let nowMs = 0;
+  let used = 5;
+  const script = (lead: number): Partial<Script> => ({
+    answers: { eth_getTransactionCount: () => ({ result: quantity(used + lead) }) },
+  });
+  const world = await pool([script(0), script(1), script(0)], { now: () => nowMs });
+  for (; used < 8; used++, nowMs += 40_000)
+    await world.connection.reader.nonce(account, "pending", "highest");
+  expect(world.disagreements).toEqual([]);
+});
+
+const code = (result: Hex): Script["answers"] => ({ eth_getCode: () => ({ result }) });
+
+test.each<readonly [name: string, codes: readonly Hex[], hasCode: boolean]>([
+  ["the lead hides it", ["0x", "0x60", "0x60"], true],
+  ["the lead invents it", ["0x60", "0x", "0x"], false],
+])("an account has code if a quorum shows it: %s", async (_, codes, hasCode) => {
+  const { connection } = await pool(codes.map((one) => ({ answers: code(one) })));
+  expect(await connection.reader.hasCode(account)).toBe(hasCode);
+});
+
+test("nothing is concluded about code on which two endpoints do not agree", async () => {
+  const { connection } = await pool([{ answers: code("0x") }, { answers: code("0x60") }]);
+  await expect(connection.reader.hasCode(account)).rejects.toMatchObject({ kind: "inconsistent" });
+});
+
+const pricing = (wei: number): Script["answers"] => ({
+  eth_feeHistory: () => ({ result: { baseFeePerGas: [quantity(wei)], reward: [["0x0"]] } }),
+});
+
+test.each<readonly [name: string, baseFees: readonly number[], median: bigint]>([
+  ["the lead is absurdly high", [10 ** 15, 10, 12], 12n],
+  ["the lead is absurdly low", [0, 10, 12], 10n],
+  ["one of two is high", [10 ** 15, 10], 10n],
+])("gas prices are the lower median: %s", async (_, baseFees, median) => {
+  const { connection } = await pool(baseFees.map((wei) => ({ answers: pricing(wei) })));
+  expect((await connection.reader.gasPrices()).baseFeePerGas).toBe(median);
+});
+
+test("gas prices need one endpoint only, and each endpoint is asked once per block", async () => {
+  const world = await pool([{ answers: pricing(7) }, { answers: pricing(7) }, { http: { status: 503 } }]);
+  await expect.poll(() => headOf(world)).toBe(100);
+  for (let at = 0; at < 3; at++) expect((await world.connection.reader.gasPrices()).baseFeePerGas).toBe(7n);
+  expect(world.endpoints.map((endpoint) => endpoint.count("eth_feeHistory")).slice(0, 2)).toEqual([1, 1]);
+});
+
 test("with fewer endpoints than the quorum, nothing is concluded, and ordinary reads go on", async () => {
   const down = { http: { status: 503 } };
   const world = await pool([
@@ -364,6 +432,26 @@ test.each<readonly [name: string, answers: readonly Script["answers"][], kind: s
   await expect
     .poll(() => endpoints.map((endpoint) => endpoint.count("eth_sendRawTransaction")))
     .toEqual([1, 1, 1]);
+});
+
+test.each<readonly [name: string, answers: readonly Script["answers"][], reports: readonly string[]]>([
+  [
+    "a quorum lacks the funds",
+    [accepting, sending("insufficient funds for gas"), sending("insufficient funds for gas")],
+    ["eth_sendRawTransaction (insufficientFunds) 0"],
+  ],
+  [
+    "one of two refuses them",
+    [accepting, sending("transaction underpriced")],
+    ["eth_sendRawTransaction (underpriced) 0", "eth_sendRawTransaction (underpriced) 1"],
+  ],
+  ["a quorum has them", [sending("insufficient funds for gas"), accepting, accepting], []],
+  ["a block has them", [accepting, sending("nonce too low"), sending("nonce too low")], []],
+])("an endpoint that alone accepts bytes is named: %s", async (_, scripts, reports) => {
+  const world = await pool(scripts.map((answers, at) => ({ answers, delayMs: at === 0 ? 0 : 50 })));
+  await world.connection.writer.broadcast(raw);
+  await sleep(300);
+  expect(world.disagreements).toEqual(reports);
 });
 
 test("one endpoint's rejection cancels no payment while the others do not answer", async () => {

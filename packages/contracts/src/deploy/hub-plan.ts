@@ -105,10 +105,10 @@ function setup({ owner, allocator: account, domain }: HubPlanInputs, multisig: A
       {
         ...hub,
         roles: { "minter role": oracle.address },
-        reads: [...hub.reads, roleRead(hubAbi, oracle.address, "build")],
+        ...roleOf(hub, hubAbi, oracle.address, "build"),
       },
-      { ...oracle, reads: [...oracle.reads, roleRead(oracleAbi, multisig, "oracle")] },
-      { ...allocator, reads: [...allocator.reads, roleRead(allocatorAbi, account, "allocator")] },
+      { ...oracle, ...roleOf(oracle, oracleAbi, multisig, "oracle") },
+      { ...allocator, ...roleOf(allocator, allocatorAbi, account, "allocator") },
     ],
   };
 }
@@ -131,6 +131,13 @@ function ownerRead(abi: Abi, owner: Address): PlannedRead {
   return { abi, functionName: "owner", args: [], expected: owner, input: "owner" };
 }
 
-function roleRead(abi: Abi, holder: Address, input: PlannedRead["input"]): PlannedRead {
-  return { abi, functionName: "rolesOf", args: [holder], expected: ROLE, input };
+/** What makes `holder` the only account with a role. */
+function roleOf(
+  { reads }: Pick<PlannedContract, "reads">,
+  abi: Abi,
+  holder: Address,
+  input: PlannedRead["input"],
+): Pick<PlannedContract, "reads" | "roleHolders"> {
+  const read = { abi, functionName: "rolesOf", args: [holder], expected: ROLE, input };
+  return { reads: [...reads, read], roleHolders: [holder] };
 }

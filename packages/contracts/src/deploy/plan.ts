@@ -34,6 +34,8 @@ export interface PlannedContract {
   readonly owner?: Address;
   /** Rights of other accounts, by what they may do. */
   readonly roles: Readonly<Record<string, Address | readonly Address[]>>;
+  /** Accounts that `rolesOf` must know, and no others; absent: the contract has no such roles. */
+  readonly roleHolders?: readonly Address[];
   /** Values in its code, by the name of the immutable; those of its EIP-712 domain follow from `domain`. */
   readonly immutables: Readonly<Record<string, Address>>;
   readonly domain?: { readonly name: string; readonly version: string };

@@ -102,6 +102,27 @@ export function readUnspentOutputs(answer: unknown): readonly ReportedOutput[] {
   });
 }
 
+/** An output that a node found in its set of unspent outputs. */
+export interface ScannedOutput extends ReportedOutput {
+  /** Lower-case hex. */
+  readonly script: string;
+}
+
+/** Reads an answer of `scantxoutset`. Its amounts are decimal numbers of bitcoin. @throws RpcFault */
+export function readScannedOutputs(answer: unknown): readonly ScannedOutput[] {
+  const method = "scantxoutset";
+  const { success, unspents } = fieldsOf(method, answer);
+  if (success !== true || !Array.isArray(unspents)) throw garbage(method, "scan is not complete");
+  return (unspents as unknown[]).map((one) => {
+    const { txid, vout, amount, scriptPubKey } = fieldsOf(method, one);
+    const satoshis = typeof amount === "number" ? Math.round(amount * 1e8) : -1;
+    if (!isHash(txid) || !isInteger(vout) || !isInteger(satoshis) || satoshis < 0)
+      throw garbage(method, "entry is not an output");
+    if (typeof scriptPubKey !== "string") throw garbage(method, "entry has no script");
+    return { txid, vout, amount: BigInt(satoshis), isConfirmed: true, script: scriptPubKey };
+  });
+}
+
 /**
  * Satoshis per 1 000 virtual bytes that get into one of the next blocks; undefined when the explorer has no
  * opinion.

@@ -10,11 +10,13 @@ export {
   readFeeRate,
   readOutspend,
   readPlaced,
+  readScannedOutputs,
   readStanding,
   type BlockStanding,
   type PlacedTransaction,
   type ReportedOutput,
   type ReportedSpend,
+  type ScannedOutput,
 } from "./answers.ts";
 export { judgeDeposit, pays } from "./deposits.ts";
 export { bitcoin, depositoryOf, needsSpent, type BitcoinRules, type SpendingTransaction } from "./family.ts";

@@ -45,7 +45,7 @@ export const statusAnswer = z
       .string()
       .optional()
       .describe(
-        "Why the next payment waits: the operator has paused the route, or a limit of the operator is reached. Absent otherwise. A fill that waits is refunded after its deadline.",
+        "Why the next payment waits: the operator has paused the route, or the operator's policy does not allow the payment now. Absent otherwise. A fill that waits is refunded after its deadline.",
       ),
     supersededByRequestId: answerHash32
       .optional()

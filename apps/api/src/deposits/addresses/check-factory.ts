@@ -11,6 +11,12 @@ const SELECTORS = {
   depository: "0xbedd12a5",
 } as const satisfies Readonly<Record<string, Hex>>;
 
+/** The chain of a factory, and how to call contracts there. */
+interface FactoryChain {
+  readonly chain: Pick<ConnectedChain["chain"], "contracts">;
+  readonly connection: { readonly reader: Pick<ConnectedChain["connection"]["reader"], "ask"> };
+}
+
 /**
  * Checks who may move funds from a chain's deposit addresses, and where to. Undefined: as configured, or no
  * factory.
@@ -18,7 +24,7 @@ const SELECTORS = {
  */
 export async function factoryProblem(
   { signer, executor, depositAddressOperator }: OwnKeys,
-  { chain, connection }: Pick<ConnectedChain, "chain" | "connection">,
+  { chain, connection }: FactoryChain,
 ): Promise<FactoryProblem | undefined> {
   const { depositAddressFactory: factory, depository } = chain.contracts;
   if (factory === undefined) return undefined;

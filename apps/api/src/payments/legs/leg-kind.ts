@@ -85,6 +85,8 @@ export interface PaymentKind<W extends Wanted = Wanted, R extends Refused = Refu
     lost: JournalEntry,
     record: RequestRecord | undefined,
   ): Promise<"taken" | "later" | "lost">;
+  /** A repeated payment moves nothing that the first one moved, so a lost one is given up without a trace. */
+  readonly isIdempotent?: true;
 
   /** Whether an unsigned slot must not be signed after all. */
   isForbidden?(services: WorkerServices, connected: LaneChain, slot: Slot): Promise<boolean>;

@@ -41,6 +41,8 @@ export const sweepLeg: LegKind<DueSweep, WantedSweep, string> = {
   name: "sweep",
   queue: { name: "sweep", id: "sweepId", concurrency: 8 },
   isTransfer: false,
+  // It moves the decided funds or nothing, and its deposit is read from the chain, whichever row it had.
+  isIdempotent: true,
 
   overdue: async ({ depositAddresses }, ...since) => await depositAddresses.overdue(...since),
   async due({ depositAddresses, reads }, sweepId) {

@@ -17,7 +17,8 @@ export async function openNonEvmLane(
   if (read === undefined) return;
   const { mark } = read;
   const stored = await reads.lane(chain.id, solver);
-  const lost = stored && (await restoreLost(services, of, stored, mark));
+  const lost =
+    stored && (await restoreLost(services, of, stored, mark, (to) => whyLost(stored.nextNonce, to)));
   const lane = stored && (await reads.lane(chain.id, solver));
   if (lane?.isServerNew === true) return;
   const why = lost?.kind === "later" ? lost.why : lane && !lane.isReconciled && whyLost(lane.nextNonce, mark);
@@ -28,11 +29,17 @@ export async function openNonEvmLane(
   await openReconciled(services, of, 0, mark);
 }
 
+const HOW = '(docs/operations/backups.md, "Held lanes")';
+
+function noncesText(first: number, last: number): string {
+  return first === last ? `payment with nonce ${first}` : `payments with nonces ${first} to ${last}`;
+}
+
 /** Why payments may have been lost that nothing shows. */
 function whyLost(nextNonce: number, mark: number | undefined): string | undefined {
   if (mark === undefined && nextNonce > 0)
-    return "Redis has lost the journal of payments: compare the solver's history with `slots`, then open the lane";
+    return `Redis has lost the journal of payments: compare the solver's history with \`slots\`, then open the lane ${HOW}`;
   if (mark !== undefined && mark > nextNonce)
-    return `neither the database nor the journal has the payments ${nextNonce} to ${mark - 1}: restore their rows, then open the lane`;
+    return `neither the database nor the journal has the ${noncesText(nextNonce, mark - 1)}: restore the missing rows, then open the lane ${HOW}`;
   return undefined;
 }

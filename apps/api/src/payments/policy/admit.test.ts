@@ -110,6 +110,15 @@ test("a route's pause holds its fills, also those that come from a paused chain"
   expect(await heldBy({ kind: "chain", chainId: 3 })).toBe(0);
 });
 
+test("the reason of a held payment names the pause, or what was found and what is allowed", async () => {
+  const whyHeld = async (pauses: readonly Pause[], sender: Address) => {
+    const plan = aPlan("claim", sender, pays);
+    return (await admit(services, aTx(pauses).tx, [plan], requests)).held.get(plan.leg.id)?.why;
+  };
+  expect(await whyHeld([PAUSED], solver)).toBe("scope all is paused: drill");
+  expect(await whyHeld([], executor)).toBe("key: found executor, allowed: solver");
+});
+
 test("a payment of another kind of key, or of a kind without facts, is held", async () => {
   for (const [kind, sender] of [
     ["claim", executor],

@@ -1,5 +1,5 @@
 import { utcDay } from "../../db/utc-day.ts";
-import type { RequestRecord, SlotPlan } from "../../db/records.port.ts";
+import type { RequestRecord, Slot, SlotPlan } from "../../db/records.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
 import type { Tx } from "../../db/unit-of-work.port.ts";
 import type { RequestId } from "@causeway/domain";
@@ -31,12 +31,13 @@ export function proposalOf(services: WorkerServices, plan: SlotPlan): Proposal {
 }
 
 /** What these calls do is bound by their arguments, not by what they look like. */
-const BOUND_KINDS: ReadonlySet<string> = new Set(["execution", "sweep", "hub", "payout"]);
+const BOUND_KINDS: ReadonlySet<string> = new Set(["execution", "hub", "payout"]);
 
 function readingOf({ chains }: WorkerServices, { chainId, call, outflow, leg }: SlotPlan): CallReading {
+  if (BOUND_KINDS.has(leg.kind)) return { kind: "unknown" };
   const evm = chains.get(chainId);
-  // The money of a sweep on a chain without calls is the user's: only its fee counts.
-  if (BOUND_KINDS.has(leg.kind) && (leg.kind !== "sweep" || evm !== undefined)) return { kind: "unknown" };
+  // Bound as well. On a chain without calls its money is the user's: only its fee counts.
+  if (leg.kind === "sweep" && evm !== undefined) return { kind: "unknown" };
   if (evm !== undefined) return readCall(call, evm.chain.contracts);
   // A transfer has no call: its signer reads the recipient and the amount from here.
   const reference = call.data === "0x" ? undefined : call.data;
@@ -133,6 +134,24 @@ export async function countReserved(
   );
 }
 
+/**
+ * Counts a payment that a failover has lost against the day of its broadcast, whatever the limit. Call with
+ * its slot stored.
+ */
+export async function countRestored(
+  services: WorkerServices,
+  tx: Tx,
+  slot: Slot,
+  of: { readonly atMs: number; readonly request: RequestRecord | undefined },
+): Promise<void> {
+  const { day } = dayOf(services, slot);
+  if (day === undefined) return;
+  const broadcastOn = { ...day, day: utcDay(of.atMs) };
+  await tx.policy.lockDay(broadcastOn);
+  const usd = planValue(services, slot, proposalOf(services, slot), of.request) ?? 0n;
+  await tx.policy.count(broadcastOn, [{ slotId: slot.id, usd }]);
+}
+
 function pauseRefusal(
   pauses: readonly Pause[],
   { leg, chainId }: SlotPlan,
@@ -148,9 +167,13 @@ function pauseRefusal(
   if (pause === undefined) return undefined;
   return {
     rule: "paused",
-    found: `new payments of ${pauseScopeText(pause.scope)} are paused`,
+    found: `scope ${pauseScopeText(pause.scope)} is paused`,
     limit: pause.reason,
   };
+}
+
+function refusalText({ rule, found, limit }: Refusal): string {
+  return rule === "paused" ? `${found}: ${limit}` : `${rule}: found ${found}, allowed: ${limit}`;
 }
 
 /** Notes that a payment is held, and why. */
@@ -160,7 +183,7 @@ export async function hold(
   refusal: Refusal,
   nowMs: number,
 ): Promise<Held> {
-  const why = `${refusal.rule}: ${refusal.found}; allowed: ${refusal.limit}`;
+  const why = refusalText(refusal);
   const isNew = await tx.policy.hold({ leg, chainId, sender, refusal, why }, nowMs);
   if (isNew && leg.requestId !== undefined)
     await tx.requests.note(leg.requestId, nowMs, "paymentHeld", { leg: leg.kind, rule: refusal.rule, why });

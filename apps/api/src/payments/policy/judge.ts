@@ -69,8 +69,9 @@ export interface RouteFacts {
  */
 export function judgeCall(proposal: Proposal, facts: LegFacts | undefined): Refusal | undefined {
   const { chainId, key, call, reading } = proposal;
-  if (facts === undefined) return refusal("leg", "no such payment is due", "payments in the database");
-  if (!facts.isOpen) return refusal("leg", "the payment is not due", "payments that are due");
+  if (facts === undefined)
+    return refusal("leg", "a payment that is not in the database", "payments in the database");
+  if (!facts.isOpen) return refusal("leg", "a payment that is not due", "payments that are due");
   if (key !== facts.key) return refusal("key", key ?? "an unknown account", facts.key);
   if (facts.chainId !== undefined && chainId !== facts.chainId)
     return refusal("leg", `chain ${chainId}`, `chain ${facts.chainId}`);
@@ -115,7 +116,7 @@ function judgeRouted(
   const { currency, amount } = reading.spent;
   const own = [facts.recipient, route.sender];
   if (!own.includes(reading.remainderTo))
-    return refusal("recipient", `${reading.remainderTo} gets what is left`, own.join(" or "));
+    return refusal("recipient", `${reading.remainderTo} as recipient of the remainder`, own.join(" or "));
   // A swap is limited by its budget and by the limits on value; its calls depend on pools.
   const isSwap = route.paidFrom !== undefined && currency === route.paidFrom;
   if (!isSwap && currency !== facts.currency) return refusal("currency", currency, facts.currency);

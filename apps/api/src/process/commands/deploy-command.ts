@@ -14,10 +14,11 @@ export const DEPLOY_USAGE = `  operator deploy plan|apply|verify --owner <addres
                     [--solver <address>] [--deposit-address-operator <address>] [--oracle <address>]… [--threshold <number>]
                               plan: prints the contracts with address, constructor arguments, owner, roles and cost; sends nothing
                               apply: deploys the contracts that are missing, and compares them with the plan. Run it again after an interruption
-                              verify: compares bytecode, immutables, owners and roles with the plan, and the configured addresses with both
+                              verify: compares bytecode, immutables, owners and roles with the plan on every endpoint, looks for other accounts with roles, and the configured addresses with both
                               --chain: id of an EVM chain of the chain file (repeatable); requires --solver
                               --hub: the contracts of the hub; requires --oracle (repeatable) and --threshold
                               --owner: a contract, such as a multisignature wallet; for an account, add --owner-is-account
+                              --owner-may-differ: allows --owner to have different code on the chains
                               --deposit-address-operator: without it, no DepositAddressFactory
                               --max-fee-gwei: highest gas price (default: 100)
                               --confirmations: blocks until a contract counts as deployed (default: 5)

@@ -11,6 +11,7 @@ export interface DeployInputs {
   readonly hub: boolean;
   readonly owner: Address;
   readonly ownerIsAccount: boolean;
+  readonly ownerMayDiffer: boolean;
   readonly allocator: Address;
   readonly solver: Address | undefined;
   readonly depositAddressOperator: Address | undefined;
@@ -37,6 +38,7 @@ const OPTIONS = {
   hub: flag,
   owner: text,
   "owner-is-account": flag,
+  "owner-may-differ": flag,
   allocator: text,
   solver: text,
   "deposit-address-operator": text,
@@ -80,6 +82,7 @@ export function readInputs(words: readonly string[]): DeployInputs {
     hub: values.hub,
     ...accounts,
     ownerIsAccount: values["owner-is-account"],
+    ownerMayDiffer: values["owner-may-differ"],
     oracles,
     threshold,
     maxFeeWei: gwei(values["max-fee-gwei"]),

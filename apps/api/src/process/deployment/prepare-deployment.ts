@@ -10,7 +10,7 @@ import {
   type DeploymentFees,
   type InspectedContract,
 } from "@causeway/chains/deployment";
-import { formatEther, formatGwei, zeroAddress, type Address } from "viem";
+import { formatEther, formatGwei, zeroAddress, type Address, type Hex } from "viem";
 import { isReplaced, plannedFields } from "./chain-entries.ts";
 import type { DeployInputs } from "./deploy-inputs.ts";
 import type { DeployTarget } from "./deploy-target.ts";
@@ -24,6 +24,8 @@ export interface PreparedTarget {
   readonly fees: DeploymentFees;
   /** Wei; undefined without a deployer's key. */
   readonly balance: bigint | undefined;
+  /** Code of `--owner`; "0x" if it has none. */
+  readonly ownerCode: Hex;
 }
 
 /** The plan must not be carried out. */
@@ -41,13 +43,14 @@ export async function prepareTarget(
   const chain = connectForDeployment(chainId, target.rpcUrls);
   try {
     const { client } = chain;
-    const [inspected, fees, balance] = await Promise.all([
+    const [inspected, fees, balance, ownerCode = "0x"] = await Promise.all([
       inspectDeployment(client, plan, chainId),
       readFees(client, inputs.maxFeeWei),
       deployer === undefined ? undefined : client.getBalance({ address: deployer }),
+      client.getCode({ address: inputs.owner }),
     ]);
     const estimate = await estimateDeployment(chain, plan, deployer ?? zeroAddress, fees);
-    return { target, chain, inspected, estimate, fees, balance };
+    return { target, chain, inspected, estimate, fees, balance, ownerCode };
   } catch (error) {
     await chain.close();
     throw error;
@@ -59,13 +62,12 @@ export async function prepareTarget(
  * planned, a configuration that names others, and too little money.
  */
 export async function problemsOf(
-  { target, chain, inspected, estimate, balance }: PreparedTarget,
+  { target, chain, inspected, estimate, balance, ownerCode }: PreparedTarget,
   inputs: DeployInputs,
 ): Promise<readonly string[]> {
-  const { client } = chain;
   const problems: string[] = [];
   const { owner } = inputs;
-  if (!inputs.ownerIsAccount && isAccount(await client.getCode({ address: owner })))
+  if (!inputs.ownerIsAccount && isAccount(ownerCode))
     problems.push(
       `--owner: ${owner} is not a contract. Ownership should go to a multisignature wallet that is deployed on this chain; if the address is an account whose key you hold, add --owner-is-account`,
     );
@@ -81,9 +83,27 @@ export async function problemsOf(
   return problems.map((problem) => `${target.name}: ${problem}`);
 }
 
+/**
+ * Chains on which the owner has other code than on the first: someone else may have deployed another contract
+ * at the address. Equal code does not prove equal signers.
+ */
+export function ownerProblems(
+  prepared: readonly PreparedTarget[],
+  { owner, ownerMayDiffer }: Pick<DeployInputs, "owner" | "ownerMayDiffer">,
+): readonly string[] {
+  const [first, ...others] = prepared;
+  if (first === undefined || ownerMayDiffer) return [];
+  return others
+    .filter(({ ownerCode }) => ownerCode.toLowerCase() !== first.ownerCode.toLowerCase())
+    .map(
+      ({ target }) =>
+        `${target.name}: --owner: ${owner} has other code than on ${first.target.name}, so it may belong to someone else. Check who controls it on both chains, then add --owner-may-differ`,
+    );
+}
+
 /** An account may have delegated to code (EIP-7702); it is still one key. */
-function isAccount(code: string | undefined): boolean {
-  return code === undefined || code === "0x" || code.toLowerCase().startsWith("0xef0100");
+function isAccount(code: Hex): boolean {
+  return code === "0x" || code.toLowerCase().startsWith("0xef0100");
 }
 
 async function replacements(

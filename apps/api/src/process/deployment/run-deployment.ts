@@ -1,7 +1,7 @@
 import {
   connectForDeployment,
   deployPlan,
-  inspectDeployment,
+  inspectOnEach,
   type InspectedContract,
 } from "@causeway/chains/deployment";
 import { buildOf, compilerVersion } from "@causeway/contracts/deploy";
@@ -11,6 +11,7 @@ import type { DeployInputs } from "./deploy-inputs.ts";
 import type { DeployTarget } from "./deploy-target.ts";
 import {
   DeploymentRefused,
+  ownerProblems,
   planLines,
   prepareTarget,
   problemsOf,
@@ -63,7 +64,7 @@ export async function applyDeployment(
           }
         },
       });
-      refuseDifferences(target, await inspectDeployment(chain.client, target.plan, target.chainId));
+      refuseDifferences(target, await inspectOnEach(chain, target.plan));
       if (write !== undefined) writeEntry(write, target);
       print({ chain: target.name, step: "done", ...(write !== undefined && { written: target.fileName }) });
     }
@@ -77,7 +78,7 @@ export async function applyDeployment(
 export async function verifyDeployment(targets: readonly DeployTarget[], print: Print): Promise<boolean> {
   let isAsPlanned = true;
   for (const target of targets) {
-    for (const { planned, state, differences } of await inspectTarget(target)) {
+    for (const { planned, state, differences, notChecked } of await inspectTarget(target)) {
       const { contract, address, encodedArguments } = planned;
       print({
         chain: target.name,
@@ -85,6 +86,7 @@ export async function verifyDeployment(targets: readonly DeployTarget[], print: 
         address,
         state,
         ...(differences.length > 0 && { differences }),
+        ...(notChecked.length > 0 && { notChecked }),
         source: `${buildOf(contract).path}:${contract}`,
         compiler: compilerVersion,
         encodedConstructorArguments: encodedArguments,
@@ -100,15 +102,15 @@ export async function verifyDeployment(targets: readonly DeployTarget[], print: 
   return isAsPlanned;
 }
 
-/** On the first endpoint of the target. */
+/** On every endpoint of the target. */
 async function inspectTarget({
   plan,
   chainId,
   rpcUrls,
 }: DeployTarget): Promise<readonly InspectedContract[]> {
-  const chain = connectForDeployment(chainId, rpcUrls.slice(0, 1));
+  const chain = connectForDeployment(chainId, rpcUrls);
   try {
-    return await inspectDeployment(chain.client, plan, chainId);
+    return await inspectOnEach(chain, plan);
   } finally {
     await chain.close();
   }
@@ -130,6 +132,7 @@ async function withPrepared(
       for (const line of planLines(one)) print(line);
       problems.push(...(await problemsOf(one, inputs)));
     }
+    problems.push(...ownerProblems(prepared, inputs));
     if (problems.length > 0) throw new DeploymentRefused(problems.join("\n"));
     await act(prepared);
   } finally {

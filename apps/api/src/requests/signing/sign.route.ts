@@ -8,6 +8,7 @@ import {
 } from "@causeway/domain";
 import { bearerTokenCheck } from "@causeway/service-kit";
 import { signOrderAnswer, signOrderBody, signRequestAnswer, signRequestBody } from "@causeway/wire";
+import type { FastifyRequest } from "fastify";
 import { errors, type TypedServer } from "../../http/typed.route.ts";
 import type { OrderSigner } from "./order-signer.port.ts";
 
@@ -27,13 +28,15 @@ const tags = ["signing"];
  */
 export function signRoutes(app: TypedServer, { orderSigner, solver, token }: SignNeeds): void {
   const isAllowed = token === undefined ? () => true : bearerTokenCheck(token);
-  app.addHook("onRequest", async (request) => {
-    if (request.url.startsWith("/v1/") && !isAllowed(request))
+  // Part of each route: the URL of a request can be encoded in ways that no comparison of prefixes covers.
+  const onRequest = async (request: FastifyRequest): Promise<void> => {
+    if (!isAllowed(request))
       throw new ServiceError("UNAUTHORIZED", "Send ORDER_SIGNER_TOKEN as Authorization: Bearer");
-  });
+  };
   app.post(
     "/v1/orders",
     {
+      onRequest,
       schema: {
         tags,
         operationId: "signOrder",
@@ -56,6 +59,7 @@ export function signRoutes(app: TypedServer, { orderSigner, solver, token }: Sig
   app.post(
     "/v1/requests",
     {
+      onRequest,
       schema: {
         tags,
         operationId: "signRequest",

@@ -1,6 +1,9 @@
 import { rawKeySigner, SignerUnavailable, type Signer } from "@causeway/attest";
 import { orderToJson, requestAttestationFacts, type Order } from "@causeway/domain";
 import { createHttpServer, createLogger, createMetrics } from "@causeway/service-kit";
+import { once } from "node:events";
+import { request, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { aQuoteInput, quoteWorld } from "../../../../../test/fakes/quote-world.ts";
 import { typed } from "../../http/typed.route.ts";
@@ -75,6 +78,29 @@ test("a signature by another key, and one over another order, is not passed on",
 
 test("without the token nothing is signed", async () => {
   await expect((await client(solver, "wrong")).signOrder(order)).rejects.toThrow(SignerUnavailable);
+});
+
+test.each([
+  "/v1/orders",
+  "/v%31/orders",
+  "/%76%31/%6frders",
+  "/v1/orders?a=/health",
+  "http://signer.test/v1/orders",
+  "http://signer.test/v%31/orders",
+])("an order is not signed without the token, however its path is written: %s", async (path) => {
+  const server = await signerProcess();
+  await server.listen({ host: "127.0.0.1", port: 0 });
+  const { port } = server.server.address() as AddressInfo;
+  const statusWith = async (headers: Record<string, string>): Promise<number | undefined> => {
+    const options = { host: "127.0.0.1", port, method: "POST", path, agent: false };
+    const sent = request({ ...options, headers: { ...headers, "content-type": "application/json" } });
+    sent.end(JSON.stringify({ order: orderToJson(order) }));
+    const [answer] = (await once(sent, "response")) as [IncomingMessage];
+    answer.resume();
+    return answer.statusCode;
+  };
+  expect([401, 404]).toContain(await statusWith({}));
+  await server.close();
 });
 
 test("signs no order of another solver, no incomplete order and no bare hash", async () => {

@@ -54,7 +54,7 @@ export async function createDeterministicDeployer(
       if (waitsFor > mined) throw DeploymentUnfinished.stuck(WHAT, account.address, mined, waitsFor - 1);
       throw new DeploymentUnfinished(
         WHAT,
-        "its creation is not mined in time; it was signed for a gas price of 100 gwei",
+        "its creation was not mined in time. Its gas price is fixed at 100 gwei: wait until gas is cheaper",
       );
     } else await sleep(pollMs);
   }

@@ -7,7 +7,9 @@ import {
   type PlannedRead,
 } from "@causeway/contracts/deploy";
 import type { Address, PublicClient } from "viem";
+import type { DeploymentChain } from "./deployment-chain.ts";
 import { expectedImmutables } from "./expected-immutables.ts";
+import { otherRoleHolders, readRoleHolders } from "./role-holders.ts";
 
 /** What is at the address of a planned contract. */
 export interface InspectedContract {
@@ -15,10 +17,15 @@ export interface InspectedContract {
   readonly state: "missing" | "asPlanned" | "differs";
   /** What differs, each with the found and the expected value. */
   readonly differences: readonly string[];
+  /** What could not be checked, each with the reason. */
+  readonly notChecked: readonly string[];
 }
 
+type Findings = Pick<InspectedContract, "differences" | "notChecked">;
+
 /**
- * Compares the contracts of a plan with the chain's newest block: bytecode, immutables, owners and roles.
+ * Compares the contracts of a plan with the chain's newest block: bytecode, immutables, owners, roles, and
+ * whether other accounts have roles.
  * @throws the client's error when the node gave no answer
  */
 export async function inspectDeployment(
@@ -36,14 +43,63 @@ async function inspect(
   chainId: number,
 ): Promise<InspectedContract> {
   const code = await client.getCode({ address: planned.address });
-  if (code === undefined || code === "0x") return { planned, state: "missing", differences: [] };
+  if (code === undefined || code === "0x")
+    return { planned, state: "missing", differences: [], notChecked: [] };
   const mismatch = matchBytecode(buildOf(planned.contract), expectedImmutables(planned, chainId), code);
   // Other code may answer these calls with anything.
-  const differences =
+  const findings =
     mismatch === undefined
-      ? (await Promise.all(planned.reads.map((read) => differenceIn(client, planned.address, read)))).flat()
-      : [mismatchText(mismatch)];
-  return { planned, state: differences.length === 0 ? "asPlanned" : "differs", differences };
+      ? await findingsOf(client, planned)
+      : { differences: [mismatchText(mismatch)], notChecked: [] };
+  return { planned, state: findings.differences.length === 0 ? "asPlanned" : "differs", ...findings };
+}
+
+async function findingsOf(client: PublicClient, planned: PlannedContract): Promise<Findings> {
+  const { address, reads, roleHolders } = planned;
+  const differences = (await Promise.all(reads.map((read) => differenceIn(client, address, read)))).flat();
+  // Without the planned role, the logs would only repeat that it is missing.
+  if (roleHolders === undefined || differences.length > 0) return { differences, notChecked: [] };
+  const holders = await readRoleHolders(client, address, roleHolders);
+  return holders === undefined
+    ? {
+        differences,
+        notChecked: ["other accounts with roles: the endpoint does not return all RolesUpdated logs"],
+      }
+    : { differences: await otherRoleHolders(client, address, holders, roleHolders), notChecked: [] };
+}
+
+/**
+ * Compares the contracts of a plan on each endpoint of a chain. A finding of one endpoint counts, since each of
+ * them may hide what differs.
+ * @throws the client's error when an endpoint gave no answer
+ */
+export async function inspectOnEach(
+  { client, others, chainId }: DeploymentChain,
+  plan: DeploymentPlan,
+): Promise<readonly InspectedContract[]> {
+  const [first = [], ...rest] = await Promise.all(
+    [client, ...others].map((endpoint) => inspectDeployment(endpoint, plan, chainId)),
+  );
+  return first.map((one, at) =>
+    rest.reduce<InspectedContract>((before, found) => combined(before, found[at] ?? before), one),
+  );
+}
+
+function combined(a: InspectedContract, b: InspectedContract): InspectedContract {
+  const union = (field: keyof Findings): readonly string[] => [...new Set([...a[field], ...b[field]])];
+  const states = [a.state, b.state];
+  const isMissing = a.state === "missing" && b.state === "missing";
+  const differences = [
+    ...union("differences"),
+    ...(!isMissing && states.includes("missing") ? ["an endpoint shows no code at the address"] : []),
+  ];
+  const state = isMissing ? "missing" : differences.length > 0 ? "differs" : "asPlanned";
+  return {
+    planned: a.planned,
+    state,
+    differences: [...new Set(differences)],
+    notChecked: union("notChecked"),
+  };
 }
 
 /** Why a contract at another address is not the planned one, as far as its answers show it. */

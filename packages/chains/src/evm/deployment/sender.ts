@@ -20,11 +20,11 @@ export class DeploymentUnfinished extends Error {
 
   /** Transactions with these nonces are not mined. */
   static stuck(what: string, account: Address, first: number, last: number): DeploymentUnfinished {
-    const which = first === last ? `transaction ${first}` : `transactions ${first} to ${last}`;
-    return new DeploymentUnfinished(
-      what,
-      `${which} of ${account} not mined in time. If this lasts, raise its fee or cancel it with a wallet of that account`,
-    );
+    const why =
+      first === last
+        ? `the transaction with nonce ${first} of ${account} was not mined in time. If it stays pending, raise its fee or cancel it in a wallet that has this key`
+        : `transactions with nonces ${first} to ${last} of ${account} were not mined in time. If they stay pending, raise their fees or cancel them in a wallet that has this key`;
+    return new DeploymentUnfinished(what, why);
   }
 }
 

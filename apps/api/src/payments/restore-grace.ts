@@ -1,0 +1,45 @@
+import type { RequestRecord } from "../db/records.port.ts";
+import type { LaneState } from "../db/reads.port.ts";
+import type { WorkerServices } from "../db/services.port.ts";
+import type { JournalEntry } from "./payment-journal.port.ts";
+
+/** How long a held lane waits for a leg that is not ready for its lost payment, at least; ms. */
+const LATER_MS = 600_000;
+
+/**
+ * Since when a lane waits for its lost payments, ms since epoch. Notes it the first time, so that the wait
+ * begins when the loss is noticed, however old the payments are.
+ */
+export async function heldSince(
+  { clock, uow }: Pick<WorkerServices, "clock" | "uow">,
+  { chainId, sender }: Pick<JournalEntry["plan"], "chainId" | "sender">,
+  { heldSinceMs }: LaneState,
+): Promise<number> {
+  if (heldSinceMs !== undefined) return heldSinceMs;
+  const nowMs = clock.nowMs();
+  await uow.run((tx) => tx.lanes.noteHeld(chainId, sender, nowMs));
+  return nowMs;
+}
+
+/**
+ * Whether the rows of a lost payment's leg may still come back: for ten minutes after the lane was held, and
+ * until the chains of its deposit were read up to that time.
+ */
+export async function mayComeBack(
+  { clock, reads, chains }: Pick<WorkerServices, "clock" | "reads" | "chains">,
+  { plan, atMs }: JournalEntry,
+  record: RequestRecord | undefined,
+  heldSinceMs: number,
+): Promise<boolean> {
+  // A backup of a held lane brings its time along.
+  const sinceMs = Math.max(heldSinceMs, atMs);
+  if (clock.nowMs() - sinceMs < LATER_MS) return true;
+  const scanned = await reads.scannedBlocks();
+  const sources = [plan.chainId, ...(record === undefined ? [] : [record.terms.origin.chainId])];
+  return sources.some((chainId) => {
+    const block = scanned.get(chainId);
+    // A chain that was removed from the configuration is not read.
+    const isRead = chains.profile(chainId) !== undefined && block !== undefined;
+    return isRead && Number(block.timestamp) * 1000 < sinceMs;
+  });
+}

@@ -1,0 +1,97 @@
+import { parseArgs } from "node:util";
+import type { Env } from "@causeway/config";
+import { withVaultSecrets } from "@causeway/config";
+import type { Finding } from "../doctor/finding.ts";
+import { redactor } from "../doctor/reason.ts";
+import { examine } from "../doctor/run-doctor.ts";
+import { readSubjects, type CheckedProcess } from "../doctor/subjects.ts";
+import { failureText } from "./failure-text.ts";
+
+export const DOCTOR_USAGE = `  operator doctor [--process api|worker] [--json]
+                              checks the configuration, Postgres, Redis, endpoints, contracts, accounts, prices, the hub, oracles,
+                              notifications and clocks; prints what is wrong, why it matters and what corrects it. Changes nothing
+                              --process: whose environment this is (default: worker)
+                              --json: prints all findings, one JSON line each, also those that are ok
+                              exit code 0: no problem (warnings allowed); 1: a problem; 2: invalid options
+`;
+
+const DONE = 0;
+const PROBLEM = 1;
+const MISUSED = 2;
+
+interface DoctorOptions {
+  readonly checked: CheckedProcess;
+  readonly isJson: boolean;
+}
+
+/** `operator doctor`. Never throws: the exit code is the outcome. */
+export async function runDoctor(words: readonly string[], env: Env): Promise<number> {
+  const options = readOptions(words);
+  if (typeof options === "string") {
+    process.stderr.write(`${options}\nusage:\n${DOCTOR_USAGE}`);
+    return MISUSED;
+  }
+  try {
+    const redact = redactor(withVaultSecrets(env));
+    const findings = (await examine(readSubjects(options.checked, env))).map((one) => redacted(one, redact));
+    process.stdout.write(options.isJson ? jsonOf(findings) : tableOf(findings));
+    return exitCodeOf(findings);
+  } catch (error) {
+    process.stderr.write(`${failureText(error)}\n`);
+    return PROBLEM;
+  }
+}
+
+/** 1 if there is a problem; warnings alone give 0. */
+export function exitCodeOf(findings: readonly Finding[]): number {
+  return findings.some(({ state }) => state === "problem") ? PROBLEM : DONE;
+}
+
+function readOptions(words: readonly string[]): DoctorOptions | string {
+  try {
+    const { values } = parseArgs({
+      args: [...words],
+      options: {
+        process: { type: "string", default: "worker" },
+        json: { type: "boolean", default: false },
+      },
+    });
+    const { process: checked, json: isJson } = values;
+    if (checked !== "api" && checked !== "worker") return `--process must be api or worker, got ${checked}`;
+    return { checked, isJson };
+  } catch (error) {
+    return error instanceof Error ? error.message : "unknown options";
+  }
+}
+
+function redacted(finding: Finding, redact: (text: string) => string): Finding {
+  const { subject, found, why, remedy } = finding;
+  return {
+    ...finding,
+    subject: redact(subject),
+    found: redact(found),
+    ...(why !== undefined && { why }),
+    ...(remedy !== undefined && { remedy: redact(remedy) }),
+  };
+}
+
+function jsonOf(findings: readonly Finding[]): string {
+  return findings.map((finding) => `${JSON.stringify(finding)}\n`).join("");
+}
+
+/** Problems first; what is ok is only counted. */
+function tableOf(findings: readonly Finding[]): string {
+  const of = (state: Finding["state"]): readonly Finding[] => findings.filter((one) => one.state === state);
+  const shown = [...of("problem"), ...of("warning"), ...of("skipped")];
+  const blocks = shown.map(({ state, check, subject, found, why, remedy }) =>
+    [
+      `${state.toUpperCase().padEnd(8)} ${check}: ${subject}`,
+      `  found   ${found}`,
+      ...(why === undefined ? [] : [`  why     ${why}`]),
+      ...(remedy === undefined ? [] : [`  remedy  ${remedy}`]),
+      "",
+    ].join("\n"),
+  );
+  const counts = `${of("problem").length} problems, ${of("warning").length} warnings, ${of("skipped").length} skipped, ${of("ok").length} ok\n`;
+  return [...blocks, counts].join("\n");
+}

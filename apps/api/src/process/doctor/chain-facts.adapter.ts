@@ -1,0 +1,67 @@
+import { connectNonEvm, createRpcTransport, RpcFault } from "@causeway/chains";
+import type { Chain, Hex } from "@causeway/domain";
+import type { NonEvmChainConfig } from "../../config/chains.ts";
+import type { OwnAccounts } from "../../config/own-accounts.ts";
+import type { EndpointFacts, NonEvmFacts } from "./chain-check.ts";
+
+/** Of one call. The retry of a failed call is included in the limit of the whole check. */
+const DEADLINE_MS = 5_000;
+
+/** All endpoints of an EVM chain, the first one first. */
+export function endpointsOf({ rpcUrl, rpcUrls }: Pick<Chain, "rpcUrl" | "rpcUrls">): readonly string[] {
+  return rpcUrls ?? [rpcUrl];
+}
+
+/** Reads what an endpoint serves. @throws RpcFault */
+export async function readEndpoint(url: string): Promise<EndpointFacts> {
+  const rpc = createRpcTransport({ url, deadlineMs: DEADLINE_MS, connections: 1 });
+  try {
+    const [chainId, syncing, block] = await Promise.all([
+      rpc.request("eth_chainId", []),
+      // Some providers do not offer this method; they do not route to a node that is syncing.
+      rpc.request("eth_syncing", []).catch(() => false),
+      rpc.request("eth_getBlockByNumber", ["latest", false]),
+    ]);
+    const { number, timestamp } = (block ?? {}) as Readonly<Record<string, unknown>>;
+    return {
+      chainId: quantity(chainId, "eth_chainId"),
+      height: Number(quantity(number, "eth_getBlockByNumber")),
+      blockAtMs: Number(quantity(timestamp, "eth_getBlockByNumber")) * 1000,
+      isSyncing: syncing !== false,
+    };
+  } finally {
+    await rpc.close();
+  }
+}
+
+function quantity(value: unknown, method: string): bigint {
+  if (typeof value === "string" && /^0x[0-9a-f]{1,64}$/i.test(value)) return BigInt(value);
+  throw new RpcFault({ kind: "garbage", method, reason: "the answer is not a quantity" });
+}
+
+/** Reads the solver's native balance. @throws RpcFault */
+export async function readNonEvmChain(
+  { chain, attestation }: NonEvmChainConfig,
+  accounts: OwnAccounts,
+): Promise<NonEvmFacts> {
+  const solver: Hex | undefined = {
+    svm: accounts.solana,
+    bvm: accounts.bitcoin,
+    hypevm: accounts.solver,
+  }[chain.vmType];
+  if (solver === undefined) throw new Error(`no solver account is configured for ${chain.name}`);
+  const connection = await connectNonEvm({
+    chain,
+    attestation,
+    solver,
+    now: () => Date.now(),
+    // Each fault that matters here is also thrown by the read below.
+    onFault: () => undefined,
+  });
+  try {
+    const balances = await connection.balances([chain.native.address]);
+    return { nativeBalance: balances.get(chain.native.address) ?? 0n };
+  } finally {
+    await connection.close();
+  }
+}

@@ -1,0 +1,27 @@
+import { connect, type NetConnectOpts } from "node:net";
+
+const WITHIN_MS = 5_000;
+
+/** Where a connection is opened. Nothing is sent. */
+export type ConnectTo = NetConnectOpts & { readonly timeout?: never };
+
+/** Host and port of an HTTP URL. */
+export function placeOfUrl(url: string): ConnectTo {
+  const { hostname, port, protocol } = new URL(url);
+  const fallback = protocol === "https:" ? 443 : 80;
+  return { host: hostname.replace(/^\[|\]$/g, ""), port: port === "" ? fallback : Number(port) };
+}
+
+/** Opens a connection and closes it. @throws the error of the socket, or one that names the time limit */
+export async function connects(to: ConnectTo): Promise<true> {
+  const socket = connect(to);
+  const { promise, resolve, reject } = Promise.withResolvers<true>();
+  socket.setTimeout(WITHIN_MS, () => reject(new Error(`no connection within ${WITHIN_MS} ms`)));
+  socket.once("connect", () => resolve(true));
+  socket.once("error", reject);
+  try {
+    return await promise;
+  } finally {
+    socket.destroy();
+  }
+}

@@ -1,0 +1,47 @@
+/** What one check found. */
+export interface Finding {
+  /** Stable name, such as `redis.eviction`. */
+  readonly check: string;
+  /** Part of the instance, such as a chain, a host or an account. */
+  readonly subject: string;
+  /** `skipped`: not checked, because something else is missing. */
+  readonly state: "ok" | "problem" | "warning" | "skipped";
+  /** What is there, and what was expected. Contains no secret. */
+  readonly found: string;
+  /** What goes wrong if it stays. Absent if nothing does. */
+  readonly why?: string;
+  /** The command or setting that corrects it. */
+  readonly remedy?: string;
+}
+
+type Fault = Required<Pick<Finding, "found" | "why" | "remedy">>;
+
+/** Creates the findings of one check. */
+export interface FindingsOf {
+  ok(found: string): Finding;
+  problem(fault: Fault): Finding;
+  warning(fault: Fault): Finding;
+  skipped(found: string): Finding;
+}
+
+export function findingsOf(check: string, subject: string): FindingsOf {
+  const about = { check, subject };
+  return {
+    ok: (found) => ({ ...about, state: "ok", found }),
+    problem: (fault) => ({ ...about, state: "problem", ...fault }),
+    warning: (fault) => ({ ...about, state: "warning", ...fault }),
+    skipped: (found) => ({ ...about, state: "skipped", found }),
+  };
+}
+
+/** Facts, or why there are none. The reason contains no secret. */
+export type Gathered<T> =
+  | { readonly kind: "facts"; readonly facts: T }
+  | { readonly kind: "unreachable"; readonly reason: string };
+
+/** Host and port of a URL, without credentials, path and query. */
+export function hostOf(url: string): string {
+  const parsed = URL.parse(url);
+  if (parsed === null) return "an invalid URL";
+  return parsed.host === "" ? parsed.protocol.replace(":", " socket") : parsed.host;
+}

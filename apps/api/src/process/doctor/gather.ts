@@ -1,0 +1,41 @@
+import type { ClockReading, NamedReading } from "./clock-check.ts";
+import type { Gathered } from "./finding.ts";
+import { reasonOf } from "./reason.ts";
+
+/** Of each part. All parts run at the same time. */
+export const PART_WITHIN_MS = 20_000;
+
+/** Facts, or why there are none after at most {@link PART_WITHIN_MS}. */
+export async function gatherFacts<T>(read: () => Promise<T>): Promise<Gathered<T>> {
+  const late = Promise.withResolvers<Gathered<T>>();
+  const timer = setTimeout(
+    () => late.resolve({ kind: "unreachable", reason: `no answer within ${PART_WITHIN_MS / 1000} seconds` }),
+    PART_WITHIN_MS,
+  );
+  const gathered = read().then(
+    (facts): Gathered<T> => ({ kind: "facts", facts }),
+    (error: unknown): Gathered<T> => ({ kind: "unreachable", reason: reasonOf(error) }),
+  );
+  try {
+    return await Promise.race([gathered, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Facts, and the clock of who reported them. */
+interface Timed<T> {
+  readonly facts: T;
+  readonly clock: ClockReading | undefined;
+}
+
+/** Adds the clock to those that are compared. */
+export function note(clocks: NamedReading[], source: string, gathered: Gathered<Timed<unknown>>): void {
+  if (gathered.kind === "facts" && gathered.facts.clock !== undefined)
+    clocks.push({ source, ...gathered.facts.clock });
+}
+
+/** The same without the clock. */
+export function factsOnly<T>(gathered: Gathered<Timed<T>>): Gathered<T> {
+  return gathered.kind === "facts" ? { kind: "facts", facts: gathered.facts.facts } : gathered;
+}

@@ -1,0 +1,53 @@
+import { hubAbi, oracleAbi, oracleMultisigAbi } from "@causeway/contracts";
+import type { Address } from "@causeway/domain";
+import type { SettlementHub } from "../../config/settlement.ts";
+import { chainReads, lower, orUndefined } from "./contracts-facts.adapter.ts";
+import type { HubFacts } from "./hub-check.ts";
+
+/** Reads the hub at its endpoint. @throws RpcFault or an error of viem around it */
+export async function readHub(
+  { hub, multisig }: SettlementHub,
+  solver: Address | undefined,
+): Promise<HubFacts> {
+  const { reads, close } = chainReads(hub.rpcUrl, hub.chainId);
+  const { client, hasCode } = reads;
+  const oracle = { abi: oracleAbi, address: hub.oracleAddress } as const;
+  const ledger = { abi: hubAbi, address: hub.hubAddress } as const;
+  const quorum = { abi: oracleMultisigAbi, address: multisig } as const;
+  const addresses = Object.entries({
+    hubAddress: hub.hubAddress,
+    oracleAddress: hub.oracleAddress,
+    oracleMultisigAddress: multisig,
+    ...(hub.allocatorAddress && { allocatorAddress: hub.allocatorAddress }),
+    ...(hub.genericMappingAddress && { genericMappingAddress: hub.genericMappingAddress }),
+  });
+  try {
+    const [contracts, oracleHub, minter, oracleRole, signers, threshold, solverWei] = await Promise.all([
+      Promise.all(
+        addresses.map(async ([field, address]) => ({ field, address, hasCode: await hasCode(address) })),
+      ),
+      orUndefined(client.readContract({ ...oracle, functionName: "HUB" })),
+      orUndefined(client.readContract({ ...ledger, functionName: "rolesOf", args: [oracle.address] })),
+      orUndefined(client.readContract({ ...oracle, functionName: "rolesOf", args: [multisig] })),
+      orUndefined(client.readContract({ ...quorum, functionName: "signers" })),
+      orUndefined(client.readContract({ ...quorum, functionName: "threshold" })),
+      solver === undefined ? 1n : client.getBalance({ address: solver }),
+    ]);
+    return {
+      contracts,
+      oracleHub: lower(oracleHub),
+      canOracleMint: hasRole(minter),
+      isMultisigOracle: hasRole(oracleRole),
+      signers: signers?.map((one) => one.toLowerCase() as Address),
+      threshold: threshold === undefined ? undefined : Number(threshold),
+      solverWei,
+    };
+  } finally {
+    await close();
+  }
+}
+
+/** Each of these contracts knows one role, the lowest bit. */
+function hasRole(roles: bigint | undefined): boolean | undefined {
+  return roles === undefined ? undefined : (roles & 1n) === 1n;
+}

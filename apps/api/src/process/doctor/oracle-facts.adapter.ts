@@ -1,0 +1,58 @@
+import { oracleStatus } from "@causeway/wire";
+import type { OracleUrl } from "../../config/oracle-urls.ts";
+import type { ClockReading } from "./clock-check.ts";
+import type { OracleFacts } from "./oracles-check.ts";
+
+const WITHIN_MS = 5_000;
+const MAX_BYTES = 1_048_576;
+
+/** Asks an oracle for its status. @throws TypeError of `fetch`, or an error that says what was wrong */
+export async function readOracle({
+  url,
+  apiKey,
+}: OracleUrl): Promise<{ readonly facts: OracleFacts; readonly clock: ClockReading | undefined }> {
+  const startedAtMs = Date.now();
+  const response = await fetch(`${url}/status/v1`, {
+    headers: { accept: "application/json", ...(apiKey && { "x-api-key": apiKey.reveal() }) },
+    signal: AbortSignal.timeout(WITHIN_MS),
+    // A redirect could leak the key to another host.
+    redirect: "error",
+  });
+  const clock = clockOf(response, startedAtMs);
+  if (response.status !== 200) {
+    await response.body?.cancel();
+    return { facts: { kind: "refused", httpStatus: response.status }, clock };
+  }
+  const text = await boundedText(response);
+  const status = oracleStatus.safeParse(jsonOf(text));
+  if (!status.success) throw new Error("the response is not the status of an oracle");
+  return { facts: { kind: "status", status: status.data }, clock };
+}
+
+/** The `Date` of an HTTP response, which has whole seconds. */
+export function clockOf(response: Response, startedAtMs: number): ClockReading | undefined {
+  const theirsMs = Date.parse(response.headers.get("date") ?? "");
+  if (Number.isNaN(theirsMs)) return undefined;
+  return { theirsMs: theirsMs + 500, oursMs: (startedAtMs + Date.now()) / 2 };
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+async function boundedText(response: Response): Promise<string> {
+  if (response.body === null) return "";
+  const decoder = new TextDecoder();
+  let text = "";
+  let bytes = 0;
+  for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
+    bytes += chunk.byteLength;
+    if (bytes > MAX_BYTES) throw new Error(`the response exceeds ${MAX_BYTES} bytes`);
+    text += decoder.decode(chunk, { stream: true });
+  }
+  return text + decoder.decode();
+}

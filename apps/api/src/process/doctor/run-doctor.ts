@@ -1,0 +1,230 @@
+import { priceSource } from "../../markets/prices/prices.wiring.ts";
+import { connectionsOf } from "../connections.ts";
+import { judgeAccounts } from "./accounts-check.ts";
+import { endpointsOf, readEndpoint, readNonEvmChain } from "./chain-facts.adapter.ts";
+import { judgeChain, judgeNonEvmChain } from "./chain-check.ts";
+import { judgeClock, type NamedReading } from "./clock-check.ts";
+import { judgeConfiguration } from "./configuration-check.ts";
+import { connects, placeOfUrl } from "./connects.adapter.ts";
+import { judgeContracts } from "./contracts-check.ts";
+import { chainReads, readAccounts, readContracts } from "./contracts-facts.adapter.ts";
+import { findingsOf, hostOf, type Finding } from "./finding.ts";
+import { factsOnly, gatherFacts, note, PART_WITHIN_MS } from "./gather.ts";
+import { judgeHub } from "./hub-check.ts";
+import { readHub } from "./hub-facts.adapter.ts";
+import { judgeNotices, judgeSigner } from "./notices-check.ts";
+import { readOracle } from "./oracle-facts.adapter.ts";
+import { judgeOracles } from "./oracles-check.ts";
+import { judgePostgres } from "./postgres-check.ts";
+import { readPostgres } from "./postgres-facts.postgres.ts";
+import { judgePrices } from "./prices-check.ts";
+import { reasonOf } from "./reason.ts";
+import { judgeRedis } from "./redis-check.ts";
+import { readRedis } from "./redis-facts.adapter.ts";
+import type { Subjects } from "./subjects.ts";
+
+/** Collects the clocks of those that answer. */
+type Clocks = NamedReading[];
+
+/**
+ * Checks every part of an instance at the same time, and reports all findings. Changes nothing: it reads, and
+ * sends no transaction and no notification.
+ */
+export async function examine(subjects: Subjects): Promise<readonly Finding[]> {
+  const clocks: Clocks = [];
+  const parts = await Promise.all([
+    examinePostgres(subjects, clocks),
+    examineRedis(subjects, clocks),
+    ...subjects.chains.map((chain) => examineChain(subjects, chain, clocks)),
+    ...subjects.nonEvmChains.map((chain) => examineNonEvmChain(subjects, chain)),
+    examineHub(subjects),
+    examineOracles(subjects, clocks),
+    examinePrices(subjects),
+    examineNotices(subjects),
+  ]);
+  return [...judgeConfiguration(subjects), ...parts.flat(), ...judgeClock(clocks)];
+}
+
+async function examinePostgres(
+  { databaseUrl, poolSize }: Subjects,
+  clocks: Clocks,
+): Promise<readonly Finding[]> {
+  if (databaseUrl === undefined) return [findingsOf("postgres", "DATABASE_URL").skipped("not configured")];
+  const gathered = await gatherFacts(() => readPostgres(databaseUrl));
+  note(clocks, "Postgres", gathered);
+  const database = { poolSize };
+  const needed = (["api", "worker"] as const)
+    .flatMap((process) => Object.values(connectionsOf(process, database)))
+    .reduce((sum, count) => sum + count, 0);
+  return judgePostgres(hostOf(databaseUrl), factsOnly(gathered), needed);
+}
+
+async function examineRedis({ redisUrl }: Subjects, clocks: Clocks): Promise<readonly Finding[]> {
+  if (redisUrl === undefined) return [findingsOf("redis", "REDIS_URL").skipped("not configured")];
+  const gathered = await gatherFacts(() => readRedis(redisUrl));
+  note(clocks, "Redis", gathered);
+  return judgeRedis(hostOf(redisUrl), factsOnly(gathered));
+}
+
+async function examineChain(
+  { isLocal, accounts }: Subjects,
+  chain: Subjects["chains"][number],
+  clocks: Clocks,
+): Promise<readonly Finding[]> {
+  const urls = endpointsOf(chain);
+  const endpoints = await Promise.all(
+    urls.map(async (url) => ({
+      url,
+      host: hostOf(url),
+      gathered: await gatherFacts(() => readEndpoint(url)),
+    })),
+  );
+  const expected = {
+    name: chain.name,
+    chainId: chain.id,
+    blockTimeSeconds: chain.blockTimeSeconds,
+    quorum: chain.rpcQuorum ?? Math.floor(urls.length / 2) + 1,
+    isQuiet: isLocal,
+  };
+  const nowMs = Date.now();
+  for (const { host, gathered } of endpoints)
+    // A block may be old, but never comes from the future.
+    if (gathered.kind === "facts" && gathered.facts.blockAtMs > nowMs && !isLocal)
+      clocks.push({ source: `${chain.name} (${host})`, theirsMs: gathered.facts.blockAtMs, oursMs: nowMs });
+  const usable = endpoints.find(
+    ({ gathered }) => gathered.kind === "facts" && gathered.facts.chainId === BigInt(chain.id),
+  );
+  const findings = judgeChain(expected, endpoints, nowMs);
+  const contracts = findingsOf("contracts and accounts", chain.name);
+  if (usable === undefined) return [...findings, contracts.skipped("no endpoint answered")];
+  if (accounts === undefined)
+    return [...findings, contracts.skipped("the accounts of the service are not configured")];
+  const gathered = await gatherFacts(async () => {
+    const { reads, close } = chainReads(usable.url, chain.id);
+    try {
+      const [onChain, held] = await Promise.all([
+        readContracts(reads, chain, accounts),
+        readAccounts(reads, chain, accounts),
+      ]);
+      return { onChain, held };
+    } finally {
+      await close();
+    }
+  });
+  if (gathered.kind === "unreachable")
+    return [
+      ...findings,
+      contracts.problem({
+        found: `contracts and balances could not be read (${gathered.reason})`,
+        why: "the service reads them too, so quotes and payments on this chain fail",
+        remedy: "run doctor again; if it persists, use another endpoint",
+      }),
+    ];
+  const { solver, executor, depositAddressOperator, formerSolvers } = accounts;
+  return [
+    ...findings,
+    ...judgeContracts(gathered.facts.onChain, {
+      chain: chain.name,
+      isLocal,
+      solver,
+      ownAccounts: [solver, executor, depositAddressOperator, ...formerSolvers].flatMap((one) => one ?? []),
+      router: chain.contracts.router,
+    }),
+    ...judgeAccounts(
+      {
+        chain: chain.name,
+        nativeSymbol: chain.native.symbol,
+        approvalProxy: chain.contracts.approvalProxy,
+      },
+      gathered.facts.held,
+    ),
+  ];
+}
+
+async function examineNonEvmChain(
+  { accounts }: Subjects,
+  config: Subjects["nonEvmChains"][number],
+): Promise<readonly Finding[]> {
+  const { name, native, rpcUrl } = config.chain;
+  if (accounts === undefined)
+    return [findingsOf("chain", name).skipped("the accounts of the service are not configured")];
+  return judgeNonEvmChain(
+    { name, nativeSymbol: native.symbol, host: hostOf(rpcUrl) },
+    await gatherFacts(() => readNonEvmChain(config, accounts)),
+  );
+}
+
+async function examineHub({ hub, accounts, oracleSigners, oracles }: Subjects): Promise<readonly Finding[]> {
+  if (hub === undefined) return [findingsOf("hub", "hub").skipped("settlement is not configured")];
+  return judgeHub(
+    { host: hostOf(hub.hub.rpcUrl), hubAddress: hub.hub.hubAddress, oracleSigners, oracles: oracles.length },
+    await gatherFacts(() => readHub(hub, accounts?.solver)),
+  );
+}
+
+async function examineOracles(
+  { oracles, hub, chains, nonEvmChains }: Subjects,
+  clocks: Clocks,
+): Promise<readonly Finding[]> {
+  const asked = await Promise.all(
+    oracles.map(async (oracle) => {
+      const host = hostOf(oracle.url);
+      const gathered = await gatherFacts(() => readOracle(oracle));
+      note(clocks, host, gathered);
+      return { host, gathered: factsOnly(gathered) };
+    }),
+  );
+  return judgeOracles(asked, {
+    hubChainId: hub?.hub.chainId,
+    chains: [...chains.map(({ name }) => name), ...nonEvmChains.map(({ chain }) => chain.name)],
+  });
+}
+
+async function examinePrices(subjects: Subjects): Promise<readonly Finding[]> {
+  const { prices, chains, nonEvmChains, isLocal, volatileMaxAgeMs } = subjects;
+  if (prices === undefined) return [findingsOf("price", "PRICE_SOURCE").skipped("not configured")];
+  const all = [...chains, ...nonEvmChains.map(({ chain }) => chain)].flatMap(({ native, tokens }) => [
+    native,
+    ...tokens,
+  ]);
+  const currencies = [...new Set(all.map(({ priceId }) => priceId))].map((priceId) => {
+    const same = all.filter((one) => one.priceId === priceId);
+    return {
+      priceId,
+      isStable: same.every((one) => one.class === "stable"),
+      isHeld: same.some(({ supportsBridging }) => supportsBridging),
+    };
+  });
+  const secondFaults: string[] = [];
+  const gathered = await gatherFacts(async () => {
+    const source = priceSource({ prices, chains, nonEvmChains }, { nowMs: () => Date.now() }, (error) =>
+      secondFaults.push(reasonOf(error)),
+    );
+    const ids = currencies.map(({ priceId }) => priceId);
+    return { prices: await source.fetch(ids, AbortSignal.timeout(PART_WITHIN_MS)), secondFaults };
+  });
+  const { source, maxAgeMs } = prices;
+  return judgePrices({ source, isLocal, maxAgeMs, volatileMaxAgeMs, currencies }, gathered, Date.now());
+}
+
+async function examineNotices({ notices, signer, isLocal }: Subjects): Promise<readonly Finding[]> {
+  const [channels, ofSigner] = await Promise.all([
+    Promise.all(
+      notices.channels.map(async ({ url }) => ({
+        host: hostOf(url),
+        gathered: await gatherFacts(() => connects(placeOfUrl(url))),
+      })),
+    ),
+    signer === undefined
+      ? undefined
+      : gatherFacts(() =>
+          connects(
+            signer.kind === "socket" ? { path: signer.path } : { host: signer.host, port: signer.port },
+          ),
+        ),
+  ]);
+  return [
+    ...judgeNotices(channels, isLocal),
+    ...(ofSigner === undefined ? [] : judgeSigner({ host: "ORDER_SIGNER_URL", gathered: ofSigner })),
+  ];
+}

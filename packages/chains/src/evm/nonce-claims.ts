@@ -1,0 +1,38 @@
+import type { Answer } from "../nodes/ask-all.ts";
+
+/** How long the others may take to confirm a nonce. Endpoints lag behind each other for seconds, not longer. */
+const MAX_UNCONFIRMED_MS = 30_000;
+
+/** Nonces that an endpoint shows as used and a quorum does not. */
+export interface NonceClaims<E> {
+  /**
+   * Endpoints whose count a quorum has not reached for 30 s. Each is returned once in that time.
+   * @param subject the account and the block tag of the counts
+   * @param agreed the count that a quorum shows
+   */
+  unconfirmed(subject: string, agreed: number, answers: readonly Answer<E, number>[]): readonly E[];
+}
+
+/** @param now ms */
+export function createNonceClaims<E>(now: () => number): NonceClaims<E> {
+  const claims = new Map<string, Map<E, { readonly count: number; readonly sinceMs: number }>>();
+  return {
+    unconfirmed: (subject, agreed, answers) => {
+      const before = claims.get(subject);
+      const nowMs = now();
+      const current = new Map<E, { readonly count: number; readonly sinceMs: number }>();
+      const late: E[] = [];
+      for (const { endpoint, value } of answers) {
+        if (value <= agreed) continue;
+        const claim = before?.get(endpoint);
+        const isOpen = claim !== undefined && claim.count > agreed;
+        const isLate = isOpen && nowMs - claim.sinceMs >= MAX_UNCONFIRMED_MS;
+        if (isLate) late.push(endpoint);
+        current.set(endpoint, isOpen && !isLate ? claim : { count: value, sinceMs: nowMs });
+      }
+      if (current.size > 0) claims.set(subject, current);
+      else claims.delete(subject);
+      return late;
+    },
+  };
+}
