@@ -81,6 +81,7 @@ export function mortalServices(
       balances: async (currencies) => await acted.balances(currencies),
       paymentCost: async (...asked) => await acted.paymentCost(...asked),
       refusalOf: async (payment) => await acted.refusalOf(payment),
+      isPayment: async (...asked) => await connection.isPayment(...asked),
       prepare: async (...asked) => await acted.prepare(...asked),
       ...(connection.signNonceMapping && {
         signNonceMapping: async (...asked) =>

@@ -152,6 +152,7 @@ export function aConnectedNonEvmChain(vmType: NonEvmVmType, story: NonEvmStory =
       balances: unused,
       paymentCost: async () => story.paymentCost ?? costs[vmType],
       refusalOf: async () => undefined,
+      isPayment: unused,
       prepare: unused,
       send: unused,
       outcome: unused,

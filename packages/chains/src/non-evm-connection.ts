@@ -57,8 +57,8 @@ export interface NonEvmConnection {
    */
   refusalOf(payment: Omit<NonEvmPayment, "orderId">): Promise<string | undefined>;
   /**
-   * Whether an attempt's bytes are this payment of the solver, and `txId` is their id. Rows and journals prove
-   * no signature. A payment to the solver itself is one that cancels.
+   * Whether an attempt's bytes are this payment of the solver, and `txId` is their id. Rows and journals
+   * prove no signature. A payment to the solver itself is one that cancels.
    * @throws RpcFault
    */
   isPayment(attempt: NonEvmAttempt, payment: NonEvmPayment): Promise<boolean>;

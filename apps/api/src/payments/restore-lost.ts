@@ -1,17 +1,13 @@
-import { RpcFault } from "@causeway/chains";
 import type { Hex } from "@causeway/domain";
-import type { RequestRecord, Slot, SlotPlan } from "../db/records.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import type { LaneState } from "../db/reads.port.ts";
-import type { Tx } from "../db/unit-of-work.port.ts";
+import type { Slot } from "../db/records.port.ts";
+import { forgeryIn, mismatch, notLater } from "./check-entry.ts";
 import { kindOf } from "./legs/index.ts";
 import type { JournalEntry } from "./payment-journal.port.ts";
 import type { Lane } from "./payers/payer.ts";
-import { countRestored, proposalOf } from "./policy/admit.ts";
+import { countRestored } from "./policy/admit.ts";
 import { heldSince, mayComeBack } from "./restore-grace.ts";
-import { judgeCall } from "./policy/judge.ts";
-import { factsOfLeg } from "./policy/leg-facts.ts";
-import { isGenuine } from "./policy/signed-payment.ts";
 
 /**
  * Reads the mark of a lane. Call before its row is read: then the mark is ahead of the row only if rows were
@@ -121,35 +117,6 @@ async function restoreBytes({ uow }: WorkerServices, slot: Slot, entry: JournalE
   return (await uow.run((tx) => tx.lanes.restoreAttempts(lost))).has(slot.id);
 }
 
-/**
- * Why an entry must not be restored: whoever can write to Redis can invent one. Only bytes that the lane's key
- * signed prove that there was a payment.
- * @throws RpcFault on a non-EVM chain: it is not known
- */
-async function forgeryIn(
-  services: WorkerServices,
-  { chainId, sender }: Lane,
-  { plan, nonce, attempts }: JournalEntry,
-): Promise<string | undefined> {
-  if (plan.chainId !== chainId || plan.sender !== sender) return "it names another lane";
-  for (const attempt of attempts)
-    if (!(await isGenuine(services, { ...plan, nonce }, attempt).catch(rethrowFaults)))
-      return `the bytes of ${attempt.txHash} are not this payment, signed by the key of the lane`;
-  return undefined;
-}
-
-/** No time of an entry is later than now: such a payment would be left alone until then. */
-function notLater(entry: JournalEntry, nowMs: number): JournalEntry {
-  const attempts = entry.attempts.map((one) => ({ ...one, createdAtMs: Math.min(one.createdAtMs, nowMs) }));
-  return { ...entry, attempts, atMs: Math.min(entry.atMs, nowMs) };
-}
-
-/** Bytes that cannot be read are not genuine. A node that does not answer proves nothing. */
-function rethrowFaults(error: unknown): false {
-  if (error instanceof RpcFault) throw error;
-  return false;
-}
-
 /** The lane stays held: something else may be missing that the entry replaced. */
 function refusedEntry(
   { events, chains }: Pick<WorkerServices, "events" | "chains">,
@@ -160,28 +127,6 @@ function refusedEntry(
   const chain = chains.profile(chainId)?.name;
   events.alarm("journal_entry_refused", { chain, sender, nonce, leg: leg.kind, legId: leg.id, reason });
   return { kind: "later", why: `the journal's entry for nonce ${nonce} was refused: ${reason}` };
-}
-
-/** A failover gives ids of lost rows of these kinds to others: their `restored` compares what is paid. */
-const REUSED_IDS: ReadonlySet<string> = new Set(["refund", "sweep"]);
-
-/**
- * Why a genuine payment is not one for the leg that its entry names: other rows decide that, as before each
- * signature. Whether the leg is still due does not matter here.
- */
-async function mismatch(
-  services: WorkerServices,
-  tx: Tx,
-  plan: SlotPlan,
-  request: RequestRecord | undefined,
-): Promise<string | undefined> {
-  if (REUSED_IDS.has(plan.leg.kind)) return undefined;
-  const proposal = proposalOf(services, plan);
-  const facts = await factsOfLeg(services, tx, plan, proposal.reading, request);
-  if (facts === undefined) return undefined;
-  // The lane may be one of a former key.
-  const refusal = judgeCall({ ...proposal, key: facts.key }, { ...facts, isOpen: true });
-  return refusal && `it does not pay its ${plan.leg.kind}: ${refusal.found}; expected: ${refusal.limit}`;
 }
 
 /** @returns why the payment's leg cannot take it back yet; undefined: done */

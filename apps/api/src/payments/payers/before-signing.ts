@@ -47,9 +47,9 @@ export function maxFee({ maxFeePerGas }: FeeCaps, capWei: bigint | undefined): b
 }
 
 /**
- * The fees of an attempt within the key's limit, and within what the chain asks for. A first attempt is signed
- * with the limit instead, and waits for lower prices. Only bytes that the key signed show that a replacement
- * needs more than the chain asks for: rows do not.
+ * The fees of an attempt within the key's limit, and within what the chain asks for. A first attempt is
+ * signed with the limit instead, and waits for lower prices. Only bytes that the key signed show that a
+ * replacement needs more than the chain asks for: rows do not.
  * @param maxFeePerGasWei see {@link maxFee}; undefined: not known
  * @returns undefined: the limit forbids a replacement
  */

@@ -167,6 +167,7 @@ test("a call whose arguments are signed carries nothing and has one of its funct
     kind: "signed",
     key: "solver",
     chainId: undefined,
+    contracts: undefined,
     isOpen: true,
     selectors: ["0x12345678"],
   };

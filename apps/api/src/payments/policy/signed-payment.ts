@@ -33,7 +33,7 @@ export async function isSignedPayment(
   }
 }
 
-/** Whether bytes are a cancel transaction of this slot, signed by its sender: they use its nonce for nothing. */
+/** Whether bytes are a cancel transaction of this slot, signed by its sender. */
 export async function isSignedNoop(
   raw: Hex,
   { chainId, nonce, sender }: Pick<Slot, "chainId" | "nonce" | "sender">,
