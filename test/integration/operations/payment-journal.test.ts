@@ -327,6 +327,8 @@ test("gives up a lost sweep without taking it for the payment of its order", asy
     ...entry,
     plan: { ...plan, leg: { kind: "sweep", id: "999", requestId } },
   });
+  // Bytes of a fill are no sweep.
+  Object.assign(connection, { isPayment: async () => await Promise.resolve(true) });
   const after = {
     ...by,
     journal: { ...journal, entries: async (...of: Lane) => (await journal.entries(...of)).map(asSweep) },
