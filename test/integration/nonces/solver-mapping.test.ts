@@ -6,6 +6,8 @@ import type { TransferChain } from "../../../apps/api/src/chains/chains.port.ts"
 import type { MappedNonce } from "../../../apps/api/src/chains/nonce-mappings.port.ts";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import { isMappedOnHub } from "../../../apps/api/src/payments/non-evm/solver-mapping.ts";
+import { connectJournal } from "../../../apps/api/src/payments/payment-journal.adapter.ts";
+import { testRedis } from "../../support/database.ts";
 import {
   startNonEvmWorld,
   type AgreedOnNonEvmChains,
@@ -139,18 +141,24 @@ test("a hub that is unreachable, or has no mapping yet, holds the payment back; 
   world = await startNonEvmWorld();
   const agreed = await deposited();
   let state: "away" | "silent" | "mapped" = "away";
-  const services = withNonceHub((wallet) => {
+  const { url, prefix } = testRedis();
+  const journal = await connectJournal(url, prefix, () => "system/1/00000001");
+  const hub = withNonceHub((wallet) => {
     if (state === "silent") return undefined;
     if (state === "away")
       throw new RpcFault({ kind: "network", method: "eth_call", reason: "no connection" });
     return { id: agreed.terms.orderId, depositor: wallet, setAt: 1n };
   });
+  const services = { ...hub, journal };
+  const { chain, connection } = world.destination;
   await world.work(services).catch(() => undefined);
   for (let round = 0; round < 5; round++) {
     world.clock.forward(60_000);
     await world.track(world.destination, services).catch(() => undefined);
     world.destination.network.mine();
     expect(sent()).toEqual([]);
+    // After a failover it would be restored without its mapping, and wait forever.
+    expect(await journal.entries(chain.id, connection.solver)).toEqual([]);
     state = "silent";
   }
   expect(await mappingRows()).toHaveLength(1);
@@ -161,6 +169,8 @@ test("a hub that is unreachable, or has no mapping yet, holds the payment back; 
   await world.track(world.destination, services);
   expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
   expect(await mappingRows()).toHaveLength(1);
+  expect(await journal.entries(chain.id, connection.solver)).toHaveLength(1);
+  journal.close();
 });
 
 test("a payment may be broadcast when the hub has exactly its order and depositor", async () => {

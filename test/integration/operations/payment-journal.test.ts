@@ -1,8 +1,10 @@
+import { rawKeySigner } from "@causeway/attest";
 import type { Address, Hex } from "@causeway/domain";
 import { afterEach, expect, test } from "vitest";
 import type { Attempt, Slot } from "../../../apps/api/src/db/records.port.ts";
 import { FormerPrimary } from "../../../apps/api/src/db/server-replaced.port.ts";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
+import { holdBehind } from "../../../apps/api/src/payments/hold-behind.ts";
 import { openNonEvmLane } from "../../../apps/api/src/payments/non-evm/open-lane.ts";
 import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
 import { connectJournal } from "../../../apps/api/src/payments/payment-journal.adapter.ts";
@@ -116,6 +118,20 @@ test("refuses payments of a process whose database was replaced by a newer prima
   await expect(former.mark(1, SENDER)).rejects.toThrow(FormerPrimary);
   expect(await promoted.mark(1, SENDER)).toBe(2);
   await other.enter([aPayment(2)], 0);
+});
+
+test("holds the lane of a former key of which the journal knows more than the database", async () => {
+  const world = await startEngineWorld();
+  opened.push(async () => await world.stop());
+  const { services, destination } = world;
+  const former = services.signer;
+  const lane = { chainId: destination.chain.id, sender: former.address };
+  const journal = await aJournal();
+  const { slot, attempt } = aPayment(50);
+  await journal.enter([{ slot: { ...slot, ...lane }, attempt }], 0);
+  const signer = rawKeySigner(`0x${"e3".repeat(32)}`);
+  await holdBehind({ ...services, journal, signer, formerSigners: [former] });
+  expect((await services.reads.lane(lane.chainId, lane.sender))?.isReconciled).toBe(false);
 });
 
 /** A request on non-EVM chains whose fill was sent, and whose rows a failover then lost. */
@@ -327,8 +343,6 @@ test("gives up a lost sweep without taking it for the payment of its order", asy
     ...entry,
     plan: { ...plan, leg: { kind: "sweep", id: "999", requestId } },
   });
-  // Bytes of a fill are no sweep.
-  Object.assign(connection, { isPayment: async () => await Promise.resolve(true) });
   const after = {
     ...by,
     journal: { ...journal, entries: async (...of: Lane) => (await journal.entries(...of)).map(asSweep) },

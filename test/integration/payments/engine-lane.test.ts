@@ -10,6 +10,7 @@ import { encodeFunctionData, keccak256, parseEther } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
+import { whyFillHeld } from "../../../apps/api/src/payments/held-lanes.ts";
 import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
 import { loadTrail, scanChain, trailLength } from "../../../apps/api/src/deposits/scan-chain.ts";
 import { trackLane } from "../../../apps/api/src/payments/track-lane.ts";
@@ -580,6 +581,31 @@ test("a lost payment of a former key is not repeated by the new one, which pays 
   expect((await world.request(agreed.requestId)).state.name).toBe("fillable");
   expect(await received(other)).toBe(other.terms.destination.expectedAmount);
 });
+
+test.each(["is pending", "may be lost"])(
+  "a fill of a former key that %s is neither repeated by the new key nor refunded",
+  async (kind) => {
+    const { destination, services, pool } = world;
+    const rotated = await withNewKey(services);
+    await openLane(rotated, destination.connected);
+    const agreed = await aSubmittedFill();
+    const [attempt] = (await slotOf(agreed)).attempts;
+    await forgotten(agreed);
+    if (kind === "may be lost") {
+      await destination.client.request({
+        method: "anvil_dropTransaction" as never,
+        params: [attempt?.txHash] as never,
+      });
+      await pool.query("update lanes set server = 'a former server' where sender = $1", [
+        services.signer.address,
+      ]);
+      expect(await whyFillHeld(rotated, agreed.terms)).toContain("the database was replaced");
+    }
+    await pay(rotated, fillLeg, agreed.requestId);
+    expect(await rotated.reads.slotOfLeg("fill", agreed.requestId)).toBeUndefined();
+    expect((await world.request(agreed.requestId)).state.name).toBe("fillable");
+  },
+);
 
 test("a deposit whose lost fill was mined is not refunded while the destination's node does not answer, however long", async () => {
   const { destination, origin, clock, services } = world;

@@ -155,6 +155,11 @@ test("rows that anyone wrote move nothing: their numbers are used by cancel tran
   expect(world.events.of("signature_refused").map(({ facts }) => facts["rule"])).toEqual(
     expect.arrayContaining(["leg", "amount", "key", "day"]),
   );
+  // A slot that ended leaves no payment on hold.
+  const ended = await world.pool.query(
+    "select rule from held_payments join slots using (leg_kind, leg_id) where state = 'dead'",
+  );
+  expect(ended.rows).toEqual([]);
   // What the rows of the database forgot, the process still counts: 140 of 150 USD are spent.
   const second = await deposited(by);
   await rounds(by);
@@ -221,6 +226,22 @@ test("two workers together stay within the day, and a payment that was never mad
     "select usd from spent_days where day = (select min(day) from spent_days)",
   );
   expect(Number(after.rows[0]?.usd) / 1e18).toBeLessThan(1);
+});
+
+test("a fill whose process died before it signed is counted once, although its price rose meanwhile", async () => {
+  const by = limited({ dayUsd: 150 });
+  const signDigest = async () => await Promise.reject(new Error("the process died"));
+  const dying = { ...by, signer: { ...by.signer, signDigest } };
+  const agreed = await world.quote({ recipient: world.anAddress(), ttl: 7 * 24 * 3600 });
+  await world.pay(agreed);
+  await world.origin.mine();
+  await world.watch(world.origin, dying);
+  await world.work(dying).catch(() => undefined);
+  expect((await by.reads.slotOfLeg("fill", agreed.requestId))?.attempts).toEqual([]);
+  world.prices.set("usd-coin", "1.01");
+  world.clock.forward(by.enginePolicy.orphanedAfterMs + 1);
+  await rounds(by);
+  expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
 });
 
 test("a stuck fill is replaced under limits that became too low for it, also without a price, up to the fee limit", async () => {

@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Attempt, Slot } from "../../../apps/api/src/db/records.port.ts";
+import { connectJournal } from "../../../apps/api/src/payments/payment-journal.adapter.ts";
+import { testRedis } from "../../support/database.ts";
 import { startSettlementWorld, type SettlementWorld } from "./settlement-world.ts";
 
 // The hub's chain is not enabled: settlement itself cares for its transactions there.
@@ -20,6 +23,23 @@ async function hubSlots(): Promise<{ nonce: number; state: string }[]> {
   );
   return rows.map(({ nonce, state }) => ({ nonce: Number(nonce), state }));
 }
+
+test("a nonce that the journal knows of another payment does not stop this lane, which no watcher restores", async () => {
+  const { engine, hub } = world;
+  const { url, prefix } = testRedis();
+  const journal = await connectJournal(url, prefix, () => "system/1/00000001");
+  const lane = { chainId: hub.chainId, sender: engine.solver.address };
+  const nonce = ((await hubSlots()).at(-1)?.nonce ?? -1) + 1;
+  const leg = { kind: "hub", id: "0", requestId: undefined };
+  const lost = { ...lane, nonce, leg, attempts: [] } as unknown as Slot;
+  await journal.enter([{ slot: lost, attempt: { n: 0, kind: "pay", raw: "0x01" } as Attempt }], 0);
+  const agreed = await world.filled();
+  const settling = { ...world.services, journal };
+  await world.attest(settling);
+  await world.submit(settling);
+  journal.close();
+  await world.untilSettled(agreed.requestId);
+});
 
 async function sendByHand(): Promise<void> {
   const { hubClient, engine } = world;

@@ -131,6 +131,8 @@ async function apply(moment: LegContext, outcome: Outcome): Promise<Partial<Slot
         await tx.policy.giveBack(slot.id);
         services.spentMemory?.giveBack(slot);
       }
+      // The leg is planned again or ends another way: only a new plan can be held.
+      await tx.policy.release(slot.leg.kind, [slot.leg.id]);
       await kindOf(slot).dead(moment, outcome.reason);
       tx.events.alarm("slot_dead", { ...factsOf(slot), reason: outcome.reason, why: outcome.why });
       return { state: "dead" };

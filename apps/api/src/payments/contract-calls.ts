@@ -69,7 +69,7 @@ export async function sendContractCall(
   const [amount, prices] = await Promise.all([on.nativeBalance(sender), connection.reader.gasPrices()]);
   const lane = { chainId: chain.id, sender };
   const funds = { ...lane, native: NATIVE_CURRENCY, balance: () => ({ amount, blockNumber }) };
-  const payer = evmPayerOn(asEngine(services, signer), on, funds, () => maxFee(prices, undefined));
+  const payer = callPayer(asEngine(services, signer), on, funds, () => maxFee(prices, undefined));
   return await pay(asEngine(services, signer), payer, { ...wantedCall(lane, wanted, prices), checkedAtMs });
 }
 
@@ -220,7 +220,7 @@ async function careForLane(
     }),
   );
   const engine = asEngine(services, signer);
-  const payer = evmPayerOn(engine, on, NO_FUNDS, () => prices && maxFee(prices, undefined));
+  const payer = callPayer(engine, on, NO_FUNDS, () => prices && maxFee(prices, undefined));
   const { faults } = await takeCare(engine, payer, cases, head.number);
   if (faults.length > 0) throw faults[0];
 }
@@ -255,6 +255,19 @@ const NO_FUNDS: LaneFunds = {
   native: NATIVE_CURRENCY,
   balance: () => ({ amount: 0n, blockNumber: 0n }),
 };
+
+/**
+ * Pays without the journal: no watcher restores these lanes, so an entry without its slot would refuse the
+ * next nonce forever. A lost call has no effect twice.
+ */
+function callPayer(
+  { journal: _, ...services }: WorkerServices,
+  on: CalledChain,
+  funds: LaneFunds,
+  maxFeePerGas: () => bigint | undefined,
+): Payer {
+  return evmPayerOn(services, on, funds, maxFeePerGas);
+}
 
 /** Legs without a request use none of the engine's other services. */
 function asEngine(services: CallServices, signer?: Signer): WorkerServices {

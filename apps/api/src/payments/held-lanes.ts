@@ -1,4 +1,4 @@
-import type { Address } from "@causeway/domain";
+import type { Address, RequestTerms } from "@causeway/domain";
 import type { LaneState } from "../db/reads.port.ts";
 import type { Services } from "../db/services.port.ts";
 import { endOf } from "../http/request-end.ts";
@@ -27,18 +27,25 @@ export async function whyHeld(
 }
 
 /**
- * Why a deposit must not be refunded because of the lane that would have paid its fill. Asks no node, so that
- * refunds of one chain do not wait for the node of another.
+ * Why a deposit must not be refunded because of the lanes that could have paid its fill: the solver's, and
+ * that of the configured former key that signed the order. Asks no node, so that refunds of one chain do not
+ * wait for the node of another.
  */
 export async function whyFillHeld(
-  services: Pick<Services, "reads" | "chains" | "signer">,
-  chainId: number,
+  services: Pick<Services, "reads" | "chains" | "signer" | "formerSigners">,
+  { destination: { chainId }, order }: Pick<RequestTerms, "destination" | "order">,
 ): Promise<string | undefined> {
-  const end = endOf(services.chains, chainId);
+  const { chains, signer, formerSigners } = services;
+  const end = endOf(chains, chainId);
   if (end === undefined) return undefined;
-  const payer = services.chains.nonEvm(chainId)?.connection.solver ?? services.signer.address;
-  const why = await whyHeld(services, chainId, payer);
-  return why && `the fill may have been paid on ${end.chain.name}: ${why}`;
+  const solver = chains.nonEvm(chainId)?.connection.solver;
+  const formers = formerSigners.filter(({ address }) => address === order.solver);
+  const payers = solver === undefined ? [signer, ...formers].map(({ address }) => address) : [solver];
+  for (const payer of payers) {
+    const why = await whyHeld(services, chainId, payer);
+    if (why !== undefined) return `the fill may have been paid on ${end.chain.name}: ${why}`;
+  }
+  return undefined;
 }
 
 /** The accounts that pay for the service now, on every chain. */

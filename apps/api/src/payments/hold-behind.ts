@@ -1,8 +1,8 @@
-import { laneSigners } from "../chains/index.ts";
+import { drainingSigners } from "../chains/index.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 
 /**
- * Holds every lane of which the journal knows more than the database: a restored snapshot lacks payments
+ * Holds every lane, also of former keys, of which the journal knows more than the database: a restored snapshot lacks payments
  * although its server looks the same. Call before any payment is planned. The watcher of each chain restores
  * what is lost, and opens the lane.
  * @throws FormerPrimary, an error of Redis: nothing may be planned
@@ -12,7 +12,7 @@ export async function holdBehind(services: WorkerServices): Promise<void> {
   if (journal === undefined) return;
   const lanes = [
     ...chains.all.flatMap(({ chain }) =>
-      laneSigners(services).map(({ address }) => ({ chainId: chain.id, sender: address })),
+      drainingSigners(services).map(({ address }) => ({ chainId: chain.id, sender: address })),
     ),
     ...chains.nonEvmChains.map(({ chain, connection }) => ({ chainId: chain.id, sender: connection.solver })),
   ];

@@ -259,11 +259,20 @@ test("offers a no-op that a node rejected again at the usual interval, and bumps
 });
 
 test("offers a patient payment that no node has accepted until one does", () => {
-  const attempts = [anAttempt(0, "pay", { createdAtMs: NOW_MS - policy.stuckAfterMs - 1 })];
+  const attempts = [anAttempt(0, "pay", { createdAtMs: minuteAgo, broadcastAtMs: minuteAgo })];
   const move = (isPatient: boolean): Move => nextMove(aSituation({ attempts }, ["unseen"], { isPatient }));
   expect(move(false).kind).toBe("cancel");
   expect(move(true).kind).toBe("send");
 });
+
+test.each(["pay", "noop"] as const)(
+  "sends a %s that no node was asked to take, however old it is",
+  (kind) => {
+    const cancelReason = kind === "noop" ? "TRANSACTION_NOT_INCLUDED" : undefined;
+    const attempts = [anAttempt(0, kind, { createdAtMs: NOW_MS - DEADLINE_MS })];
+    expect(nextMove(aSituation({ attempts, cancelReason }, ["unseen"]))).toMatchObject({ kind: "send" });
+  },
+);
 
 /** The situation once the move was made, and the chain did not change. */
 function afterMove(situation: Situation, move: Move): Situation {

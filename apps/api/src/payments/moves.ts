@@ -228,13 +228,17 @@ function isYoung({ nowMs, policy }: Facts, { createdAtMs }: { readonly createdAt
   return nowMs - createdAtMs <= policy.orphanedAfterMs;
 }
 
-/** What was mined and orphaned was accepted before: it is offered again, however long ago it was signed. */
+/**
+ * Nodes were asked, and none accepted it: an outage on our side is no refusal. What was mined and orphaned
+ * was accepted before: it is offered again, however long ago it was signed.
+ */
 function isRefused({ slot: { attempts }, lane, isPatient, policy, nowMs }: Facts): boolean {
   const [first] = attempts;
   return (
     lane.turn === "next" &&
     isPatient !== true &&
     first !== undefined &&
+    attempts.some(({ broadcastAtMs }) => broadcastAtMs !== undefined) &&
     attempts.every(({ firstBroadcastAtMs }) => firstBroadcastAtMs === undefined) &&
     nowMs - first.createdAtMs > policy.stuckAfterMs
   );
@@ -247,14 +251,15 @@ function canTakeBack({ lane, isOffered }: Facts): boolean {
 
 /**
  * Offered for too long. In an ordered lane, only if it holds up the lane or pays less than the base fee; and
- * what no node accepts is canceled instead of bumped, except a no-op. Rebroadcasts do not matter.
+ * what no node accepts is canceled instead of bumped, except a no-op that nodes refused. Rebroadcasts do not
+ * matter.
  */
 function isStuck({ last, lastSeen, isOffered, isOrdered, lane, policy, nowMs }: Facts): boolean {
   if (last === undefined) return false;
   const patienceMs = isOffered ? lane.patienceMs : policy.stuckAfterMs;
   if (nowMs - (last.offeredSinceMs ?? last.createdAtMs) < patienceMs) return false;
   if (!isOrdered) return true;
-  if (lastSeen !== "offered") return last.kind === "noop";
+  if (lastSeen !== "offered") return last.kind === "noop" && last.broadcastAtMs !== undefined;
   return (
     lane.turn === "next" ||
     (typeof lane.replacement === "object" && last.maxFeePerGas < lane.replacement.prices.baseFeePerGas)

@@ -145,9 +145,11 @@ export async function paymentOfLostOrder(
   orderId: OrderId,
 ): Promise<LostOrderPayment> {
   const { chains, reads, signer, formerSigners } = services;
-  for (const connected of chains.all) {
+  const formers = formerSigners.map(({ address }) => address);
+  const paying = [signer.address, ...formers];
+  for (const [connected, sender] of chains.all.flatMap((one) => paying.map((of) => [one, of] as const))) {
     const { name } = connected.chain;
-    const why = await whyUnexplained(services, connected, signer.address).catch((error: unknown) => {
+    const why = await whyUnexplained(services, connected, sender).catch((error: unknown) => {
       if (error instanceof RpcFault) return "the node does not respond";
       throw error;
     });
@@ -161,8 +163,7 @@ export async function paymentOfLostOrder(
     const why = await whyHeld(services, chain.id, connection.solver);
     if (why !== undefined) return { kind: "unknown", why };
   }
-  const senders = [...payingAccounts(services), ...formerSigners.map(({ address }) => address)];
-  const lost = await reads.lostPaymentOfOrder(orderId, senders);
+  const lost = await reads.lostPaymentOfOrder(orderId, [...payingAccounts(services), ...formers]);
   return lost === undefined
     ? { kind: "unpaid" }
     : {
@@ -188,8 +189,10 @@ async function whyPaidBy(
   const { address } = services.signer;
   const unexplained = await whyUnexplained(services, connected, address);
   if (unexplained !== undefined) return unexplained;
-  for (const former of formers)
-    if (await isFormerUnexplained(services, connected, former)) return UNEXPLAINED_NONCE;
+  for (const former of formers) {
+    const why = await whyFormerUnexplained(services, connected, former);
+    if (why !== undefined) return why;
+  }
   const senders = [...new Set([address, ...formers, ...others])];
   const lost = await services.reads.lostPayment(connected.chain.id, id, senders, orderId);
   return lost && whyLost(lost);
@@ -209,7 +212,7 @@ async function lostFill(
   { requestId, order, recipient, destination }: PayableTerms,
 ): Promise<TxHash | undefined> {
   const { chain, connection } = connected;
-  await isFormerUnexplained(services, connected, order.solver).catch((error: unknown) => {
+  await whyFormerUnexplained(services, connected, order.solver).catch((error: unknown) => {
     if (!(error instanceof RpcFault)) throw error;
   });
   const lost = await services.reads.lostPayment(chain.id, requestId, [order.solver]);
@@ -227,22 +230,30 @@ async function lostFill(
 }
 
 /**
- * Whether a former key has unexplained nonces. Records what it lost: of its lost payments only what they pay
- * for waits, so that nothing else depends on the holder of the key.
+ * Why a former key may have made a payment that the database does not know: its lane is held, or it used
+ * nonces that are not explained, or will. Records what it lost: of its lost payments only what they pay for
+ * waits, so that nothing else depends on the holder of the key.
  * @throws RpcFault
  */
-async function isFormerUnexplained(
+async function whyFormerUnexplained(
   services: Pick<Services, "reads" | "events" | "uow">,
   connected: LaneChain,
   sender: Address,
-): Promise<boolean> {
+): Promise<string | undefined> {
   const { chain, connection } = connected;
-  if ((await services.reads.lane(chain.id, sender)) === undefined) return false;
-  const used = await connection.reader.nonce(sender, "latest", "highest");
+  if ((await services.reads.lane(chain.id, sender)) === undefined) return undefined;
+  const [used, pending] = await Promise.all([
+    connection.reader.nonce(sender, "latest", "highest"),
+    connection.reader.nonce(sender, "pending", "highest"),
+  ]);
   const lane = await services.reads.lane(chain.id, sender);
-  if (lane === undefined || lane.hasUnexplained) return lane !== undefined;
-  if (used <= lane.nextNonce) return false;
-  return !(await explainNonces(services, connected, { sender, lane, used })).isComplete;
+  if (lane === undefined) return undefined;
+  if (
+    lane.hasUnexplained ||
+    (used > lane.nextNonce && !(await explainNonces(services, connected, { sender, lane, used })).isComplete)
+  )
+    return UNEXPLAINED_NONCE;
+  return whyLaneHeld(lane) ?? (pending > Math.max(used, lane.nextNonce) ? UNKNOWN_PENDING : undefined);
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Answer } from "../nodes/ask-all.ts";
 
-/** How long the others may take to confirm a nonce. Endpoints lag behind each other for seconds, not longer. */
+/** How long the others may take to confirm a nonce. Endpoints lag behind each other for a few seconds. */
 const MAX_UNCONFIRMED_MS = 30_000;
 
 /** Nonces that an endpoint shows as used and a quorum does not. */

@@ -126,7 +126,7 @@ export function quorumReader<E extends ReadingEndpoint>(
           if (agreed === undefined) return undefined;
           if (count === "agreed") return isComplete || counts[0] === agreed ? { value: agreed } : undefined;
           if (!isComplete) return undefined;
-          const unconfirmed = claims.unconfirmed(`${account} ${String(at)}`, agreed, answers);
+          const unconfirmed = claims.unconfirmed(`${account} ${at}`, agreed, answers);
           if (unconfirmed.length > 0) electorate.onDisagreement("eth_getTransactionCount", unconfirmed);
           const highest = counts.find((one) => one <= agreed + MAX_NONCE_LEAD);
           return highest === undefined ? undefined : { value: highest };

@@ -1,4 +1,4 @@
-import { isSilentTransfer, signTransaction } from "@causeway/chains";
+import { isSilentTransfer, RpcFault, signTransaction } from "@causeway/chains";
 import type { BlockRef, BroadcastOutcome, FeeCaps, ReceiptFact } from "@causeway/chains";
 import type { LaneChain } from "../../chains/chains.port.ts";
 import { signerOf } from "../../chains/index.ts";
@@ -173,6 +173,7 @@ async function broadcastAll(
       else taken.push({ slot, attempt, outcome: outcome.kind });
     } catch (error) {
       errors.set(slot.id, asError(error));
+      if (isRefusal(error)) await noteAsked(services, slot, attempt).catch(asError);
     }
   };
   // Nodes queue few transactions whose predecessors they lack.
@@ -202,6 +203,18 @@ async function noteRefusal(
     // It is sent again after the usual interval; nothing behind this nonce can be mined meanwhile.
     await tx.lanes.noteRefused(slot.id, attempt.n, services.clock.nowMs());
   });
+}
+
+/** Whether nodes answered and did not take the bytes, for a reason that proves nothing about them. */
+function isRefusal(error: unknown): boolean {
+  return (
+    error instanceof RpcFault && !error.isPause && (error.kind === "refused" || error.kind === "inconsistent")
+  );
+}
+
+/** What nodes keep refusing is canceled; what they were never asked for waits for them. */
+async function noteAsked({ uow, clock }: WorkerServices, { id }: Slot, { n }: Attempt): Promise<void> {
+  await uow.run((tx) => tx.lanes.noteRefused(id, n, clock.nowMs()));
 }
 
 /** Canonical blocks as the watcher knows them. */

@@ -21,15 +21,24 @@ const STUCK_BLOCKS = 3;
 export function transferPayer(services: WorkerServices, { chainId }: Lane): Payer | undefined {
   const connected = services.chains.nonEvm(chainId);
   if (connected === undefined) return undefined;
+  const send = journaled(services, async (sent) =>
+    errorsIn(await eachOf(sent, async (one) => await sendTransfer(services, connected, one))),
+  );
   return {
     funds: transferFunds(connected),
     signsOneByOne: true,
     sign: async (wanted) => await eachOf(wanted, async (one) => await signTransfer(services, connected, one)),
-    send: journaled(services, async (sent) => {
-      const results = await eachOf(sent, async (one) => await sendTransfer(services, connected, one));
-      return new Map([...results].flatMap(([id, end]) => (end instanceof Error ? [[id, end]] : [])));
-    }),
+    async send(sent) {
+      // Before the journal: what oracles cannot map yet is not broadcast, so it must not be restored either.
+      const mappable = await eachOf(sent, async (one) => await isMappable(services, connected, one));
+      const due = sent.filter(({ slot }) => mappable.get(slot.id) === true);
+      return new Map([...errorsIn(mappable), ...(due.length === 0 ? [] : await send(due))]);
+    },
   };
+}
+
+function errorsIn(results: ReadonlyMap<string, unknown>): ReadonlyMap<string, Error> {
+  return new Map([...results].flatMap(([id, end]) => (end instanceof Error ? [[id, end]] : [])));
 }
 
 async function eachOf<T extends { readonly slot: Slot }, R>(
@@ -110,14 +119,21 @@ async function isHeldBack(
   return true;
 }
 
-/** Sends committed bytes, unless oracles could not map them, and records that nodes have them. */
+/** Whether oracles can map a payment to its order; a no-op has none. @throws RpcFault */
+async function isMappable(
+  services: WorkerServices,
+  connected: TransferChain,
+  { slot, attempt }: ToSend,
+): Promise<boolean> {
+  return attempt.kind !== "pay" || (await isMappedOnHub(services, connected, slot, nonEvmAttemptOf(attempt)));
+}
+
+/** Sends committed bytes, and records that nodes have them. */
 async function sendTransfer(
   services: WorkerServices,
   { connection }: TransferChain,
   { slot, attempt }: ToSend,
 ): Promise<void> {
-  const isPayment = attempt.kind === "pay";
-  if (isPayment && !(await isMappedOnHub(services, { connection }, slot, nonEvmAttemptOf(attempt)))) return;
   const outcome = await connection.send(nonEvmAttemptOf(attempt));
   if (outcome === "sent")
     return await noteSent(

@@ -65,7 +65,7 @@ export function transferRefunds(services: WorkerServices, connected: TransferCha
       const why =
         request === undefined
           ? await whyHeld(services, chain.id, connected.connection.solver)
-          : ((await whyFillHeld(services, request.terms.destination.chainId)) ??
+          : ((await whyFillHeld(services, request.terms)) ??
             (await whyMaybePaid(services, chain.id, request.terms)));
       if (why !== undefined) return { waitMs: 5_000, why };
       const cost = await connected.connection.paymentCost(currency, recipient);
@@ -122,7 +122,7 @@ async function whyBlocked(
   const maybePaid =
     request === undefined
       ? await whyMaybeReturned(services, connected, txHash)
-      : ((await whyFillHeld(services, request.terms.destination.chainId)) ??
+      : ((await whyFillHeld(services, request.terms)) ??
         (await whyMaybePaid(services, connected.chain.id, request.terms)));
   return maybePaid === undefined ? undefined : { waitMs: 5_000, why: maybePaid };
 }

@@ -64,7 +64,8 @@ async function judgeStored(
   if (large !== undefined) return large;
   // A lower limit of the day does not stop what was reserved under a higher one.
   if (counted !== undefined && usd !== undefined && counted >= usd) return undefined;
-  const over = judgeValue(usd, spentUsd, limits);
+  // What was counted when it was reserved is part of the sum.
+  const over = judgeValue(usd, spentUsd - (counted ?? 0n), limits);
   if (over !== undefined) return over;
   if (day !== undefined) await tx.policy.count(day, [{ slotId: slot.id, usd: usd ?? 0n }]);
   return undefined;

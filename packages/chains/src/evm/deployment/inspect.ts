@@ -69,8 +69,8 @@ async function findingsOf(client: PublicClient, planned: PlannedContract): Promi
 }
 
 /**
- * Compares the contracts of a plan on each endpoint of a chain. A finding of one endpoint counts, since each of
- * them may hide what differs.
+ * Compares the contracts of a plan on each endpoint of a chain. A finding of one endpoint counts, since each
+ * of them may hide what differs.
  * @throws the client's error when an endpoint gave no answer
  */
 export async function inspectOnEach(

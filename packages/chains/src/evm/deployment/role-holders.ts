@@ -12,8 +12,8 @@ const MAX_REQUESTS = 200;
 export type RoleHolders = ReadonlySet<Address> | undefined;
 
 /**
- * Reads every account whose roles a contract has ever changed, from its logs. Ranges that the node refuses are
- * halved. A node that leaves out the role of a planned holder does not have all logs.
+ * Reads every account whose roles a contract has ever changed, from its logs. Ranges that the node refuses
+ * are halved. A node that leaves out the role of a planned holder does not have all logs.
  * @param planned accounts that must have a role
  * @throws the client's error when the node does not say its newest block
  */
