@@ -341,8 +341,14 @@ test("gives up a lost sweep without taking it for the payment of its order", asy
   const { requestId, terms } = await lostFill(world, by);
   const asSweep = ({ plan, ...entry }: JournalEntry): JournalEntry => ({
     ...entry,
-    plan: { ...plan, leg: { kind: "sweep", id: "999", requestId } },
+    plan: {
+      ...plan,
+      leg: { kind: "sweep", id: "999", requestId },
+      call: { ...plan.call, data: `0x${terms.orderId.slice(2).repeat(2)}` },
+    },
   });
+  // The bytes are those of a fill.
+  Object.assign(connection, { isPayment: async () => await Promise.resolve(true) });
   const after = {
     ...by,
     journal: { ...journal, entries: async (...of: Lane) => (await journal.entries(...of)).map(asSweep) },
