@@ -278,7 +278,7 @@ test("holds a non-EVM lane whose journal does not reach back to its next nonce",
     expect((await world.request(agreed.requestId)).state.name).toBe("fillable");
     expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
   }
-  expect(world.events.of("lane_held").at(-1)?.facts["why"]).toContain("has the payments 0 to 0");
+  expect(world.events.of("lane_held").at(-1)?.facts["why"]).toContain("has the payment with nonce 0");
   // The whole journal restores both.
   for (let round = 0; round < 12; round++) await openAndRound(world, by);
   for (const { requestId } of [unknown, known])
@@ -324,7 +324,7 @@ test("waits for the request of a lost payment from the failover on, however old 
   await become("depositing");
   world.clock.forward(3600_000);
   for (const connected of by.chains.nonEvmChains) await openNonEvmLane(by, connected);
-  expect(world.events.of("lane_held").at(-1)?.facts["why"]).toContain("is restored when its request");
+  expect(world.events.of("lane_held").at(-1)?.facts["why"]).toContain("will be restored once request");
   await become("fillable");
   for (let round = 0; round < 6; round++) await openAndRound(world, by);
   expect(world.events.of("payment_unrecorded")).toEqual([]);

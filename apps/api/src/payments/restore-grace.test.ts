@@ -7,7 +7,10 @@ import { mayComeBack } from "./restore-grace.ts";
 const [HELD_MS, AT_MS] = [100_000_000, 5_000_000];
 const [ORIGIN, DESTINATION, REMOVED] = [1, 2, 3];
 
-/** Whether a fill's deposit may come back. @param scannedMs time of the newest block that was read, by chain */
+/**
+ * Whether a fill's deposit may come back.
+ * @param scannedMs time of the newest block that was read, by chain
+ */
 async function mayDepositComeBack(
   afterMs: number,
   scannedMs: Readonly<Record<number, number>>,

@@ -109,9 +109,9 @@ export async function restoreLost(
  * @returns whether the slot has all of them now; otherwise it ended, or another process stores them
  */
 async function restoreBytes({ uow }: WorkerServices, slot: Slot, entry: JournalEntry): Promise<boolean> {
-  const known = new Set(slot.attempts.map(({ txHash }) => txHash));
+  const known = new Set<string>(slot.attempts.flatMap(({ txHash, raw }) => [txHash, raw]));
   const lost = entry.attempts
-    .filter(({ txHash }) => !known.has(txHash))
+    .filter(({ txHash, raw }) => !known.has(txHash) && !known.has(raw))
     .map((attempt, at) => ({ slotId: slot.id, attempt: { ...attempt, n: slot.attempts.length + at } }));
   if (lost.length === 0) return true;
   return (await uow.run((tx) => tx.lanes.restoreAttempts(lost))).has(slot.id);
