@@ -599,7 +599,7 @@ test.each(["is pending", "may be lost"])(
       await pool.query("update lanes set server = 'a former server' where sender = $1", [
         services.signer.address,
       ]);
-      expect(await whyFillHeld(rotated, agreed.terms)).toContain("the database was replaced");
+      expect(await whyFillHeld(rotated, agreed.terms)).toContain("may have lost payments");
     }
     await pay(rotated, fillLeg, agreed.requestId);
     expect(await rotated.reads.slotOfLeg("fill", agreed.requestId)).toBeUndefined();
