@@ -244,6 +244,25 @@ test("a fill whose process died before it signed is counted once, although its p
   expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
 });
 
+test("a fill waits for the day to turn while only the memory of its process is above the limit", async () => {
+  const { destination, services, clock, usdc } = world;
+  const by = limited({ dayUsd: 150 });
+  const call = transferCall(usdc, world.anAddress(), 1n);
+  const outflow = { currency: usdc, amount: 1n };
+  const { address: sender } = services.signer;
+  // Another process saw it end unpaid, and gave it back in the database alone.
+  const payment = { id: "0", chainId: destination.chain.id, sender, nonce: 0, call, outflow };
+  const day = Math.floor(clock.nowMs() / DAY_MS);
+  by.spentMemory?.add({ payment, key: "solver", day, usd: parseUnits("100", 18), maxUsd: undefined });
+  const agreed = await deposited(by);
+  await rounds(by);
+  expect(await services.reads.slotOfLeg("fill", agreed.requestId)).toBeUndefined();
+  expect((await world.request(agreed.requestId)).state.name).toBe("fillable");
+  clock.forward(DAY_MS);
+  await rounds(by);
+  expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
+});
+
 test("a stuck fill is replaced under limits that became too low for it, also without a price, up to the fee limit", async () => {
   const { destination, clock, services } = world;
   const agreed = await deposited(services);

@@ -31,8 +31,9 @@ test("a nonce that the journal knows of another payment does not stop this lane,
   const lane = { chainId: hub.chainId, sender: engine.solver.address };
   const nonce = ((await hubSlots()).at(-1)?.nonce ?? -1) + 1;
   const leg = { kind: "hub", id: "0", requestId: undefined };
-  const lost = { ...lane, nonce, leg, attempts: [] } as unknown as Slot;
-  await journal.enter([{ slot: lost, attempt: { n: 0, kind: "pay", raw: "0x01" } as Attempt }], 0);
+  const slot = { ...lane, nonce, leg, attempts: [] } as unknown as Slot;
+  const attempt = { n: 0, kind: "pay", raw: "0x01" } as unknown as Attempt;
+  await journal.enter([{ slot, attempt }], 0);
   const agreed = await world.filled();
   const settling = { ...world.services, journal };
   await world.attest(settling);

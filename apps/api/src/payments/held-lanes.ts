@@ -1,7 +1,7 @@
 import type { Address, RequestTerms } from "@causeway/domain";
 import type { LaneState } from "../db/reads.port.ts";
 import type { Services } from "../db/services.port.ts";
-import { endOf } from "../http/request-end.ts";
+import { endOf, perKind } from "../http/request-end.ts";
 
 const HELD =
   "the database server was replaced and may have lost payments of this lane: it pays nothing until it has been compared with its chain";
@@ -38,9 +38,13 @@ export async function whyFillHeld(
   const { chains, signer, formerSigners } = services;
   const end = endOf(chains, chainId);
   if (end === undefined) return undefined;
-  const solver = chains.nonEvm(chainId)?.connection.solver;
-  const formers = formerSigners.filter(({ address }) => address === order.solver);
-  const payers = solver === undefined ? [signer, ...formers].map(({ address }) => address) : [solver];
+  const payers = await perKind(end, {
+    evm: async () => [
+      signer.address,
+      ...formerSigners.flatMap(({ address }) => (address === order.solver ? address : [])),
+    ],
+    nonEvm: async ({ connection }) => [connection.solver],
+  });
   for (const payer of payers) {
     const why = await whyHeld(services, chainId, payer);
     if (why !== undefined) return `the fill may have been paid on ${end.chain.name}: ${why}`;

@@ -2,9 +2,9 @@ import { drainingSigners } from "../chains/index.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 
 /**
- * Holds every lane, also of former keys, of which the journal knows more than the database: a restored snapshot lacks payments
- * although its server looks the same. Call before any payment is planned. The watcher of each chain restores
- * what is lost, and opens the lane.
+ * Holds every lane, also of former keys, of which the journal knows more than the database: a restored
+ * snapshot lacks payments although its server looks the same. Call before any payment is planned. The watcher
+ * of each chain restores what is lost, and opens the lane.
  * @throws FormerPrimary, an error of Redis: nothing may be planned
  */
 export async function holdBehind(services: WorkerServices): Promise<void> {

@@ -81,7 +81,7 @@ export async function admit(
   const { pauses, heldIds } = await tx.policy.standing(first.leg.kind, ids);
   const nowMs = services.clock.nowMs();
   const { day, limits } = dayOf(services, first);
-  let spentUsd = day === undefined ? 0n : await tx.policy.lockDay(day);
+  let spentUsd = day === undefined ? 0n : await spentOn(services, tx, day);
   for (const plan of plans) {
     const request = plan.leg.requestId && requests.get(plan.leg.requestId);
     const proposal = proposalOf(services, plan);
@@ -101,6 +101,16 @@ export async function admit(
   const released = admitted.flatMap(({ plan }) => (heldIds.has(plan.leg.id) ? plan.leg.id : []));
   if (released.length > 0) await tx.policy.release(first.leg.kind, released);
   return { admitted, held };
+}
+
+/**
+ * Locks the sum of a day. At least what this process has signed: what its memory would refuse to sign waits
+ * here, since a slot that is not signed ends its leg.
+ */
+async function spentOn({ spentMemory }: WorkerServices, tx: Tx, day: SpendingDay): Promise<bigint> {
+  const stored = await tx.policy.lockDay(day);
+  const signed = spentMemory?.sumOf(day) ?? 0n;
+  return signed > stored ? signed : stored;
 }
 
 /** The limits of a payment's key, and the day that they count. Undefined: the day is not limited. */

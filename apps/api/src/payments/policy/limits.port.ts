@@ -57,6 +57,8 @@ export type CountedPayment = Pick<Slot, "id" | "chainId" | "sender" | "nonce" | 
 
 /** The sums of this process, which no database row can lower. */
 export interface SpentMemory {
+  /** The sum of a day, USD with 18 decimals. */
+  sumOf(day: { readonly chainId: number; readonly key: KeyName; readonly day: number }): bigint;
   /**
    * Counts a payment once, however often it is signed, and what it is worth more than before. A row that was
    * changed is another payment.

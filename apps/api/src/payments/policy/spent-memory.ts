@@ -16,6 +16,7 @@ export function spentMemory(): SpentMemory {
   const sums = new Map<string, bigint>();
   const unpaid = new Set<string>();
   return {
+    sumOf: ({ chainId, key, day }) => (day === today ? (sums.get(`${chainId} ${key}`) ?? 0n) : 0n),
     add({ payment, key, day, usd, maxUsd }) {
       if (day > today) {
         today = day;
