@@ -332,13 +332,20 @@ test("waits for the request of a lost payment from the failover on, however old 
 });
 
 test("gives up a lost sweep without taking it for the payment of its order", async () => {
-  const world = await startNonEvmWorld();
+  const world = await startEngineWorld({ chain: { finalityBlocks: 3 } });
   opened.push(async () => await world.stop());
+  const { destination, origin, solver } = world;
   const journal = await aJournal();
-  const { chain, connection } = world.destination;
   const by = { ...world.services, journal };
-  for (const connected of by.chains.nonEvmChains) await openNonEvmLane(by, connected);
-  const { requestId, terms } = await lostFill(world, by);
+  await openLane(by, destination.connected);
+  const agreed = await world.quote();
+  const { requestId, terms } = agreed;
+  await world.pay(agreed);
+  await origin.mine();
+  await world.watch(origin, by);
+  await world.work(by);
+  const nonce = (await by.reads.slotOfLeg("fill", requestId))?.nonce ?? 0;
+  await forgetPayments(world);
   const asSweep = ({ plan, ...entry }: JournalEntry): JournalEntry => ({
     ...entry,
     plan: {
@@ -353,13 +360,18 @@ test("gives up a lost sweep without taking it for the payment of its order", asy
     ...by,
     journal: { ...journal, entries: async (...of: Lane) => (await journal.entries(...of)).map(asSweep) },
   };
-  for (const forward of [0, 700_000]) {
-    world.clock.forward(forward);
-    for (const connected of by.chains.nonEvmChains) await openNonEvmLane(after, connected);
+  await openLane(after, destination.connected);
+  for (const chain of [origin, destination]) {
+    await chain.client.request({ method: "evm_increaseTime", params: [2] } as never);
+    await chain.mine();
+    await world.watch(chain, after);
   }
-  const lane = await by.reads.lane(chain.id, connection.solver);
-  expect(lane).toMatchObject({ nextNonce: 1, isReconciled: true, heldSinceMs: undefined });
-  expect(await by.reads.lostPayment(chain.id, requestId, [connection.solver], terms.orderId)).toBeUndefined();
+  world.clock.forward(700_000);
+  await openLane(after, destination.connected);
+  const [{ id }, { address }] = [destination.chain, solver];
+  expect((await by.reads.nonceUsers(id, address, nonce, nonce + 1)).get(nonce)?.pays).toBeUndefined();
+  expect(await by.reads.lane(id, address)).toMatchObject({ nextNonce: nonce + 1, isReconciled: true });
+  expect(await by.reads.lostPayment(id, requestId, [address], terms.orderId)).toBeUndefined();
 });
 
 test("restores lost bytes of a canceled payment, and counts a restored payment against its day", async () => {
