@@ -82,7 +82,7 @@ test.each([
   (name, text, rest) => {
     const env = { ...bare, SOLVER_ADDRESS, ORDER_SIGNER_URL, ...rest, [name]: text };
     const [problem, ...others] = problemsOf(readApiConfig, env);
-    expect(problem).toMatch(`${name} can spend`);
+    expect(problem).toMatch(`${name} must not be set in the API`);
     expect(problem).not.toContain("hunter2");
     expect(others).toEqual([]);
     expect(problemsOf(readApiConfig, { ...env, ALLOW_SPENDING_KEY_IN_API: "true" })).toEqual([]);
