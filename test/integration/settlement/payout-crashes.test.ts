@@ -1,3 +1,5 @@
+import { allocatorAbi } from "@causeway/contracts";
+import { getAbiItem, toFunctionSelector } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { CalledChain } from "../../../apps/api/src/chains/chains.port.ts";
 import {
@@ -28,11 +30,14 @@ afterAll(async () => {
   await world.stop();
 });
 
+const allocatorRecord = getAbiItem({ abi: allocatorAbi, name: "record" });
+
 const aCall = (callId: string): AccountCall => ({
   callId,
   what: "the call",
   to: someAddress(),
-  data: "0xca11",
+  // The policy signs nothing else for the allocator.
+  data: toFunctionSelector(allocatorRecord),
   abi: [],
 });
 
