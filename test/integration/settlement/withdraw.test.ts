@@ -114,7 +114,7 @@ test("oracles that sign for another withdrawal, or too few of them, move nothing
   for (const lie of ["fewSignatures", "anotherAmount"] as const) {
     world.lie(lie);
     // A busy machine may need a second for the first.
-  const { progress } = await world.withdraw(order, 1_500);
+    const { progress } = await world.withdraw(order, 1_500);
     expect(progress, lie).toMatchObject({ kind: "waits" });
     expect(await world.onHub(order), lie).toBe(0n);
   }
