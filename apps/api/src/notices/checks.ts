@@ -130,7 +130,7 @@ export function workerPresence(
       ALERT_SECONDS.notLed,
       "no worker has run",
     );
-    // Neither held nor missed for long enough is no evidence, for example after the start of this process.
+    // A lock that no one has held for a short time only proves nothing, for example right after the start.
     const isEvidence = ({ isOpen }: Finding, isHeld: boolean): boolean => isOpen || isHeld;
     return [
       ...(isEvidence(missing, !isAlone) ? [missing] : []),

@@ -1,6 +1,7 @@
 import { traceparentOf } from "@causeway/service-kit";
 import { oracleError } from "@causeway/wire";
 import type { AttestationOracle, OracleAnswer } from "./oracles.port.ts";
+import { boundedText } from "./bounded-text.ts";
 
 /** An answer holds each deposit of one transaction, some kilobytes each; more cannot be an attestation. */
 const MAX_BYTES = 4_194_304;
@@ -34,7 +35,7 @@ export function createHttpOracle(
           // A redirect could leak the key to another host.
           redirect: "error",
         });
-        return read(response.status, await boundedText(response));
+        return read(response.status, await boundedText(response, MAX_BYTES));
       } catch (error) {
         return { kind: "away", reason: reasonOf(error, options.timeoutMs) };
       }
@@ -74,19 +75,6 @@ function parsed(text: string): { readonly value: unknown } | undefined {
     // Not JSON: unusable like any other malformed answer.
     return undefined;
   }
-}
-
-async function boundedText(response: Response): Promise<string> {
-  if (response.body === null) return "";
-  const decoder = new TextDecoder();
-  let text = "";
-  let bytes = 0;
-  for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
-    bytes += chunk.byteLength;
-    if (bytes > MAX_BYTES) throw new Error(`the response exceeds ${MAX_BYTES} bytes`);
-    text += decoder.decode(chunk, { stream: true });
-  }
-  return text + decoder.decode();
 }
 
 function reasonOf(error: unknown, timeoutMs: number): string {

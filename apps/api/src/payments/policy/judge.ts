@@ -58,7 +58,7 @@ export interface RouteFacts {
   readonly paidFrom: Address | undefined;
   /** The calls that the user asked for. */
   readonly calls: readonly CallPlan[];
-  /** Native tokens for the recipient besides the payment, wei. */
+  /** Native tokens for the recipient in addition to the payment, wei. */
   readonly topup: bigint;
 }
 
@@ -144,7 +144,7 @@ function judgeInner(
     const own = readOwnCall(inner.data);
     const to = own === undefined ? undefined : payeeOf(own);
     if (to === undefined) return refusal("call", describe(inner), "calls of a fill");
-    if (to === "nobody" || to === sender) return undefined;
+    if (to === "noPayee" || to === sender) return undefined;
     return toRecipient(to, facts);
   }
   const transfer = inner.to === facts.currency && inner.value === 0n ? readTransfer(inner.data) : undefined;
@@ -158,7 +158,7 @@ function payeeOf({ name, args }: { readonly name: string; readonly args: readonl
   if (name === "nativeTransfer") return lower(args[0] as Address);
   if (name === "payBalance") return lower(args[1] as Address);
   const isHarmless = ["noteBalance", "requireReceived", "wrapBalance", "unwrapBalance"].includes(name);
-  return isHarmless ? ("nobody" as const) : undefined;
+  return isHarmless ? ("noPayee" as const) : undefined;
 }
 
 function toRecipient(recipient: Address, facts: PaymentFacts): Refusal | undefined {

@@ -9,7 +9,7 @@ import { spentMemory } from "./spent-memory.ts";
 
 const paused = (text: string): Pause => {
   const scope = readPauseScope(text);
-  if (scope === undefined) throw new Error(`${text} is no scope`);
+  if (scope === undefined) throw new Error(`${text} is not a scope`);
   return { scope, pausedBy: "on call", reason: "drill", sinceMs: 1 };
 };
 const route = { originChainId: 1, destinationChainId: 2 };
@@ -27,7 +27,7 @@ test.for([
 });
 
 test.for(["", "ALL", "chain:", "chain:base", "route:1>2", "route:1", "chain:1 "])(
-  "%o is no scope",
+  "%o is not a scope",
   (text) => {
     expect(readPauseScope(text)).toBeUndefined();
   },

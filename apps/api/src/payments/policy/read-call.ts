@@ -23,7 +23,7 @@ export type CallReading =
   | {
       readonly kind: "routed";
       readonly spent: Spent;
-      /** Native tokens besides `spent`, wei. */
+      /** Native tokens in addition to `spent`, wei. */
       readonly value: bigint;
       readonly calls: readonly CallPlan[];
       /** Gets what the calls leave. */

@@ -53,7 +53,7 @@ test.each<readonly [string, () => Promise<Attempt>]>([
   ],
   ["with the hash of another transaction", async () => ({ ...(await signed("pay")), txHash: someHash() })],
   ["with other fees", async () => ({ ...(await signed("pay")), maxFeePerGas: 1_000n })],
-  ["that nobody signed", async () => ({ ...(await signed("pay")), raw: "0x02" as Hex })],
+  ["without a valid signature", async () => ({ ...(await signed("pay")), raw: "0x02" as Hex })],
 ])("bytes %s are not genuine", async (_, made) => {
   expect(await isGenuine(evm, slot, await made())).toBe(false);
 });

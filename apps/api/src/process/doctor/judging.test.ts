@@ -500,7 +500,7 @@ const faults: readonly (readonly [string, readonly Finding[], string, Finding["s
     "chain 7, expected 99",
   ],
   [
-    "an oracle is no signer",
+    "an oracle is not a signer",
     oracle({ hub: { ...status.hub, multisig: { isSigner: false, threshold: 2 } } }),
     "oracle.signer",
     "problem",
@@ -550,7 +550,7 @@ const faults: readonly (readonly [string, readonly Finding[], string, Finding["s
     "warning",
     "disagree",
   ],
-  ["nobody is notified", judgeNotices([], false), "notices", "warning", "NOTIFY_URLS is not set"],
+  ["no one is notified", judgeNotices([], false), "notices", "warning", "NOTIFY_URLS is not set"],
   [
     "a webhook host is down",
     judgeNotices([{ host: "hooks.test", gathered: away }], false),

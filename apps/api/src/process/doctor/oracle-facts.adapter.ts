@@ -2,6 +2,7 @@ import { oracleStatus } from "@causeway/wire";
 import type { OracleUrl } from "../../config/oracle-urls.ts";
 import type { ClockReading } from "./clock-check.ts";
 import type { OracleFacts } from "./oracles-check.ts";
+import { boundedText } from "../../settlement/bounded-text.ts";
 
 const WITHIN_MS = 5_000;
 const MAX_BYTES = 1_048_576;
@@ -23,7 +24,7 @@ export async function readOracle({
     await response.body?.cancel();
     return { facts: { kind: "refused", httpStatus: response.status }, clock };
   }
-  const text = await boundedText(response);
+  const text = await boundedText(response, MAX_BYTES);
   const status = oracleStatus.safeParse(jsonOf(text));
   if (!status.success) throw new Error("the response is not the status of an oracle");
   return { facts: { kind: "status", status: status.data }, clock };
@@ -42,17 +43,4 @@ function jsonOf(text: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-async function boundedText(response: Response): Promise<string> {
-  if (response.body === null) return "";
-  const decoder = new TextDecoder();
-  let text = "";
-  let bytes = 0;
-  for await (const chunk of response.body as AsyncIterable<Uint8Array>) {
-    bytes += chunk.byteLength;
-    if (bytes > MAX_BYTES) throw new Error(`the response exceeds ${MAX_BYTES} bytes`);
-    text += decoder.decode(chunk, { stream: true });
-  }
-  return text + decoder.decode();
 }
