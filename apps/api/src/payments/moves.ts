@@ -229,8 +229,8 @@ function isYoung({ nowMs, policy }: Facts, { createdAtMs }: { readonly createdAt
 }
 
 /**
- * Nodes were asked, and none accepted it: an outage on our side does not count as a refusal. What was mined and orphaned
- * was accepted before: it is offered again, however long ago it was signed.
+ * Whether nodes were asked and none accepted it. An outage on our side does not count. What was mined and
+ * orphaned was accepted before: it is offered again, however long ago it was signed.
  */
 function isRefused({ slot: { attempts }, lane, isPatient, policy, nowMs }: Facts): boolean {
   const [first] = attempts;

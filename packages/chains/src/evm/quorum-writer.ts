@@ -60,8 +60,8 @@ export function quorumWriter<E extends WritingEndpoint>(electorate: Electorate<E
 
 /**
  * Reports the endpoints that alone accepted bytes, or all if there is no quorum either way: one that keeps
- * the bytes from the network would otherwise hide why the payment is not mined. `nonceTooLow` is not a refusal
- * here, since a block may have the bytes.
+ * the bytes from the network would otherwise hide why the payment is not mined. `nonceTooLow` does not count
+ * as a refusal here, since a block may have the bytes.
  */
 function reportLoneAcceptance<E>(
   { quorum, onDisagreement }: Electorate<E>,
