@@ -7,6 +7,8 @@ import { portBaseOf } from "./port-bases.ts";
 const BODIES = 5_000;
 const IN_FLIGHT = 16;
 const SEED = Number(process.env["FUZZ_SEED"] ?? "20261");
+/** One for each key (solver, executor, operator of deposit addresses) on each of two chains. */
+const LANES = 6;
 const TABLES = [
   "requests",
   "request_events",
@@ -79,6 +81,8 @@ test("random and mutated bodies cause no 5xx from the real service, and only an 
     "/transactions/index": { txHash: hash, chainId: String(origin?.id), requestId: hash },
     "/transactions/single": { tx: JSON.stringify({ txHash: hash }), chainId: origin?.id, requestId: hash },
   };
+  // The worker may open its lanes after the system is ready.
+  await expect.poll(async () => (await rowCounts())["lanes"], { timeout: 30_000 }).toBe(LANES);
   const before = await rowCounts();
   let quoted = 0;
   for (const [path, body] of Object.entries(bodies)) {
