@@ -1,12 +1,5 @@
-import {
-  amountToUsdUp,
-  formatAmount,
-  formatUsd,
-  parseAnyTransaction,
-  formatAddress,
-  formatTransactionId,
-} from "@causeway/domain";
-import type { Currency, DepositId, Hex } from "@causeway/domain";
+import { amountToUsdUp, formatAmount, formatUsd, type Currency, type DepositId, type Hex } from "@causeway/domain";
+import { formatAddress, formatTransactionId, parseAnyTransaction } from "@causeway/families";
 import { parseArgs } from "node:util";
 import { releaseRefund } from "../../payments/release-refund.ts";
 import type { Release, ReleaseServices } from "../../payments/release-refund.ts";
