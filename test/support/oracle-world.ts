@@ -26,6 +26,7 @@ import type {
   WithdrawalAnswer,
 } from "@causeway/chains";
 import {
+  MAINNET_USDC_TOKEN_ID,
   orderFromJson,
   orderIdOf,
   type Address,
@@ -146,6 +147,21 @@ export function aChain(name: string, chainId: number): ConfiguredChain {
       blockTimeSeconds: 1,
       fillContracts: [],
       isZksyncStack: false,
+    },
+  };
+}
+
+/** A chain whose transfers carry no order id. */
+export function anExchange(name: string, chainId: number): ConfiguredChain {
+  return {
+    ...aChain(name, chainId),
+    vmType: "hyperliquid-vm",
+    evm: undefined,
+    hyperliquid: {
+      explorerUrls: [],
+      profile: "default",
+      network: "Mainnet",
+      usdcTokenId: MAINNET_USDC_TOKEN_ID,
     },
   };
 }
