@@ -1,5 +1,6 @@
 import type { Currency, Hex, NonEvmChain, NonEvmVmType } from "@causeway/domain";
 import { encodeAddress, MAINNET_USDC_TOKEN_ID, nativeCurrency, NON_EVM_FAMILIES } from "@causeway/domain";
+import { endpointUrls } from "./endpoint-quorum.ts";
 import { parseExactDecimal } from "./exact-decimal.ts";
 import type { NonEvmEntry } from "./non-evm-schema.ts";
 
@@ -28,13 +29,16 @@ export function toNonEvmChain(entry: NonEvmEntry): NonEvmChain {
     verified: one.verified,
     maxFillAmount: one.maxFillAmount === undefined ? undefined : BigInt(one.maxFillAmount),
   });
+  const rpcUrls = endpointUrls(entry.httpRpcUrl);
+  const [rpcUrl = ""] = rpcUrls;
   return {
     id: entry.chainId,
     name: entry.id,
     displayName: entry.displayName,
     vmType,
     family,
-    rpcUrl: typeof entry.httpRpcUrl === "string" ? entry.httpRpcUrl : (entry.httpRpcUrl[0] ?? ""),
+    rpcUrl,
+    ...(rpcUrls.length > 1 && { rpcUrls }),
     publicRpcUrl: entry.publicRpcUrl,
     publicWsRpcUrl: entry.publicWsRpcUrl,
     explorerUrl: entry.explorerUrl,
