@@ -5,6 +5,7 @@ import { hubEntry } from "./attestation-schema.ts";
 import type { ConfigLocation } from "./chain-file.ts";
 import { pathOf, readJsonFile } from "./chain-file.ts";
 import { ConfigError } from "./config-error.ts";
+import { endpointProblems, endpointUrls } from "./endpoint-quorum.ts";
 import type { Env } from "./env.ts";
 import { finalityOf } from "./finality.ts";
 import { resolvePlaceholders, variableAt } from "./placeholder.ts";
@@ -83,13 +84,18 @@ export function loadHub(source: ConfigLocation & { readonly env: Env }): LoadedH
     problems.push(
       `${fileName}: fillLeadSeconds above ${CLOCK_SKEW_SECONDS} requires settlementKey "payment"; otherwise one fill could settle two deposits`,
     );
+  const rpcUrls = endpointUrls(entry.httpRpcUrl);
+  const [rpcUrl = ""] = rpcUrls;
+  problems.push(...endpointProblems(fileName, rpcUrls, entry.rpcQuorum));
   const finality = finalityOf(entry, fileName, problems);
   if (problems.length > 0) throw new ConfigError(problems);
   return {
     warnings,
     hub: {
       name: entry.id,
-      rpcUrl: entry.httpRpcUrl,
+      rpcUrl,
+      ...(rpcUrls.length > 1 && { rpcUrls }),
+      ...(entry.rpcQuorum !== undefined && { rpcQuorum: entry.rpcQuorum }),
       chainId,
       hubAddress: addressOf(entry.hubAddress),
       oracleAddress: addressOf(entry.oracleAddress),
