@@ -1,6 +1,6 @@
-import { rawKeySigner, type Signer } from "@causeway/attest";
+import { rawKeySigner, signPersonalMessage, type Signer } from "@causeway/attest";
 import { paymentCall, transferCall } from "@causeway/chains";
-import { approvalProxyAbi, depositoryAbi, hubAbi, oracleAbi, routerAbi } from "@causeway/contracts";
+import { approvalProxyAbi, depositoryAbi, hubAbi, routerAbi } from "@causeway/contracts";
 import { NATIVE_CURRENCY, type Address, type Hex } from "@causeway/domain";
 import { localAccount } from "@causeway/localnet";
 import { freePort, programCommand, startProcess, type RunningProcess } from "@causeway/testkit";
@@ -32,6 +32,7 @@ const TRANSACTION_USD = 260n;
 const ETH_USD = 3_000n;
 const HUB = `0x${"b0".repeat(20)}` as const;
 const ORACLE = `0x${"b1".repeat(20)}` as const;
+const RENOUNCE_OWNERSHIP = "0x715018a6";
 
 let world: EngineWorld;
 let folder: string;
@@ -147,7 +148,6 @@ function forbidden(): readonly (readonly [string, Unsigned, string])[] {
     functionName: "depositNative",
     args: [thief, someHash()],
   });
-  const owner = encodeFunctionData({ abi: oracleAbi, functionName: "renounceOwnership", args: [] } as never);
   const permit = { chainId: 0, address: router, nonce: 0, r: someHash(), s: someHash(), yParity: 0 };
   const small = transferCall(world.usdc, thief, 1n);
   return [
@@ -166,7 +166,7 @@ function forbidden(): readonly (readonly [string, Unsigned, string])[] {
     ["a call of a token that is as long as an order", call(world.usdc, someHash()), "recipient"],
     ["the depository", call(depository, deposit, 1n), "call"],
     ["the hub's credit", call(HUB, hubTransfer), "call"],
-    ["another function of the oracle contract", call(ORACLE, owner), "call"],
+    ["another function of the oracle contract", call(ORACLE, RENOUNCE_OWNERSHIP), "call"],
     ["native tokens for the oracle contract", call(ORACLE, "0x", 1n), "call"],
     ["a contract that it does not know", call(thief, "0x12345678"), "call"],
     ["another chain", { ...small, chainId: 1 }, "call"],
@@ -180,7 +180,7 @@ function paymentOf(amount: bigint): Unsigned {
   return paymentCall({ currency: world.usdc, amount, recipient: thief, orderId: someHash() }, false, NATIVE_CURRENCY);
 }
 
-/** What the solver owns on both chains at the prices of the rules, USD with 18 decimals. */
+/** What an account owns on both chains at the prices of the rules, and TST at $1; USD with 18 decimals. */
 async function worth(account: Address): Promise<bigint> {
   const parts = await Promise.all(
     [world.origin, world.destination].map(async (chain) => {
@@ -189,7 +189,7 @@ async function worth(account: Address): Promise<bigint> {
         chain.balance(account, world.usdc),
         chain.balance(account, chain.chain.tokens.find(({ id }) => id === "tst")?.address ?? "0x"),
       ]);
-      return native * ETH_USD + (tokens * 10n ** 12n + other * 10n ** 6n);
+      return native * ETH_USD + tokens * 10n ** 12n + other;
     }),
   );
   return parts.reduce((sum, part) => sum + part, 0n);
@@ -273,18 +273,24 @@ test("a stolen solver key moves at most the day's limit, whichever way a thief t
 
   // The worker's process: two of them ask on two chains at once, a year later by their own clock.
   world.clock.forward(365 * 24 * 3_600_000);
-  const drain = async (chain: TestChain, lane: number) => {
-    const from = await chain.client.getTransactionCount({ address: solver.address });
-    return await Promise.all(
-      Array.from({ length: 8 }, async (_, at) =>
-        ask({ ...transferCall(world.usdc, thief, usdc(90)), chainId: chain.chain.id, nonce: from + 2 * at + lane }),
-      ),
+  const first = await Promise.all(
+    [origin, destination].map(
+      async ({ client }) => await client.getTransactionCount({ address: solver.address }),
+    ),
+  );
+  const drained: (readonly (Hex | undefined)[])[] = [];
+  for (let n = 0; n < 12; n += 2) {
+    const asked = [origin, destination].flatMap(({ chain }, at) =>
+      [n, n + 1].map(async (more) => {
+        const nonce = (first[at] ?? 0) + more;
+        return await ask({ ...transferCall(world.usdc, thief, usdc(90)), chainId: chain.id, nonce });
+      }),
     );
-  };
-  const answers = await Promise.all([drain(origin, 0), drain(origin, 1), drain(destination, 0), drain(destination, 1)]);
-  expect(answers.flat().filter(({ raw }) => raw !== undefined).length).toBeGreaterThan(4);
-  for (const [at, some] of answers.entries())
-    await broadcast(at < 2 ? origin : destination, some.map(({ raw }) => raw));
+    drained.push((await Promise.all(asked)).map(({ raw }) => raw));
+  }
+  expect(drained.flat().filter((raw) => raw !== undefined).length).toBeGreaterThan(4);
+  await broadcast(origin, drained.flatMap((raws) => raws.slice(0, 2)));
+  await broadcast(destination, drained.flatMap((raws) => raws.slice(2)));
 
   // A killed process forgets nothing, and what was signed cannot be signed again for more.
   signer.kill("SIGKILL");
@@ -323,14 +329,12 @@ test("a fill and its order are signed by the rules, and a fee bump within them c
   }
   const { recipient, destination, orderId, order } = agreed.terms;
   expect(await world.destination.balance(recipient, destination.currency)).toBe(destination.expectedAmount);
-  await by.signer.signDigest(
-    // Any digest that is not the order's: its signature would recover to someone else.
-    someHash(),
-    { kind: "message", bytes: orderId, order },
-  ).then(
-    () => expect.unreachable(),
-    (error: unknown) => expect(error).toMatchObject({ fault: "bad-answer" }),
-  );
+  expect(await signPersonalMessage(by.signer, orderId, order)).toMatch(/^0x[0-9a-f]{130}$/);
+  // The id of another order is not what the process signs.
+  const other = await world.quote({ recipient: thief });
+  await expect(signPersonalMessage(by.signer, orderId, other.terms.order)).rejects.toMatchObject({
+    fault: "bad-answer",
+  });
   const payment = { ...transferCall(world.usdc, thief, usdc(100)), nonce: 950 };
   for (const gwei of [2n, 4n, 8n])
     expect(await ask({ ...payment, maxFeePerGas: gwei * 10n ** 9n })).toHaveProperty("raw");
