@@ -355,6 +355,10 @@ test("a stolen executor key moves at most the day's limit in gas and native toke
     /^403 transaction:/,
   );
   expect((await post("/v1/orders", {})).status).toBe(404);
+  // What users delegate is signed: it names their accounts.
+  const delegation = { chainId: 0, address: approvalProxy, nonce: 0, r: someHash(), s: someHash(), yParity: 0 };
+  const delegating = { ...call(thief, "0xabcdef01"), type: "eip7702", authorizationList: [delegation] };
+  expect((await ask(delegating as Unsigned)).raw).toMatch(/^0x04/);
   const next = await destination.client.getTransactionCount({ address: account });
   const answers = await Promise.all(
     Array.from({ length: 12 }, async (_, at) =>

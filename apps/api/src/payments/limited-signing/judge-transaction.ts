@@ -2,15 +2,15 @@ import type { UnsignedTransaction } from "@causeway/chains";
 import { amountToUsdUp, NATIVE_CURRENCY, type Address, type Hex } from "@causeway/domain";
 import { toFunctionSelector } from "viem";
 import { judgeFee, judgeValue, outflowsOf } from "../policy/judge.ts";
-import { HUB_CALLS } from "../policy/leg-facts.ts";
 import type { Refusal } from "../policy/limits.port.ts";
 import { readCall, type CallReading } from "../policy/read-call.ts";
+import { HUB_CALLS } from "../policy/signed-calls.ts";
 import type { ChainRules, SigningRules } from "./signing-rules.port.ts";
 
 /** Decides whether a signer process may sign a transaction, from its bytes and the rules alone. Pure. */
 
 export type Judged =
-  /** @property usd what it takes from its account at most, 18 decimals */
+  /** `usd`: the most that it takes from its account, 18 decimals. */
   { readonly kind: "allowed"; readonly usd: bigint } | { readonly kind: "refused"; readonly refusal: Refusal };
 
 /** The executor calls what users choose, but holds no tokens: these calls could only move its own. */
