@@ -2,7 +2,7 @@ import { connectNonEvm, type NonEvmOptions, type OpenConnection } from "@causewa
 import { connectBitcoin } from "@causeway/chains/bitcoin";
 import { encodeAddress, nativeCurrency, type Hex } from "@causeway/domain";
 import { startBitcoin } from "@causeway/simulators/bitcoin";
-import { nonEvmConnectionContract } from "../../contracts/non-evm-connection.ts";
+import { nonEvmConnectionContract, type NonEvmWorld } from "../../contracts/non-evm-connection.ts";
 import {
   anAttestationChain,
   anOwner,
@@ -31,7 +31,9 @@ nonEvmConnectionContract(
     }),
 );
 
-async function bitcoinThrough(connect: (options: NonEvmOptions) => OpenConnection | Promise<OpenConnection>) {
+async function bitcoinThrough(
+  connect: (options: NonEvmOptions) => OpenConnection | Promise<OpenConnection>,
+): Promise<NonEvmWorld> {
   const bitcoin = await startBitcoin();
   const { controls, esploraUrl } = bitcoin;
   const fronts = await startFaultyFronts([bitcoin.rpcUrl, esploraUrl]);

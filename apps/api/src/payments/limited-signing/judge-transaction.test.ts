@@ -1,3 +1,4 @@
+import type { UnsignedTransaction } from "@causeway/chains";
 import { NATIVE_CURRENCY, type Address } from "@causeway/domain";
 import { expect, test } from "vitest";
 import { judgeTransaction } from "./judge-transaction.ts";
@@ -43,11 +44,11 @@ const transfer = (amount: bigint) => {
   return { to: USDC, data: `0xa9059cbb${word(BigInt(ALICE))}${word(amount)}` } as const;
 };
 
-test.each([
+test.each<[string, Partial<UnsignedTransaction>, bigint]>([
   ["native tokens at their highest price", { value: 10n ** 16n }, 20n * ONE_USD],
   ["a token at its own", transfer(5_000_000n), 5n * ONE_USD],
   ["gas at its maximum", { gas: 10n ** 14n }, 20n * ONE_USD],
-  ["a second kilobyte of data", { data: `0x${"00".repeat(32)}`, gas: 10n ** 14n }, 20n * ONE_USD],
+  ["no more for an order id", { data: `0x${"00".repeat(32)}`, gas: 10n ** 14n }, 20n * ONE_USD],
 ])("counts %s, and the fee for data", (_, change, expected) => {
   const judged = judgeTransaction(rules, { ...transaction, ...change });
   const gas = "gas" in change ? 0n : 2_000n * 21_000n * 100n;
