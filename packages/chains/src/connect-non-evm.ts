@@ -19,7 +19,9 @@ const loaders: Readonly<Record<NonEvmVmType, () => Promise<ConnectNonEvm>>> = {
 export async function connectNonEvm(options: NonEvmOptions): Promise<OpenConnection> {
   const create = await loaders[options.chain.vmType]();
   const urls = urlsOf(options);
-  const [first, ...others] = await Promise.all(urls.map(async (_, at) => await create(atEndpoint(options, at))));
+  const [first, ...others] = await Promise.all(
+    urls.map(async (_, at) => await create(atEndpoint(options, at))),
+  );
   if (first === undefined) throw new RangeError(`chain ${options.chain.name}: httpRpcUrl names no endpoint`);
   return connectedTogether([first, ...others], createEndpointOrder(hostsOf(urls)));
 }

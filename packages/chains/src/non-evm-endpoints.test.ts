@@ -1,12 +1,7 @@
 import { NodeRefusal, RpcFault } from "@causeway/families";
 import { expect, test } from "vitest";
 import { createEndpointOrder, type EndpointOrder } from "./nodes/endpoint-order.ts";
-import type {
-  NonEvmAttempt,
-  NonEvmOutcome,
-  OpenConnection,
-  PayingConnection,
-} from "./non-evm-connection.ts";
+import type { NonEvmAttempt, NonEvmOutcome, OpenConnection, PayingConnection } from "./non-evm-connection.ts";
 import { connectedTogether } from "./non-evm-endpoints.ts";
 
 const down = new RpcFault({ kind: "network", method: "call", reason: "refused" });
@@ -28,7 +23,8 @@ function chainOf(...behaviors: readonly Behavior[]) {
   const asked: number[] = [];
   const answer = async <T>(at: number, value: T | Error | undefined): Promise<T> => {
     asked.push(at);
-    if (value instanceof Error || value === undefined) throw value ?? down;
+    if (value === undefined) throw down;
+    if (value instanceof Error) throw value;
     return await Promise.resolve(value);
   };
   const connections = behaviors.map((behavior, at) => {
@@ -74,7 +70,7 @@ test("when every endpoint fails, the fault of the first one is thrown", async ()
   expect(asked()).toEqual([0, 1]);
 });
 
-test("an endpoint that refuses a request is not passed over, and an error that is no fault ends the call", async () => {
+test("an endpoint that refuses a request is not passed over, and an error of our own ends the call", async () => {
   const { together, asked, states } = chainOf({ balance: refusal }, { balance: 5n });
   await together.balances([]);
   expect(states()).toEqual(["ok, lead", "ok"]);

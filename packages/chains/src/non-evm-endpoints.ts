@@ -9,11 +9,11 @@ import type {
 } from "./non-evm-connection.ts";
 import type { OpenNonEvmUsers } from "./non-evm-users.ts";
 
-type AtLeastOne<T> = readonly [T, ...T[]];
+type NonEmpty<T> = readonly [T, ...T[]];
 
 /** Connections to the same chain, one for each endpoint, as one connection. Payments are sent to all. */
 export function connectedTogether(
-  connections: AtLeastOne<OpenConnection>,
+  connections: NonEmpty<OpenConnection>,
   order: EndpointOrder,
 ): OpenConnection {
   return {
@@ -28,15 +28,12 @@ export function connectedTogether(
   };
 }
 
-function payingTogether(
-  connections: AtLeastOne<PayingConnection>,
-  order: EndpointOrder,
-): PayingConnection {
+function payingTogether(connections: NonEmpty<PayingConnection>, order: EndpointOrder): PayingConnection {
   const at = placeIn(connections);
   const [first] = connections;
   return {
     ...together(connections, order),
-    // An endpoint that contradicts what is known of earlier attempts must not be replaced by one that does not.
+    // What one endpoint knows against a payment must not be passed over.
     prepare: async (...payment) =>
       await order.ask(
         async (place) => await at(place).prepare(...payment),
@@ -46,7 +43,7 @@ function payingTogether(
   };
 }
 
-function together(connections: AtLeastOne<NonEvmConnection>, order: EndpointOrder): NonEvmConnection {
+function together(connections: NonEmpty<NonEvmConnection>, order: EndpointOrder): NonEvmConnection {
   const at = placeIn(connections);
   const [first] = connections;
   const { vm, solver, replaces, takesBack, isRateLimited, costsByRecipient, idsComeLater } = first;
@@ -72,7 +69,8 @@ function together(connections: AtLeastOne<NonEvmConnection>, order: EndpointOrde
     arrivalsOf: async (transactionId) =>
       await order.ask(async (place) => await at(place).arrivalsOf(transactionId)),
     balances: async (currencies) => await order.ask(async (place) => await at(place).balances(currencies)),
-    paymentCost: async (...payment) => await order.ask(async (place) => await at(place).paymentCost(...payment)),
+    paymentCost: async (...payment) =>
+      await order.ask(async (place) => await at(place).paymentCost(...payment)),
     refusalOf: async (payment) => await order.ask(async (place) => await at(place).refusalOf(payment)),
     isPayment: async (...payment) => await order.ask(async (place) => await at(place).isPayment(...payment)),
     send: async (attempt) => {
@@ -114,7 +112,7 @@ function isSeen({ kind }: NonEvmOutcome): boolean {
 }
 
 function addressesTogether(
-  connections: AtLeastOne<NonEvmConnection>,
+  connections: NonEmpty<NonEvmConnection>,
   order: EndpointOrder,
   first: NonEvmDepositAddresses,
 ): NonEvmDepositAddresses {
@@ -128,17 +126,19 @@ function addressesTogether(
 }
 
 /** The user's side of the same chain, one for each endpoint, as one. */
-export function usersTogether(users: AtLeastOne<OpenNonEvmUsers>, order: EndpointOrder): OpenNonEvmUsers {
+export function usersTogether(users: NonEmpty<OpenNonEvmUsers>, order: EndpointOrder): OpenNonEvmUsers {
   const at = placeIn(users);
   const [first] = users;
   const required = <T>(method: T | undefined): T => {
-    if (method === undefined) throw new RpcFault({ kind: "refused", method: "users", reason: "not supported" });
+    if (method === undefined)
+      throw new RpcFault({ kind: "refused", method: "users", reason: "not supported" });
     return method;
   };
   return {
     balance: async (...asked) => await order.ask(async (place) => await at(place).balance(...asked)),
     ...(first.deposit !== undefined && {
-      deposit: async (payment) => await order.ask(async (place) => await required(at(place).deposit)(payment)),
+      deposit: async (payment) =>
+        await order.ask(async (place) => await required(at(place).deposit)(payment)),
     }),
     ...(first.token !== undefined && {
       token: async (currency) => await order.ask(async (place) => await required(at(place).token)(currency)),
@@ -147,7 +147,7 @@ export function usersTogether(users: AtLeastOne<OpenNonEvmUsers>, order: Endpoin
   };
 }
 
-function placeIn<T>(all: AtLeastOne<T>): (place: number) => T {
+function placeIn<T>(all: NonEmpty<T>): (place: number) => T {
   const [first] = all;
   return (place) => all[place] ?? first;
 }

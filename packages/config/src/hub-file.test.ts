@@ -185,7 +185,9 @@ test("a hub may have several endpoints; a quorum among them is checked", () => {
     rpcUrls: httpRpcUrl,
     rpcQuorum: 2,
   });
-  expect(problemsOf(() => load({ ...hub, httpRpcUrl, rpcQuorum: 4 }))).toContain("at most the number of endpoints");
+  expect(problemsOf(() => load({ ...hub, httpRpcUrl, rpcQuorum: 4 }))).toContain(
+    "at most the number of endpoints",
+  );
   expect(problemsOf(() => load({ ...hub, httpRpcUrl: [hub.httpRpcUrl, hub.httpRpcUrl] }))).toContain(
     "lists the same endpoint twice",
   );

@@ -1389,7 +1389,9 @@ test("while everything is paused, money at an address is swept and its fill wait
     world.clock.forward(3_000);
     await world.round();
   }
-  expect((await world.sweepsFrom(at)).map(({ state }) => state)).toEqual([expect.stringMatching(/^(sent|done|final)/)]);
+  expect((await world.sweepsFrom(at)).map(({ state }) => state)).toEqual([
+    expect.stringMatching(/^(sent|done|final)/),
+  ]);
   expect(await world.destination.balance(terms.recipient, world.usdc)).toBe(0n);
   expect(await world.status(terms.requestId)).toMatchObject({ nextAction: "wait_for_fill" });
   await store.remove({ kind: "all" });

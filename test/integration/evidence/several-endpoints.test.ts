@@ -277,7 +277,7 @@ test("a chain that is only called, such as the hub, is read and sent to with one
   const hash = await chain.send(world.stranger, { to: world.anAddress(), value: 1n });
   await chain.mine();
   expect(await called.transport.request("eth_chainId", [])).toBe(`0x${id.toString(16)}`);
-  // Two of three must agree, and one of them is away: nothing is concluded from the lie.
+  // Two of three must agree, and one of them is unreachable: nothing is concluded from the lie.
   await expect(called.reader.receipt(hash)).rejects.toMatchObject({ kind: "inconsistent" });
   proxies[0]?.behave({});
   expect(await called.reader.receipt(hash)).toMatchObject({ status: "success" });

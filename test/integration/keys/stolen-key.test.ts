@@ -154,7 +154,11 @@ function forbidden(): readonly (readonly [string, Unsigned, string])[] {
       functionName: "pullAndRoute",
       args: [currency, amount, oneCall, thief, []],
     });
-  const multicall = encodeFunctionData({ abi: routerAbi, functionName: "multicall", args: [oneCall, thief, []] });
+  const multicall = encodeFunctionData({
+    abi: routerAbi,
+    functionName: "multicall",
+    args: [oneCall, thief, []],
+  });
   const hubTransfer = encodeFunctionData({ abi: hubAbi, functionName: "transfer", args: [thief, 1n, 1n] });
   const deposit = encodeFunctionData({
     abi: depositoryAbi,
@@ -190,7 +194,11 @@ function forbidden(): readonly (readonly [string, Unsigned, string])[] {
 }
 
 function paymentOf(amount: bigint): Unsigned {
-  return paymentCall({ currency: world.usdc, amount, recipient: thief, orderId: someHash() }, false, NATIVE_CURRENCY);
+  return paymentCall(
+    { currency: world.usdc, amount, recipient: thief, orderId: someHash() },
+    false,
+    NATIVE_CURRENCY,
+  );
 }
 
 /** What an account owns on both chains at the prices of the rules, and TST at $1; USD with 18 decimals. */
@@ -263,9 +271,9 @@ test("a stolen solver key moves at most the day's limit, whichever way a thief t
   // Messages other than orders, which could authorize a withdrawal from the hub.
   for (const path of ["/v1/messages", "/v1/digests", "/v1/typed-data"])
     expect((await post(path, { bytes: someHash(), digest: someHash() })).status).toBe(404);
-  await expect(worker().signer.signDigest(someHash(), { kind: "message", bytes: someHash() })).rejects.toThrow(
-    "signing key unavailable (refused)",
-  );
+  await expect(
+    worker().signer.signDigest(someHash(), { kind: "message", bytes: someHash() }),
+  ).rejects.toThrow("signing key unavailable (refused)");
 
   // The database: planted payouts, in two workers at once whose counts are deleted meanwhile.
   const former = rawKeySigner(`0x${"e7".repeat(32)}`);
@@ -303,8 +311,14 @@ test("a stolen solver key moves at most the day's limit, whichever way a thief t
     drained.push((await Promise.all(asked)).map(({ raw }) => raw));
   }
   expect(drained.flat().filter((raw) => raw !== undefined).length).toBeGreaterThan(4);
-  await broadcast(origin, drained.flatMap((raws) => raws.slice(0, 2)));
-  await broadcast(destination, drained.flatMap((raws) => raws.slice(2)));
+  await broadcast(
+    origin,
+    drained.flatMap((raws) => raws.slice(0, 2)),
+  );
+  await broadcast(
+    destination,
+    drained.flatMap((raws) => raws.slice(2)),
+  );
 
   // A killed process forgets nothing, and what was signed cannot be signed again for more.
   signer.kill("SIGKILL");
@@ -314,12 +328,29 @@ test("a stolen solver key moves at most the day's limit, whichever way a thief t
   for (const chain of [origin, destination]) {
     const next = await chain.client.getTransactionCount({ address: solver.address });
     const again = await Promise.all([
-      ...nonces.map(async (more) => await ask({ ...call(thief, "0x", parseEther("0.03")), nonce: next + more, chainId: chain.chain.id })),
+      ...nonces.map(
+        async (more) =>
+          await ask({
+            ...call(thief, "0x", parseEther("0.03")),
+            nonce: next + more,
+            chainId: chain.chain.id,
+          }),
+      ),
       ask({ ...transferCall(world.usdc, thief, usdc(250)), nonce: next, chainId: chain.chain.id }),
-      ask({ ...call(solver.address, "0x"), nonce: next, gas: 170_000n, maxFeePerGas: 500n * 10n ** 9n, chainId: chain.chain.id }),
+      ask({
+        ...call(solver.address, "0x"),
+        nonce: next,
+        gas: 170_000n,
+        maxFeePerGas: 500n * 10n ** 9n,
+        chainId: chain.chain.id,
+      }),
     ]);
     expect(again.map(({ refused }) => refused)).toEqual(again.map(() => expect.stringMatching(/^403 day:/)));
-    const bumped = await ask({ ...transferCall(world.usdc, thief, usdc(250)), nonce: Math.max(0, next - 1), chainId: chain.chain.id });
+    const bumped = await ask({
+      ...transferCall(world.usdc, thief, usdc(250)),
+      nonce: Math.max(0, next - 1),
+      chainId: chain.chain.id,
+    });
     await broadcast(chain, [bumped.raw, ...again.map(({ raw }) => raw)]);
   }
 
@@ -328,8 +359,7 @@ test("a stolen solver key moves at most the day's limit, whichever way a thief t
   // Close to it: the test would see money that moves.
   expect(lost).toBeGreaterThan(700n * 10n ** 18n);
   expect(await destination.balance(former.address, world.usdc)).toBe(usdc(1_000));
-  for (const chain of [origin, destination])
-    expect(await chain.balance(thief, NATIVE_CURRENCY)).toBe(0n);
+  for (const chain of [origin, destination]) expect(await chain.balance(thief, NATIVE_CURRENCY)).toBe(0n);
 });
 
 test("a fill and its order are signed by the rules, and a fee bump within them counts once", async () => {
@@ -352,7 +382,9 @@ test("a fill and its order are signed by the rules, and a fee bump within them c
   const payment = { ...transferCall(world.usdc, thief, usdc(100)), nonce: 950 };
   for (const gwei of [2n, 4n, 8n])
     expect(await ask({ ...payment, maxFeePerGas: gwei * 10n ** 9n })).toHaveProperty("raw");
-  expect((await ask({ ...payment, nonce: 951 })).refused).toMatch(/^403 day: found \$\d+\.\d\d, allowed: at most \$250\.00 in 24 hours$/);
+  expect((await ask({ ...payment, nonce: 951 })).refused).toMatch(
+    /^403 day: found \$\d+\.\d\d, allowed: at most \$250\.00 in 24 hours$/,
+  );
 });
 
 test("a stolen executor key moves at most the day's limit in gas and native tokens, and no tokens", async () => {
@@ -365,12 +397,19 @@ test("a stolen executor key moves at most the day's limit in gas and native toke
   const approve = encodeFunctionData({ abi: erc20Abi, functionName: "approve", args: [approvalProxy, 1n] });
   expect((await ask(transferCall(world.usdc, thief, 1n))).refused).toMatch(/^403 call:/);
   expect((await ask(call(world.usdc, approve))).refused).toMatch(/^403 call:/);
-  expect((await ask({ ...call(thief, "0x"), gas: 10n ** 7n, maxFeePerGas: 500n * 10n ** 9n })).refused).toMatch(
-    /^403 transaction:/,
-  );
+  expect(
+    (await ask({ ...call(thief, "0x"), gas: 10n ** 7n, maxFeePerGas: 500n * 10n ** 9n })).refused,
+  ).toMatch(/^403 transaction:/);
   expect((await post("/v1/orders", {})).status).toBe(404);
   // What users delegate is signed: it names their accounts.
-  const delegation = { chainId: 0, address: approvalProxy, nonce: 0, r: someHash(), s: someHash(), yParity: 0 };
+  const delegation = {
+    chainId: 0,
+    address: approvalProxy,
+    nonce: 0,
+    r: someHash(),
+    s: someHash(),
+    yParity: 0,
+  };
   const delegating = { ...call(thief, "0xabcdef01"), type: "eip7702", authorizationList: [delegation] };
   expect((await ask(delegating)).raw).toMatch(/^0x04/);
   const next = await destination.client.getTransactionCount({ address: account });
@@ -379,7 +418,10 @@ test("a stolen executor key moves at most the day's limit in gas and native toke
       ask({ ...call(thief, "0xabcdef01", parseEther("0.02")), nonce: next + at, gas: 30_000n }),
     ),
   );
-  await broadcast(destination, answers.map(({ raw }) => raw));
+  await broadcast(
+    destination,
+    answers.map(({ raw }) => raw),
+  );
   const lost = before - (await worth(account));
   expect(lost).toBeLessThanOrEqual(300n * 10n ** 18n);
   expect(lost).toBeGreaterThan(200n * 10n ** 18n);

@@ -167,7 +167,7 @@ test.each([
   [true, ["paused", "resumed"]],
   [false, []],
 ])("a pause by `operator pause` is notified by the service: %s", async (isNotified, expected) => {
-  const { admin, close } = await openPauses({
+  const { admin, close } = openPauses({
     DATABASE_URL: database.url,
     VAULT_SECRETS_DIR: "/nonexistent",
     ...(isNotified && { NOTIFY_URLS: channel().url }),

@@ -1,7 +1,7 @@
 import { ConfigError, Secret } from "@causeway/config";
 import type { Address } from "@causeway/domain";
 
-/** Where a private key is: in this process, in a key service, behind a remote signer, or in a signer process. */
+/** Where a private key is: in this process, a key service, a remote signer, or a signer process. */
 export type KeySource =
   | { readonly kind: "raw"; readonly privateKey: Secret }
   | { readonly kind: "aws-kms"; readonly region: string; readonly keyId: string }

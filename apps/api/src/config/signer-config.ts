@@ -55,7 +55,8 @@ export function readSignerConfig(processEnv: Env): SignerConfig {
     return place;
   });
   const services = gather(problems, () => readKeyServices(keyServices, env));
-  if (location.environment !== "local") problems.push(...publicKeyProblems({ ...solver, ...executor }, location.environment));
+  if (location.environment !== "local")
+    problems.push(...publicKeyProblems({ ...solver, ...executor }, location.environment));
   const read = requireAll({ key, listening, services, limited }, problems);
   const { place, token } = read.listening;
   const { signing: limitedSigning } = read.limited;
@@ -85,7 +86,10 @@ function executorKey(settings: SettingValues<typeof signerGroups.executor>): Sig
   return key;
 }
 
-function readSigning(rules: Secret | undefined, recordPath: string | undefined): Pick<SignerConfig, "signing"> {
+function readSigning(
+  rules: Secret | undefined,
+  recordPath: string | undefined,
+): Pick<SignerConfig, "signing"> {
   if (rules === undefined) return { signing: undefined };
   if (recordPath === undefined)
     throw new ConfigError([

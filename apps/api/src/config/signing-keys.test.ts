@@ -228,7 +228,9 @@ test("a signer process with rules has the key that they name, and a record", () 
     "EXECUTOR_PRIVATE_KEY is required because key of SIGNING_RULES is executor",
   );
   const { SIGNING_RECORD: _, ...without } = { ...env, EXECUTOR_PRIVATE_KEY: KEY };
-  expect(problemsOf(readSignerConfig, without).join()).toContain("SIGNING_RECORD is required with SIGNING_RULES");
+  expect(problemsOf(readSignerConfig, without).join()).toContain(
+    "SIGNING_RECORD is required with SIGNING_RULES",
+  );
   expect(readSignerConfig({ ...bare, ORDER_SIGNER_URL, SOLVER_PRIVATE_KEY: KEY }).signing).toBeUndefined();
 });
 

@@ -32,8 +32,8 @@ const description = {
 };
 
 /**
- * Runs the signer process until a signal. It has no database and reaches no chain. With signing rules, it also
- * signs the transactions that they allow.
+ * Runs the signer process until a signal. It has no database and reaches no chain. With signing rules, it
+ * also signs the transactions that they allow.
  */
 export async function runSigner(config: SignerConfig): Promise<void> {
   const log = createLogger({ name: "causeway-signer", level: config.logLevel, format: config.logFormat });

@@ -14,7 +14,10 @@ const STATES: readonly EndpointState[] = [
 ];
 
 /** The state and the newest block of each endpoint of all chains, by host. */
-export function endpointGauges(registry: Registry, chains: Pick<ChainDirectory, "all" | "nonEvmChains">): void {
+export function endpointGauges(
+  registry: Registry,
+  chains: Pick<ChainDirectory, "all" | "nonEvmChains">,
+): void {
   const all = (): readonly (EndpointStatus & { readonly chain: string })[] =>
     [...chains.all, ...chains.nonEvmChains].flatMap(({ chain, pulse }) =>
       (pulse.endpoints?.() ?? []).map((status) => ({ ...status, chain: chain.name })),

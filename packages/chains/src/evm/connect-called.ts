@@ -38,7 +38,9 @@ const NO_CONTRACTS = {
 /** Opens nothing until the first call. @param connections of each endpoint */
 export function connectCalledChain(
   { id, rpcUrl, rpcUrls = [rpcUrl], rpcQuorum, fees }: ChainToCall,
-  options: Pick<ConnectOptions, "observe" | "onDisagreement" | "now"> & { readonly connections?: number } = {},
+  options: Pick<ConnectOptions, "observe" | "onDisagreement" | "now"> & {
+    readonly connections?: number;
+  } = {},
 ): CalledEndpoints {
   const { observe, connections = 2, ...rest } = options;
   const chain = {

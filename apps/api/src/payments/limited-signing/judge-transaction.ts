@@ -11,7 +11,8 @@ import type { ChainRules, SigningRules } from "./signing-rules.port.ts";
 
 export type Judged =
   /** `usd`: the most that it takes from its account, 18 decimals. */
-  { readonly kind: "allowed"; readonly usd: bigint } | { readonly kind: "refused"; readonly refusal: Refusal };
+  | { readonly kind: "allowed"; readonly usd: bigint }
+  | { readonly kind: "refused"; readonly refusal: Refusal };
 
 /** The executor calls what users choose, but holds no tokens: these calls could only move its own. */
 const OWN_TOKEN_CALLS: readonly Hex[] = [

@@ -21,10 +21,7 @@ export interface LimitedSigning {
  * @returns the signature, 65 bytes
  * @throws ServiceError FORBIDDEN with the rule that it breaks; SignerUnavailable (retryable)
  */
-export async function signLimited(
-  { signer, rules, record, log }: LimitedSigning,
-  given: Hex,
-): Promise<Hex> {
+export async function signLimited({ signer, rules, record, log }: LimitedSigning, given: Hex): Promise<Hex> {
   const unsigned = given.toLowerCase() as Hex;
   const transaction = readTransaction(unsigned);
   const { chainId, nonce, to } = transaction;
@@ -39,11 +36,16 @@ export async function signLimited(
   await signTransaction(transaction, async (digest, preimage) => {
     // What was read must be all that is signed: another encoding, or an access list, was not judged.
     if (preimage.unsigned !== unsigned)
-      throw new ServiceError("INVALID_REQUEST", "unsigned must be a transaction in its shortest encoding, without an access list", { field: "unsigned" });
+      throw new ServiceError(
+        "INVALID_REQUEST",
+        "unsigned must be a transaction in its shortest encoding, without an access list",
+        { field: "unsigned" },
+      );
     const { dayUsd } = rules;
     const sumUsd = await record.count({ chainId, nonce, usd: judged.usd, maxUsd: dayUsd });
     const over = judgeValue(sumUsd, 0n, { transactionUsd: undefined, dayUsd, maxFeePerGasWei: undefined });
-    if (over !== undefined) return refuse({ ...over, limit: over.limit.replace("per UTC day", "in 24 hours") });
+    if (over !== undefined)
+      return refuse({ ...over, limit: over.limit.replace("per UTC day", "in 24 hours") });
     const signed = await signer.signDigest(digest, preimage);
     signature = signatureToHex(signed);
     return signed;
@@ -60,7 +62,13 @@ function readTransaction(unsigned: Hex): UnsignedTransaction {
     const { maxFeePerGas, maxPriorityFeePerGas = 0n } = read;
     const authorizationList = "authorizationList" in read ? read.authorizationList : undefined;
     const isKnown = (type as string) === "eip1559" || (type as string) === "eip7702";
-    if (isKnown && to && gas !== undefined && maxFeePerGas !== undefined && maxPriorityFeePerGas <= maxFeePerGas)
+    if (
+      isKnown &&
+      to &&
+      gas !== undefined &&
+      maxFeePerGas !== undefined &&
+      maxPriorityFeePerGas <= maxFeePerGas
+    )
       return {
         chainId,
         nonce,

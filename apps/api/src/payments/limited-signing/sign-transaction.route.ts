@@ -10,7 +10,10 @@ import { signLimited, type LimitedSigning } from "./limited-signer.ts";
  */
 export function signTransactionRoute(
   app: TypedServer,
-  { signing, authorize }: {
+  {
+    signing,
+    authorize,
+  }: {
     readonly signing: LimitedSigning;
     readonly authorize: (request: FastifyRequest) => Promise<void>;
   },

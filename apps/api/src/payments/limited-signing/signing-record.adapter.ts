@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import type { SigningRecord } from "./signing-rules.port.ts";
 
 const WINDOW_MS = 24 * 3_600_000;
-/** A nonce that was last signed before this counts anew. Nothing stays unmined for so long. */
+/** A nonce that was last signed before this counts anew. */
 const KEPT_MS = 30 * WINDOW_MS;
 
 interface Line {
@@ -70,7 +70,9 @@ function readLines(path: string, text: string): readonly Line[] {
     .map((line, at) => {
       const [, atMs, id, usd] = /^(\d{1,15}) (\d+ \d+) (\d+)$/.exec(line) ?? [];
       if (atMs === undefined || id === undefined || usd === undefined)
-        throw new Error(`${path}:${at + 1} is damaged; restore the file, or accept that the limit starts anew`);
+        throw new Error(
+          `${path}:${at + 1} is damaged; restore the file, or accept that the limit starts anew`,
+        );
       return { atMs: Number(atMs), id, usd: BigInt(usd) };
     });
 }

@@ -1,5 +1,4 @@
-import type { Address, PricedUnit } from "@causeway/domain";
-import type { PayingContracts } from "../policy/read-call.ts";
+import type { Address, Chain, PricedUnit } from "@causeway/domain";
 
 /** What a signer process may sign for its key. No database row and no other process can change it. */
 export interface SigningRules {
@@ -18,7 +17,7 @@ export interface ChainRules {
   /** What may be paid, with the highest price that limits count. The zero address is the native token. */
   readonly currencies: ReadonlyMap<Address, PricedUnit>;
   /** Payments may go through these. */
-  readonly contracts: PayingContracts;
+  readonly contracts: Partial<Pick<Chain["contracts"], "router" | "approvalProxy">>;
   /** May be called without native tokens, with the calls that run what oracles signed. */
   readonly hubContracts: readonly Address[];
 }
