@@ -120,7 +120,7 @@ async function ask(transaction: Unsigned, token = TOKEN): Promise<{ raw?: Hex; r
     maxFeePerGas: 2_000_000_000n,
     maxPriorityFeePerGas: 1n,
     ...transaction,
-  } as TransactionSerializable;
+  } as unknown as TransactionSerializable;
   const answer = await post("/v1/transactions", { unsigned: serializeTransaction(complete) }, token);
   const { signature, message } = answer.body as { readonly signature?: Hex; readonly message?: string };
   if (signature === undefined) return { refused: `${answer.status} ${message}` };
