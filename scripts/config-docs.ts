@@ -72,7 +72,7 @@ are yours: [deploy the contracts](operations/deploy.md), then set the variables.
 | \`id\` | name in orders and attestations; \`chainId\` is the number |
 | \`vmType\` | \`ethereum-vm\`; \`solana-vm\`, \`bitcoin-vm\` and \`hyperliquid-vm\`, see [below](#chains-of-other-families); \`lighter-vm\` and \`tron-vm\`, which only oracles read |
 | \`enabled\`, \`required\` | \`enabled: false\` disables the chain; with \`required: true\`, the process does not start without the chain |
-| \`httpRpcUrl\`, \`wsRpcUrl\` | endpoints of the service; can contain credentials, never shown. On EVM chains, \`httpRpcUrl\` can be a list of different endpoints: all are used ([several endpoints](operations/chains.md#several-endpoints-for-a-chain)). \`wsRpcUrl\` belongs to the first one |
+| \`httpRpcUrl\`, \`wsRpcUrl\` | endpoints of the service; can contain credentials, never shown. \`httpRpcUrl\` can be a list of different endpoints: all are used ([several endpoints](operations/chains.md#several-endpoints-for-a-chain)). \`wsRpcUrl\` belongs to the first one |
 | \`publicRpcUrl\`, \`publicWsRpcUrl\` | endpoints shown to clients |
 | \`explorerUrl\`, \`explorerName\`, \`iconUrl\`, \`baseChainId\`, \`tags\` | for \`GET /chains\` |
 | \`depositEnabled\`, \`disabled\`, \`partialDisableLimit\`, \`surgeEnabled\` | switches for incidents: \`depositEnabled: false\` refuses quotes to the chain (despite its name, not quotes from it); \`disabled: true\` refuses quotes from and to it; open requests continue. \`partialDisableLimit\` is the maximum value of a request, in base units of the native currency; \`"0"\` means no limit. \`surgeEnabled\` is only shown in \`GET /chains\` |
@@ -119,7 +119,7 @@ estimates times) is required by the service and optional here. It also reads the
 
 | Field | Meaning |
 |---|---|
-| \`httpRpcUrl\` | can be a list of different endpoints; for non-EVM chains, the API uses the first |
+| \`httpRpcUrl\` | can be a list of different endpoints |
 | \`additionalData.rpcQuorum\` | number of endpoints that must agree before a fact counts; default: more than half, so both of two; 1: the first response counts |
 | \`additionalData.finalizationBlocks\`, \`finalizationTime\` | a block is final if at least this many blocks follow it and the newest block is at least this many seconds younger (default 60). Without these fields, a block is final if the node tags it \`finalized\`. Bitcoin: confirmations, including its own block; default 6 |
 | \`additionalData.finalityReason\` | required with \`finalizationBlocks\`: why that depth counts as final |
@@ -142,7 +142,8 @@ array. Fields can be in \`additionalData\` too.
 
 | Field | Meaning |
 |---|---|
-| \`id\`, \`httpRpcUrl\`, \`chainId\` | name (\`settlementChainId\` of withdrawals), node, EVM chain id |
+| \`id\`, \`httpRpcUrl\`, \`chainId\` | name (\`settlementChainId\` of withdrawals), node, EVM chain id. \`httpRpcUrl\` can be a list: the service uses all endpoints, oracles use the first |
+| \`rpcQuorum\` | how many of these endpoints must agree about receipts and nonces; default: more than half |
 | \`hubAddress\`, \`oracleAddress\` | the ledger; the contract for which executions are signed |
 | \`oracleMultisigAddress\`, \`allocatorAddress\` | optional; without an allocator, expiries are not attested |
 | \`genericMappingAddress\` | optional; the hub's \`GenericMapping\`. Without it, Hyperliquid transfers belong to no order |

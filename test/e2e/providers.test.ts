@@ -1,10 +1,13 @@
-import { startAnvil, type RunningAnvil } from "@causeway/testkit";
+import { createLocalClient, startAnvil, type RunningAnvil } from "@causeway/testkit";
 import { startSystem, type System } from "@causeway/localnet";
+import pg from "pg";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startProviderProxy, type ProviderProxy } from "../support/provider-proxy.ts";
 import { providerRows, type ProviderRow } from "../support/provider-rows.ts";
-import { createClient, type Chain, type Client } from "./client.ts";
+import { parseEther, zeroAddress, type Address } from "viem";
+import { anAddress } from "./bridging.ts";
+import { createClient, createWallet, type Chain, type Client, type Status } from "./client.ts";
 import { expectedOutcomes, runMainFlows, type Outcome } from "./main-flows.ts";
 import { portBaseOf } from "./port-bases.ts";
 
@@ -124,3 +127,109 @@ test.each(rows)(
   },
   400_000,
 );
+
+interface Bridge {
+  readonly tookMs: number;
+  readonly end: Status["status"] | "open";
+  readonly recipient: Address;
+}
+
+/** Native tokens from one chain to the other. Every status on the way is compared with the chain. */
+async function bridge(user: number, origin: number, withinMs: number): Promise<Bridge> {
+  const [from, to] = [chains[origin], chains[1 - origin]];
+  const wallet = createWallet(system.users[user]?.privateKey ?? "0x", chains);
+  const recipient = anAddress();
+  const amount = parseEther("0.01").toString();
+  const quote = await api.quote({
+    user: wallet.address,
+    recipient,
+    originChainId: from?.id,
+    destinationChainId: to?.id,
+    originCurrency: zeroAddress,
+    destinationCurrency: zeroAddress,
+    amount,
+    tradeType: "EXACT_INPUT",
+  });
+  await wallet.execute(quote);
+  const startedAtMs = performance.now();
+  for (;;) {
+    // Read first: what is called paid must have been paid before.
+    const { status } = await api.status(quote.requestId);
+    const tookMs = performance.now() - startedAtMs;
+    if (status === "success") expect(await paymentsTo(recipient, 1 - origin)).toBe(1);
+    if (["success", "failure", "refund"].includes(status)) return { tookMs, end: status, recipient };
+    if (tookMs > withinMs) return { tookMs, end: "open", recipient };
+    await sleep(20);
+  }
+}
+
+async function paymentsTo(recipient: Address, at: number): Promise<number> {
+  const node = nodes[at];
+  if (node === undefined) throw new Error("a system has two chains");
+  const client = createLocalClient(node);
+  const newest = await client.getBlockNumber({ cacheTime: 0 });
+  // Nothing paid to it earlier than that: it is new.
+  const recent = Array.from({ length: 60 }, (_, back) => newest - BigInt(back)).filter((one) => one >= 0n);
+  const blocks = await Promise.all(
+    recent.map(async (blockNumber) => await client.getBlock({ blockNumber, includeTransactions: true })),
+  );
+  const input = blocks.flatMap(({ transactions }) => transactions);
+  return input.filter(({ to }) => to?.toLowerCase() === recipient.toLowerCase()).length;
+}
+
+const both = async (withinMs: number): Promise<readonly Bridge[]> =>
+  await Promise.all([bridge(0, 0, withinMs), bridge(1, 1, withinMs)]);
+
+/** How long a provider misbehaves that bridges have to wait for, ms. */
+const LATE_MS = 4_000;
+
+/** Each chain has another provider, so that two rows take the time of one. @returns their names */
+function behaveAsPair(of: readonly ProviderRow[], at: number): string {
+  const pair = [of[at], of[at + 1] ?? of[0]];
+  providers.forEach((provider, chain) => provider.behave(pair[chain]?.behavior() ?? {}));
+  return pair.map((row) => row?.name).join(" | ");
+}
+
+function finished(names: string, bridges: readonly Bridge[]): readonly Bridge[] {
+  console.log(`providers: ${names}: ${bridges.map(({ tookMs }) => tookMs.toFixed(0)).join(", ")} ms`);
+  for (const { end } of bridges) expect([names, end]).toEqual([names, "success"]);
+  return bridges;
+}
+
+test("a bridge succeeds within three times the quiet latency while providers misbehave, or its status says that it waits", async () => {
+  for (const provider of providers) provider.behave({});
+  const quiet = [...(await both(20_000)), ...(await both(20_000))];
+  const quietMs = Math.max(...quiet.map(({ tookMs }) => tookMs));
+  console.log(`providers: quiet bridge ${quietMs.toFixed(0)} ms`);
+  const made = [...quiet];
+  const prompt = providerRows.filter((row) => row.bridge === "prompt");
+  // Each chain has another provider, so that two rows take the time of one.
+  for (let at = 0; at < prompt.length; at += 2) {
+    const names = behaveAsPair(prompt, at);
+    const bridges = finished(names, await both(60_000));
+    for (const { tookMs } of bridges) expect(tookMs, names).toBeLessThan(3 * quietMs);
+    made.push(...bridges);
+  }
+  for (const provider of providers) provider.behave({});
+  const late = providerRows.filter((row) => row.bridge === "late");
+  for (let at = 0; at < late.length; at += 2) {
+    const names = behaveAsPair(late, at);
+    const bridging = both(60_000);
+    await sleep(LATE_MS);
+    for (const provider of providers) provider.behave({});
+    made.push(...finished(names, await bridging));
+  }
+  // A second payment would be broadcast by the next block.
+  await sleep(1_000);
+  const paid = await Promise.all(
+    made.map(async ({ recipient }, at) => await paymentsTo(recipient, at % 2 === 0 ? 1 : 0)),
+  );
+  expect(paid.filter((count) => count > 1)).toEqual([]);
+  const db = new pg.Pool({ connectionString: system.databaseUrl, max: 1 });
+  await expect
+    .poll(async () => (await db.query("select chain_id, nonce from slots where state = 'open'")).rows, {
+      timeout: 10_000,
+    })
+    .toEqual([]);
+  await db.end();
+}, 240_000);

@@ -16,6 +16,11 @@ export interface ProviderRow {
   readonly behavior: () => ProviderBehavior;
   /** Also runs in the check. */
   readonly isInCheck?: boolean;
+  /**
+   * How a bridge goes that begins with this provider: within three times the quiet latency, or later with a
+   * true status meanwhile. Absent: another row of the same kind is measured.
+   */
+  readonly bridge?: "prompt" | "late";
   /** How much more often per second than an honest provider this one may be called. Default 2. */
   readonly maxFactor?: number;
   /** The services are restarted with this provider and then with the honest one, or only with that. */
@@ -196,6 +201,7 @@ export const providerRows: readonly ProviderRow[] = [
   { name: "no WebSocket", behavior: () => ({ socket: { isRefused: true } }), maxFactor: 3 },
   {
     name: "a WebSocket that drops every second",
+    bridge: "prompt",
     behavior: () => ({ socket: { dropsAfterMs: 1_000 } }),
     maxFactor: 3,
   },
@@ -207,6 +213,7 @@ export const providerRows: readonly ProviderRow[] = [
   },
   {
     name: "429 with Retry-After beyond fifteen requests per second",
+    bridge: "late",
     behavior: () => rateLimited(15, tooMany(asBody(error(429, alchemy429)), { "retry-after": "1" })),
     isInCheck: true,
   },
@@ -234,6 +241,7 @@ export const providerRows: readonly ProviderRow[] = [
   },
   {
     name: "503 as HTML for a twentieth of the requests",
+    bridge: "prompt",
     behavior: () => answering(5, unavailable),
   },
   {
@@ -243,10 +251,12 @@ export const providerRows: readonly ProviderRow[] = [
   },
   {
     name: "an outage of ten seconds",
+    bridge: "late",
     behavior: () => ({ answer: ({ sinceMs }) => (sinceMs < 10_000 ? unavailable : undefined) }),
   },
   {
     name: "answers that take two seconds",
+    bridge: "late",
     behavior: () => ({ delayMs: 2_000 }),
     // Pools take longer to read than their maximum age.
     swapEnds: "unsold",
@@ -254,6 +264,7 @@ export const providerRows: readonly ProviderRow[] = [
   },
   {
     name: "answers that end within the JSON, or with the connection",
+    bridge: "prompt",
     behavior: () => ({
       cut: (request) => (share(10, request) ? (request.number % 20 < 10 ? "json" : "connection") : undefined),
     }),
@@ -261,7 +272,7 @@ export const providerRows: readonly ProviderRow[] = [
   ...logWordings.map(([provider, maxBlocks, refusal]) => ({
     name: `ranges of logs limited in the words of ${provider}`,
     behavior: () => limitedLogs(maxBlocks, refusal),
-    ...(provider === "Alchemy" && { isInCheck: true }),
+    ...(provider === "Alchemy" && { isInCheck: true, bridge: "late" as const }),
   })),
   {
     name: "logs by block hash refused",
@@ -282,6 +293,7 @@ export const providerRows: readonly ProviderRow[] = [
   },
   {
     name: "half of the answers from backends one to three blocks behind",
+    bridge: "late",
     behavior: () => ({
       reply: async (call, node, { number }) =>
         number % 2 === 0 ? undefined : await replyOfLaggingBackend(call, node, 1 + (number % 3)),
@@ -294,9 +306,10 @@ export const providerRows: readonly ProviderRow[] = [
     behavior: () => ({ reply: async (call, node) => await replyOfLaggingBackend(call, node, 2) }),
     maxFactor: 3,
   },
-  { name: "receipts that are null for three blocks", behavior: () => lateReceipts(3) },
+  { name: "receipts that are null for three blocks", bridge: "prompt", behavior: () => lateReceipts(3) },
   {
     name: "no finalized and safe blocks",
+    bridge: "prompt",
     behavior: () => ({
       reply: ({ method, params }) =>
         method === "eth_getBlockByNumber" && (params[0] === "finalized" || params[0] === "safe")
@@ -306,6 +319,7 @@ export const providerRows: readonly ProviderRow[] = [
   },
   {
     name: "broadcasts that are accepted and refused in many words",
+    bridge: "prompt",
     behavior: () =>
       broadcasting((_, at) => error(-32_000, broadcastWordings[at % broadcastWordings.length] ?? "")),
   },
@@ -334,6 +348,7 @@ export const providerRows: readonly ProviderRow[] = [
   // An endpoint that refused batches gets small ones for a minute: these rows come last.
   {
     name: "batches refused with status 200",
+    bridge: "prompt",
     behavior: () =>
       limitedBatches(1, { status: 200, body: asBody(error(-32_600, "Batch requests are not supported")) }),
     isInCheck: true,
@@ -360,6 +375,7 @@ export const providerRows: readonly ProviderRow[] = [
   },
   {
     name: "batches of more than ten refused call by call",
+    bridge: "prompt",
     behavior: () => limitedBatches(10, "each"),
     maxFactor: 4,
   },

@@ -1,5 +1,8 @@
-import type { NonEvmVmType } from "@causeway/domain";
+import type { AttestationChain, NonEvmVmType } from "@causeway/domain";
+import { createEndpointOrder } from "./nodes/endpoint-order.ts";
+import { hostsOf } from "./nodes/hosts-of.ts";
 import type { OpenConnection } from "./non-evm-connection.ts";
+import { connectedTogether, usersTogether } from "./non-evm-endpoints.ts";
 import type { ConnectNonEvm, NonEvmOptions } from "./non-evm-options.ts";
 import type { ConnectUsers, OpenNonEvmUsers, UsersOptions } from "./non-evm-users.ts";
 
@@ -12,9 +15,15 @@ const loaders: Readonly<Record<NonEvmVmType, () => Promise<ConnectNonEvm>>> = {
   hypevm: async () => (await import("./hyperliquid/connection.ts")).connectExchange,
 };
 
+/** Connects to a chain by all its endpoints: they are asked in their order, and payments are sent to all. */
 export async function connectNonEvm(options: NonEvmOptions): Promise<OpenConnection> {
   const create = await loaders[options.chain.vmType]();
-  return await create(options);
+  const urls = urlsOf(options);
+  const [first, ...others] = await Promise.all(
+    urls.map(async (_, at) => await create(atEndpoint(options, at))),
+  );
+  if (first === undefined) throw new RangeError(`chain ${options.chain.name}: httpRpcUrl names no endpoint`);
+  return connectedTogether([first, ...others], createEndpointOrder(hostsOf(urls)));
 }
 
 const usersLoaders: Readonly<Record<NonEvmVmType, () => Promise<ConnectUsers>>> = {
@@ -26,5 +35,31 @@ const usersLoaders: Readonly<Record<NonEvmVmType, () => Promise<ConnectUsers>>> 
 /** Connects to the user's side of a chain; undefined if its settings do not suffice. */
 export async function connectNonEvmUsers(options: UsersOptions): Promise<OpenNonEvmUsers | undefined> {
   const connect = await usersLoaders[options.chain.vmType]();
-  return await connect(options);
+  const urls = urlsOf(options);
+  const users = await Promise.all(urls.map(async (_, at) => await connect(atEndpoint(options, at))));
+  const [first, ...others] = users.filter((one) => one !== undefined);
+  return first && usersTogether([first, ...others], createEndpointOrder(hostsOf(urls)));
+}
+
+function urlsOf({ chain: { rpcUrl, rpcUrls } }: UsersOptions): readonly string[] {
+  return rpcUrls ?? [rpcUrl];
+}
+
+/** The options of one endpoint, which comes first in all that is read from it. */
+function atEndpoint<T extends UsersOptions>(options: T, at: number): T {
+  const { chain, attestation } = options;
+  const rpcUrl = chain.rpcUrls?.[at];
+  if (rpcUrl === undefined) return options;
+  return { ...options, chain: { ...chain, rpcUrl }, attestation: firstAt(attestation, rpcUrl, at) };
+}
+
+function firstAt(attestation: AttestationChain, rpcUrl: string, at: number): AttestationChain {
+  const { hyperliquid, rpcUrls } = attestation;
+  const explorerUrl = hyperliquid?.explorerUrls[at];
+  return {
+    ...attestation,
+    rpcUrls: [rpcUrl, ...rpcUrls.filter((url) => url !== rpcUrl)],
+    ...(hyperliquid !== undefined &&
+      explorerUrl !== undefined && { hyperliquid: { ...hyperliquid, explorerUrls: [explorerUrl] } }),
+  };
 }

@@ -8,6 +8,7 @@ export * from "./evm/account-reader.ts";
 export * from "./evm/authorizations.ts";
 export * from "./evm/call-effects.ts";
 export * from "./evm/connect.ts";
+export * from "./evm/connect-called.ts";
 export type { ConnectOptions } from "./evm/connect-options.ts";
 export { checkedTransport } from "./evm/checked-transport.ts";
 export type { EndpointState, EndpointStatus } from "./nodes/endpoint-pool.ts";

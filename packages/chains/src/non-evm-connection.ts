@@ -1,6 +1,7 @@
 import type { Hex, Hex32, OrderId, TxHash, VmType } from "@causeway/domain";
 import type { BlockRef, DepositFact } from "@causeway/families/evm";
 import type { RpcFault } from "@causeway/families";
+import type { EndpointStatus } from "./nodes/endpoint-pool.ts";
 
 /**
  * What the core service does on a chain that has neither our contracts nor account nonces like EVM chains: it
@@ -75,6 +76,8 @@ export interface NonEvmConnection {
    * @throws RpcFault when nothing is known
    */
   outcome(attempt: NonEvmAttempt): Promise<NonEvmOutcome>;
+  /** Its endpoints in the order of the configuration. */
+  endpoints?(): readonly EndpointStatus[];
   /**
    * Called on news from the chain, where it offers a subscription; else at an interval. Returns the
    * unsubscriber.

@@ -24,6 +24,10 @@ const rpcUrl = text.refine(
   (value) => placeholderName(value) !== undefined || isUrlOf(value, ["http", "https"]),
   "must be an http(s) URL or a $PLACEHOLDER",
 );
+const rpcUrls = z.union(
+  [rpcUrl, z.array(rpcUrl).min(1)],
+  "must be an http(s) URL, a list of them, or a $PLACEHOLDER",
+);
 const evmAddress = text
   .refine(
     (value) =>
@@ -47,10 +51,7 @@ export const attestationChainEntry = z.object({
   vmType: z.enum(VM_TYPES, "must be a chain family supported by this oracle"),
   enabled: z.boolean().default(true),
   required: z.boolean().default(false),
-  httpRpcUrl: z.union(
-    [rpcUrl, z.array(rpcUrl).min(1)],
-    "must be an http(s) URL, a list of them, or a $PLACEHOLDER",
-  ),
+  httpRpcUrl: rpcUrls,
   depository: text.optional(),
   additionalDepositories: z.array(text).default([]),
   chainId: numericChainId.optional(),
@@ -104,7 +105,9 @@ export const attestationChainEntry = z.object({
 
 export const hubEntry = z.object({
   id: z.string().regex(/^[a-z][a-z0-9-]*$/, "must contain only lowercase letters, digits and dashes"),
-  httpRpcUrl: rpcUrl,
+  httpRpcUrl: rpcUrls,
+  /** How many of several endpoints must agree in the service; oracles read from the first. */
+  rpcQuorum: z.int().min(1).optional(),
   chainId: numberOrText.optional(),
   hubChainId: numberOrText.optional(),
   hubAddress: evmAddress,

@@ -177,3 +177,19 @@ test.each(["local", "testnets.prod", "mainnets.prod"])(
     });
   },
 );
+
+test("a hub may have several endpoints; a quorum among them is checked", () => {
+  const httpRpcUrl = ["http://127.0.0.1:1", "http://127.0.0.1:2", "http://127.0.0.1:3"];
+  expect(load({ ...hub, httpRpcUrl, additionalData: { rpcQuorum: 2 } }).hub).toMatchObject({
+    rpcUrl: "http://127.0.0.1:1",
+    rpcUrls: httpRpcUrl,
+    rpcQuorum: 2,
+  });
+  expect(problemsOf(() => load({ ...hub, httpRpcUrl, rpcQuorum: 4 }))).toContain(
+    "at most the number of endpoints",
+  );
+  expect(problemsOf(() => load({ ...hub, httpRpcUrl: [hub.httpRpcUrl, hub.httpRpcUrl] }))).toContain(
+    "lists the same endpoint twice",
+  );
+  expect(load(hub).hub).not.toHaveProperty("rpcUrls");
+});

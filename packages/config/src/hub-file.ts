@@ -4,6 +4,7 @@ import { CLOCK_SKEW_SECONDS, parseAddress } from "@causeway/domain";
 import { finalityPolicy } from "@causeway/families";
 import { hubEntry } from "./attestation-schema.ts";
 import { ConfigError } from "./config-error.ts";
+import { endpointProblems, endpointUrls } from "./endpoint-quorum.ts";
 import type { Env } from "./env.ts";
 import { pathOf, readJsonFile, type ConfigLocation } from "./json-file.ts";
 import { resolvePlaceholders, variableAt } from "./placeholder.ts";
@@ -82,13 +83,18 @@ export function loadHub(source: ConfigLocation & { readonly env: Env }): LoadedH
     problems.push(
       `${fileName}: fillLeadSeconds above ${CLOCK_SKEW_SECONDS} requires settlementKey "payment"; otherwise one fill could settle two deposits`,
     );
+  const rpcUrls = endpointUrls(entry.httpRpcUrl);
+  const [rpcUrl = ""] = rpcUrls;
+  problems.push(...endpointProblems(fileName, rpcUrls, entry.rpcQuorum));
   const finality = finalityPolicy(entry, fileName, problems);
   if (problems.length > 0) throw new ConfigError(problems);
   return {
     warnings,
     hub: {
       name: entry.id,
-      rpcUrl: entry.httpRpcUrl,
+      rpcUrl,
+      ...(rpcUrls.length > 1 && { rpcUrls }),
+      ...(entry.rpcQuorum !== undefined && { rpcQuorum: entry.rpcQuorum }),
       chainId,
       hubAddress: addressOf(entry.hubAddress),
       oracleAddress: addressOf(entry.oracleAddress),

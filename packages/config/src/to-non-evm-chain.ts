@@ -7,6 +7,7 @@ import {
   type NonEvmVmType,
 } from "@causeway/domain";
 import { encodeAddress, nativeCurrency } from "@causeway/families";
+import { endpointUrls } from "./endpoint-quorum.ts";
 import { parseExactDecimal } from "./exact-decimal.ts";
 import type { NonEvmEntry } from "./non-evm-schema.ts";
 
@@ -35,13 +36,16 @@ export function toNonEvmChain(entry: NonEvmEntry): NonEvmChain {
     verified: one.verified,
     maxFillAmount: one.maxFillAmount === undefined ? undefined : BigInt(one.maxFillAmount),
   });
+  const rpcUrls = endpointUrls(entry.httpRpcUrl);
+  const [rpcUrl = ""] = rpcUrls;
   return {
     id: entry.chainId,
     name: entry.id,
     displayName: entry.displayName,
     vmType,
     family,
-    rpcUrl: typeof entry.httpRpcUrl === "string" ? entry.httpRpcUrl : (entry.httpRpcUrl[0] ?? ""),
+    rpcUrl,
+    ...(rpcUrls.length > 1 && { rpcUrls }),
     publicRpcUrl: entry.publicRpcUrl,
     publicWsRpcUrl: entry.publicWsRpcUrl,
     explorerUrl: entry.explorerUrl,

@@ -1,5 +1,5 @@
 import { rawKeySigner } from "@causeway/attest";
-import { createRpcTransport, finalBlockReads, signTransaction } from "@causeway/chains";
+import { connectCalledChain, finalBlockReads, signTransaction } from "@causeway/chains";
 import type { Hex } from "@causeway/domain";
 import { createLocalClient, databaseUrl, startAnvil, type RunningAnvil } from "@causeway/testkit";
 import { randomBytes } from "node:crypto";
@@ -167,11 +167,12 @@ test("an upgrade continues transactions in flight with the same bytes and nonces
   expect(waiting.map(({ idempotencyKey }) => idempotencyKey)).toEqual([unsigned.key]);
   expect(await settlement.nextBatchId()).toBe("5");
 
-  const transport = createRpcTransport({ url: node.url });
   const finality = { kind: "depth", blocks: 1n, seconds: 0n } as const;
   const fees = { minPriorityFeeWei: 1n, maxFeePerGasWei: 10n ** 12n };
-  const final = finalBlockReads(transport, { finality, blockTimeSeconds: 1 });
-  const on = calledChain({ id: CHAIN_ID, name: "hub", fees }, transport, final);
+  const hub = { id: CHAIN_ID, name: "hub" };
+  const endpoints = connectCalledChain({ ...hub, rpcUrl: node.url, fees });
+  const final = finalBlockReads(endpoints.transport, { finality, blockTimeSeconds: 1 });
+  const on = calledChain(hub, endpoints, final);
   const client = createLocalClient(node);
   await client.setBalance({ address: solver.address, value: 10n ** 20n });
   await client.setNonce({ address: solver.address, nonce: 1 });
@@ -185,5 +186,5 @@ test("an upgrade continues transactions in flight with the same bytes and nonces
   expect(await client.getTransactionCount({ address: solver.address })).toBe(3);
   const ended = await settlement.endedExecutions(10);
   expect(ended.map(({ idempotencyKey }) => idempotencyKey)).toEqual([inFlight.key, refused.key]);
-  await transport.close();
+  await endpoints.close();
 });

@@ -19,6 +19,7 @@ import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import type { TokenBook } from "../../../apps/api/src/markets/tokens/token-book.port.ts";
 import { createAddressWatch } from "../../../apps/api/src/deposits/addresses/address-watch.ts";
 import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
+import { pauseStore } from "../../../apps/api/src/payments/policy/policy.postgres.ts";
 import { lookAtAddresses } from "../../../apps/api/src/deposits/addresses/look-at-addresses.ts";
 import { lookUpAddress } from "../../../apps/api/src/deposits/addresses/look-up-address.ts";
 import { reindexAddress } from "../../../apps/api/src/deposits/addresses/reindex-address.ts";
@@ -1377,4 +1378,23 @@ test("an address that is no longer used is still scanned in its turn", async () 
   await world.sendTo(at, usd(12));
   const [id] = await world.untilSettled(at, 1);
   expect((await world.status(id ?? "0x")).status).toBe("success");
+});
+
+test("while everything is paused, money at an address is swept and its fill waits", async () => {
+  const store = pauseStore(sqlOn(world.pool));
+  const { at, terms } = await world.address();
+  await store.add({ scope: { kind: "all" }, pausedBy: "ann", reason: "drill", sinceMs: 1 });
+  await world.sendTo(at, terms.origin.amount);
+  for (let round = 0; round < 8; round++) {
+    world.clock.forward(3_000);
+    await world.round();
+  }
+  expect((await world.sweepsFrom(at)).map(({ state }) => state)).toEqual([
+    expect.stringMatching(/^(sent|done|final)/),
+  ]);
+  expect(await world.destination.balance(terms.recipient, world.usdc)).toBe(0n);
+  expect(await world.status(terms.requestId)).toMatchObject({ nextAction: "wait_for_fill" });
+  await store.remove({ kind: "all" });
+  expect(await world.untilSettled(at, 1)).toEqual([terms.requestId]);
+  expect(await world.destination.balance(terms.recipient, world.usdc)).toBe(terms.destination.expectedAmount);
 });

@@ -1,4 +1,9 @@
-import { connectEvmChain, type ChainConnection, type EvmConnection } from "@causeway/chains";
+import {
+  connectCalledChain,
+  connectEvmChain,
+  type ChainConnection,
+  type EvmConnection,
+} from "@causeway/chains";
 import type { TxHash } from "@causeway/domain";
 import { keccak256 } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -250,4 +255,33 @@ test("a transaction that one endpoint invents is not a report of a payment", asy
   const [origin] = chains;
   await expect(origin?.connection.reader.transaction(hash)).rejects.toThrow("endpoints do not agree");
   await behave([]);
+});
+
+test("a chain that is only called, such as the hub, is read and sent to with one endpoint away and one that lies", async () => {
+  const [pooled] = chains;
+  if (pooled === undefined) throw new Error("two chains are connected");
+  const { chain, proxies } = pooled;
+  await behave([
+    { answer: () => ({ status: 503, body: "away" }) },
+    {},
+    {
+      reply: ({ method }) =>
+        method === "eth_getTransactionReceipt" || method === "eth_getTransactionCount"
+          ? { result: method === "eth_getTransactionCount" ? "0x0" : null }
+          : undefined,
+    },
+  ]);
+  const { id, name, rpcUrl, fees } = chain.chain;
+  const rpcUrls = proxies.map(({ url }) => url);
+  const called = connectCalledChain({ id, name, fees, rpcUrl, rpcUrls });
+  const hash = await chain.send(world.stranger, { to: world.anAddress(), value: 1n });
+  await chain.mine();
+  expect(await called.transport.request("eth_chainId", [])).toBe(`0x${id.toString(16)}`);
+  // Two of three must agree, and one of them is unreachable: nothing is concluded from the lie.
+  await expect(called.reader.receipt(hash)).rejects.toMatchObject({ kind: "inconsistent" });
+  proxies[0]?.behave({});
+  expect(await called.reader.receipt(hash)).toMatchObject({ status: "success" });
+  const nonce = await chain.client.getTransactionCount({ address: world.stranger.address });
+  expect(await called.reader.nonce(world.stranger.address, "latest")).toBe(nonce);
+  await called.close();
 });

@@ -7,6 +7,8 @@ import { creditTopUp } from "../../../apps/api/src/balances/credit-top-up.ts";
 import { executeCalls, type ExecuteServices } from "../../../apps/api/src/executions/execute-calls.ts";
 import { acceptExecution } from "../../../apps/api/src/executions/accept-execution.ts";
 import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
+import { pauseStore } from "../../../apps/api/src/payments/policy/policy.postgres.ts";
+import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { unbelievable } from "../../fakes/adjustable-prices.ts";
 import {
   approveCall,
@@ -506,4 +508,28 @@ test("does not send an accepted call with value while the native token costs mor
   });
   expect(await world.book()).toEqual(book);
   expect(await origin.sentBy(executor)).toHaveLength(1);
+});
+
+test("while its chain is paused, a call is refused; one that was accepted before waits, and is sent afterwards", async () => {
+  const { origin, usdc } = world;
+  const recipient = world.anAddress();
+  const accepted = await world.execute(world.mintCall(recipient, 7n));
+  const scope = { kind: "chain", chainId: origin.chain.id } as const;
+  const pause = { scope, pausedBy: "ann", reason: "drill", sinceMs: 1 };
+  const store = pauseStore(sqlOn(world.pool));
+  await store.add(pause);
+  const by = { ...world.services, pauses: () => [pause] };
+  await expect(world.tryExecute(world.mintCall(world.anAddress()), world.app, by)).rejects.toMatchObject({
+    code: "SERVICE_UNAVAILABLE",
+    facts: { data: { pausedScope: `chain:${origin.chain.id}` } },
+  });
+  const { balance, pending } = await world.book();
+  expect(balance + pending).toBe(GIVEN);
+  for (let round = 0; round < 4; round++) await world.round();
+  expect(await origin.balance(recipient, usdc)).toBe(0n);
+  expect((await world.status(accepted)).status).toBe("waiting");
+  await store.remove(scope);
+  world.clock.forward(6_000);
+  expect((await world.untilFinal(accepted)).status).toBe("success");
+  expect(await origin.balance(recipient, usdc)).toBe(7n);
 });

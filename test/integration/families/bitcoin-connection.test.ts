@@ -1,8 +1,9 @@
+import { connectNonEvm, type NonEvmOptions, type OpenConnection } from "@causeway/chains";
 import { connectBitcoin } from "@causeway/chains/bitcoin";
 import type { Hex } from "@causeway/domain";
 import { encodeAddress, nativeCurrency } from "@causeway/families";
 import { startBitcoin } from "@causeway/simulators/bitcoin";
-import { nonEvmConnectionContract } from "../../contracts/non-evm-connection.ts";
+import { nonEvmConnectionContract, type NonEvmWorld } from "../../contracts/non-evm-connection.ts";
 import {
   anAttestationChain,
   anOwner,
@@ -14,7 +15,26 @@ import {
 } from "../../support/bitcoin-world.ts";
 import { startFaultyFronts } from "../../support/faulty-front.ts";
 
-nonEvmConnectionContract("the adapter of Bitcoin", async () => {
+nonEvmConnectionContract("the adapter of Bitcoin", async () => await bitcoinThrough(connectBitcoin));
+
+// Nothing listens at the first endpoint, and everything works through the second one.
+nonEvmConnectionContract(
+  "two endpoints of Bitcoin, the first of which is down",
+  async () =>
+    await bitcoinThrough(async ({ chain, attestation, ...options }) => {
+      const [rpcUrl = ""] = attestation.rpcUrls;
+      const rpcUrls = ["http://127.0.0.1:1", rpcUrl];
+      return await connectNonEvm({
+        ...options,
+        chain: { ...chain, vmType: "bvm", rpcUrl: rpcUrls[0] ?? "", rpcUrls },
+        attestation: { ...attestation, rpcUrls },
+      });
+    }),
+);
+
+async function bitcoinThrough(
+  connect: (options: NonEvmOptions) => OpenConnection | Promise<OpenConnection>,
+): Promise<NonEvmWorld> {
   const bitcoin = await startBitcoin();
   const { controls, esploraUrl } = bitcoin;
   const fronts = await startFaultyFronts([bitcoin.rpcUrl, esploraUrl]);
@@ -24,13 +44,14 @@ nonEvmConnectionContract("the adapter of Bitcoin", async () => {
   const { username, password } = new URL(bitcoin.rpcUrl);
   const known = Object.assign(new URL(rpcUrl), { username, password });
   const urls = { rpcUrls: [known.href], esploraUrl: explorerUrl };
-  const connection = await connectBitcoin({
+  const open = await connect({
     chain: aNonEvmChain(depository),
     attestation: anAttestationChain(urls, depository),
     solver: solver.bytes,
     now: () => Date.now(),
     onFault: () => {},
-  }).withKey(`0x${Buffer.from(solver.key).toString("hex")}`);
+  });
+  const connection = await open.withKey(`0x${Buffer.from(solver.key).toString("hex")}`);
   const paid = new Map<Hex, Owner>();
   return {
     connection,
@@ -63,4 +84,4 @@ nonEvmConnectionContract("the adapter of Bitcoin", async () => {
       await bitcoin.stop();
     },
   };
-});
+}

@@ -471,3 +471,21 @@ test("a mined transaction that reverted, or deposited something else, refuses; o
   // Mined, but the watcher has not read it yet.
   expect(await rich.fastFill(agreed, { txHash: made })).toBe("queued");
 });
+
+test("while its route is paused, a fast fill is refused and holds nothing", async () => {
+  const agreed = await agree();
+  const { origin, destination } = world;
+  const scope = {
+    kind: "route",
+    originChainId: origin.chain.id,
+    destinationChainId: destination.chain.id,
+  } as const;
+  const paused = [{ scope, pausedBy: "ann", reason: "drill", sinceMs: 1 }];
+  const by = { ...world.services, pauses: () => paused };
+  await expect(rich.fastFill(agreed, {}, by)).rejects.toMatchObject({
+    code: "SERVICE_UNAVAILABLE",
+    facts: { data: { pausedScope: `route:${origin.chain.id}-${destination.chain.id}` } },
+  });
+  await expectUnchanged(agreed, "quoted");
+  expect(await rich.fastFill(agreed)).toBe("queued");
+});

@@ -8,6 +8,7 @@ import { foldNotices, WINDOW_MS } from "../../../apps/api/src/notices/fold-notic
 import { noticeStore } from "../../../apps/api/src/notices/notice-store.postgres.ts";
 import type { Channel, Finding } from "../../../apps/api/src/notices/notices.port.ts";
 import { alarmInbox, withStoredAlarms } from "../../../apps/api/src/notices/stored-alarms.postgres.ts";
+import { openPauses } from "../../../apps/api/src/process/pauses.ts";
 import { postgresUnitOfWork } from "../../../apps/api/src/process/unit-of-work.postgres.ts";
 import { httpSender } from "../../../apps/api/src/push/http-sender.adapter.ts";
 import { recordedEvents } from "../../fakes/recorded-events.ts";
@@ -160,4 +161,20 @@ test("a condition is notified when it begins and when it has ended, across proce
   await last.fold([away(false)]);
   await last.deliver();
   expect(received.map(({ status: at }) => at).toSorted()).toEqual(["raised", "resolved"]);
+});
+
+test.each([
+  [true, ["paused", "resumed"]],
+  [false, []],
+])("a pause by `operator pause` is notified by the service: %s", async (isNotified, expected) => {
+  const { admin, close } = openPauses({
+    DATABASE_URL: database.url,
+    VAULT_SECRETS_DIR: "/nonexistent",
+    ...(isNotified && { NOTIFY_URLS: channel().url }),
+  });
+  await admin.pause("all", "ann", "drill");
+  await admin.resume("all");
+  await close();
+  const { rows } = await pool.query<{ rule: string }>("select rule from notice_alarms order by id");
+  expect(rows.map(({ rule }) => rule)).toEqual(expected);
 });

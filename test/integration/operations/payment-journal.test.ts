@@ -134,6 +134,21 @@ test("holds the lane of a former key of which the journal knows more than the da
   expect((await services.reads.lane(lane.chainId, lane.sender))?.isReconciled).toBe(false);
 });
 
+test("holds every lane while the journal does not answer, and opens it once it does", async () => {
+  const world = await startEngineWorld();
+  opened.push(async () => await world.stop());
+  const { services, destination } = world;
+  const lane = [destination.chain.id, services.signer.address] as const;
+  const journal = await aJournal();
+  const away = { ...journal, mark: async () => await Promise.reject(new Error("Redis is down")) };
+  await holdBehind({ ...services, journal: away });
+  await openLane({ ...services, journal: away }, destination.connected);
+  expect((await services.reads.lane(...lane))?.isReconciled).toBe(false);
+  await journal.begin(...lane, 0);
+  await openLane({ ...services, journal }, destination.connected);
+  expect((await services.reads.lane(...lane))?.isReconciled).toBe(true);
+});
+
 /** A request on non-EVM chains whose fill was sent, and whose rows a failover then lost. */
 async function lostFill(
   world: NonEvmWorld,

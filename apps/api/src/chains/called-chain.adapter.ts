@@ -1,11 +1,4 @@
-import {
-  createChainReader,
-  createChainWriter,
-  quantityOf,
-  type FeePolicy,
-  type FinalBlockReads,
-  type RpcTransport,
-} from "@causeway/chains";
+import { quantityOf, type CalledEndpoints, type FinalBlockReads } from "@causeway/chains";
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { CalledChain } from "./chains.port.ts";
 
@@ -18,18 +11,17 @@ const NO_CONTRACTS = {
   multicall3: NATIVE_CURRENCY,
 };
 
-/** Connects a chain on which the service calls contracts. @throws RpcFault from every method */
+/** A chain on which the service calls contracts. @throws RpcFault from every method */
 export function calledChain(
-  { id, name, fees }: { readonly id: number; readonly name: string; readonly fees: FeePolicy },
-  transport: RpcTransport,
+  { id, name }: { readonly id: number; readonly name: string },
+  { transport, reader, writer }: CalledEndpoints,
   finalBlocks: FinalBlockReads,
 ): CalledChain {
-  const chain = { id, name, fees, contracts: NO_CONTRACTS, tokens: [] };
   const quantity = async (method: string, params: readonly unknown[]): Promise<bigint> =>
     quantityOf(await transport.request(method, params), method);
   return {
-    chain,
-    connection: { reader: createChainReader(chain, transport), writer: createChainWriter(transport) },
+    chain: { id, name, contracts: NO_CONTRACTS },
+    connection: { reader, writer },
     async final(account) {
       const found = await finalBlocks.block();
       if (found.kind !== "final") return undefined;

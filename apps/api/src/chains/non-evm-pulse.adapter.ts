@@ -6,7 +6,7 @@ import type { Clock } from "../db/clock.port.ts";
 
 export interface NonEvmPulseOptions {
   readonly chain: NonEvmChain;
-  readonly connection: Pick<NonEvmConnection, "balances" | "paymentCost" | "onNews">;
+  readonly connection: Pick<NonEvmConnection, "balances" | "paymentCost" | "onNews" | "endpoints">;
   readonly monotonic: Clock;
   /** Facts read longer ago are not used, ms. */
   readonly maxAgeMs: number;
@@ -107,6 +107,7 @@ export function createNonEvmPulse(options: NonEvmPulseOptions): OwnedNonEvmPulse
     paymentCost: (currency) => freshValue("costs", currency),
     lagging: () => headAgeMs() > lateMs,
     headAgeMs,
+    endpoints: () => connection.endpoints?.() ?? [],
     refresh,
     close: () => {
       closed = true;

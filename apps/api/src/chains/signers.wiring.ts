@@ -17,6 +17,7 @@ import type { KeyServices } from "../config/key-services.ts";
 import type { KeySource, SigningKey } from "../config/key-source.ts";
 import type { WorkerKeys } from "../config/own-accounts.ts";
 import type { Account, Services, WorkerServices } from "../db/services.port.ts";
+import { signerProcessClient } from "./signer-process-client.adapter.ts";
 
 /** What either process knows of the service's accounts: their addresses. */
 export function knownAccounts({ accounts }: Pick<ApiConfig, "accounts">): Pick<
@@ -108,6 +109,8 @@ function remoteSigner(
         return web3Signer({ url: source.url.reveal(), address });
       case "eth-rpc":
         return ethRpcSigner({ url: source.url.reveal(), address });
+      case "signer":
+        return signerProcessClient(source.url.reveal(), address);
       default:
         return source satisfies never;
     }

@@ -1,13 +1,13 @@
 import { ConfigError, Secret } from "@causeway/config";
 import type { Address } from "@causeway/domain";
 
-/** Where a private key is: in this process, in a key service, or behind a remote signer. */
+/** Where a private key is: in this process, a key service, a remote signer, or a signer process. */
 export type KeySource =
   | { readonly kind: "raw"; readonly privateKey: Secret }
   | { readonly kind: "aws-kms"; readonly region: string; readonly keyId: string }
   | { readonly kind: "gcp-kms"; readonly name: string }
   /** Their URLs may contain credentials. */
-  | { readonly kind: "web3signer" | "eth-rpc"; readonly url: Secret };
+  | { readonly kind: "web3signer" | "eth-rpc" | "signer"; readonly url: Secret };
 
 /** A key, and the account that it signs for. */
 export interface SigningKey {
@@ -16,12 +16,13 @@ export interface SigningKey {
 }
 
 export const KEY_SOURCE_FORMS =
-  "`aws-kms:<region>/<key id, ARN or alias>`, `gcp-kms:projects/<p>/locations/<l>/keyRings/<r>/cryptoKeys/<k>/cryptoKeyVersions/<v>`, `web3signer:<URL>` or `eth-rpc:<URL>`";
+  "`aws-kms:<region>/<key id, ARN or alias>`, `gcp-kms:projects/<p>/locations/<l>/keyRings/<r>/cryptoKeys/<k>/cryptoKeyVersions/<v>`, `web3signer:<URL>`, `eth-rpc:<URL>` or `signer:<URL>`";
 
 const AWS = /^aws-kms:([a-z]{2}(?:-[a-z]+)+-\d)\/(\S+)$/;
 const GOOGLE =
   /^gcp-kms:(projects\/[^/\s]+\/locations\/[^/\s]+\/keyRings\/[^/\s]+\/cryptoKeys\/[^/\s]+\/cryptoKeyVersions\/\d+)$/;
 const REMOTE = /^(web3signer|eth-rpc):(https?:\/\/\S+)$/;
+const SIGNER_PROCESS = /^signer:((?:unix|http):\/\/\S+)$/;
 
 /**
  * Parses where a key is. @throws ConfigError that does not quote the text: a URL may contain credentials
@@ -31,6 +32,8 @@ export function readKeySource(name: string, text: string): KeySource {
   if (region !== undefined && keyId !== undefined) return { kind: "aws-kms", region, keyId };
   const [, version] = GOOGLE.exec(text) ?? [];
   if (version !== undefined) return { kind: "gcp-kms", name: version };
+  const [, own] = SIGNER_PROCESS.exec(text) ?? [];
+  if (own !== undefined) return { kind: "signer", url: readSignerProcess(name, own) };
   const [, kind, url] = REMOTE.exec(text) ?? [];
   const parsed = url === undefined ? null : URL.parse(url);
   if (url === undefined || parsed === null || parsed.search !== "" || parsed.hash !== "")
@@ -40,6 +43,19 @@ export function readKeySource(name: string, text: string): KeySource {
       `${name} must use https: http sends its password unencrypted and is accepted only for 127.0.0.1, [::1] and localhost`,
     ]);
   return { kind: kind === "eth-rpc" ? "eth-rpc" : "web3signer", url: new Secret(url) };
+}
+
+/** The place of a signer process of this host, with its token as the password of an http URL. */
+function readSignerProcess(name: string, text: string): Secret {
+  const url = URL.parse(text);
+  const isSocket = url?.protocol === "unix:" && url.host === "" && url.pathname.length > 1;
+  const isPort =
+    url?.protocol === "http:" && isLoopback(url.hostname) && url.port !== "" && url.password.length >= 32;
+  if (!isSocket && !isPort)
+    throw new ConfigError([
+      `${name} must be signer:unix:///<path>, or signer:http://:<ORDER_SIGNER_TOKEN>@127.0.0.1:<port>`,
+    ]);
+  return new Secret(text);
 }
 
 const FORMER = /^(0x[0-9a-fA-F]{40})=(\S+)$/;

@@ -1,45 +1,50 @@
-import type { Env, SettingValues } from "@causeway/config";
+import type { Env, Secret, SettingValues } from "@causeway/config";
 import { ConfigError, deepFreeze, gather, readGroups, requireAll, withVaultSecrets } from "@causeway/config";
-import { resolveSolver } from "./evm-account.ts";
+import { resolveEvmAccount, resolveSolver } from "./evm-account.ts";
 import { httpSettings } from "./http.ts";
 import { keyServiceSettings, readKeyServices, type KeyServices } from "./key-services.ts";
 import type { SigningKey } from "./key-source.ts";
 import { readSignerPlace, type OrderSigning } from "./order-signing.ts";
 import { publicKeyProblems } from "./own-accounts.ts";
+import type { SigningRules } from "../payments/limited-signing/signing-rules.port.ts";
 import { locationSettings } from "./settings.ts";
+import { readSigningRules } from "./signing-rules.ts";
 import { solverSettings } from "./solver.ts";
 
 const { logLevel, logFormat, shutdownTimeoutMs } = httpSettings;
-const { solverPrivateKey, solverSigner, solverAddress, orderSignerUrl, orderSignerToken } = solverSettings;
+const { orderSignerUrl, orderSignerToken, signingRules, signingRecord } = solverSettings;
+const { solverPrivateKey, solverSigner, solverAddress } = solverSettings;
+const { executorPrivateKey, executorSigner, executorAddress } = solverSettings;
 
 /** The settings that the signer process reads. */
 const signerGroups = {
   location: { environment: locationSettings.environment },
   http: { logLevel, logFormat, shutdownTimeoutMs },
   solver: { solverPrivateKey, solverSigner, solverAddress, orderSignerUrl, orderSignerToken },
+  executor: { executorPrivateKey, executorSigner, executorAddress },
+  signing: { signingRules, signingRecord },
   keyServices: keyServiceSettings,
 };
 
-/** The configuration of the signer process: the solver's key and where it listens. Frozen. */
+/** The configuration of the signer process: its key, where it listens, and what it may sign. Frozen. */
 export interface SignerConfig
   extends
     Pick<SettingValues<typeof httpSettings>, "logLevel" | "logFormat" | "shutdownTimeoutMs">,
     Pick<Extract<OrderSigning, { kind: "process" }>, "place" | "token"> {
   readonly key: SigningKey;
   readonly keyServices: KeyServices;
+  /** Undefined: it signs orders alone. */
+  readonly signing: { readonly rules: SigningRules; readonly recordPath: string } | undefined;
 }
 
 /** Reads the environment and the secrets directory. @throws ConfigError with all problems */
 export function readSignerConfig(processEnv: Env): SignerConfig {
   const env = withVaultSecrets(processEnv);
-  const { location, http, solver, keyServices } = readGroups(signerGroups, env);
+  const { location, http, solver, executor, signing, keyServices } = readGroups(signerGroups, env);
   const problems: string[] = [];
-  const resolved = gather(problems, () =>
-    resolveSolver(
-      "worker",
-      { privateKey: solver.solverPrivateKey, signer: solver.solverSigner, address: solver.solverAddress },
-      false,
-    ),
+  const limited = gather(problems, () => readSigning(signing.signingRules, signing.signingRecord));
+  const key = gather(problems, () =>
+    limited?.signing?.rules.key === "executor" ? executorKey(executor) : solverKey(solver),
   );
   const listening = gather(problems, () => {
     const place = readSignerPlace(solver);
@@ -50,8 +55,45 @@ export function readSignerConfig(processEnv: Env): SignerConfig {
     return place;
   });
   const services = gather(problems, () => readKeyServices(keyServices, env));
-  if (location.environment !== "local") problems.push(...publicKeyProblems(solver, location.environment));
-  const read = requireAll({ key: resolved?.key, listening, services }, problems);
+  if (location.environment !== "local")
+    problems.push(...publicKeyProblems({ ...solver, ...executor }, location.environment));
+  const read = requireAll({ key, listening, services, limited }, problems);
   const { place, token } = read.listening;
-  return deepFreeze({ ...http, key: read.key, keyServices: read.services, place, token });
+  const { signing: limitedSigning } = read.limited;
+  return deepFreeze({
+    ...http,
+    key: read.key,
+    keyServices: read.services,
+    place,
+    token,
+    signing: limitedSigning,
+  });
+}
+
+function solverKey(settings: SettingValues<typeof signerGroups.solver>): SigningKey | undefined {
+  const { solverPrivateKey: privateKey, solverSigner: signer, solverAddress: address } = settings;
+  return resolveSolver("worker", { privateKey, signer, address }, false).key;
+}
+
+function executorKey(settings: SettingValues<typeof signerGroups.executor>): SigningKey {
+  const { executorPrivateKey: privateKey, executorSigner: signer, executorAddress: address } = settings;
+  const { keys } = resolveEvmAccount("worker", { prefix: "EXECUTOR", privateKey, signer, address });
+  const [key] = keys;
+  if (key === undefined)
+    throw new ConfigError([
+      "EXECUTOR_PRIVATE_KEY is required because key of SIGNING_RULES is executor. Or set EXECUTOR_SIGNER and EXECUTOR_ADDRESS",
+    ]);
+  return key;
+}
+
+function readSigning(
+  rules: Secret | undefined,
+  recordPath: string | undefined,
+): Pick<SignerConfig, "signing"> {
+  if (rules === undefined) return { signing: undefined };
+  if (recordPath === undefined)
+    throw new ConfigError([
+      "SIGNING_RECORD is required with SIGNING_RULES: the path of the file that counts what was signed",
+    ]);
+  return { signing: { rules: readSigningRules(rules.reveal()), recordPath } };
 }

@@ -205,3 +205,46 @@ test("former signers are pairs of an address and a source", () => {
     "SOLVER_FORMER_SIGNERS entry 1 must be <address>=<source>",
   );
 });
+
+const rules = JSON.stringify({
+  key: "executor",
+  transactionUsd: "10",
+  dayUsd: "100",
+  chains: [
+    {
+      chainId: 8453,
+      maxFeePerGasGwei: "5",
+      currencies: [{ address: `0x${"00".repeat(20)}`, decimals: 18, maxPriceUsd: "6000" }],
+    },
+  ],
+});
+
+test("a signer process with rules has the key that they name, and a record", () => {
+  const env = { ...bare, ORDER_SIGNER_URL, SIGNING_RULES: rules, SIGNING_RECORD: "/var/lib/causeway/signed" };
+  const read = readSignerConfig({ ...env, EXECUTOR_PRIVATE_KEY: KEY });
+  expect(read.key.address).toBe(SOLVER_ADDRESS.toLowerCase());
+  expect(read.signing).toMatchObject({ recordPath: "/var/lib/causeway/signed", rules: { key: "executor" } });
+  expect(problemsOf(readSignerConfig, { ...env, SOLVER_PRIVATE_KEY: KEY }).join()).toContain(
+    "EXECUTOR_PRIVATE_KEY is required because key of SIGNING_RULES is executor",
+  );
+  const { SIGNING_RECORD: _, ...without } = { ...env, EXECUTOR_PRIVATE_KEY: KEY };
+  expect(problemsOf(readSignerConfig, without).join()).toContain(
+    "SIGNING_RECORD is required with SIGNING_RULES",
+  );
+  expect(readSignerConfig({ ...bare, ORDER_SIGNER_URL, SOLVER_PRIVATE_KEY: KEY }).signing).toBeUndefined();
+});
+
+test.each([
+  ["signer:unix:///run/causeway/payments.sock", true],
+  [`signer:http://:${TOKEN}@127.0.0.1:3003`, true],
+  ["signer:http://127.0.0.1:3003", false],
+  [`signer:http://:${TOKEN}@signer:3003`, false],
+  [`signer:http://:${TOKEN}@127.0.0.1`, false],
+  ["signer:unix://run/payments.sock", false],
+  [`signer:https://:${TOKEN}@127.0.0.1:3003`, false],
+])("%s names a signer process: %s", (text, isValid) => {
+  const problems = problemsOf(() => readKeySource("SOLVER_SIGNER", text), {});
+  expect(problems).toEqual(isValid ? [] : [expect.stringContaining("SOLVER_SIGNER must be")]);
+  expect(problems.join()).not.toContain(TOKEN);
+  if (isValid) expect(readKeySource("SOLVER_SIGNER", text).kind).toBe("signer");
+});

@@ -46,6 +46,18 @@ export const solverSettings = {
     describe:
       "Shared by the API and the signer process, at least 32 characters. Required with an http ORDER_SIGNER_URL; a Unix socket is protected by its mode 0600.",
   }),
+  signingRules: secret({
+    name: "SIGNING_RULES",
+    optional: true,
+    describe:
+      "Signer process only. What it may sign for its key besides orders, as JSON: the maximum per transaction and per 24 hours, the chains, currencies with their highest prices, and contracts ([Keys](operations/keys.md#a-signer-process-with-limits)). Unset: it signs no transactions.",
+  }),
+  signingRecord: text({
+    name: "SIGNING_RECORD",
+    optional: true,
+    describe:
+      "Signer process only. Path of the file in which it counts what it signed. Required with SIGNING_RULES. Keep it on a disk that survives restarts: without it, the limit of 24 hours starts anew.",
+  }),
   allowSpendingKeyInApi: flag({
     name: "ALLOW_SPENDING_KEY_IN_API",
     default: false,

@@ -1,7 +1,10 @@
-import type { Env } from "@causeway/config";
+import { readSettings, withVaultSecrets, type Env } from "@causeway/config";
 import { createLogger, createMetrics } from "@causeway/service-kit";
 import { readDatabaseUrl } from "../config/database-url.ts";
+import { noticeConfig, noticeSettings } from "../config/notices.ts";
+import type { Events } from "../db/events.port.ts";
 import { createPool, sqlOn } from "../db/pool.postgres.ts";
+import { alarmInbox } from "../notices/stored-alarms.postgres.ts";
 import { pauseAdmin } from "../payments/policy/pause-admin.ts";
 import { pauseStore } from "../payments/policy/policy.postgres.ts";
 import { loggedEvents } from "../telemetry/logged-events.ts";
@@ -21,13 +24,32 @@ export function openPauses(env: Env): ReturnType<OpenPauses> {
   });
   const chains = chainsToName(env);
   const log = createLogger({ name: "causeway-operator", level: "error" });
+  const clock = { nowMs: () => Date.now() };
+  const sql = sqlOn(pool);
+  const events = loggedEvents(log, createMetrics("causeway-operator").registry);
+  const { channels } = noticeConfig(readSettings(noticeSettings, withVaultSecrets(env)));
+  const inbox = alarmInbox(clock);
+  const storing: Promise<void>[] = [];
+  // Processes of the service deliver what is stored.
+  const alarm: Events["alarm"] = (event, facts) => {
+    events.alarm(event, facts);
+    if (channels.length > 0)
+      storing.push(
+        inbox.store(sql, event, facts).catch((error: unknown) => {
+          events.fault("notice_fault", error, { part: "store" });
+        }),
+      );
+  };
   return {
     admin: pauseAdmin({
-      store: pauseStore(sqlOn(pool)),
-      clock: { nowMs: () => Date.now() },
-      events: loggedEvents(log, createMetrics("causeway-operator").registry),
+      store: pauseStore(sql),
+      clock,
+      events: { alarm },
       isKnownChain: chains.length === 0 ? undefined : (chainId) => chains.some(({ id }) => id === chainId),
     }),
-    close: async () => await pool.end(),
+    close: async () => {
+      await Promise.all(storing);
+      await pool.end();
+    },
   };
 }

@@ -70,7 +70,7 @@ export async function startWorker(
   repeat("partitions", PRUNE_EVERY_MS, () => makePartitionsAhead(pool, clock.nowMs()), { atStart: true });
 
   const relay = await startRelay(context, catalog);
-  await holdBehind(paying).catch((error: unknown) => events.fault("journal_fault", error, {}));
+  await holdBehind(paying);
   startJobs(paying, catalog);
   const { queuedLegs } = relay;
   const reconciling = { ...context, queuedLegs };

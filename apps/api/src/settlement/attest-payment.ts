@@ -36,7 +36,7 @@ export async function attestPayment(
   const judge = judgeFor(services.hub.hub, { accepted, threshold }, familiesOf(services.chains));
   const orderSigner = orderSignerOf(services, claim.order.solver);
   if (orderSigner === undefined) throw new Error("invariant violated: claim of an order without its key");
-  const orderSignature = await signPersonalMessage(orderSigner, claim.deposit.orderId);
+  const orderSignature = await signPersonalMessage(orderSigner, claim.deposit.orderId, claim.order);
 
   const findings: Failure[] = [];
   for (let at = 0; at < services.oracles.length && !signal.aborted; at++) {

@@ -1,11 +1,10 @@
 import {
   RpcFault,
-  checkedTransport,
-  createRpcTransport,
+  connectCalledChain,
   finalBlockReads,
   quantityOf,
   viemTransport,
-  type ObserveCall,
+  type ConnectOptions,
 } from "@causeway/chains";
 import { allocatorAbi, hubAbi, oracleAbi, oracleMultisigAbi } from "@causeway/contracts";
 import { MAX_TRANSACTION_GAS } from "@causeway/domain";
@@ -26,16 +25,16 @@ const NOMINAL_BLOCK_SECONDS = 1;
 
 /**
  * The hub through its own RPC connections, so that a slow hub delays no chain.
- * @throws RpcFault from every method, of kind `wrongChain` when the endpoint serves another chain
+ * @throws RpcFault from every method, of kind `wrongChain` when every endpoint serves another chain
  */
 export function connectHub(
   hub: AttestationHub,
   clock: Clock,
   multisig: Address,
-  rpc: { readonly onCall?: ObserveCall } = {},
+  options: Pick<ConnectOptions, "observe" | "onDisagreement"> = {},
 ): HubChain {
-  const raw = createRpcTransport({ ...rpc, url: hub.rpcUrl, connections: 2 });
-  const { transport } = checkedTransport(raw, hub.chainId);
+  const endpoints = connectCalledChain({ ...hub, id: hub.chainId, fees: FEES }, options);
+  const { transport } = endpoints;
   const client = createPublicClient({ transport: viemTransport(transport) });
   const oracle = { abi: oracleAbi, address: hub.oracleAddress } as const;
   let known: { readonly signers: HubSigners; readonly atMs: number } | undefined;
@@ -79,7 +78,7 @@ export function connectHub(
   };
   return {
     hub,
-    lane: calledChain({ id: hub.chainId, name: hub.name, fees: FEES }, transport, final),
+    lane: calledChain({ id: hub.chainId, name: hub.name }, endpoints, final),
     async executed(keys, at) {
       if (keys.length === 0) return new Set();
       if (at === "latest") return await executedAt(keys, at);
@@ -147,7 +146,7 @@ export function connectHub(
       const id = await wordAt(hub.allocatorAddress, data, at);
       return id === undefined || BigInt(id) === 0n ? undefined : id;
     },
-    close: () => transport.close(),
+    close: () => endpoints.close(),
   };
 }
 

@@ -30,7 +30,13 @@ export function settlementServices(
   observe?: ObserveEndpoint,
 ): SettlementServices {
   const hub = connectHub(config.hub, services.clock, config.multisig, {
-    ...(observe !== undefined && { onCall: observe(config.hub.name, config.hub.rpcUrl) }),
+    ...(observe !== undefined && { observe: (url) => observe(config.hub.name, url) }),
+    onDisagreement: (question, endpoints) =>
+      services.events.alarm("endpoints_disagree", {
+        chain: config.hub.name,
+        question,
+        endpoints: endpoints.join(", "),
+      }),
   });
   return {
     ...services,

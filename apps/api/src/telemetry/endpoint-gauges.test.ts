@@ -7,7 +7,10 @@ test("publishes the state and the newest block of every endpoint, by host", asyn
   const registry = new Registry();
   const endpoint = { host: "one.example", state: "ok", isLead: true, headNumber: 7n, latencyMs: 1 };
   const pulse = { endpoints: () => [endpoint] };
-  endpointGauges(registry, { all: [{ chain: { name: "base" }, pulse }] } as unknown as ChainDirectory);
+  endpointGauges(registry, {
+    all: [{ chain: { name: "base" }, pulse }],
+    nonEvmChains: [],
+  } as unknown as ChainDirectory);
   const state = (text: string, value: number) =>
     `causeway_endpoint_state{chain="base",endpoint="one.example",state="${text}"} ${value}`;
   expect(await registry.metrics()).toContain(state("ok", 1));

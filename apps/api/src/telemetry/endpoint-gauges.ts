@@ -13,10 +13,13 @@ const STATES: readonly EndpointState[] = [
   "wrongChain",
 ];
 
-/** The state and the newest block of each endpoint of the EVM chains, by host. */
-export function endpointGauges(registry: Registry, chains: Pick<ChainDirectory, "all">): void {
+/** The state and the newest block of each endpoint of all chains, by host. */
+export function endpointGauges(
+  registry: Registry,
+  chains: Pick<ChainDirectory, "all" | "nonEvmChains">,
+): void {
   const all = (): readonly (EndpointStatus & { readonly chain: string })[] =>
-    chains.all.flatMap(({ chain, pulse }) =>
+    [...chains.all, ...chains.nonEvmChains].flatMap(({ chain, pulse }) =>
       (pulse.endpoints?.() ?? []).map((status) => ({ ...status, chain: chain.name })),
     );
   void new Gauge({

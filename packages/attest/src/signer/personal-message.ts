@@ -1,4 +1,4 @@
-import type { Hex, Hex32 } from "@causeway/domain";
+import type { Hex, Hex32, Order } from "@causeway/domain";
 import { hashTypedData } from "viem";
 import { messageDigest } from "../messages/message-digest.ts";
 import type { TypedData } from "./preimage.ts";
@@ -8,11 +8,12 @@ import type { Signer } from "./signer.ts";
 /**
  * Signs 32 bytes as a personal message (EIP-191 version 0x45 over the raw bytes): how a solver signs an order
  * id.
+ * @param order whose id the bytes are: a signer with rules signs no other message
  * @returns 65 bytes, v 27 or 28
  * @throws RangeError if `bytes` is not 32 bytes of hex, and errors of the signer
  */
-export async function signPersonalMessage(signer: Signer, bytes: Hex32): Promise<Hex> {
-  return signatureToHex(await signer.signDigest(messageDigest(bytes), { kind: "message", bytes }));
+export async function signPersonalMessage(signer: Signer, bytes: Hex32, order?: Order): Promise<Hex> {
+  return signatureToHex(await signer.signDigest(messageDigest(bytes), { kind: "message", bytes, order }));
 }
 
 /**

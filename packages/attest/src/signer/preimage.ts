@@ -1,4 +1,4 @@
-import { keccakOf, type Address, type Hex, type Hex32 } from "@causeway/domain";
+import { keccakOf, type Address, type Hex, type Hex32, type Order } from "@causeway/domain";
 import { concatHex, getTypesForEIP712Domain, hashDomain, hashStruct } from "viem";
 
 /** The fields of an EIP-1559 or EIP-7702 transaction; prices in wei per gas. */
@@ -31,12 +31,12 @@ export interface TypedData {
 }
 
 /**
- * What a digest is the hash of. `message`: 32 bytes as a personal message (EIP-191). `unsigned` is the
- * serialized transaction without its signature.
+ * What a digest is the hash of. `message`: 32 bytes as a personal message (EIP-191), with the order whose id
+ * they are, if they are one. `unsigned` is the serialized transaction without its signature.
  */
 export type Preimage =
   | { readonly kind: "transaction"; readonly transaction: TransactionFields; readonly unsigned: Hex }
-  | { readonly kind: "message"; readonly bytes: Hex32 }
+  | { readonly kind: "message"; readonly bytes: Hex32; readonly order?: Order | undefined }
   | { readonly kind: "typedData"; readonly typedData: TypedData };
 
 const MESSAGE_PREFIX: Hex = `0x${Buffer.from("\x19Ethereum Signed Message:\n32").toString("hex")}`;

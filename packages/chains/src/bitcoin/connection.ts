@@ -58,8 +58,8 @@ const MAX_REPLACEMENT_FACTOR = 2n;
  * Bitcoin as the core service uses it: deposits of the configured depositories from the blocks themselves,
  * payments from the witness program of the solver's key.
  *
- * Everything is read of the first node; with several, a deposit counts when as many of them as oracles ask
- * say so. Payments are handed to all.
+ * Everything is read from the first node; with several, a deposit counts when as many of them as oracles ask
+ * report it.
  * @throws RangeError when the chain is not Bitcoin or no explorer is configured
  */
 export function connectBitcoin(options: NonEvmOptions): OpenConnection {
@@ -69,9 +69,9 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
     throw new RangeError(
       `chain ${attestation.name}: additionalData.esploraCompatibleApiUrl is required for payments`,
     );
-  const transports = attestation.rpcUrls.map((url) => createRpcTransport({ url, ...observed(options, url) }));
-  const [transport] = transports;
-  if (transport === undefined) throw new RangeError(`chain ${attestation.name}: no node is configured`);
+  const [url] = attestation.rpcUrls;
+  if (url === undefined) throw new RangeError(`chain ${attestation.name}: no node is configured`);
+  const transport = createRpcTransport({ url, ...observed(options, url) });
   const explorer = createExplorer(facts.esploraUrl, options.observeEndpoint?.(facts.esploraUrl));
   const evidence = attestation.rpcQuorum > 1 ? bitcoinEvidence(attestation) : undefined;
   const reads = createBitcoinReads(transport, facts);
@@ -258,17 +258,12 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
     refusalOf: async (payment) => await Promise.resolve(refusal(payment)),
     isPayment: async (attempt, payment) => await isPayment(attempt, payment),
     send: async ({ raw }) => {
-      const answers = await Promise.allSettled(transports.map(async (one) => await sendTo(one, raw)));
-      const results = answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
-      const [first] = results;
-      if (results.includes("sent")) return "sent";
-      if (first !== undefined) return first;
-      throw answers.find((answer) => answer.status === "rejected")?.reason;
+      return await sendTo(transport, raw);
     },
     outcome,
     onNews: (listener) => watchTip(reads, options, listener),
     close: async () => {
-      await Promise.all([...transports.map((one) => one.close()), explorer.close(), evidence?.close()]);
+      await Promise.all([transport.close(), explorer.close(), evidence?.close()]);
     },
   };
 

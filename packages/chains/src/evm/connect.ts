@@ -4,7 +4,8 @@ import type { EndpointStatus } from "../nodes/endpoint-pool.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
 import type { ConnectOptions } from "./connect-options.ts";
 import { readEffectsView } from "./effects-view.ts";
-import { connectEndpoint, hostsOf, type EvmEndpoint } from "./endpoint.ts";
+import { hostsOf } from "../nodes/hosts-of.ts";
+import { connectEndpoint, type EvmEndpoint } from "./endpoint.ts";
 import { alone, poolOf } from "./endpoints-together.ts";
 import { RpcFault } from "@causeway/families";
 

@@ -1,10 +1,16 @@
 import type { Chain } from "@causeway/domain";
-import type { ChainConnection } from "@causeway/families/evm";
+import type { BlockRef, ChainConnection, ChainReader, ChainWriter } from "@causeway/families/evm";
 import type { Electorate } from "../nodes/ask-all.ts";
-import { createEndpointPool, type EndpointPool, type EndpointStatus } from "../nodes/endpoint-pool.ts";
+import {
+  createEndpointPool,
+  type EndpointPool,
+  type EndpointStatus,
+  type PoolEndpoint,
+} from "../nodes/endpoint-pool.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
 import type { ConnectOptions } from "./connect-options.ts";
 import type { EvmEndpoint } from "./endpoint.ts";
+import type { FeePolicy } from "./gas-prices.ts";
 import { createPooledHeads } from "./pooled-heads.ts";
 import { quorumReader } from "./quorum-reader.ts";
 import { quorumWriter } from "./quorum-writer.ts";
@@ -17,6 +23,22 @@ export interface ConnectedEndpoints extends Omit<ChainConnection, "close"> {
   readonly statuses: () => readonly EndpointStatus[];
 }
 
+/** What is read of a chain, whether its heads are followed or not. */
+export interface ReadChain extends Pick<
+  Chain,
+  "id" | "contracts" | "tokens" | "blockTimeSeconds" | "rpcQuorum"
+> {
+  readonly fees: FeePolicy;
+}
+
+/** One endpoint that is read and sent to alone. */
+type AskedEndpoint = PoolEndpoint & { readonly reader: ChainReader; readonly writer: ChainWriter };
+
+type TogetherOptions = Pick<ConnectOptions, "now" | "onDisagreement" | "onUnrequestedLogs"> & {
+  /** The newest known head. Absent: heads are not followed. */
+  readonly knownHead?: () => BlockRef | undefined;
+};
+
 /** Tolerated difference between an endpoint and the others; whichever is more blocks applies. */
 const MAX_LAG_BLOCKS = 2;
 const MAX_LAG_SECONDS = 2;
@@ -26,15 +48,19 @@ export function alone({ reader, writer, heads, transport, ...endpoint }: EvmEndp
   return { reader, writer, heads, transport, statuses };
 }
 
-export function poolOf(
-  chain: Chain,
-  endpoints: readonly EvmEndpoint[],
-  { now = Date.now, onFault, onDisagreement, ...options }: ConnectOptions,
-): ConnectedEndpoints {
+/** Endpoints of one chain that are asked together: what decides about money is what a quorum says. */
+export function askedTogether<E extends AskedEndpoint>(
+  chain: ReadChain,
+  endpoints: readonly E[],
+  { now = Date.now, onDisagreement, onUnrequestedLogs, knownHead }: TogetherOptions,
+): Pick<ConnectedEndpoints, "reader" | "writer" | "transport" | "statuses"> & {
+  readonly quorum: number;
+  readonly isExpected: (endpoint: E) => boolean;
+} {
   const quorum = chain.rpcQuorum ?? Math.floor(endpoints.length / 2) + 1;
-  const { transport, statuses, stateOf } = pooled(endpoints, chain, () => heads.latest?.number);
-  const isExpected = (endpoint: EvmEndpoint): boolean => ANSWERING.includes(stateOf(endpoint));
-  const electorate: Electorate<EvmEndpoint> = {
+  const { transport, statuses, stateOf } = pooled(endpoints, chain, () => knownHead?.()?.number);
+  const isExpected = (endpoint: E): boolean => ANSWERING.includes(stateOf(endpoint));
+  const electorate: Electorate<E> = {
     endpoints,
     quorum,
     isExpected,
@@ -46,10 +72,24 @@ export function poolOf(
       ),
   };
   const ordinary = createChainReader(chain, transport, {
-    knownHead: () => heads.latest,
-    ...(options.onUnrequestedLogs && { onUnrequestedLogs: options.onUnrequestedLogs }),
+    ...(knownHead && { knownHead }),
+    ...(onUnrequestedLogs && { onUnrequestedLogs }),
   });
   const reader = quorumReader(electorate, ordinary, now);
+  return { reader, writer: quorumWriter(electorate), transport, statuses, quorum, isExpected };
+}
+
+/** {@link askedTogether}, with the heads that the endpoints follow. */
+export function poolOf(
+  chain: Chain,
+  endpoints: readonly EvmEndpoint[],
+  { now = Date.now, onFault, ...options }: ConnectOptions,
+): ConnectedEndpoints {
+  const { quorum, isExpected, reader, ...together } = askedTogether(chain, endpoints, {
+    ...options,
+    now,
+    knownHead: () => heads.latest,
+  });
   const heads = createPooledHeads({
     sources: endpoints.map((endpoint) => ({
       heads: endpoint.heads,
@@ -61,13 +101,13 @@ export function poolOf(
     retryMs: Math.min(2_000, Math.max(100, chain.blockTimeSeconds * 250)),
     onFault: (fault) => onFault?.(fault),
   });
-  return { reader, writer: quorumWriter(electorate), heads, transport, statuses };
+  return { reader, heads, ...together };
 }
 
 const ANSWERING: readonly string[] = ["ok", "lagging", "ahead"];
 
 function pooled(
-  endpoints: Parameters<typeof createEndpointPool>[0],
+  endpoints: readonly PoolEndpoint[],
   { blockTimeSeconds }: Pick<Chain, "blockTimeSeconds">,
   head: () => bigint | undefined,
 ): EndpointPool {

@@ -22,6 +22,10 @@ export interface AttestationHub {
   readonly name: string;
   /** May contain credentials. */
   readonly rpcUrl: string;
+  /** All endpoints that the service reads from, `rpcUrl` first. Oracles read from `rpcUrl` alone. */
+  readonly rpcUrls?: readonly string[];
+  /** How many of `rpcUrls` must agree where a read decides about money. Absent: more than half of them. */
+  readonly rpcQuorum?: number;
   readonly chainId: number;
   /** ERC-6909 ledger. */
   readonly hubAddress: Address;

@@ -62,6 +62,8 @@ export interface ChainProfile {
   readonly vmType: "evm" | NonEvmVmType;
   /** URL that the service itself reads from. May contain credentials: never shown or logged. */
   readonly rpcUrl: string;
+  /** All endpoints that the service reads from, `rpcUrl` first. Absent: that one alone. */
+  readonly rpcUrls?: readonly string[];
   /** URL shown to clients in `GET /chains`; they wait for receipts on it. */
   readonly publicRpcUrl: string;
   readonly publicWsRpcUrl: string | undefined;
@@ -123,8 +125,6 @@ export interface ProfileFees {
 /** One configured and enabled EVM chain. */
 export interface Chain extends ChainProfile {
   readonly vmType: "evm";
-  /** All endpoints that the service reads from, `rpcUrl` first. Absent: that one alone. */
-  readonly rpcUrls?: readonly string[];
   /** How many of `rpcUrls` must agree where a read decides about money. Absent: more than half of them. */
   readonly rpcQuorum?: number;
   readonly wsRpcUrl: string | undefined;

@@ -32,3 +32,10 @@ export const signRequestBody = z.object({
 export const signRequestAnswer = z.object({
   signature: signature.describe("EIP-191 over the 32 bytes of the hash of the facts."),
 });
+
+/** `POST /v1/transactions` of a signer process with signing rules. */
+export const signTransactionBody = z.object({
+  unsigned: hexData.describe("The serialized transaction without its signature: EIP-1559 or EIP-7702."),
+});
+
+export const signTransactionAnswer = z.object({ signature });

@@ -6,7 +6,7 @@ import type { RequestRecord, SlotPlan } from "../../db/records.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
 import type { Tx } from "../../db/unit-of-work.port.ts";
 import { admit } from "./admit.ts";
-import { HUB_CALLS, PAYOUT_CALLS } from "./leg-facts.ts";
+import { HUB_CALLS, PAYOUT_CALLS } from "./signed-calls.ts";
 import type { Pause } from "./policy.port.ts";
 
 const [solver, executor, operator] = [someAddress(), someAddress(), someAddress()];

@@ -1,7 +1,5 @@
-import { allocatorAbi, depositoryAbi, genericMappingAbi, oracleAbi } from "@causeway/contracts";
 import { mulDivUp, usdToAmountUp } from "@causeway/domain";
-import type { Hex, Hex32, RequestTerms } from "@causeway/domain";
-import { toFunctionSelector, type AbiFunction } from "viem";
+import type { Hex32, RequestTerms } from "@causeway/domain";
 import type { LaneCall, Leg } from "../../db/leg.port.ts";
 import type { DepositRecord, RequestRecord } from "../../db/records.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
@@ -11,6 +9,7 @@ import { endOf } from "../../http/request-end.ts";
 import { refundRecipient } from "../../requests/index.ts";
 import type { CallReading } from "./read-call.ts";
 import type { LegFacts, PaymentFacts, RouteFacts } from "./judge.ts";
+import { HUB_CALLS, PAYOUT_CALLS } from "./signed-calls.ts";
 import { knownPrice } from "./value.ts";
 
 /** Reads what the database says about a leg, in the commit that reserves or signs its payment. */
@@ -69,15 +68,6 @@ export async function factsOfLeg(
   }
 }
 
-const selectorOf = (abi: readonly { readonly type: string; readonly name?: string }[], name: string): Hex =>
-  toFunctionSelector(abi.find((one) => one.type === "function" && one.name === name) as AbiFunction);
-
-/** These contracts run what oracles, or the allocator, have signed: the sender decides nothing. */
-export const HUB_CALLS = [
-  selectorOf(oracleAbi, "executeMultiple"),
-  selectorOf(genericMappingAbi, "setEntries"),
-];
-export const PAYOUT_CALLS = [selectorOf(allocatorAbi, "record"), selectorOf(depositoryAbi, "execute")];
 const SIGNED = { kind: "signed", isOpen: true, chainId: undefined } as const;
 
 async function fillFacts(

@@ -6,8 +6,8 @@ import { decodeFunctionData, erc20Abi, type Abi } from "viem";
 
 /** Reads what a call takes from its sender and who gets it, from its bytes alone. Pure. */
 
-/** The service's contracts that payments go through. */
-export type PayingContracts = Pick<Chain["contracts"], "router" | "approvalProxy">;
+/** The service's contracts that payments go through. Absent: no payment does. */
+export type PayingContracts = Partial<Pick<Chain["contracts"], "router" | "approvalProxy">>;
 
 export type CallReading =
   /** One payment. */

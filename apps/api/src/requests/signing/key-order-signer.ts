@@ -24,7 +24,7 @@ export function keyOrderSigner(signer: Signer): OrderSigner {
         message: { ...order },
       };
       const [personal, typed] = await Promise.all([
-        signPersonalMessage(signer, orderId),
+        signPersonalMessage(signer, orderId, order),
         signer.signDigest(orderDigest(orderId), { kind: "typedData", typedData }),
       ]);
       return { personal, typed: signatureToHex(typed) };

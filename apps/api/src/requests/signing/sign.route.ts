@@ -27,12 +27,7 @@ const tags = ["signing"];
  * hash them as nothing else that the solver signs.
  */
 export function signRoutes(app: TypedServer, { orderSigner, solver, token }: SignNeeds): void {
-  const isAllowed = token === undefined ? () => true : bearerTokenCheck(token);
-  // Part of each route: the URL of a request can be encoded in ways that no comparison of prefixes covers.
-  const onRequest = async (request: FastifyRequest): Promise<void> => {
-    if (!isAllowed(request))
-      throw new ServiceError("UNAUTHORIZED", "Send ORDER_SIGNER_TOKEN as Authorization: Bearer");
-  };
+  const onRequest = onlyWithToken(token);
   app.post(
     "/v1/orders",
     {
@@ -72,6 +67,18 @@ export function signRoutes(app: TypedServer, { orderSigner, solver, token }: Sig
       signature: await orderSigner.signRequest(layout, factsOf(facts)),
     }),
   );
+}
+
+/**
+ * Part of each route: the URL of a request can be encoded in ways that no comparison of prefixes covers.
+ * @param token undefined: anyone who reaches the socket may call
+ */
+export function onlyWithToken(token: string | undefined): (request: FastifyRequest) => Promise<void> {
+  const isAllowed = token === undefined ? () => true : bearerTokenCheck(token);
+  return async (request) => {
+    if (!isAllowed(request))
+      throw new ServiceError("UNAUTHORIZED", "Send ORDER_SIGNER_TOKEN as Authorization: Bearer");
+  };
 }
 
 function factsOf(

@@ -1,4 +1,4 @@
-import { checkedTransport, createRpcTransport, mappingEntries } from "@causeway/chains";
+import { connectCalledChain, mappingEntries } from "@causeway/chains";
 import { genericMappingAbi } from "@causeway/contracts";
 import type { Address, AttestationHub } from "@causeway/domain";
 import { encodeFunctionData } from "viem";
@@ -10,13 +10,15 @@ import type { HubMappings } from "./hub-mappings.port.ts";
  */
 const GAS = { transaction: 60_000n, entry: 160_000n, signature: 15_000n, byte: 40n };
 
+/** It sends nothing itself. */
+const FEES = { minPriorityFeeWei: 0n, maxFeePerGasWei: 0n };
+
 /**
  * The hub's nonce mappings through an RPC connection of their own.
  * @throws RpcFault from every method, of kind `wrongChain` when the endpoint serves another chain
  */
 export function connectHubMappings(hub: AttestationHub, contract: Address): HubMappings {
-  const raw = createRpcTransport({ url: hub.rpcUrl, connections: 2 });
-  const { transport } = checkedTransport(raw, hub.chainId);
+  const { transport, close } = connectCalledChain({ ...hub, id: hub.chainId, fees: FEES });
   const entries = mappingEntries(transport, { contract, finality: hub.finality });
   return {
     contract,
@@ -30,6 +32,6 @@ export function connectHubMappings(hub: AttestationHub, contract: Address): HubM
         BigInt((data.length - 2) / 2) * GAS.byte;
       return { to: contract, data, gasLimit };
     },
-    close: async () => await raw.close(),
+    close,
   };
 }

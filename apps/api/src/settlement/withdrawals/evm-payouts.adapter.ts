@@ -1,6 +1,6 @@
 import { signTypedData } from "@causeway/attest";
 import type { Signer } from "@causeway/attest";
-import { checkedTransport, createRpcTransport, finalBlockReads, viemTransport } from "@causeway/chains";
+import { connectCalledChain, finalBlockReads, viemTransport } from "@causeway/chains";
 import { allocatorAbi, callRequestTypes, depositoryAbi, depositoryDomain } from "@causeway/contracts";
 import { evmCallRequestId } from "@causeway/domain";
 import type { Address, Chain } from "@causeway/domain";
@@ -18,19 +18,16 @@ export function connectPayouts(
   chain: Chain,
   allocator: Signer,
 ): Payouts & { close(): Promise<void> } {
-  const { allocatorAddress, rpcUrl } = hub.hub;
+  const { allocatorAddress, chainId: hubChainId } = hub.hub;
   if (allocatorAddress === undefined) throw new Error("hub.allocatorAddress is not configured");
-  const hubTransport = createRpcTransport({ url: rpcUrl, connections: 1 });
-  const { id, name, fees, blockTimeSeconds, finalityBlocks } = chain;
-  const { transport: chainTransport } = checkedTransport(
-    createRpcTransport({ url: chain.rpcUrl, connections: 1 }),
-    id,
-  );
+  const { name, fees, blockTimeSeconds, finalityBlocks } = chain;
+  const onHubChain = connectCalledChain({ ...hub.hub, id: hubChainId, fees }, { connections: 1 });
+  const onItsChain = connectCalledChain(chain, { connections: 1 });
   const finality = { kind: "depth", blocks: BigInt(finalityBlocks), seconds: 0n } as const;
-  const finalBlocks = finalBlockReads(chainTransport, { finality, blockTimeSeconds });
-  const lane = calledChain({ id, name, fees }, chainTransport, finalBlocks);
-  const hubClient = createPublicClient({ transport: viemTransport(hubTransport), cacheTime: 0 });
-  const client = createPublicClient({ transport: viemTransport(chainTransport), cacheTime: 0 });
+  const finalBlocks = finalBlockReads(onItsChain.transport, { finality, blockTimeSeconds });
+  const lane = calledChain(chain, onItsChain, finalBlocks);
+  const hubClient = createPublicClient({ transport: viemTransport(onHubChain.transport), cacheTime: 0 });
+  const client = createPublicClient({ transport: viemTransport(onItsChain.transport), cacheTime: 0 });
   const { depository } = chain.contracts;
   const services = { ...given, payoutContracts: [allocatorAddress, depository] };
   const registry = { abi: allocatorAbi, address: allocatorAddress } as const;
@@ -111,7 +108,7 @@ export function connectPayouts(
       );
     },
     async close() {
-      await Promise.all([hubTransport.close(), chainTransport.close()]);
+      await Promise.all([onHubChain.close(), onItsChain.close()]);
     },
   };
 }

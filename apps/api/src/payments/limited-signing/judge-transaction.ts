@@ -1,0 +1,92 @@
+import type { UnsignedTransaction } from "@causeway/chains";
+import { amountToUsdUp, NATIVE_CURRENCY, type Address, type Hex } from "@causeway/domain";
+import { toFunctionSelector } from "viem";
+import { judgeFee, judgeValue, outflowsOf } from "../policy/judge.ts";
+import type { Refusal } from "../policy/limits.port.ts";
+import { readCall, type CallReading } from "../policy/read-call.ts";
+import { HUB_CALLS } from "../policy/signed-calls.ts";
+import type { ChainRules, SigningRules } from "./signing-rules.port.ts";
+
+/** Decides whether a signer process may sign a transaction, from its bytes and the rules alone. Pure. */
+
+export type Judged =
+  /** `usd`: the most that it takes from its account, 18 decimals. */
+  | { readonly kind: "allowed"; readonly usd: bigint }
+  | { readonly kind: "refused"; readonly refusal: Refusal };
+
+/** The executor calls what users choose, but holds no tokens: these calls could only move its own. */
+const OWN_TOKEN_CALLS: readonly Hex[] = [
+  "transfer(address,uint256)",
+  "approve(address,uint256)",
+  "increaseAllowance(address,uint256)",
+].map((signature) => toFunctionSelector(signature));
+
+/** Judges one transaction. The sum of the day is left to its record. */
+export function judgeTransaction(rules: SigningRules, transaction: UnsignedTransaction): Judged {
+  const { chainId, maxFeePerGas } = transaction;
+  const chain = rules.chains.get(chainId);
+  if (chain === undefined) return refused("call", `chain ${chainId}`, [...rules.chains.keys()].join(" or "));
+  const limits = { ...rules, maxFeePerGasWei: chain.maxFeePerGasWei };
+  const fee = judgeFee(maxFeePerGas, limits);
+  if (fee !== undefined) return { kind: "refused", refusal: fee };
+  const read = rules.key === "executor" ? readExecutorCall(transaction) : readSolverCall(chain, transaction);
+  if ("rule" in read) return { kind: "refused", refusal: read };
+  const usd = usdOf(chain, transaction, read);
+  if (typeof usd !== "bigint") return { kind: "refused", refusal: usd };
+  const large = judgeValue(usd, 0n, { ...limits, dayUsd: undefined });
+  return large === undefined ? { kind: "allowed", usd } : { kind: "refused", refusal: large };
+}
+
+function readExecutorCall({ data }: UnsignedTransaction): CallReading | Refusal {
+  const selector = data.slice(0, 10).toLowerCase() as Hex;
+  return OWN_TOKEN_CALLS.includes(selector)
+    ? refusal("call", selector, "calls that move no tokens of the executor")
+    : { kind: "unknown" };
+}
+
+function readSolverCall(
+  { contracts, currencies, hubContracts }: ChainRules,
+  { to, data, value, authorizationList }: UnsignedTransaction,
+): CallReading | Refusal {
+  if (authorizationList !== undefined) return refusal("call", "an authorization list", "none");
+  const selector = data.slice(0, 10).toLowerCase() as Hex;
+  if (hubContracts.includes(to))
+    return value === 0n && HUB_CALLS.includes(selector)
+      ? { kind: "unknown" }
+      : refusal("call", `${selector} of ${to} with ${value} wei`, `${HUB_CALLS.join(" or ")} with 0 wei`);
+  const reading = readCall({ to, data, value }, contracts);
+  if (reading.kind === "unknown")
+    return refusal("call", `${selector} of ${to}`, "payments, and calls of the listed contracts");
+  // Of a contract, the 32 bytes after a payment of native tokens could be a call.
+  const isPlain = reading.kind === "payment" && reading.currency === NATIVE_CURRENCY;
+  if (isPlain && to !== contracts.router && (to === contracts.approvalProxy || currencies.has(to)))
+    return refusal("recipient", to, "accounts that are no listed contract");
+  return reading;
+}
+
+/** @returns a refusal for a currency that is not listed */
+function usdOf(
+  { currencies, dataFeeUsdPerKb }: ChainRules,
+  { to, data, value, gas, maxFeePerGas }: UnsignedTransaction,
+  reading: CallReading,
+): bigint | Refusal {
+  const kilobytes = BigInt(Math.ceil((data.length / 2 + 200) / 1_000));
+  let usd = dataFeeUsdPerKb * kilobytes;
+  const gasSpent = { currency: NATIVE_CURRENCY, amount: gas * maxFeePerGas };
+  for (const { currency, amount } of [...outflowsOf({ call: { to, data, value }, reading }), gasSpent]) {
+    const unit = currencies.get(currency);
+    if (unit === undefined) return refusal("currency", currency, listOf(currencies));
+    usd += amountToUsdUp(amount, unit);
+  }
+  return usd;
+}
+
+const listOf = (currencies: ReadonlyMap<Address, unknown>): string => [...currencies.keys()].join(" or ");
+
+function refused(rule: Refusal["rule"], found: string, limit: string): Judged {
+  return { kind: "refused", refusal: { rule, found, limit } };
+}
+
+function refusal(rule: Refusal["rule"], found: string, limit: string): Refusal {
+  return { rule, found, limit };
+}
