@@ -25,7 +25,7 @@ export const usage = `usage: npm run soak -- [options]
   --reorgs N       number of reorgs with --chaos (default 5)
   --once-latency   30 requests in sequence, to measure the latency of a fill on an idle system
   --lane N         N fills in flight at once on one lane, with slow blocks
-  --takeovers N    kill, freeze or disconnect the leading worker N times; another must lead within 10 s; 4 requests each
+  --takeovers N    kill, freeze or disconnect the leading worker N times; another must lead within 5 s; 4 requests each
   --routes         every currency pair with every trade type, including all kinds of swaps, concurrently
   --families       transfers between EVM chains, Solana, Bitcoin and Hyperliquid, attested and settled (default 60 requests)
   --port-base P    first of the ports to use (default 19500)

@@ -6,6 +6,7 @@ import type { Catalog, JobDefinition } from "./define-job.job.ts";
 import type { JobRuns, LegJob } from "./job-runs.port.ts";
 import type { WorkerServices } from "./services.port.ts";
 import { workerConnection } from "./connections.adapter.ts";
+import type { RedisPlace } from "./redis-place.port.ts";
 
 /** A job counts as lost if it has not run again this long after it was due. */
 const SILENT_MS = 60_000;
@@ -24,11 +25,11 @@ export interface WorkerHost {
 export function startWorkers(
   services: WorkerServices,
   catalog: Catalog,
-  options: { readonly redisUrl: string; readonly prefix: string; readonly runs: JobRuns },
+  options: { readonly redis: RedisPlace; readonly prefix: string; readonly runs: JobRuns },
 ): WorkerHost {
   const jobs = new Set<Promise<unknown>>();
   const running = Object.values(catalog).map((definition) => {
-    const connection = workerConnection(options.redisUrl);
+    const connection = workerConnection(options.redis);
     const worker = new HostedWorker(
       definition.name,
       async (job, token) => {
@@ -43,10 +44,10 @@ export function startWorkers(
         connection,
         prefix: options.prefix,
         concurrency: definition.concurrency,
-        // A killed process must not keep its jobs for long; the use cases tolerate two processes doing the
-        // same work.
-        lockDuration: 5_000,
-        stalledInterval: 2_500,
+        // Another process has the jobs of a killed one after at most 4.5 s; the use cases tolerate two processes
+        // doing the same work.
+        lockDuration: 3_000,
+        stalledInterval: 1_500,
         maxStalledCount: 100,
       },
     );
