@@ -109,7 +109,8 @@ const add = async (n: number): Promise<void> =>
   await postgresUnitOfWork(pool, events).run(
     async (tx) => await tx.outbox.add([{ job: "fill", jobId: `job-${n}`, payload: { n } }], clock.nowMs()),
   );
-const reasons = (): string[] => events.faults.map(({ error }) => String((error as Error).message ?? error));
+const reasons = (): string[] =>
+  events.all.flatMap(({ error }) => (error instanceof Error ? [error.message] : []));
 const answers = async (relay: OutboxRelay): Promise<boolean> =>
   await relay.ping().then(
     () => true,
