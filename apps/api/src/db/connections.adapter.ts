@@ -1,3 +1,4 @@
+import type { EventEmitter } from "node:events";
 import { Cluster, Redis, type RedisOptions } from "ioredis";
 import type { RedisLogin, RedisPlace } from "./redis-place.port.ts";
 
@@ -7,13 +8,16 @@ export type RedisClient = Redis | Cluster;
 // All connect at once: a queue whose first connect() is refused stays broken until the process ends; one that
 // finds its connection in progress waits for it.
 
-/** Producers fail at once while Redis is unavailable: the outbox keeps the job and the relay retries. */
-export function producerConnection(place: RedisPlace): RedisClient {
-  return connectTo(place, {
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 1,
-    socketTimeout: SILENT_MS,
-  });
+/**
+ * Producers fail at once while Redis is unavailable: the outbox keeps the job and the relay retries.
+ * @param onFault is told why there is no connection
+ */
+export function producerConnection(place: RedisPlace, onFault?: (error: unknown) => void): RedisClient {
+  return connectTo(
+    place,
+    { enableOfflineQueue: false, maxRetriesPerRequest: 1, socketTimeout: SILENT_MS },
+    onFault,
+  );
 }
 
 /** Workers wait for Redis as long as it takes. */
@@ -39,7 +43,7 @@ export async function promptConnection(place: RedisPlace, answerWithinMs: number
     commandTimeout: answerWithinMs,
     socketTimeout: SILENT_MS,
   });
-  await readyOrLate(redis);
+  await readyWithin(redis, READY_WITHIN_MS);
   return redis;
 }
 
@@ -56,10 +60,15 @@ type Patience = Pick<RedisOptions, "maxRetriesPerRequest" | "commandTimeout" | "
   readonly enableOfflineQueue: boolean;
 };
 
-function connectTo(place: RedisPlace, { enableOfflineQueue, ...patience }: Patience): RedisClient {
+function connectTo(
+  place: RedisPlace,
+  { enableOfflineQueue, ...patience }: Patience,
+  onFault: (error: unknown) => void = () => {},
+): RedisClient {
   const redis = open(place, enableOfflineQueue, { ...patience, ...loginOf(place.login), reconnectOnError });
+  const emitter: EventEmitter = redis;
   // Without a listener a lost connection would end the process; every call gets the error itself.
-  redis.on("error", () => {});
+  emitter.on("error", onFault);
   return redis;
 }
 
@@ -114,12 +123,17 @@ export function redisReason(error: unknown): string {
   return [message, lastNodeError?.message].filter((text) => text !== undefined && text !== "").join(" ");
 }
 
-async function readyOrLate(redis: RedisClient): Promise<void> {
-  if (redis.status === "ready") return;
-  const done = Promise.withResolvers<void>();
-  const timer = setTimeout(done.resolve, READY_WITHIN_MS);
-  redis.once("ready", done.resolve);
-  await done.promise;
+/** Whether the connection is made in time. */
+export async function readyWithin(redis: RedisClient, ms: number): Promise<boolean> {
+  if (redis.status === "ready") return true;
+  const emitter: EventEmitter = redis;
+  const ready = Promise.withResolvers<boolean>();
+  const onReady = (): void => ready.resolve(true);
+  const timer = setTimeout(() => ready.resolve(false), ms);
+  timer.unref();
+  emitter.once("ready", onReady);
+  const inTime = await ready.promise;
   clearTimeout(timer);
-  redis.off("ready", done.resolve);
+  emitter.off("ready", onReady);
+  return inTime;
 }

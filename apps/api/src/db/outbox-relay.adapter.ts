@@ -13,7 +13,7 @@ import { listen } from "./listen.postgres.ts";
 import { OUTBOX_CHANNEL } from "./outbox.postgres.ts";
 import { markPublished, TAKEN_AT_ONCE, takeUnpublished, unpublishedIds } from "./outbox-relay.postgres.ts";
 import { sqlOn } from "./pool.postgres.ts";
-import { producerConnection, redisReason, type RedisClient } from "./connections.adapter.ts";
+import { producerConnection, readyWithin, redisReason } from "./connections.adapter.ts";
 import { redisMemoryOf } from "./redis-memory.ts";
 import type { RedisMemory } from "./redis-memory.ts";
 import type { RedisPlace } from "./redis-place.port.ts";
@@ -83,9 +83,8 @@ export async function startOutboxRelay(
     readonly newJobs?: NewJobs;
   },
 ): Promise<OutboxRelay> {
-  const connection = producerConnection(options.redis);
   let lastFault: unknown;
-  connection.on("error", (error: unknown) => (lastFault = error));
+  const connection = producerConnection(options.redis, (error) => (lastFault = error));
   const ready = async (ms: number): Promise<void> => {
     if (await readyWithin(connection, ms)) return;
     const reason = redisReason(lastFault ?? {}) || connection.status;
@@ -287,16 +286,6 @@ export async function startOutboxRelay(
       connection.disconnect();
     },
   };
-}
-
-/** Whether the connection is made in time. */
-async function readyWithin(connection: RedisClient, ms: number): Promise<boolean> {
-  if (connection.status === "ready") return true;
-  const ready = Promise.withResolvers<void>();
-  connection.once("ready", ready.resolve);
-  const inTime = await Promise.race([ready.promise.then(() => true), pause(ms).then(() => false)]);
-  connection.off("ready", ready.resolve);
-  return inTime;
 }
 
 function pause(ms: number): Promise<void> {
