@@ -1,3 +1,4 @@
+import { keyPrefix } from "../../db/redis-place.ts";
 import type { RedisNode } from "../../db/redis-place.port.ts";
 import type { NamedReading } from "./clock-check.ts";
 import { findingsOf, hostOf, type Finding } from "./finding.ts";
@@ -32,7 +33,7 @@ export async function examineRedis(
     if (primary === undefined) return [...findings, findingsOf("redis.reachable", place.name).skipped(UNKNOWN)];
     return [...findings, ...(await judgeServer(hostAndPort(primary), { ...place, at: primary }))];
   }
-  const nodes = await askAll(place.nodes, (at) => readClusterNode(at, place, `{${queuePrefix}}`));
+  const nodes = await askAll(place.nodes, (at) => readClusterNode(at, place, keyPrefix(place, queuePrefix)));
   const findings = judgeClusterNodes(nodes);
   const owner = firstOf(nodes, (facts) => facts.owner);
   if (owner === undefined) return [...findings, findingsOf("redis.reachable", "cluster").skipped(UNKNOWN)];
