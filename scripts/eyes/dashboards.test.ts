@@ -54,13 +54,21 @@ const boardSchema = closed({
         h: { type: "integer", minimum: 1 },
       }),
       fieldConfig: closed({
-        defaults: closed({ unit: { enum: ["s", "bytes", "short", "percentunit", "reqps"] }, min: { type: "number" } }),
+        defaults: closed({
+          unit: { enum: ["s", "bytes", "short", "percentunit", "reqps"] },
+          min: { type: "number" },
+        }),
         overrides: { type: "array" },
       }),
       targets: {
         type: "array",
         minItems: 1,
-        items: closed({ refId: { type: "string", pattern: "^[A-Z]$" }, datasource, expr: text, legendFormat: text }),
+        items: closed({
+          refId: { type: "string", pattern: "^[A-Z]$" },
+          datasource,
+          expr: text,
+          legendFormat: text,
+        }),
       },
     }),
   },

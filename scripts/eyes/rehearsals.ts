@@ -35,11 +35,7 @@ const rpc = (outcome: string, values: Values) =>
 const event = (name: string, ofLevel: string, values: Values) =>
   series("causeway_events_total", { ...WORKER, event: name, level: ofLevel }, values);
 const signatures = (outcome: string, values: Values) =>
-  series(
-    "causeway_signer_seconds_count",
-    { ...WORKER, account: "0x51", source: "aws-kms", outcome },
-    values,
-  );
+  series("causeway_signer_seconds_count", { ...WORKER, account: "0x51", source: "aws-kms", outcome }, values);
 const quotes = (outcome: string, code: string, values: Values) =>
   series("causeway_quotes_total", { ...API, outcome, code }, values);
 const http = (status: string, values: Values) =>

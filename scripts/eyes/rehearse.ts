@@ -34,7 +34,7 @@ export function alertCourse(
     const [labels] = now;
     if (labels !== undefined) first ??= { at: scrape, labels };
     const firing = [...pending].find(([, since]) => scrape - since >= needed);
-    if (firing !== undefined) 
+    if (firing !== undefined)
       return { pendingAt: first?.at, firingAt: scrape, isPending: true, labels: firing[0] };
   }
   return { pendingAt: first?.at, firingAt: undefined, isPending: pending.size > 0, labels: first?.labels };

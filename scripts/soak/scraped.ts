@@ -10,7 +10,8 @@ export interface ScrapedSample {
 /** Reads the text format of Prometheus. Lines that are no sample are ignored. */
 export function samplesIn(page: string): readonly ScrapedSample[] {
   return page.split("\n").flatMap((line) => {
-    const [, metric, labels = "", value] = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)(?: -?\d+)?$/.exec(line) ?? [];
+    const [, metric, labels = "", value] =
+      /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)(?: -?\d+)?$/.exec(line) ?? [];
     if (metric === undefined || value === undefined) return [];
     const pairs = [...labels.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, name = "", text = ""]) => [
       name,

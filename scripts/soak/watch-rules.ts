@@ -46,7 +46,9 @@ export function watchRules(
   let scrapes = 0;
   const loop = (async () => {
     while (!stopped.signal.aborted) {
-      const pause = sleep(EVERY_SECONDS * 1_000, undefined, { signal: stopped.signal }).catch(() => undefined);
+      const pause = sleep(EVERY_SECONDS * 1_000, undefined, { signal: stopped.signal }).catch(
+        () => undefined,
+      );
       const pages = await Promise.all(
         targets.map(async ({ job, url, name: instance, headers }) => {
           const page = await fetch(`${url}/metrics`, { headers, signal: AbortSignal.timeout(4_000) }).then(

@@ -207,7 +207,9 @@ test("doctor checks each sentinel and node, and the server that has the keys", a
   await sentinels.stopOne(2);
   const problems = async (redis: RedisPlace): Promise<string[]> => {
     const findings = await examineRedis({ redis, queuePrefix: PREFIX }, []);
-    return findings.filter(({ state }) => state === "problem").map(({ check, subject }) => `${check} ${subject}`);
+    return findings
+      .filter(({ state }) => state === "problem")
+      .map(({ check, subject }) => `${check} ${subject}`);
   };
   const host = `${at.host}:${at.port}`;
   expect(await problems(place)).toEqual([

@@ -4,7 +4,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { LEADER_TIMING, leaderLocks, type LeaderLocks } from "../../../apps/api/src/db/leader-locks.postgres.ts";
+import {
+  LEADER_TIMING,
+  leaderLocks,
+  type LeaderLocks,
+} from "../../../apps/api/src/db/leader-locks.postgres.ts";
 import { leaderReads } from "../../../apps/api/src/deposits/leader-reads.postgres.ts";
 import { oldestSnapshot } from "../../../apps/api/src/telemetry/database-figures.postgres.ts";
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";

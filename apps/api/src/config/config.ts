@@ -279,7 +279,19 @@ function readParts(env: Env, role: ProcessRole) {
   const reported = problems.length > 0 ? [...new Set(problems), ...unknown.warnings] : [];
   return {
     ...requireAll(
-      { settings, loaded, nonEvmChains, prices, redis, own, home, notices, traces, keyServices, spendingLimits },
+      {
+        settings,
+        loaded,
+        nonEvmChains,
+        prices,
+        redis,
+        own,
+        home,
+        notices,
+        traces,
+        keyServices,
+        spendingLimits,
+      },
       reported,
     ),
     signerPlace,

@@ -38,7 +38,10 @@ test("reads a server by its URL, sentinels and a cluster", () => {
     login: { username: "causeway" },
   });
   expect(sentinels.kind === "sentinel" && sentinels.sentinelLogin.password?.reveal()).toBe("hunter3");
-  expect(placeOf({ REDIS_CLUSTER: "a:1" })).toMatchObject({ kind: "cluster", nodes: [{ host: "a", port: 1 }] });
+  expect(placeOf({ REDIS_CLUSTER: "a:1" })).toMatchObject({
+    kind: "cluster",
+    nodes: [{ host: "a", port: 1 }],
+  });
 });
 
 test.each([

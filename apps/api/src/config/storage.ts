@@ -25,7 +25,8 @@ export const storageSettings = {
     form: "letters, digits and dashes",
     pattern: /^[A-Za-z0-9-]+$/,
     default: "causeway",
-    describe: "Prefix of all keys in Redis; in a cluster, it is also their hash tag. Deployments that share a Redis need different prefixes.",
+    describe:
+      "Prefix of all keys in Redis; in a cluster, it is also their hash tag. Deployments that share a Redis need different prefixes.",
   }),
 };
 

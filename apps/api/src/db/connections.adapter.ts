@@ -56,6 +56,7 @@ const SILENT_MS = 5_000;
 const CONNECT_WITHIN_MS = 2_000;
 const RECONNECT_WITHIN_MS = 1_000;
 
+type Options = Omit<RedisOptions, "replyMapping">;
 type Patience = Pick<RedisOptions, "maxRetriesPerRequest" | "commandTimeout" | "socketTimeout"> & {
   readonly enableOfflineQueue: boolean;
 };
@@ -72,7 +73,7 @@ function connectTo(
   return redis;
 }
 
-function open(place: RedisPlace, enableOfflineQueue: boolean, options: RedisOptions): RedisClient {
+function open(place: RedisPlace, enableOfflineQueue: boolean, options: Options): RedisClient {
   if (place.kind === "url") return new Redis(place.url.reveal(), { ...options, enableOfflineQueue });
   const secured = { ...options, connectTimeout: CONNECT_WITHIN_MS, ...(place.isTls && { tls: {} }) };
   if (place.kind === "sentinel") {

@@ -63,7 +63,9 @@ export async function startSentinels(options: {
       return server;
     }),
   );
-  addresses.push(...servers.map((server) => ({ host: "127.0.0.1", port: (server.address() as AddressInfo).port })));
+  addresses.push(
+    ...servers.map((server) => ({ host: "127.0.0.1", port: (server.address() as AddressInfo).port })),
+  );
   const sockets = new Map(servers.map((server) => [server, new Set<Socket>()]));
   for (const [server, open] of sockets)
     server.on("connection", (socket) => {

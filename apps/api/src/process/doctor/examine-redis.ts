@@ -3,13 +3,7 @@ import type { RedisNode } from "../../db/redis-place.port.ts";
 import type { NamedReading } from "./clock-check.ts";
 import { findingsOf, hostOf, type Finding } from "./finding.ts";
 import { factsOnly, gatherFacts, note } from "./gather.ts";
-import {
-  hostAndPort,
-  judgeClusterNodes,
-  judgeRedis,
-  judgeSentinels,
-  type Asked,
-} from "./redis-check.ts";
+import { hostAndPort, judgeClusterNodes, judgeRedis, judgeSentinels, type Asked } from "./redis-check.ts";
 import { readClusterNode, readRedis, readSentinel, urlTarget } from "./redis-facts.adapter.ts";
 import type { Subjects } from "./subjects.ts";
 
@@ -30,7 +24,8 @@ export async function examineRedis(
     const sentinels = await askAll(place.sentinels, (at) => readSentinel(at, place));
     const findings = judgeSentinels(place.name, sentinels);
     const primary = firstOf(sentinels, ({ primary: found }) => found);
-    if (primary === undefined) return [...findings, findingsOf("redis.reachable", place.name).skipped(UNKNOWN)];
+    if (primary === undefined)
+      return [...findings, findingsOf("redis.reachable", place.name).skipped(UNKNOWN)];
     return [...findings, ...(await judgeServer(hostAndPort(primary), { ...place, at: primary }))];
   }
   const nodes = await askAll(place.nodes, (at) => readClusterNode(at, place, keyPrefix(place, queuePrefix)));
@@ -58,5 +53,7 @@ function firstOf<T>(
   asked: readonly Asked<T>[],
   nodeIn: (facts: T) => RedisNode | undefined,
 ): RedisNode | undefined {
-  return asked.flatMap(({ gathered }) => (gathered.kind === "facts" ? (nodeIn(gathered.facts) ?? []) : []))[0];
+  return asked.flatMap(({ gathered }) =>
+    gathered.kind === "facts" ? (nodeIn(gathered.facts) ?? []) : [],
+  )[0];
 }

@@ -1,5 +1,11 @@
 import { expect, test } from "vitest";
-import { judgeClusterNodes, judgeRedis, judgeSentinels, type Asked, type SentinelFacts } from "./redis-check.ts";
+import {
+  judgeClusterNodes,
+  judgeRedis,
+  judgeSentinels,
+  type Asked,
+  type SentinelFacts,
+} from "./redis-check.ts";
 
 const node = { host: "redis-1", port: 6379 };
 const away = { kind: "unreachable", reason: "ECONNREFUSED" } as const;

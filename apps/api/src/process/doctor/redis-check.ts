@@ -109,9 +109,7 @@ export function judgeRedis(
           remedy: "set REDIS_CLUSTER to its nodes as host:port, and unset REDIS_URL",
         })
       : on("cluster").ok(`cluster mode is ${isCluster ? "on" : "off"}`),
-    kind === "url"
-      ? on("replicas").ok(`${replicas} replicas`)
-      : judgeReplicas(host, replicas),
+    kind === "url" ? on("replicas").ok(`${replicas} replicas`) : judgeReplicas(host, replicas),
   ];
 }
 
@@ -140,7 +138,8 @@ export function judgeSentinels(name: string, sentinels: readonly Asked<SentinelF
       return on.problem({
         found: `the sentinel knows no primary named ${name}`,
         why: "it cannot say where Redis is",
-        remedy: "correct REDIS_SENTINEL_NAME, or let it monitor that primary (redis-cli -p 26379 sentinel masters)",
+        remedy:
+          "correct REDIS_SENTINEL_NAME, or let it monitor that primary (redis-cli -p 26379 sentinel masters)",
       });
     if (quorumFault !== undefined)
       return on.problem({
