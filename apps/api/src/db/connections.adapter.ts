@@ -88,8 +88,6 @@ function open(place: RedisPlace, enableOfflineQueue: boolean, options: Options):
       ...(place.isTls && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
       sentinelCommandTimeout: CONNECT_WITHIN_MS,
       sentinelRetryStrategy: retryAfterMs,
-      // Leaves a primary that is cut off and does not know yet that it was replaced.
-      failoverDetector: true,
       retryStrategy: retryAfterMs,
     });
   }
@@ -113,9 +111,12 @@ function retryAfterMs(times: number): number {
   return Math.min(times * 100, RECONNECT_WITHIN_MS);
 }
 
-/** A server that became a replica refuses writes: the next connection finds the one that takes them. */
+/**
+ * A server that became a replica, or was cut off from its replicas, refuses writes: the next connection finds
+ * the one that takes them.
+ */
 function reconnectOnError({ message }: Error): boolean {
-  return message.startsWith("READONLY");
+  return /^(READONLY|NOREPLICAS) /.test(message);
 }
 
 /** Why a connection failed, with the reason of the node that a cluster asked last. */

@@ -5,7 +5,7 @@ import { bulk, requestReader, type Arguments } from "./requests.ts";
 /** Sentinels that watch one primary. */
 export interface RunningSentinels {
   readonly addresses: readonly Address[];
-  /** Names another primary, and tells subscribers of it as sentinels do after a failover. */
+  /** Names another primary. */
   failOver(to: Address): void;
   stopOne(at: number): Promise<void>;
   stop(): Promise<void>;
@@ -21,10 +21,9 @@ export async function startSentinels(options: {
 }): Promise<RunningSentinels> {
   const { name, count = 3, password } = options;
   let { primary } = options;
-  const subscribers = new Set<Socket>();
   const addresses: Address[] = [];
 
-  const answer = (args: Arguments, socket: Socket, session: { isSignedIn: boolean }): Buffer => {
+  const answer = (args: Arguments, session: { isSignedIn: boolean }): Buffer => {
     const words = args.map(String);
     const [command = "", sub = "", third = ""] = words.map((word) => word.toLowerCase());
     if (command === "hello") return Buffer.from("-NOPROTO unsupported protocol version\r\n");
@@ -33,10 +32,6 @@ export async function startSentinels(options: {
       return session.isSignedIn ? OK : Buffer.from("-WRONGPASS invalid username-password pair\r\n");
     }
     if (!session.isSignedIn) return Buffer.from("-NOAUTH Authentication required.\r\n");
-    if (command === "subscribe") {
-      subscribers.add(socket);
-      return listOf(["subscribe", words[1] ?? ""], ":1\r\n");
-    }
     if (command !== "sentinel") return command === "ping" ? Buffer.from("+PONG\r\n") : OK;
     const isKnown = third === name.toLowerCase();
     if (sub === "get-master-addr-by-name")
@@ -51,10 +46,9 @@ export async function startSentinels(options: {
       const server = createServer((socket) => {
         const session = { isSignedIn: password === undefined };
         socket.on("error", () => undefined);
-        socket.on("close", () => subscribers.delete(socket));
         socket.on(
           "data",
-          requestReader((args) => socket.write(answer(args, socket, session))),
+          requestReader((args) => socket.write(answer(args, session))),
         );
       });
       await new Promise<void>((resolve) => {
@@ -81,9 +75,7 @@ export async function startSentinels(options: {
   return {
     addresses,
     failOver(to) {
-      const news = `${name} ${primary.host} ${primary.port} ${to.host} ${to.port}`;
       primary = to;
-      for (const socket of subscribers) socket.write(listOf(["message", "+switch-master", news]));
     },
     stopOne: async (at) => await end(servers[at]),
     stop: async () => void (await Promise.all(servers.map(end))),
@@ -92,11 +84,7 @@ export async function startSentinels(options: {
 
 const OK = Buffer.from("+OK\r\n");
 
-/** An array of texts, followed by elements that are written already. */
-function listOf(texts: readonly string[], ...written: readonly string[]): Buffer {
-  return Buffer.concat([
-    Buffer.from(`*${texts.length + written.length}\r\n`),
-    ...texts.map(bulk),
-    ...written.map((one) => Buffer.from(one)),
-  ]);
+/** An array of texts. */
+function listOf(texts: readonly string[]): Buffer {
+  return Buffer.concat([Buffer.from(`*${texts.length}\r\n`), ...texts.map(bulk)]);
 }
