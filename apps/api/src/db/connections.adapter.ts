@@ -10,7 +10,7 @@ export type RedisClient = Redis | Cluster;
 
 /**
  * Producers fail at once while Redis is unavailable: the outbox keeps the job and the relay retries.
- * @param onFault is told why there is no connection
+ * @param onFault gets the reason why there is no connection
  */
 export function producerConnection(place: RedisPlace, onFault?: (error: unknown) => void): RedisClient {
   return connectTo(
@@ -25,8 +25,8 @@ export function workerConnection(place: RedisPlace): RedisClient {
   return connectTo(place, {
     enableOfflineQueue: true,
     maxRetriesPerRequest: null,
-    // Longer than a worker waits for a job.
-    socketTimeout: 3 * SILENT_MS,
+    // BullMQ waits up to 10 s for a job, on a copy of this connection.
+    socketTimeout: 12_000,
   });
 }
 

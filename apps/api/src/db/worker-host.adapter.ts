@@ -44,8 +44,8 @@ export function startWorkers(
         connection,
         prefix: options.prefix,
         concurrency: definition.concurrency,
-        // Another process has the jobs of a killed one after at most 4.5 s; the use cases tolerate two processes
-        // doing the same work.
+        // Another process has the jobs of a killed one after at most 4.5 s. The use cases tolerate two
+        // processes that do the same work.
         lockDuration: 3_000,
         stalledInterval: 1_500,
         maxStalledCount: 100,

@@ -11,7 +11,7 @@ export interface RunningSentinels {
   stop(): Promise<void>;
 }
 
-/** Redis Sentinels over their protocol; they elect nobody: the test decides who is the primary. */
+/** Redis Sentinels over their protocol; they hold no elections: the test chooses the primary. */
 export async function startSentinels(options: {
   readonly name: string;
   readonly primary: Address;
