@@ -44,10 +44,10 @@ export function startWorkers(
         connection,
         prefix: options.prefix,
         concurrency: definition.concurrency,
-        // Another process has the jobs of a killed one after at most 4.5 s. The use cases tolerate two
-        // processes that do the same work.
-        lockDuration: 3_000,
-        stalledInterval: 1_500,
+        // A killed process must not keep its jobs for long; the use cases tolerate two processes doing the
+        // same work.
+        lockDuration: 5_000,
+        stalledInterval: 2_500,
         maxStalledCount: 100,
       },
     );
