@@ -26,6 +26,7 @@ import { createSoakApi } from "./soak/soak-api.ts";
 import { REQUESTS_PER_TAKEOVER, runTakeovers } from "./soak/run-takeovers.ts";
 import { workerCables, type WorkerCables } from "./soak/takeovers.ts";
 import { verify } from "./soak/verify.ts";
+import { watchRules } from "./soak/watch-rules.ts";
 import { openChain, readCurrencies, usersOfSeed, type World } from "./soak/world.ts";
 
 /** All requests of a load are started within this time. */
@@ -36,6 +37,8 @@ const SETTLE_MS = 45_000;
 const SLOW_BLOCK_SECONDS = 3;
 /** Far above any load: waiting for the next minute's limit would measure the limit. */
 const PRICE_EXPOSURE_USD_PER_MINUTE = "1000000000";
+/** The API has metrics only with a token. */
+const METRICS_TOKEN = "soak".padEnd(32, "-");
 /** Each user takes one route at a time. */
 const ROUTE_USERS = 48;
 
@@ -112,8 +115,8 @@ async function boot(
     apis: options.chaos ? 2 : 1,
     workers: options.chaos || cables !== undefined ? 2 : 1,
     ...(cables !== undefined && { workerEnv: cables.workerEnv }),
-    appEnv: { PRICE_EXPOSURE_USD_PER_MINUTE },
-    oracles: options.mode === "families" ? 3 : 0,
+    appEnv: { PRICE_EXPOSURE_USD_PER_MINUTE, ...(options.watched && { METRICS_TOKEN }) },
+    oracles: options.mode === "families" || options.watched ? 3 : 0,
     families: options.mode === "families",
     users: usersOf[options.mode],
     blockTimeSeconds: options.mode === "lane" ? SLOW_BLOCK_SECONDS : 1,
@@ -148,6 +151,7 @@ async function soak(system: System, options: Asked, accidents: string[]): Promis
   const database = await openDatabase(system.databaseUrl);
   try {
     say(`${users.length} users funded; starting ${runs.length} requests`);
+    const watch = options.watched ? watchRules(system, METRICS_TOKEN) : undefined;
     const readUse = async () => readProcessorUse(system, await database.backendPid());
     const before = await readUse();
     const chaos = await carryOut(world, runs, options);
@@ -156,6 +160,7 @@ async function soak(system: System, options: Asked, accidents: string[]): Promis
     say("waiting until all requests are final");
     const verdict = await verify(world, runs, database, SETTLE_MS);
     const after = await readUse();
+    const alerts = await watch?.stop(stopAsked.signal);
     // A killed process loses its figures.
     const isWhole = !options.chaos && options.cables === undefined;
     const measures = measuresOf(runs, verdict);
@@ -170,6 +175,7 @@ async function soak(system: System, options: Asked, accidents: string[]): Promis
       remarks: [
         ...chaos.remarks,
         ...(isWhole ? [processorRemark(before, after, runs.length)] : []),
+        ...(alerts?.remarks ?? []),
         ...(resent > 0 ? [`${resent} dropped user transactions were rebroadcast`] : []),
         ...retries,
         ...verdict.remarks,
@@ -181,6 +187,7 @@ async function soak(system: System, options: Asked, accidents: string[]): Promis
       problems: [
         ...accidents,
         ...chaos.problems,
+        ...(alerts?.problems ?? []),
         ...verdict.problems,
         ...missedBounds(options.mode, runs.length, measures, busiest),
       ],

@@ -2,6 +2,7 @@ import { RpcFault } from "@causeway/chains";
 import { freePort, startRedis } from "@causeway/testkit";
 import type pg from "pg";
 import { setTimeout as sleep } from "node:timers/promises";
+import { redisAt } from "../../apps/api/src/db/redis-place.ts";
 import { startOutboxRelay } from "../../apps/api/src/db/outbox-relay.adapter.ts";
 import type { RedisMemory } from "../../apps/api/src/db/redis-memory.ts";
 import { startWorkers } from "../../apps/api/src/db/worker-host.adapter.ts";
@@ -73,7 +74,7 @@ export async function measureDeadNode(
       },
     },
   };
-  const queue = { redisUrl: redis.url, prefix: "bench" };
+  const queue = { redis: redisAt(redis.url), prefix: "bench" };
   const asServices = services as unknown as WorkerServices;
   const relay = await startOutboxRelay(asServices, catalog, { ...queue, pool, databaseUrl });
   const workers = startWorkers(asServices, catalog, { ...queue, runs: jobRuns(sqlOn(pool)) });

@@ -73,6 +73,7 @@ export const dashboards: readonly Dashboard[] = [
         "{{status}} {{route}}",
       ),
       quantiles("HTTP duration", "http_request_duration_seconds", ["route"]),
+      quantiles("Signatures", "causeway_signer_seconds", ["source"]),
       panel("Webhook lag", "s", `max(causeway_webhooks_lag_seconds)`, "lag"),
       panel("Push connections", "short", `sum by (service) (causeway_push_sockets)`, "sockets"),
       panel("Redis memory", "bytes", `max by (kind) (causeway_redis_memory_bytes)`, "{{kind}}"),

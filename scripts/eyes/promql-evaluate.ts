@@ -22,13 +22,15 @@ export interface Sample {
 /**
  * Evaluates an expression at one scrape. Without the extrapolation by which Prometheus guesses how much a
  * counter rose before its first and after its last sample, so thresholds of rates must leave some room.
+ * @param stepSeconds seconds between two scrapes
  */
 export function evaluate(
   expression: Expression,
   series: readonly Series[],
   scrape: number,
+  stepSeconds = SCRAPE_SECONDS,
 ): readonly Sample[] {
-  const vector = (of: Expression): readonly Sample[] => evaluate(of, series, scrape);
+  const vector = (of: Expression): readonly Sample[] => evaluate(of, series, scrape, stepSeconds);
   switch (expression.kind) {
     case "number":
       return [{ labels: {}, value: expression.value }];
@@ -49,7 +51,11 @@ export function evaluate(
         throw new SyntaxError("histogram_quantile is for panels, not for rules");
       if (first.kind !== "selector" || first.rangeSeconds === undefined || second !== undefined)
         throw new SyntaxError(`${expression.name} takes one range`);
-      return overRange(expression.name, first, first.rangeSeconds, series, scrape);
+      return overRange(expression.name, first, Math.ceil(first.rangeSeconds / stepSeconds), {
+        rangeSeconds: first.rangeSeconds,
+        series,
+        scrape,
+      });
     }
     default:
       return expression satisfies never;
@@ -59,11 +65,14 @@ export function evaluate(
 function overRange(
   name: "rate" | "increase" | "max_over_time",
   selector: Selector,
-  rangeSeconds: number,
-  series: readonly Series[],
-  scrape: number,
+  samples: number,
+  {
+    rangeSeconds,
+    series,
+    scrape,
+  }: { readonly rangeSeconds: number; readonly series: readonly Series[]; readonly scrape: number },
 ): readonly Sample[] {
-  const from = Math.max(0, scrape - Math.ceil(rangeSeconds / SCRAPE_SECONDS) + 1);
+  const from = Math.max(0, scrape - samples + 1);
   return select(selector, series).flatMap(({ labels, values }) => {
     const known = values.slice(from, scrape + 1).filter((value) => value !== undefined);
     if (name === "max_over_time") return known.length === 0 ? [] : [{ labels, value: Math.max(...known) }];

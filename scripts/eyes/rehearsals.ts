@@ -34,6 +34,8 @@ const rpc = (outcome: string, values: Values) =>
   );
 const event = (name: string, ofLevel: string, values: Values) =>
   series("causeway_events_total", { ...WORKER, event: name, level: ofLevel }, values);
+const signatures = (outcome: string, values: Values) =>
+  series("causeway_signer_seconds_count", { ...WORKER, account: "0x51", source: "aws-kms", outcome }, values);
 const quotes = (outcome: string, code: string, values: Values) =>
   series("causeway_quotes_total", { ...API, outcome, code }, values);
 const http = (status: string, values: Values) =>
@@ -104,6 +106,8 @@ export const healthy: readonly Series[] = [
   quotes("ok", "", rising(100)),
   quotes("fault", "", level(0)),
   quotes("refused", "INSUFFICIENT_LIQUIDITY", rising(1)),
+  signatures("ok", rising(100)),
+  signatures("fault", rising(1)),
   series("causeway_webhooks_lag_seconds", WORKER, level(2)),
   series("causeway_webhooks_failing", WORKER, level(0)),
   series("causeway_notices_oldest_seconds", WORKER, level(5)),
@@ -186,6 +190,7 @@ export const incidents: Readonly<Record<string, readonly Series[]>> = {
   CausewayHttpFaults: [http("503", rising(1, 20))],
   CausewayQuotesRefused: [quotes("refused", "INSUFFICIENT_LIQUIDITY", rising(1, 60))],
   CausewayQuotesFail: [quotes("fault", "", rising(0, 1))],
+  CausewaySignerFailing: [signatures("fault", rising(1, 20))],
   CausewayWebhooksLate: change("causeway_webhooks_lag_seconds", WORKER, aging(2)),
   CausewayNoticesLate: change("causeway_notices_oldest_seconds", WORKER, aging(0)),
   CausewayPruneOverdue: change(

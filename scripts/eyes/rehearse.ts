@@ -1,17 +1,46 @@
 import { evaluate, SCRAPE_SECONDS, type Series } from "./promql-evaluate.ts";
-import { parseExpression } from "./promql-parse.ts";
+import { metricsIn, parseExpression } from "./promql-parse.ts";
 import type { Rule } from "./rule.ts";
+
+/** What became of an alert, by the number of the scrape. */
+export interface AlertCourse {
+  /** When its expression held for the first time; undefined: never. */
+  readonly pendingAt: number | undefined;
+  /** When it fired for the first time; undefined: never. */
+  readonly firingAt: number | undefined;
+  /** Whether its expression held at the last scrape. */
+  readonly isPending: boolean;
+  /** The labels of what was pending first or, if anything fired, fired first. */
+  readonly labels: string | undefined;
+}
+
+/** @param stepSeconds seconds between two scrapes */
+export function alertCourse(
+  rule: Rule,
+  series: readonly Series[],
+  scrapes: number,
+  stepSeconds = SCRAPE_SECONDS,
+): AlertCourse {
+  const expression = parseExpression(rule.expression);
+  const needed = Math.ceil(rule.forSeconds / stepSeconds);
+  const metrics = new Set(metricsIn(expression));
+  const own = series.filter(({ metric }) => metrics.has(metric));
+  // An alert is pending for each set of labels on its own.
+  let pending = new Map<string, number>();
+  let first: { readonly at: number; readonly labels: string } | undefined;
+  for (let scrape = 0; scrape < scrapes; scrape++) {
+    const now = evaluate(expression, own, scrape, stepSeconds).map(({ labels }) => JSON.stringify(labels));
+    pending = new Map(now.map((key) => [key, pending.get(key) ?? scrape]));
+    const [labels] = now;
+    if (labels !== undefined) first ??= { at: scrape, labels };
+    const firing = [...pending].find(([, since]) => scrape - since >= needed);
+    if (firing !== undefined)
+      return { pendingAt: first?.at, firingAt: scrape, isPending: true, labels: firing[0] };
+  }
+  return { pendingAt: first?.at, firingAt: undefined, isPending: pending.size > 0, labels: first?.labels };
+}
 
 /** The scrape at which an alert fires for the first time; undefined: never. */
 export function firstFiring(rule: Rule, series: readonly Series[], scrapes: number): number | undefined {
-  const expression = parseExpression(rule.expression);
-  const needed = Math.ceil(rule.forSeconds / SCRAPE_SECONDS);
-  // An alert is pending for each set of labels on its own.
-  let pending = new Map<string, number>();
-  for (let scrape = 0; scrape < scrapes; scrape++) {
-    const now = evaluate(expression, series, scrape).map(({ labels }) => JSON.stringify(labels));
-    pending = new Map(now.map((key) => [key, pending.get(key) ?? scrape]));
-    if ([...pending.values()].some((since) => scrape - since >= needed)) return scrape;
-  }
-  return undefined;
+  return alertCourse(rule, series, scrapes).firingAt;
 }

@@ -5,6 +5,7 @@ import type { RuleGroup } from "./rule.ts";
 
 const critical = CRITICAL_ALARMS.join("|");
 const FAULT_SHARE = `sum by (chain, endpoint) (rate(causeway_rpc_call_seconds_count{outcome="fault"}[5m])) / sum by (chain, endpoint) (rate(causeway_rpc_call_seconds_count[5m])) > 0.05`;
+const SIGNER_FAULT_SHARE = `sum by (account, source) (rate(causeway_signer_seconds_count{outcome="fault"}[5m])) / sum by (account, source) (rate(causeway_signer_seconds_count[5m])) > 0.05`;
 
 /** Alerts on the API and the worker. */
 export const serviceRules: readonly RuleGroup[] = [
@@ -154,6 +155,13 @@ export const serviceRules: readonly RuleGroup[] = [
         forSeconds: 120,
         severity: "critical",
         summary: "Quotes fail because of an error of the service.",
+      },
+      {
+        name: "CausewaySignerFailing",
+        expression: SIGNER_FAULT_SHARE,
+        forSeconds: 120,
+        severity: "critical",
+        summary: "More than 5 % of the signatures of {{ $labels.account }} fail: payments or quotes wait.",
       },
       {
         name: "CausewayWebhooksLate",

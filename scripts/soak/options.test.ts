@@ -21,6 +21,12 @@ test("the number of takeovers is how often the leading worker is broken", () => 
   expect(() => readOptions(["--takeovers", "20", "--chaos"], 1)).toThrow("--chaos");
 });
 
+test("a watched run breaks nothing", () => {
+  expect(readOptions(["--watched"], 1)).toMatchObject({ mode: "load", watched: true });
+  expect(() => readOptions(["--watched", "--chaos"], 1)).toThrow("without --chaos");
+  expect(() => readOptions(["--watched", "--routes"], 1)).toThrow("--watched is only supported");
+});
+
 test("of the kinds of a run there is one at a time", () => {
   expect(readOptions(["--routes"], 1)).toMatchObject({ mode: "routes" });
   expect(() => readOptions(["--routes", "--lane", "10"], 1)).toThrow(

@@ -6,6 +6,8 @@ export interface SoakOptions {
   readonly mode: Mode;
   readonly requests: number;
   readonly chaos: boolean;
+  /** Whether no alert rule may fire. */
+  readonly watched: boolean;
   /** How often the leading worker is taken over. */
   readonly takeovers: number;
   /** How often a worker is killed, and one chain reorganized, with chaos. */
@@ -23,9 +25,10 @@ export const usage = `usage: npm run soak -- [options]
   --chaos          two APIs and two workers; workers are killed and one chain reorgs during the run
   --kills N        number of worker kills with --chaos (default 10)
   --reorgs N       number of reorgs with --chaos (default 5)
+  --watched        no alert rule of Prometheus may fire; starts three oracles, and ends when no alert is pending
   --once-latency   30 requests in sequence, to measure the latency of a fill on an idle system
   --lane N         N fills in flight at once on one lane, with slow blocks
-  --takeovers N    kill, freeze or disconnect the leading worker N times; another must lead within 10 s; 4 requests each
+  --takeovers N    kill, freeze or disconnect the leading worker N times; another must lead within 5 s; 4 requests each
   --routes         every currency pair with every trade type, including all kinds of swaps, concurrently
   --families       transfers between EVM chains, Solana, Bitcoin and Hyperliquid, attested and settled (default 60 requests)
   --port-base P    first of the ports to use (default 19500)
@@ -49,6 +52,7 @@ export function readOptions(args: readonly string[], randomSeed: number): SoakOp
     options: {
       requests: { type: "string" },
       chaos: { type: "boolean", default: false },
+      watched: { type: "boolean", default: false },
       kills: { type: "string" },
       reorgs: { type: "string" },
       "once-latency": { type: "boolean", default: false },
@@ -76,6 +80,8 @@ export function readOptions(args: readonly string[], randomSeed: number): SoakOp
   const [mode = "load"] = modes;
   if (mode !== "load" && mode !== "families" && values.chaos)
     throw new RangeError("--chaos is only supported with --requests and --families");
+  if (values.watched && (mode !== "load" || values.chaos))
+    throw new RangeError("--watched is only supported with --requests, and without --chaos");
   if (!values.chaos && (values.kills ?? values.reorgs) !== undefined)
     throw new RangeError("--kills and --reorgs require --chaos");
   if (mode === "families" && values.reorgs !== undefined)
@@ -88,6 +94,7 @@ export function readOptions(args: readonly string[], randomSeed: number): SoakOp
         : wholeNumber("requests", values.requests, usualRequests[mode], 5_000),
     takeovers: wholeNumber("takeovers", values.takeovers, 20, 200),
     chaos: values.chaos,
+    watched: values.watched,
     kills: wholeNumber("kills", values.kills, 10, 1_000),
     reorgs: wholeNumber("reorgs", values.reorgs, 5, 1_000),
     portBase: wholeNumber("port-base", values["port-base"], 19_500, 65_000),

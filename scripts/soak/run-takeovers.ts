@@ -3,7 +3,13 @@ import type { Chaos } from "./load.ts";
 import { percentilesOf } from "./percentiles.ts";
 import { seededRandom } from "./random.ts";
 import { runRequest, type RequestRun } from "./run-request.ts";
-import { breakLeader, LEADER_FAULTS, TAKEOVER_BOUND_MS, type WorkerCables } from "./takeovers.ts";
+import {
+  breakLeader,
+  LEADER_FAULTS,
+  TAKEOVER_BOUND_MS,
+  type LeaderFault,
+  type WorkerCables,
+} from "./takeovers.ts";
 import type { World } from "./world.ts";
 
 /** Half of them begin before the leader is broken, half right after. */
@@ -31,7 +37,7 @@ export async function runTakeovers(
 ): Promise<Chaos> {
   const random = seededRandom(world.seed + 4);
   const problems: string[] = [];
-  const tookMs: number[] = [];
+  const tookMs = new Map<LeaderFault, number[]>(LEADER_FAULTS.map((fault) => [fault, []]));
   for (let round = 0; round < takeovers && !signal.aborted; round++) {
     const some = runs.slice(round * REQUESTS_PER_TAKEOVER, (round + 1) * REQUESTS_PER_TAKEOVER);
     const deadline = AbortSignal.any([signal, AbortSignal.timeout(OUTCOME_WITHIN_MS)]);
@@ -45,14 +51,18 @@ export async function runTakeovers(
     });
     const after = some.slice(REQUESTS_PER_TAKEOVER / 2).map(begin);
     const takeover = await breaking;
-    tookMs.push(takeover.tookMs);
+    tookMs.get(fault)?.push(takeover.tookMs);
     const text = `${takeover.worker}: ${fault}, another worker led after ${Math.round(takeover.tookMs)} ms`;
     say(`${text} (${round + 1} of ${takeovers})`);
     if (takeover.tookMs > TAKEOVER_BOUND_MS) problems.push(text);
     await takeover.heal();
     await Promise.all([...before, ...after]);
   }
-  const found = percentilesOf(tookMs);
-  const remark = `${tookMs.length} takeovers, median ${Math.round(found?.p50 ?? 0)} ms, maximum ${Math.round(Math.max(0, ...tookMs))} ms`;
-  return { remarks: [remark], problems };
+  const remarks = [...tookMs].flatMap(([fault, times]) => {
+    const found = percentilesOf(times);
+    if (found === undefined) return [];
+    const maxMs = Math.round(Math.max(...times));
+    return [`${fault}: ${times.length} takeovers, median ${Math.round(found.p50)} ms, maximum ${maxMs} ms`];
+  });
+  return { remarks, problems };
 }

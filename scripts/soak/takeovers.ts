@@ -8,7 +8,7 @@ export const LEADER_FAULTS = ["SIGKILL", "SIGSTOP", "cut network"] as const;
 export type LeaderFault = (typeof LEADER_FAULTS)[number];
 
 /** Within it another worker must lead everything that the broken one led. */
-export const TAKEOVER_BOUND_MS = 10_000;
+export const TAKEOVER_BOUND_MS = 5_000;
 const ASK_EVERY_MS = 50;
 const READY_WITHIN_MS = 60_000;
 

@@ -23,7 +23,7 @@ afterAll(async () => {
 });
 
 test.for(LEADER_FAULTS)(
-  "when the leading worker meets %s, another one leads within 10 seconds, and everyone is paid once",
+  "when the leading worker meets %s, another one leads within 5 seconds, and everyone is paid once",
   { timeout: 120_000 },
   async (fault) => {
     const { system, api } = bridging;

@@ -1,3 +1,4 @@
+import { redisAt } from "../../apps/api/src/db/redis-place.ts";
 import { startWorkers } from "../../apps/api/src/db/worker-host.adapter.ts";
 import type { Catalog } from "../../apps/api/src/db/define-job.job.ts";
 import type { JobRuns } from "../../apps/api/src/db/job-runs.port.ts";
@@ -12,5 +13,9 @@ const services = {
 } as unknown as WorkerServices;
 const fill = { name: "fill", concurrency: 1, attempts: 1, run: async () => ({ waitMs: 0 }) };
 const runs = {} as JobRuns;
-const host = startWorkers(services, { fill } as unknown as Catalog, { redisUrl, prefix, runs });
+const host = startWorkers(services, { fill } as unknown as Catalog, {
+  redis: redisAt(redisUrl),
+  prefix,
+  runs,
+});
 process.once("SIGTERM", () => void host.close().then(() => process.stdout.write("closed\n")));

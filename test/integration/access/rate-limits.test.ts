@@ -3,6 +3,7 @@ import { createServer } from "node:net";
 import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { leasedLimits, type LeasedLimits } from "../../../apps/api/src/http/leased-limits.adapter.ts";
+import { redisAt } from "../../../apps/api/src/db/redis-place.ts";
 import { connectLeaseStore, type LeaseStore } from "../../../apps/api/src/http/lease-store.adapter.ts";
 import { testRedis } from "../../support/database.ts";
 
@@ -21,7 +22,7 @@ afterAll(() => {
 
 /** The limits of one process, with its own connection. */
 async function aProcess(at = url): Promise<LeasedLimits & { readonly faults: unknown[] }> {
-  const store = await connectLeaseStore(at, { prefix });
+  const store = await connectLeaseStore(redisAt(at), { prefix });
   stores.push(store);
   const faults: unknown[] = [];
   const limits = leasedLimits({

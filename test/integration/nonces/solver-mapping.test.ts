@@ -6,6 +6,7 @@ import type { TransferChain } from "../../../apps/api/src/chains/chains.port.ts"
 import type { MappedNonce } from "../../../apps/api/src/chains/nonce-mappings.port.ts";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import { isMappedOnHub } from "../../../apps/api/src/payments/non-evm/solver-mapping.ts";
+import { redisAt } from "../../../apps/api/src/db/redis-place.ts";
 import { connectJournal } from "../../../apps/api/src/payments/payment-journal.adapter.ts";
 import { testRedis } from "../../support/database.ts";
 import {
@@ -142,7 +143,7 @@ test("a hub that is unreachable, or has no mapping yet, holds the payment back; 
   const agreed = await deposited();
   let state: "away" | "silent" | "mapped" = "away";
   const { url, prefix } = testRedis();
-  const journal = await connectJournal(url, prefix, () => "system/1/00000001");
+  const journal = await connectJournal(redisAt(url), prefix, () => "system/1/00000001");
   const hub = withNonceHub((wallet) => {
     if (state === "silent") return undefined;
     if (state === "away")

@@ -5,6 +5,7 @@ import { FormerPrimary } from "../../../apps/api/src/db/server-replaced.port.ts"
 import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { watchServer, type ServerWatch } from "../../../apps/api/src/db/server-watch.postgres.ts";
 import { fillLeg } from "../../../apps/api/src/payments/legs/fill-leg.ts";
+import { redisAt } from "../../../apps/api/src/db/redis-place.ts";
 import { connectJournal } from "../../../apps/api/src/payments/payment-journal.adapter.ts";
 import { pay } from "../../../apps/api/src/payments/pay.ts";
 import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
@@ -34,7 +35,7 @@ async function startWorld(): Promise<{
   const pair = await startPostgresPair();
   const { url, prefix } = testRedis();
   const journalOf: JournalOf = async (servers) => {
-    const journal = await connectJournal(url, prefix, servers.identity);
+    const journal = await connectJournal(redisAt(url), prefix, servers.identity);
     opened.push(async () => journal.close());
     return journal;
   };

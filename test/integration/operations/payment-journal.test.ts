@@ -7,6 +7,7 @@ import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import { holdBehind } from "../../../apps/api/src/payments/hold-behind.ts";
 import { openNonEvmLane } from "../../../apps/api/src/payments/non-evm/open-lane.ts";
 import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
+import { redisAt } from "../../../apps/api/src/db/redis-place.ts";
 import { connectJournal } from "../../../apps/api/src/payments/payment-journal.adapter.ts";
 import {
   type JournalEntry,
@@ -28,7 +29,7 @@ afterEach(async () => {
 });
 
 async function aJournal(identity: () => string = () => "system/1/00000001", prefix = testRedis().prefix) {
-  const journal = await connectJournal(testRedis().url, prefix, identity);
+  const journal = await connectJournal(redisAt(testRedis().url), prefix, identity);
   opened.push(() => journal.close());
   return journal;
 }

@@ -3,6 +3,7 @@ import { createLogger, createMetrics } from "@causeway/service-kit";
 import type { FastifyInstance } from "fastify";
 import type pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { redisAt } from "../../../apps/api/src/db/redis-place.ts";
 import { startOutboxRelay, type OutboxRelay } from "../../../apps/api/src/db/outbox-relay.adapter.ts";
 import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { postgresReads } from "../../../apps/api/src/process/reads.postgres.ts";
@@ -46,7 +47,7 @@ beforeAll(async () => {
   relay = await startOutboxRelay(services, {} as Catalog, {
     pool,
     databaseUrl: database.url,
-    redisUrl: redis.url,
+    redis: redisAt(redis.url),
     prefix: "readiness",
   });
   server = await buildHealthServer({

@@ -4,7 +4,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { leaderLocks, type LeaderLocks } from "../../../apps/api/src/db/leader-locks.postgres.ts";
+import {
+  LEADER_TIMING,
+  leaderLocks,
+  type LeaderLocks,
+} from "../../../apps/api/src/db/leader-locks.postgres.ts";
 import { leaderReads } from "../../../apps/api/src/deposits/leader-reads.postgres.ts";
 import { oldestSnapshot } from "../../../apps/api/src/telemetry/database-figures.postgres.ts";
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
@@ -79,6 +83,12 @@ test("one process leads at a time, and the next one leads as soon as the first r
   await first?.release();
   expect((await waiting)?.lost.aborted).toBe(false);
   expect(leading("watch:1", one, two)).toEqual([false, true]);
+});
+
+test("in production a standby leads within 5 seconds, and the leader stops before", () => {
+  const { beatMs, leaseMs, sessionIdleMs } = LEADER_TIMING;
+  expect(sessionIdleMs + beatMs).toBeLessThan(4_500);
+  expect(leaseMs + beatMs).toBeLessThan(sessionIdleMs);
 });
 
 test("two tasks of one name in one process lead one after the other", async () => {

@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 import { producerConnection } from "../../../apps/api/src/db/connections.adapter.ts";
+import { redisAt } from "../../../apps/api/src/db/redis-place.ts";
 import { startOutboxRelay, type OutboxRelay } from "../../../apps/api/src/db/outbox-relay.adapter.ts";
 import { startWorkers, type WorkerHost } from "../../../apps/api/src/db/worker-host.adapter.ts";
 import { jobRuns } from "../../../apps/api/src/db/job-runs.postgres.ts";
@@ -73,7 +74,7 @@ async function relay(catalog: Catalog, redisUrl: string, own: NewJobs = newJobs(
   const started = await startOutboxRelay(services, catalog, {
     pool,
     databaseUrl: database.url,
-    redisUrl,
+    redis: redisAt(redisUrl),
     prefix,
     newJobs: own,
   });
@@ -82,7 +83,11 @@ async function relay(catalog: Catalog, redisUrl: string, own: NewJobs = newJobs(
 }
 
 function workers(catalog: Catalog, redisUrl: string): WorkerHost {
-  const started = startWorkers(services, catalog, { redisUrl, prefix, runs: jobRuns(sqlOn(pool)) });
+  const started = startWorkers(services, catalog, {
+    redis: redisAt(redisUrl),
+    prefix,
+    runs: jobRuns(sqlOn(pool)),
+  });
   parts.push(started);
   return started;
 }
@@ -482,7 +487,7 @@ test("a process whose blocking connection reconnects closes its workers and exit
   const child = spawn(process.execPath, ["-C", "source", script, redis.url, prefix], {
     stdio: ["ignore", "pipe", "inherit"],
   });
-  const admin = producerConnection(redis.url);
+  const admin = producerConnection(redisAt(redis.url));
   try {
     const lines: string[] = [];
     createInterface({ input: child.stdout }).on("line", (line) => lines.push(line));
@@ -561,7 +566,7 @@ async function askRedis<T>(
   url: string,
   ask: (redis: ReturnType<typeof producerConnection>) => Promise<T>,
 ): Promise<T> {
-  const redis = producerConnection(url);
+  const redis = producerConnection(redisAt(url));
   try {
     await expect.poll(() => redis.status).toBe("ready");
     return await ask(redis);

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Attempt, Slot } from "../../../apps/api/src/db/records.port.ts";
+import { redisAt } from "../../../apps/api/src/db/redis-place.ts";
 import { connectJournal } from "../../../apps/api/src/payments/payment-journal.adapter.ts";
 import { testRedis } from "../../support/database.ts";
 import { startSettlementWorld, type SettlementWorld } from "./settlement-world.ts";
@@ -27,7 +28,7 @@ async function hubSlots(): Promise<{ nonce: number; state: string }[]> {
 test("a nonce that the journal knows of another payment does not stop this lane, which no watcher restores", async () => {
   const { engine, hub } = world;
   const { url, prefix } = testRedis();
-  const journal = await connectJournal(url, prefix, () => "system/1/00000001");
+  const journal = await connectJournal(redisAt(url), prefix, () => "system/1/00000001");
   const lane = { chainId: hub.chainId, sender: engine.solver.address };
   const nonce = ((await hubSlots()).at(-1)?.nonce ?? -1) + 1;
   const leg = { kind: "hub", id: "0", requestId: undefined };

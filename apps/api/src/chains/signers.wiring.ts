@@ -18,6 +18,7 @@ import type { KeySource, SigningKey } from "../config/key-source.ts";
 import type { WorkerKeys } from "../config/own-accounts.ts";
 import type { Account, Services, WorkerServices } from "../db/services.port.ts";
 import { signerProcessClient } from "./signer-process-client.adapter.ts";
+import type { TimeSignatures } from "./time-signatures.port.ts";
 
 /** What either process knows of the service's accounts: their addresses. */
 export function knownAccounts({ accounts }: Pick<ApiConfig, "accounts">): Pick<
@@ -36,6 +37,8 @@ export function knownAccounts({ accounts }: Pick<ApiConfig, "accounts">): Pick<
 }
 
 interface SignerNeeds {
+  /** Undefined: signatures are not measured. */
+  readonly timeSignatures?: TimeSignatures;
   readonly config: { readonly keyServices: KeyServices };
   readonly log: Pick<Logger, "warn">;
   readonly lifecycle: Pick<Lifecycle, "add">;
@@ -64,7 +67,15 @@ export async function workerSigners(
  * Opens a key. A key service that is unavailable now is tried again with each signature.
  * @throws StartProblem when the service holds the key of another account
  */
-export async function openSigner(
+export async function openSigner(needs: SignerNeeds, key: SigningKey): Promise<Signer> {
+  const signer = await openKey(needs, key);
+  const timed = needs.timeSignatures?.(key.address, key.source.kind);
+  if (timed === undefined) return signer;
+  const { address } = signer;
+  return { address, signDigest: (digest, preimage) => timed(() => signer.signDigest(digest, preimage)) };
+}
+
+async function openKey(
   { config, log, lifecycle }: SignerNeeds,
   { address, source }: SigningKey,
 ): Promise<Signer> {

@@ -47,6 +47,7 @@ import type { PriceConfig } from "./prices.ts";
 import { pushConfig } from "./push.ts";
 import type { PushConfig } from "./push.ts";
 import { feePolicy, quoteProblems } from "./quotes.ts";
+import { readRedisPlace } from "./redis-place.ts";
 import { removedSettings } from "./removed-settings.ts";
 import type { ProcessRole } from "./resolve-accounts.ts";
 import { apiSettingGroups, locationSettings, settingGroups } from "./settings.ts";
@@ -165,7 +166,7 @@ function readConfig(
   const engine = enginePolicy(settings.engine, settlement && settlement.hub.fillLeadSeconds * 1000);
   const config: ApiConfig = {
     environment: settings.location.environment,
-    ...storageConfig(settings.storage),
+    ...storageConfig(settings.storage, parts.redis),
     http: httpConfig(settings.http),
     access: accessConfig(settings.access),
     push: pushConfig(settings.push),
@@ -231,6 +232,7 @@ function readParts(env: Env, role: ProcessRole) {
   const fixedPrices =
     source && valid.prices.priceSource === "fixed" ? read(() => loadFixedPrices(source)) : undefined;
   const prices = settings && priceConfig(settings.prices, fixedPrices);
+  const redis = read(() => readRedisPlace(valid.storage, env));
   const { oracleUrls } = valid.settlement;
   const oracles = oracleUrls && read(() => readOracleUrls(oracleUrls.reveal()));
   const notices = read(() => noticeConfig({ notifyUrls: valid.notices.notifyUrls }));
@@ -274,7 +276,18 @@ function readParts(env: Env, role: ProcessRole) {
   const reported = problems.length > 0 ? [...new Set(problems), ...unknown.warnings] : [];
   return {
     ...requireAll(
-      { settings, loaded, prices, own, home, notices, traces, keyServices, spendingLimits },
+      {
+        settings,
+        loaded,
+        prices,
+        redis,
+        own,
+        home,
+        notices,
+        traces,
+        keyServices,
+        spendingLimits,
+      },
       reported,
     ),
     signerPlace,

@@ -1,5 +1,8 @@
 import type { Secret, SettingValues } from "@causeway/config";
 import { setting } from "@causeway/config";
+import { keyPrefix } from "../db/redis-place.ts";
+import type { RedisPlace } from "../db/redis-place.port.ts";
+import { redisSettings } from "./redis-place.ts";
 
 const { integer, matching, secretUrl } = setting;
 
@@ -16,18 +19,14 @@ export const storageSettings = {
     default: 16,
     describe: "Database connections per process. In measurements, more than 16 was slower.",
   }),
-  redisUrl: secretUrl({
-    name: "REDIS_URL",
-    schemes: ["redis", "rediss"],
-    describe:
-      "Redis for the job queues and the journal of payments. It must run with `maxmemory-policy noeviction`. Losing its data alone is harmless; losing it together with the last commits of Postgres may hide payments (docs/operations/backups.md).",
-  }),
+  ...redisSettings,
   queuePrefix: matching({
     name: "QUEUE_PREFIX",
     form: "letters, digits and dashes",
     pattern: /^[A-Za-z0-9-]+$/,
     default: "causeway",
-    describe: "Prefix of all queue names in Redis. Deployments that share a Redis need different prefixes.",
+    describe:
+      "Prefix of all keys in Redis; in a cluster, it is also their hash tag. Deployments that share a Redis need different prefixes.",
   }),
 };
 
@@ -38,12 +37,19 @@ export const fixedStoragePolicy = {
 
 export interface StorageConfig {
   readonly database: { readonly url: Secret; readonly poolSize: number; readonly statementTimeoutMs: number };
-  readonly redis: { readonly url: Secret; readonly queuePrefix: string };
+  readonly redis: {
+    readonly place: RedisPlace;
+    /** Prefix of all keys. */
+    readonly keyPrefix: string;
+  };
 }
 
-export function storageConfig(storage: SettingValues<typeof storageSettings>): StorageConfig {
+export function storageConfig(
+  storage: SettingValues<typeof storageSettings>,
+  place: RedisPlace,
+): StorageConfig {
   return {
     database: { url: storage.databaseUrl, poolSize: storage.databasePoolSize, ...fixedStoragePolicy },
-    redis: { url: storage.redisUrl, queuePrefix: storage.queuePrefix },
+    redis: { place, keyPrefix: keyPrefix(place, storage.queuePrefix) },
   };
 }

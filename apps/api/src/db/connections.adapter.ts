@@ -1,21 +1,33 @@
-import { Redis } from "ioredis";
+import type { EventEmitter } from "node:events";
+import { Cluster, Redis, type RedisOptions } from "ioredis";
+import type { RedisLogin, RedisPlace } from "./redis-place.port.ts";
 
-// Both connect at once: a queue whose first connect() is refused stays broken until the process ends; one
-// that finds its connection in progress waits for it.
+/** A connection to the server that takes the writes, wherever it is at the moment. */
+export type RedisClient = Redis | Cluster;
 
-/** Producers fail at once while Redis is unavailable: the outbox keeps the job and the relay retries. */
-export function producerConnection(url: string): Redis {
-  const redis = new Redis(url, { enableOfflineQueue: false, maxRetriesPerRequest: 1 });
-  // Without a listener a lost connection would end the process; every call gets the error itself.
-  redis.on("error", () => {});
-  return redis;
+// All connect at once: a queue whose first connect() is refused stays broken until the process ends; one that
+// finds its connection in progress waits for it.
+
+/**
+ * Producers fail at once while Redis is unavailable: the outbox keeps the job and the relay retries.
+ * @param onFault gets the reason why there is no connection
+ */
+export function producerConnection(place: RedisPlace, onFault?: (error: unknown) => void): RedisClient {
+  return connectTo(
+    place,
+    { enableOfflineQueue: false, maxRetriesPerRequest: 1, socketTimeout: SILENT_MS },
+    onFault,
+  );
 }
 
 /** Workers wait for Redis as long as it takes. */
-export function workerConnection(url: string): Redis {
-  const redis = new Redis(url, { maxRetriesPerRequest: null });
-  redis.on("error", () => {});
-  return redis;
+export function workerConnection(place: RedisPlace): RedisClient {
+  return connectTo(place, {
+    enableOfflineQueue: true,
+    maxRetriesPerRequest: null,
+    // BullMQ waits up to 10 s for a job, on a copy of this connection.
+    socketTimeout: 12_000,
+  });
 }
 
 const READY_WITHIN_MS = 1_000;
@@ -24,24 +36,106 @@ const READY_WITHIN_MS = 1_000;
  * For commands that must answer within a time: they fail at once while Redis is unavailable. Waits a moment
  * for the connection; if Redis does not respond by then, the first command fails.
  */
-export async function promptConnection(url: string, answerWithinMs: number): Promise<Redis> {
-  const redis = new Redis(url, {
+export async function promptConnection(place: RedisPlace, answerWithinMs: number): Promise<RedisClient> {
+  const redis = connectTo(place, {
     enableOfflineQueue: false,
     maxRetriesPerRequest: 1,
     commandTimeout: answerWithinMs,
+    socketTimeout: SILENT_MS,
   });
-  // Without a listener, a lost connection would end the process. Each call reports its own failure.
-  redis.on("error", () => {});
-  await readyOrLate(redis);
+  await readyWithin(redis, READY_WITHIN_MS);
   return redis;
 }
 
-async function readyOrLate(redis: Redis): Promise<void> {
-  if (redis.status === "ready") return;
-  const done = Promise.withResolvers<void>();
-  const timer = setTimeout(done.resolve, READY_WITHIN_MS);
-  redis.once("ready", done.resolve);
-  await done.promise;
+/**
+ * A connection without an answer for this long is made again: behind a network that swallows packets, TCP
+ * would wait for a quarter of an hour, and another server may have taken over.
+ */
+const SILENT_MS = 5_000;
+/** A node that does not answer must not delay the look at the next one. */
+const CONNECT_WITHIN_MS = 2_000;
+const RECONNECT_WITHIN_MS = 1_000;
+
+type Options = Omit<RedisOptions, "replyMapping">;
+type Patience = Pick<RedisOptions, "maxRetriesPerRequest" | "commandTimeout" | "socketTimeout"> & {
+  readonly enableOfflineQueue: boolean;
+};
+
+function connectTo(
+  place: RedisPlace,
+  { enableOfflineQueue, ...patience }: Patience,
+  onFault: (error: unknown) => void = () => {},
+): RedisClient {
+  const redis = open(place, enableOfflineQueue, { ...patience, ...loginOf(place.login), reconnectOnError });
+  const emitter: EventEmitter = redis;
+  // Without a listener a lost connection would end the process; every call gets the error itself.
+  emitter.on("error", onFault);
+  return redis;
+}
+
+function open(place: RedisPlace, enableOfflineQueue: boolean, options: Options): RedisClient {
+  if (place.kind === "url") return new Redis(place.url.reveal(), { ...options, enableOfflineQueue });
+  const secured = { ...options, connectTimeout: CONNECT_WITHIN_MS, ...(place.isTls && { tls: {} }) };
+  if (place.kind === "sentinel") {
+    const { username, password } = loginOf(place.sentinelLogin);
+    return new Redis({
+      ...secured,
+      enableOfflineQueue,
+      sentinels: [...place.sentinels],
+      name: place.name,
+      ...(username !== undefined && { sentinelUsername: username }),
+      ...(password !== undefined && { sentinelPassword: password }),
+      ...(place.isTls && { enableTLSForSentinelMode: true, sentinelTLS: {} }),
+      sentinelCommandTimeout: CONNECT_WITHIN_MS,
+      sentinelRetryStrategy: retryAfterMs,
+      retryStrategy: retryAfterMs,
+    });
+  }
+  return new Cluster([...place.nodes], {
+    enableOfflineQueue,
+    clusterRetryStrategy: retryAfterMs,
+    redisOptions: secured,
+    // With TLS, the name in the certificate must reach the handshake.
+    ...(place.isTls && { dnsLookup: (address, done) => done(null, address) }),
+  });
+}
+
+function loginOf({ username, password }: RedisLogin): Pick<RedisOptions, "username" | "password"> {
+  return {
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password: password.reveal() }),
+  };
+}
+
+function retryAfterMs(times: number): number {
+  return Math.min(times * 100, RECONNECT_WITHIN_MS);
+}
+
+/**
+ * A server that became a replica, or was cut off from its replicas, refuses writes: the next connection finds
+ * the one that takes them.
+ */
+function reconnectOnError({ message }: Error): boolean {
+  return /^(READONLY|NOREPLICAS) /.test(message);
+}
+
+/** Why a connection failed, with the reason of the node that a cluster asked last. */
+export function redisReason(error: unknown): string {
+  const { message, lastNodeError } = error as { message?: string; lastNodeError?: Error | null };
+  return [message, lastNodeError?.message].filter((text) => text !== undefined && text !== "").join(" ");
+}
+
+/** Whether the connection is made in time. */
+export async function readyWithin(redis: RedisClient, ms: number): Promise<boolean> {
+  if (redis.status === "ready") return true;
+  const emitter: EventEmitter = redis;
+  const ready = Promise.withResolvers<boolean>();
+  const onReady = (): void => ready.resolve(true);
+  const timer = setTimeout(() => ready.resolve(false), ms);
+  timer.unref();
+  emitter.once("ready", onReady);
+  const inTime = await ready.promise;
   clearTimeout(timer);
-  redis.off("ready", done.resolve);
+  emitter.off("ready", onReady);
+  return inTime;
 }

@@ -12,6 +12,7 @@ import { startOutboxRelay, type OutboxRelay } from "./outbox-relay.adapter.ts";
 import type { NewJobs } from "./new-jobs.ts";
 import { createPool, sqlOn, type Sql } from "./pool.postgres.ts";
 import { watchRedisMemory } from "./redis-memory.ts";
+import type { RedisPlace } from "./redis-place.port.ts";
 import type { Services, WorkerServices } from "./services.port.ts";
 import { startWorkers } from "./worker-host.adapter.ts";
 
@@ -76,10 +77,10 @@ export function startJobs(
 }
 
 function queueOf({ redis }: Pick<ApiConfig, "redis">): {
-  readonly redisUrl: string;
+  readonly redis: RedisPlace;
   readonly prefix: string;
 } {
-  return { redisUrl: redis.url.reveal(), prefix: redis.queuePrefix };
+  return { redis: redis.place, prefix: redis.keyPrefix };
 }
 
 /** Reports how much memory Redis uses; an alarm when it is almost full. */

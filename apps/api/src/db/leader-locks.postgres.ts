@@ -1,8 +1,11 @@
 import type { Lead, Leadership, WorkedAgo } from "./leadership.port.ts";
 import { openLockSession, type LockSession, type LockTiming } from "./lock-session.postgres.ts";
 
-/** A standby leads at most `sessionIdleMs` + `beatMs` after the leader's last heartbeat. */
-export const LEADER_TIMING: LockTiming = { beatMs: 1_000, leaseMs: 5_000, sessionIdleMs: 7_000 };
+/**
+ * A standby leads at most `sessionIdleMs` + `beatMs` (4 s) after the leader's last heartbeat. A leader that
+ * gets no answer stops a second before the server gives its locks away.
+ */
+export const LEADER_TIMING: LockTiming = { beatMs: 500, leaseMs: 2_500, sessionIdleMs: 3_500 };
 
 export interface LeaderLocks {
   readonly lead: Lead;

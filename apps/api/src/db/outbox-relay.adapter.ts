@@ -1,5 +1,4 @@
 import { Queue } from "bullmq";
-import type { Redis } from "ioredis";
 import type pg from "pg";
 import type { Catalog } from "./define-job.job.ts";
 import { legOfJobId } from "./leg-of-job-id.ts";
@@ -14,9 +13,10 @@ import { listen } from "./listen.postgres.ts";
 import { OUTBOX_CHANNEL } from "./outbox.postgres.ts";
 import { markPublished, TAKEN_AT_ONCE, takeUnpublished, unpublishedIds } from "./outbox-relay.postgres.ts";
 import { sqlOn } from "./pool.postgres.ts";
-import { producerConnection } from "./connections.adapter.ts";
+import { producerConnection, readyWithin, redisReason } from "./connections.adapter.ts";
 import { redisMemoryOf } from "./redis-memory.ts";
 import type { RedisMemory } from "./redis-memory.ts";
+import type { RedisPlace } from "./redis-place.port.ts";
 import { tickBatcher } from "./tick-batcher.ts";
 import { isRescue } from "./worker-host.adapter.ts";
 
@@ -57,6 +57,8 @@ const MAX_LISTED = 100_000;
 
 const QUEUE_STATES = ["wait", "active", "delayed", "failed"] as const;
 
+const READ_MEMORY = `return redis.call('info', 'memory')`;
+
 /** Marks of rows that were queued at the same moment share a statement. */
 const MARKS = { inFlight: 1, maxBatch: 1_000 } as const;
 
@@ -75,13 +77,19 @@ export async function startOutboxRelay(
   options: {
     readonly pool: pg.Pool;
     readonly databaseUrl: string;
-    readonly redisUrl: string;
+    readonly redis: RedisPlace;
     readonly prefix: string;
     /** Commits of this process, which bring their jobs to the relay. */
     readonly newJobs?: NewJobs;
   },
 ): Promise<OutboxRelay> {
-  const connection = producerConnection(options.redisUrl);
+  let lastFault: unknown;
+  const connection = producerConnection(options.redis, (error) => (lastFault = error));
+  const ready = async (ms: number): Promise<void> => {
+    if (await readyWithin(connection, ms)) return;
+    const reason = redisReason(lastFault ?? {}) || connection.status;
+    throw new Error(`the connection to Redis is not ready: ${reason}`);
+  };
   const queues = new Map<JobName, Queue>();
   for (const definition of Object.values(catalog)) {
     const queue = new Queue(definition.name, {
@@ -227,7 +235,7 @@ export async function startOutboxRelay(
       woken = false;
       try {
         // A queue waits for its connection indefinitely: no transaction may be held meanwhile.
-        await Promise.race([readyWithin(connection, CONNECT_WITHIN_MS), closing.promise]);
+        await Promise.race([ready(CONNECT_WITHIN_MS), closing.promise]);
         if (stopped) break;
         // An unresponsive Redis must not keep this process from ending.
         await Promise.race([checkQueue(), closing.promise]);
@@ -245,14 +253,16 @@ export async function startOutboxRelay(
   return {
     queuedLegs,
     async ping(): Promise<void> {
-      await connection.ping();
+      // Of a cluster, only the node that has this key counts.
+      await connection.exists(queueMark);
     },
     async memory(): Promise<RedisMemory> {
-      return redisMemoryOf(await connection.info("memory"));
+      // As a script with a key, it runs on the node of a cluster that has the queues.
+      return redisMemoryOf(String(await connection.eval(READ_MEMORY, 1, queueMark)));
     },
     async depths(): Promise<readonly QueueDepth[]> {
       // A queue waits for its connection indefinitely; a metrics scrape must not.
-      await readyWithin(connection, 0);
+      await ready(0);
       const counted = [...queues].map(async ([queue, one]) => {
         const counts = await one.getJobCounts(...QUEUE_STATES);
         return Object.entries(counts).map(([state, jobs]) => ({ queue, state, jobs }));
@@ -276,16 +286,6 @@ export async function startOutboxRelay(
       connection.disconnect();
     },
   };
-}
-
-/** @throws when the connection is not made in time */
-async function readyWithin(connection: Redis, ms: number): Promise<void> {
-  if (connection.status === "ready") return;
-  const ready = Promise.withResolvers<void>();
-  connection.once("ready", ready.resolve);
-  const inTime = await Promise.race([ready.promise.then(() => true), pause(ms).then(() => false)]);
-  connection.off("ready", ready.resolve);
-  if (!inTime) throw new Error(`the connection to Redis is not ready (${connection.status})`);
 }
 
 function pause(ms: number): Promise<void> {

@@ -6,6 +6,7 @@ import type { Catalog, JobDefinition } from "./define-job.job.ts";
 import type { JobRuns, LegJob } from "./job-runs.port.ts";
 import type { WorkerServices } from "./services.port.ts";
 import { workerConnection } from "./connections.adapter.ts";
+import type { RedisPlace } from "./redis-place.port.ts";
 
 /** A job counts as lost if it has not run again this long after it was due. */
 const SILENT_MS = 60_000;
@@ -24,11 +25,11 @@ export interface WorkerHost {
 export function startWorkers(
   services: WorkerServices,
   catalog: Catalog,
-  options: { readonly redisUrl: string; readonly prefix: string; readonly runs: JobRuns },
+  options: { readonly redis: RedisPlace; readonly prefix: string; readonly runs: JobRuns },
 ): WorkerHost {
   const jobs = new Set<Promise<unknown>>();
   const running = Object.values(catalog).map((definition) => {
-    const connection = workerConnection(options.redisUrl);
+    const connection = workerConnection(options.redis);
     const worker = new HostedWorker(
       definition.name,
       async (job, token) => {

@@ -1,4 +1,5 @@
 import { promptConnection } from "../db/connections.adapter.ts";
+import type { RedisPlace } from "../db/redis-place.port.ts";
 import type { LeaseQuota } from "./leased-limits.adapter.ts";
 
 /** Commands that take longer fail. */
@@ -29,10 +30,10 @@ export interface LeaseStore {
 
 /** Connects. If Redis does not respond in time, the first lease fails. */
 export async function connectLeaseStore(
-  url: string,
+  place: RedisPlace,
   { prefix }: { readonly prefix: string },
 ): Promise<LeaseStore> {
-  const redis = await promptConnection(url, ANSWER_WITHIN_MS);
+  const redis = await promptConnection(place, ANSWER_WITHIN_MS);
   return {
     lease: (windowMs) => async (bucket, wanted, max) => {
       const answer = await redis.eval(TAKE, 1, `${prefix}:limit:${bucket}`, wanted, max, windowMs);

@@ -1,4 +1,5 @@
 import { promptConnection } from "../db/connections.adapter.ts";
+import type { RedisPlace } from "../db/redis-place.port.ts";
 import { FormerPrimary } from "../db/server-replaced.port.ts";
 import { entryOf, legTag, readEntry, writeEntry } from "./journal-entry.ts";
 import { NonceTaken, type PaymentJournal } from "./payment-journal.port.ts";
@@ -53,11 +54,11 @@ return redis.call('hget', KEYS[2], '${MARK}')`;
  * @param identity of the database server that answered last, see `database_identity()`
  */
 export async function connectJournal(
-  url: string,
+  place: RedisPlace,
   prefix: string,
   identity: () => string | undefined,
 ): Promise<PaymentJournal & { close(): void }> {
-  const redis = await promptConnection(url, ANSWER_WITHIN_MS);
+  const redis = await promptConnection(place, ANSWER_WITHIN_MS);
   // Not below the prefix of the queues, which an operator may remove.
   const laneKey = (chainId: number, sender: string): string => `${prefix}-payments:${chainId}:${sender}`;
   const fenceKey = `${prefix}-payments:timelines`;

@@ -14,8 +14,8 @@ export async function startJournal({
   readonly servers: ServerWatch;
   readonly lifecycle: Lifecycle;
 }): Promise<PaymentJournal> {
-  const { url, queuePrefix } = config.redis;
-  const journal = await connectJournal(url.reveal(), queuePrefix, servers.identity);
+  const { place, keyPrefix } = config.redis;
+  const journal = await connectJournal(place, keyPrefix, servers.identity);
   lifecycle.add("payment journal", async () => journal.close());
   return journal;
 }

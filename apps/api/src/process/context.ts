@@ -14,6 +14,7 @@ import { createChainDirectory } from "../chains/directory.adapter.ts";
 import type { ObserveEndpoint } from "../chains/observe-endpoint.port.ts";
 import { connectNonEvmChains } from "../chains/non-evm-chains.wiring.ts";
 import { knownAccounts } from "../chains/signers.wiring.ts";
+import type { TimeSignatures } from "../chains/time-signatures.port.ts";
 import type { ApiConfig } from "../config/config.ts";
 import { connectDatabase, type Database } from "../db/db.wiring.ts";
 import { newJobs, type NewJobs } from "../db/new-jobs.ts";
@@ -37,6 +38,7 @@ import { endpointGauges } from "../telemetry/endpoint-gauges.ts";
 import { loggedEvents } from "../telemetry/logged-events.ts";
 import { priceAgeGauge } from "../telemetry/price-age-gauge.ts";
 import { rpcCallTimes } from "../telemetry/rpc-call-times.ts";
+import { signatureTimes } from "../telemetry/signature-times.ts";
 import { tracedEvents } from "../telemetry/traced-events.ts";
 import { postgresReads } from "./reads.postgres.ts";
 import { postgresUnitOfWork } from "./unit-of-work.postgres.ts";
@@ -48,6 +50,7 @@ export interface Context extends Services, Database {
   readonly registry: Registry;
   readonly lifecycle: Lifecycle;
   readonly observeEndpoint: ObserveEndpoint;
+  readonly timeSignatures: TimeSignatures;
   readonly evmChains: readonly EvmChain[];
   readonly nonEvmChains: readonly ConnectedNonEvmChain<OpenConnection>[];
   readonly nonceMappingAccess: NonceMappingAccess;
@@ -77,12 +80,23 @@ export async function createContext(
   const bare = loggedEvents(log, registry);
   const logged = traces === undefined ? bare : tracedEvents(bare, traces, clock);
   const observeEndpoint = rpcCallTimes(registry);
+  const timeSignatures = signatureTimes(registry);
 
   const database = await connectDatabase({ config, lifecycle });
   const { pool, sql } = database;
   const inbox = config.notices.channels.length === 0 ? undefined : alarmInbox(clock);
   const events = inbox === undefined ? logged : withStoredAlarms(logged, inbox, sql);
-  const process = { config, log, registry, lifecycle, clock, events, observeEndpoint, answersClients };
+  const process = {
+    config,
+    log,
+    registry,
+    lifecycle,
+    clock,
+    events,
+    observeEndpoint,
+    timeSignatures,
+    answersClients,
+  };
   const servers = watchServer();
   const relayed = newJobs();
 

@@ -9,6 +9,8 @@ export interface OracleEvents {
     readonly family: string;
     readonly outcome: "ok" | "nothing" | OracleErrorCode;
     readonly quorum?: Quorum | undefined;
+    /** Whether the caller asked for the signatures of peers too. */
+    readonly wantsPeers?: boolean;
     readonly error?: unknown;
   }): void;
   /** A warning about peers that the operator should see. */

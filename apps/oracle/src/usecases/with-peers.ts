@@ -56,8 +56,9 @@ export function withPeers<Request extends Options, Answer>(
             return started;
           }),
         );
+      const wantsPeers = request.requestPeerSignatures === true;
       const attested =
-        request.requestPeerSignatures === true && aggregation.peers.length > 0
+        wantsPeers && aggregation.peers.length > 0
           ? await together(path, request, caller, understood, attest, aggregation)
           : alone(understood, await attest(), policy);
       const isEmpty = understood.signsNothing(attested.answer);
@@ -67,7 +68,8 @@ export function withPeers<Request extends Options, Answer>(
           "quorum_not_reached",
           `${signers} of ${threshold} required signers signed`,
         );
-      events.attested({ route: path, family, outcome: isEmpty ? "nothing" : "ok", quorum: attested.quorum });
+      const outcome = isEmpty ? "nothing" : "ok";
+      events.attested({ route: path, family, outcome, quorum: attested.quorum, wantsPeers });
       return attested;
     } catch (error) {
       events.attested({ route: path, family, outcome: outcomeOf(error), error });

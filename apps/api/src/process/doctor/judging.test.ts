@@ -45,19 +45,17 @@ const postgres = (changed: Partial<PostgresFacts> = {}) =>
     40,
   );
 
+const healthyRedis: RedisFacts = {
+  version: "7.4.1",
+  evictionPolicy: "noeviction",
+  usedBytes: 10,
+  maxBytes: 0,
+  role: "master",
+  isCluster: false,
+  replicas: 1,
+};
 const redis = (changed: Partial<RedisFacts> = {}) =>
-  judgeRedis(
-    "redis:6379",
-    facts({
-      version: "7.4.1",
-      evictionPolicy: "noeviction",
-      usedBytes: 10,
-      maxBytes: 0,
-      role: "master",
-      isCluster: false,
-      ...changed,
-    }),
-  );
+  judgeRedis({ host: "redis:6379", gathered: facts({ ...healthyRedis, ...changed }) });
 
 const endpoint = (changed: Partial<EndpointFacts> = {}, host = "one.test"): Endpoint => ({
   host,
@@ -271,7 +269,13 @@ const faults: readonly (readonly [string, readonly Finding[], string, Finding["s
     "0008_policy",
   ],
   ["webhooks fail", postgres({ failingWebhooks: 3 }), "webhooks", "warning", "3 webhook endpoints"],
-  ["Redis is down", judgeRedis("redis", away), "redis.reachable", "problem", "ECONNREFUSED"],
+  [
+    "Redis is down",
+    judgeRedis({ host: "redis", gathered: away }),
+    "redis.reachable",
+    "problem",
+    "ECONNREFUSED",
+  ],
   ["Redis is too old", redis({ version: "6.2.14" }), "redis.version", "problem", "6.2.14"],
   ["Redis evicts keys", redis({ evictionPolicy: "allkeys-lru" }), "redis.eviction", "problem", "allkeys-lru"],
   ["Redis is almost full", redis({ usedBytes: 75, maxBytes: 100 }), "redis.memory", "warning", "75 %"],
@@ -591,7 +595,7 @@ test("judges no contract that is missing by its answers", () => {
 
 test("reads the answer of Redis and of Valkey", () => {
   const info =
-    "# Server\r\nredis_version:7.2.4\r\nserver_name:valkey\r\n# Memory\r\nused_memory:70\r\nmaxmemory:100\r\nmaxmemory_policy:volatile-lru\r\nrole:master\r\ncluster_enabled:0\r\n";
+    "# Server\r\nredis_version:7.2.4\r\nserver_name:valkey\r\n# Memory\r\nused_memory:70\r\nmaxmemory:100\r\nmaxmemory_policy:volatile-lru\r\nrole:master\r\nconnected_slaves:2\r\ncluster_enabled:0\r\n";
   expect(redisFactsOf(info)).toEqual({
     version: "7.2.4",
     evictionPolicy: "volatile-lru",
@@ -599,5 +603,6 @@ test("reads the answer of Redis and of Valkey", () => {
     maxBytes: 100,
     role: "master",
     isCluster: false,
+    replicas: 2,
   });
 });

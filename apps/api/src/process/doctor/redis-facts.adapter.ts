@@ -1,36 +1,107 @@
 import { Redis } from "ioredis";
+import type { ClusterPlace, RedisNode, RedisPlace, SentinelPlace } from "../../db/redis-place.port.ts";
 import type { ClockReading } from "./clock-check.ts";
-import { redisFactsOf, type RedisFacts } from "./redis-check.ts";
+import { redisFactsOf, type ClusterNodeFacts, type RedisFacts, type SentinelFacts } from "./redis-check.ts";
 
 const WITHIN_MS = 5_000;
 
+interface ServerFacts {
+  readonly facts: RedisFacts;
+  readonly clock: ClockReading;
+}
+
+/** A server, and how to sign in to it. */
+type Target = Pick<SentinelPlace, "login" | "isTls"> & { readonly at: RedisNode | string };
+
 /** Reads `INFO` and the time of a server. @throws when it does not answer or refuses the password */
-export async function readRedis(
-  url: string,
-): Promise<{ readonly facts: RedisFacts; readonly clock: ClockReading }> {
-  const redis = new Redis(url, {
+export async function readRedis(target: Target): Promise<ServerFacts> {
+  return await onServer(target, serverFacts);
+}
+
+/** The server at a URL as a target. */
+export function urlTarget({ url, login }: Extract<RedisPlace, { readonly kind: "url" }>): Target {
+  return { at: url.reveal(), login, isTls: false };
+}
+
+/** Asks a sentinel for the primary. @throws as readRedis */
+export async function readSentinel(
+  at: RedisNode,
+  { name, sentinelLogin, isTls }: SentinelPlace,
+): Promise<SentinelFacts> {
+  return await onServer({ at, login: sentinelLogin, isTls }, async (redis) => {
+    const primary = nodeOf(await redis.call("SENTINEL", "GET-MASTER-ADDR-BY-NAME", name));
+    if (primary === undefined) return { primary, quorumFault: undefined };
+    const quorumFault = await redis.call("SENTINEL", "CKQUORUM", name).then(
+      () => undefined,
+      (error: unknown) => (error instanceof Error ? error.message : String(error)),
+    );
+    return { primary, quorumFault };
+  });
+}
+
+/**
+ * Asks a node of a cluster about itself and for the node that has `key`. @throws as readRedis
+ */
+export async function readClusterNode(
+  at: RedisNode,
+  { login, isTls }: ClusterPlace,
+  key: string,
+): Promise<ClusterNodeFacts> {
+  return await onServer({ at, login, isTls }, async (redis) => {
+    const { isCluster } = redisFactsOf(await redis.info());
+    if (!isCluster) return { isCluster, state: "", owner: undefined };
+    const slot = Number(await redis.call("CLUSTER", "KEYSLOT", key));
+    const ranges = (await redis.call("CLUSTER", "SLOTS")) as readonly (readonly unknown[])[];
+    const range = ranges.find(([from, to]) => Number(from) <= slot && slot <= Number(to));
+    const state = /^cluster_state:(\w+)/m.exec(String(await redis.call("CLUSTER", "INFO")))?.[1];
+    const owner = nodeOf(range?.[2]);
+    // A node that does not know its own address leaves it empty.
+    return { isCluster, state: state ?? "", owner: owner?.host === "" ? { ...owner, host: at.host } : owner };
+  });
+}
+
+function nodeOf(answer: unknown): RedisNode | undefined {
+  if (!Array.isArray(answer)) return undefined;
+  return { host: String(answer[0] ?? ""), port: Number(answer[1]) };
+}
+
+async function serverFacts(redis: Redis): Promise<ServerFacts> {
+  const facts = redisFactsOf(await redis.info());
+  const startedAtMs = Date.now();
+  const [seconds, microseconds] = await redis.time();
+  return {
+    facts,
+    clock: {
+      theirsMs: Number(seconds) * 1000 + Number(microseconds) / 1000,
+      oursMs: (startedAtMs + Date.now()) / 2,
+    },
+  };
+}
+
+async function onServer<T>(
+  { at, login: { username, password }, isTls }: Target,
+  read: (redis: Redis) => Promise<T>,
+): Promise<T> {
+  const options = {
     lazyConnect: true,
     connectTimeout: WITHIN_MS,
     commandTimeout: WITHIN_MS,
     disconnectTimeout: 100,
     maxRetriesPerRequest: 0,
     retryStrategy: () => null,
-  });
+    // A sentinel answers no `INFO` as a server does.
+    enableReadyCheck: false,
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password: password.reveal() }),
+    ...(isTls && { tls: {} }),
+  };
+  const redis = typeof at === "string" ? new Redis(at, options) : new Redis({ ...options, ...at });
   // The calls throw less than this event says.
   let fault: Error | undefined;
   redis.on("error", (error: Error) => (fault ??= error));
   try {
     await redis.connect();
-    const facts = redisFactsOf(await redis.info());
-    const startedAtMs = Date.now();
-    const [seconds, microseconds] = await redis.time();
-    return {
-      facts,
-      clock: {
-        theirsMs: Number(seconds) * 1000 + Number(microseconds) / 1000,
-        oursMs: (startedAtMs + Date.now()) / 2,
-      },
-    };
+    return await read(redis);
   } catch (error) {
     throw fault ?? error;
   } finally {

@@ -8,6 +8,7 @@ import { judgeConfiguration } from "./configuration-check.ts";
 import { connects, placeOfUrl } from "./connects.adapter.ts";
 import { judgeContracts } from "./contracts-check.ts";
 import { chainReads, readAccounts, readContracts } from "./contracts-facts.adapter.ts";
+import { examineRedis } from "./examine-redis.ts";
 import { findingsOf, hostOf, type Finding } from "./finding.ts";
 import { factsOnly, gatherFacts, note, PART_WITHIN_MS } from "./gather.ts";
 import { judgeHub } from "./hub-check.ts";
@@ -19,8 +20,6 @@ import { judgePostgres } from "./postgres-check.ts";
 import { readPostgres } from "./postgres-facts.postgres.ts";
 import { judgePrices } from "./prices-check.ts";
 import { reasonOf } from "./reason.ts";
-import { judgeRedis } from "./redis-check.ts";
-import { readRedis } from "./redis-facts.adapter.ts";
 import type { Subjects } from "./subjects.ts";
 
 /** Collects the clocks of those that answer. */
@@ -57,13 +56,6 @@ async function examinePostgres(
     .flatMap((process) => Object.values(connectionsOf(process, database)))
     .reduce((sum, count) => sum + count, 0);
   return judgePostgres(hostOf(databaseUrl), factsOnly(gathered), needed);
-}
-
-async function examineRedis({ redisUrl }: Subjects, clocks: Clocks): Promise<readonly Finding[]> {
-  if (redisUrl === undefined) return [findingsOf("redis", "REDIS_URL").skipped("not configured")];
-  const gathered = await gatherFacts(() => readRedis(redisUrl));
-  note(clocks, "Redis", gathered);
-  return judgeRedis(hostOf(redisUrl), factsOnly(gathered));
 }
 
 async function examineChain(

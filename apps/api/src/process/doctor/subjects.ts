@@ -16,7 +16,9 @@ import { readOracleUrls, type OracleUrl } from "../../config/oracle-urls.ts";
 import { readSignerPlace, type SignerPlace } from "../../config/order-signing.ts";
 import { readOwnAccounts, type OwnAccounts } from "../../config/own-accounts.ts";
 import { priceConfig, type PriceConfig } from "../../config/prices.ts";
+import { readRedisPlace } from "../../config/redis-place.ts";
 import { locationSettings, settingGroups } from "../../config/settings.ts";
+import type { RedisPlace } from "../../db/redis-place.port.ts";
 import { readSettlementHub, type SettlementHub } from "../../config/settlement.ts";
 
 /** Whose environment is checked. */
@@ -30,7 +32,8 @@ export interface Subjects {
   readonly warnings: readonly string[];
   readonly databaseUrl: string | undefined;
   readonly poolSize: number;
-  readonly redisUrl: string | undefined;
+  readonly redis: RedisPlace | undefined;
+  readonly queuePrefix: string;
   readonly chains: readonly Chain[];
   readonly nonEvmChains: readonly NonEvmChainConfig[];
   readonly accounts: OwnAccounts | undefined;
@@ -67,7 +70,8 @@ export function readSubjects(checked: CheckedProcess, processEnv: Env): Subjects
     warnings: config?.warnings ?? [],
     databaseUrl: valid.storage.databaseUrl?.reveal(),
     poolSize: valid.storage.databasePoolSize ?? 16,
-    redisUrl: valid.storage.redisUrl?.reveal(),
+    redis: read(() => readRedisPlace(valid.storage, env)),
+    queuePrefix: valid.storage.queuePrefix ?? "causeway",
     chains: loaded?.chains ?? [],
     nonEvmChains: loaded?.nonEvmConfigs ?? [],
     accounts:

@@ -1,6 +1,7 @@
 import { signerHttp } from "@causeway/attest";
 import type { Lifecycle, Logger } from "@causeway/service-kit";
 import { openSigner } from "../../chains/signers.wiring.ts";
+import type { TimeSignatures } from "../../chains/time-signatures.port.ts";
 import type { ApiConfig } from "../../config/config.ts";
 import { keyOrderSigner } from "./key-order-signer.ts";
 import { orderSignerClient } from "./order-signer-client.adapter.ts";
@@ -13,6 +14,7 @@ interface Needs {
   readonly config: Pick<ApiConfig, "orderSigning" | "keyServices" | "accounts">;
   readonly log: Logger;
   readonly lifecycle: Lifecycle;
+  readonly timeSignatures: TimeSignatures;
 }
 
 /** The signer process, or the key that the API has. @throws StartProblem for a key of another account */
@@ -30,5 +32,10 @@ export async function openOrderSigner(needs: Needs): Promise<OrderSigner> {
         },
   );
   needs.lifecycle.add("order signer", () => http.close());
-  return orderSignerClient(http, accounts.solver, token?.reveal());
+  const client = orderSignerClient(http, accounts.solver, token?.reveal());
+  const timed = needs.timeSignatures(accounts.solver, "process");
+  return {
+    signOrder: (order) => timed(() => client.signOrder(order)),
+    signRequest: (layout, facts) => timed(() => client.signRequest(layout, facts)),
+  };
 }

@@ -16,7 +16,7 @@ export function countedEvents(log: Logger, registry: Registry): OracleEvents {
   });
   const shortfalls = new Counter({
     name: "oracle_quorum_shortfalls_total",
-    help: "Responses with fewer counted signers than the threshold",
+    help: "Responses with peer signatures that have fewer counted signers than the threshold",
     labelNames: ["route"],
     registers,
   });
@@ -56,10 +56,12 @@ export function countedEvents(log: Logger, registry: Registry): OracleEvents {
   let isHealthy = true;
 
   return {
-    attested({ route, family, outcome, quorum, error }) {
+    attested({ route, family, outcome, quorum, wantsPeers = false, error }) {
       attestations.inc({ route, family, outcome });
       if (quorum !== undefined) {
-        if (quorum.signers < quorum.threshold && outcome !== "nothing") shortfalls.inc({ route });
+        // A peer asks for this oracle's signature alone, which is never a quorum.
+        if (wantsPeers && quorum.signers < quorum.threshold && outcome !== "nothing")
+          shortfalls.inc({ route });
         if (quorum.local !== "ok") local.inc({ route, local: quorum.local });
         else local.inc({ route, local: "ok" });
       }

@@ -1,0 +1,118 @@
+import { ConfigError, setting } from "@causeway/config";
+import type { Env, SettingValues } from "@causeway/config";
+import type { RedisNode, RedisPlace } from "../db/redis-place.port.ts";
+
+const { flag, list, secret, secretUrl, text } = setting;
+
+const URL_FORM = "URL (redis://, rediss://)";
+
+/** Where Redis is. Exactly one of three settings names it. */
+export const redisSettings = {
+  redisUrl: secretUrl({
+    name: "REDIS_URL",
+    schemes: ["redis", "rediss"],
+    optional: true,
+    describe:
+      "Redis for the job queues, the rate limits and the journal of payments; required without `REDIS_SENTINELS` and `REDIS_CLUSTER`. It must run with `maxmemory-policy noeviction`. Losing its data alone is harmless; losing it together with the last commits of Postgres may hide payments (docs/operations/backups.md).",
+  }),
+  redisSentinels: list({
+    name: "REDIS_SENTINELS",
+    optional: true,
+    describe:
+      "Redis Sentinels as `host:port`, instead of `REDIS_URL`. They name the current primary (docs/operations/redis.md).",
+  }),
+  redisSentinelName: text({
+    name: "REDIS_SENTINEL_NAME",
+    optional: true,
+    describe: "Name by which the sentinels know the primary, such as `mymaster`.",
+  }),
+  redisCluster: list({
+    name: "REDIS_CLUSTER",
+    optional: true,
+    describe:
+      "Nodes of a Redis Cluster as `host:port`, instead of `REDIS_URL`. The others are found through them (docs/operations/redis.md).",
+  }),
+  redisUsername: secret({
+    name: "REDIS_USERNAME",
+    optional: true,
+    describe: "User name for Redis, unless `REDIS_URL` has one. Unset: the default user.",
+  }),
+  redisPassword: secret({
+    name: "REDIS_PASSWORD",
+    optional: true,
+    describe: "Password for Redis, unless `REDIS_URL` has one.",
+  }),
+  redisSentinelUsername: secret({
+    name: "REDIS_SENTINEL_USERNAME",
+    optional: true,
+    describe: "User name for the sentinels.",
+  }),
+  redisSentinelPassword: secret({
+    name: "REDIS_SENTINEL_PASSWORD",
+    optional: true,
+    describe: "Password for the sentinels. Unset: they are asked without one.",
+  }),
+  redisTls: flag({
+    name: "REDIS_TLS",
+    default: false,
+    describe:
+      "Whether sentinels, the primary and cluster nodes are reached over TLS. For `REDIS_URL`, use `rediss://`.",
+  }),
+};
+
+type RedisSettings = Partial<SettingValues<typeof redisSettings>>;
+
+/**
+ * The Redis that the settings name.
+ * @param env tells a setting that is missing from an invalid one, which was reported already
+ * @throws ConfigError with all problems; none contains a secret
+ */
+export function readRedisPlace(settings: RedisSettings, env: Env): RedisPlace {
+  const isGiven = (name: string): boolean =>
+    [name, `${name}_FILE`].some((one) => (env[one] ?? "").trim() !== "");
+  const given = ["REDIS_URL", "REDIS_SENTINELS", "REDIS_CLUSTER"].filter(isGiven);
+  const problems: string[] = [];
+  if (given.length === 0)
+    problems.push(`REDIS_URL is required: ${URL_FORM}, secret; or set REDIS_SENTINELS or REDIS_CLUSTER`);
+  if (given.length > 1) problems.push(`${given.join(" and ")} are both set; keep one`);
+  if (given.includes("REDIS_SENTINELS") !== isGiven("REDIS_SENTINEL_NAME"))
+    problems.push("REDIS_SENTINELS and REDIS_SENTINEL_NAME must be set together");
+  if (settings.redisTls === true && given.includes("REDIS_URL"))
+    problems.push("REDIS_TLS has no effect on REDIS_URL; use rediss:// there, and unset REDIS_TLS");
+  const sentinels = nodesOf("REDIS_SENTINELS", settings.redisSentinels, problems);
+  const nodes = nodesOf("REDIS_CLUSTER", settings.redisCluster, problems);
+  if (problems.length > 0) throw new ConfigError(problems);
+
+  const login = { username: settings.redisUsername?.reveal(), password: settings.redisPassword };
+  const isTls = settings.redisTls === true;
+  if (nodes !== undefined) return { kind: "cluster", nodes, login, isTls };
+  if (sentinels !== undefined && settings.redisSentinelName !== undefined)
+    return {
+      kind: "sentinel",
+      sentinels,
+      name: settings.redisSentinelName,
+      login,
+      sentinelLogin: {
+        username: settings.redisSentinelUsername?.reveal(),
+        password: settings.redisSentinelPassword,
+      },
+      isTls,
+    };
+  if (settings.redisUrl !== undefined) return { kind: "url", url: settings.redisUrl, login };
+  // Given, but invalid.
+  throw new ConfigError([]);
+}
+
+function nodesOf(
+  name: string,
+  entries: readonly string[] | undefined,
+  problems: string[],
+): readonly RedisNode[] | undefined {
+  return entries?.flatMap((entry, at) => {
+    const [, host, port] = /^(\[[\da-f:]+\]|[\w.-]+):(\d{1,5})$/i.exec(entry) ?? [];
+    if (host !== undefined && Number(port) >= 1 && Number(port) <= 65_535)
+      return [{ host: host.replaceAll(/[[\]]/g, ""), port: Number(port) }];
+    problems.push(`${name} entry ${at + 1} must be host:port, such as redis-1:6379`);
+    return [];
+  });
+}

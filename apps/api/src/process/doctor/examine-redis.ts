@@ -1,0 +1,59 @@
+import { keyPrefix } from "../../db/redis-place.ts";
+import type { RedisNode } from "../../db/redis-place.port.ts";
+import type { NamedReading } from "./clock-check.ts";
+import { findingsOf, hostOf, type Finding } from "./finding.ts";
+import { factsOnly, gatherFacts, note } from "./gather.ts";
+import { hostAndPort, judgeClusterNodes, judgeRedis, judgeSentinels, type Asked } from "./redis-check.ts";
+import { readClusterNode, readRedis, readSentinel, urlTarget } from "./redis-facts.adapter.ts";
+import type { Subjects } from "./subjects.ts";
+
+/** Checks the sentinels or the nodes of the cluster, then the server that has the keys. */
+export async function examineRedis(
+  { redis: place, queuePrefix }: Pick<Subjects, "redis" | "queuePrefix">,
+  clocks: NamedReading[],
+): Promise<readonly Finding[]> {
+  if (place === undefined) return [findingsOf("redis", "REDIS_URL").skipped("not configured")];
+  const judgeServer = async (host: string, target: Parameters<typeof readRedis>[0]) => {
+    const gathered = await gatherFacts(() => readRedis(target));
+    note(clocks, "Redis", gathered);
+    return judgeRedis({ host, gathered: factsOnly(gathered) }, place.kind);
+  };
+  if (place.kind === "url") return await judgeServer(hostOf(place.url.reveal()), urlTarget(place));
+
+  if (place.kind === "sentinel") {
+    const sentinels = await askAll(place.sentinels, (at) => readSentinel(at, place));
+    const findings = judgeSentinels(place.name, sentinels);
+    const primary = firstOf(sentinels, ({ primary: found }) => found);
+    if (primary === undefined)
+      return [...findings, findingsOf("redis.reachable", place.name).skipped(UNKNOWN)];
+    return [...findings, ...(await judgeServer(hostAndPort(primary), { ...place, at: primary }))];
+  }
+  const nodes = await askAll(place.nodes, (at) => readClusterNode(at, place, keyPrefix(place, queuePrefix)));
+  const findings = judgeClusterNodes(nodes);
+  const owner = firstOf(nodes, (facts) => facts.owner);
+  if (owner === undefined) return [...findings, findingsOf("redis.reachable", "cluster").skipped(UNKNOWN)];
+  return [...findings, ...(await judgeServer(hostAndPort(owner), { ...place, at: owner }))];
+}
+
+const UNKNOWN = "unknown which server has the keys";
+
+async function askAll<T>(
+  nodes: readonly RedisNode[],
+  ask: (node: RedisNode) => Promise<T>,
+): Promise<readonly Asked<T>[]> {
+  return await Promise.all(
+    nodes.map(async (node) => ({
+      host: hostAndPort(node),
+      gathered: await gatherFacts(() => ask(node)),
+    })),
+  );
+}
+
+function firstOf<T>(
+  asked: readonly Asked<T>[],
+  nodeIn: (facts: T) => RedisNode | undefined,
+): RedisNode | undefined {
+  return asked.flatMap(({ gathered }) =>
+    gathered.kind === "facts" ? (nodeIn(gathered.facts) ?? []) : [],
+  )[0];
+}

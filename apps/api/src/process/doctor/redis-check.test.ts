@@ -1,0 +1,80 @@
+import { expect, test } from "vitest";
+import {
+  judgeClusterNodes,
+  judgeRedis,
+  judgeSentinels,
+  type Asked,
+  type SentinelFacts,
+} from "./redis-check.ts";
+
+const node = { host: "redis-1", port: 6379 };
+const away = { kind: "unreachable", reason: "ECONNREFUSED" } as const;
+const sentinel = (host: string, changed: Partial<SentinelFacts> = {}): Asked<SentinelFacts> => ({
+  host,
+  gathered: { kind: "facts", facts: { primary: node, quorumFault: undefined, ...changed } },
+});
+const cluster = (isCluster: boolean, state: string, owner = { ...node, host: "fd00::1" }) =>
+  judgeClusterNodes([{ host: "a", gathered: { kind: "facts", facts: { isCluster, state, owner } } }]);
+const server = {
+  version: "8.0.2",
+  evictionPolicy: "noeviction",
+  usedBytes: 1,
+  maxBytes: 0,
+  role: "master",
+  isCluster: true,
+  replicas: 1,
+};
+const owner = (changed: Partial<typeof server>, kind: "sentinel" | "cluster" = "cluster") =>
+  judgeRedis({ host: "a", gathered: { kind: "facts", facts: { ...server, ...changed } } }, kind);
+
+test.each([
+  ["sentinels that agree", judgeSentinels("mymaster", [sentinel("a"), sentinel("b")])],
+  ["a cluster that serves all keys", cluster(true, "ok")],
+  ["the server that has the keys", owner({})],
+])("finds nothing wrong with %s", (_name, findings) => {
+  expect(findings.filter(({ state }) => state !== "ok")).toEqual([]);
+});
+
+test.each([
+  [
+    "a sentinel is down",
+    judgeSentinels("mymaster", [sentinel("a"), { host: "b", gathered: away }]),
+    "redis.sentinel b problem",
+    "ECONNREFUSED",
+  ],
+  [
+    "a sentinel does not know the name",
+    judgeSentinels("mymaster", [sentinel("a", { primary: undefined })]),
+    "redis.sentinel a problem",
+    "no primary named mymaster",
+  ],
+  [
+    "too few sentinels for a failover",
+    judgeSentinels("mymaster", [sentinel("a", { quorumFault: "NOQUORUM 1 usable Sentinels" })]),
+    "redis.sentinel a problem",
+    "NOQUORUM",
+  ],
+  [
+    "sentinels name different primaries",
+    judgeSentinels("mymaster", [sentinel("a"), sentinel("b", { primary: { host: "redis-2", port: 6379 } })]),
+    "redis.sentinels mymaster problem",
+    "redis-1:6379, redis-2:6379",
+  ],
+  [
+    "a node of the cluster is down",
+    judgeClusterNodes([{ host: "a", gathered: away }]),
+    "redis.node a problem",
+    "ECONNREFUSED",
+  ],
+  ["a node is no part of a cluster", cluster(false, ""), "redis.node a problem", "cluster mode is off"],
+  ["slots are not served", cluster(true, "fail"), "redis.node a problem", "is fail"],
+  ["the primary has no replica", owner({ replicas: 0 }), "redis.replicas a warning", "no replica"],
+  ["a sentinel names a cluster node", owner({}, "sentinel"), "redis.cluster a problem", "cluster mode"],
+] as const)("reports that %s", (_name, findings, expected, found) => {
+  const [fault, ...others] = findings.filter(({ state }) => state !== "ok");
+  expect(`${fault?.check} ${fault?.subject} ${fault?.state}`).toBe(expected);
+  expect(fault?.found).toContain(found);
+  expect(fault?.why).toBeTruthy();
+  expect(fault?.remedy).toBeTruthy();
+  expect(others).toEqual([]);
+});

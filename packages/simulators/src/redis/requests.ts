@@ -1,0 +1,51 @@
+/** The arguments of one command. */
+export type Arguments = readonly Buffer[];
+
+/**
+ * Reads commands from the bytes of a client, which may end anywhere. Clients send arrays of bulk strings;
+ * anything else is a mistake of the test.
+ */
+export function requestReader(onCommand: (args: Arguments) => void): (chunk: Buffer) => void {
+  let pending = Buffer.alloc(0);
+  return (chunk) => {
+    pending = Buffer.concat([pending, chunk]);
+    for (;;) {
+      const read = readRequest(pending);
+      if (read === undefined) return;
+      pending = pending.subarray(read.end);
+      onCommand(read.args);
+    }
+  };
+}
+
+function readRequest(bytes: Buffer): { readonly args: Arguments; readonly end: number } | undefined {
+  let at = 0;
+  const lineOf = (kind: string): number | undefined => {
+    const end = bytes.indexOf("\r\n", at);
+    if (end < 0) return undefined;
+    if (bytes.toString("latin1", at, at + 1) !== kind) throw new TypeError("not a command of Redis");
+    const value = Number(bytes.toString("latin1", at + 1, end));
+    at = end + 2;
+    return value;
+  };
+  const count = lineOf("*");
+  if (count === undefined) return undefined;
+  const args: Buffer[] = [];
+  while (args.length < count) {
+    const length = lineOf("$");
+    if (length === undefined || bytes.length < at + length + 2) return undefined;
+    args.push(bytes.subarray(at, at + length));
+    at += length + 2;
+  }
+  return { args, end: at };
+}
+
+/** A command as clients send it. */
+export function writeRequest(args: readonly (Buffer | string)[]): Buffer {
+  return Buffer.concat([Buffer.from(`*${args.length}\r\n`), ...args.map(bulk)]);
+}
+
+export function bulk(value: Buffer | string): Buffer {
+  const bytes = Buffer.from(value);
+  return Buffer.concat([Buffer.from(`$${bytes.length}\r\n`), bytes, Buffer.from("\r\n")]);
+}

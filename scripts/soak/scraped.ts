@@ -1,0 +1,46 @@
+import type { Series } from "../eyes/promql-evaluate.ts";
+
+/** One line of a page of metrics. */
+export interface ScrapedSample {
+  readonly metric: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/** Reads the text format of Prometheus. Lines that are no sample are ignored. */
+export function samplesIn(page: string): readonly ScrapedSample[] {
+  return page.split("\n").flatMap((line) => {
+    const [, metric, labels = "", value] =
+      /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)(?: -?\d+)?$/.exec(line) ?? [];
+    if (metric === undefined || value === undefined) return [];
+    const pairs = [...labels.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, name = "", text = ""]) => [
+      name,
+      text.replaceAll(/\\(.)/g, (_, escaped: string) => (escaped === "n" ? "\n" : escaped)),
+    ]);
+    return [{ metric, labels: Object.fromEntries(pairs) as Record<string, string>, value: Number(value) }];
+  });
+}
+
+/** Collects samples of several scrapes into series. */
+export function seriesOfScrapes(): {
+  add(scrape: number, samples: readonly ScrapedSample[]): void;
+  all(): readonly Series[];
+} {
+  const known = new Map<string, Series & { readonly values: (number | undefined)[] }>();
+  return {
+    add(scrape, samples) {
+      for (const { metric, labels, value } of samples) {
+        const key = `${metric} ${JSON.stringify(Object.entries(labels).toSorted(([a], [b]) => (a < b ? -1 : 1)))}`;
+        let one = known.get(key);
+        if (one === undefined) {
+          one = { metric, labels, values: [] };
+          known.set(key, one);
+        }
+        // A scrape without the series leaves a gap.
+        while (one.values.length < scrape) one.values.push(undefined);
+        one.values[scrape] = value;
+      }
+    },
+    all: () => [...known.values()],
+  };
+}

@@ -1,0 +1,37 @@
+import { expect, test } from "vitest";
+import { during, healthy, SCRAPES } from "../eyes/rehearsals.ts";
+import { samplesIn, seriesOfScrapes } from "./scraped.ts";
+import { judgeRules } from "./watch-rules.ts";
+
+test("reads samples with escaped labels and ignores everything else", () => {
+  const page = `# TYPE a counter\na 1\nb_bucket{le="+Inf",text="x\\"y, z=\\\\"} 2.5e3\nnot a sample\n`;
+  expect(samplesIn(page)).toEqual([
+    { metric: "a", labels: {}, value: 1 },
+    { metric: "b_bucket", labels: { le: "+Inf", text: `x"y, z=\\` }, value: 2_500 },
+  ]);
+});
+
+test("a series that is missing from a scrape has a gap there", () => {
+  const { add, all } = seriesOfScrapes();
+  const sample = (value: number) => [{ metric: "a", labels: { b: "c" }, value }];
+  add(0, sample(1));
+  add(2, sample(3));
+  expect(all()).toEqual([{ metric: "a", labels: { b: "c" }, values: [1, undefined, 3] }]);
+});
+
+test("a healthy system causes no problem, and an alert that fires is one", () => {
+  expect(judgeRules(healthy, SCRAPES, 15).problems).toEqual([]);
+  const { problems } = judgeRules(during("CausewayOutboxGrowing"), SCRAPES, 15);
+  expect(problems).toEqual([expect.stringMatching(/^the alert CausewayOutboxGrowing fired after \d+ s/)]);
+});
+
+test("names an alert that was pending", () => {
+  const brief = during("CausewayOutboxGrowing").map((one) =>
+    one.metric === "causeway_outbox_oldest_seconds"
+      ? { ...one, values: one.values.map((_, at) => (at === 70 ? 600 : 0)) }
+      : one,
+  );
+  const { problems, remarks } = judgeRules(brief, SCRAPES, 15);
+  expect(problems).toEqual([]);
+  expect(remarks).toContainEqual("CausewayOutboxGrowing was pending after 1050 s but did not fire: {}");
+});

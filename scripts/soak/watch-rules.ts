@@ -1,0 +1,107 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { System } from "@causeway/localnet";
+import { oracleRules } from "../eyes/oracle-rules.ts";
+import type { Series } from "../eyes/promql-evaluate.ts";
+import { metricsIn, parseExpression } from "../eyes/promql-parse.ts";
+import { alertCourse } from "../eyes/rehearse.ts";
+import { serviceRules } from "../eyes/service-rules.ts";
+import { samplesIn, seriesOfScrapes } from "./scraped.ts";
+
+/** Shorter than in production, so that a condition of a few seconds is not missed. */
+const EVERY_SECONDS = 5;
+
+const rules = [...serviceRules, ...oracleRules].flatMap((group) => group.rules);
+const shown = new Set(rules.flatMap(({ expression }) => metricsIn(parseExpression(expression))));
+
+/** What the rules of Prometheus would have reported. */
+export interface RulesReport {
+  readonly remarks: readonly string[];
+  /** One for each alert that fired. */
+  readonly problems: readonly string[];
+  /** Whether an alert would fire if what it saw last went on. */
+  readonly isPending: boolean;
+}
+
+/** Longer than the longest window and delay of a rule together. */
+const DECIDED_WITHIN_MS = 16 * 60_000;
+
+/** Scrapes every process of a system until it is stopped, and judges the series by the alert rules. */
+export function watchRules(
+  system: Pick<System, "apis" | "workers" | "oracles" | "endpoints">,
+  metricsToken: string,
+): { stop(signal: AbortSignal): Promise<RulesReport> } {
+  const bearer = { authorization: `Bearer ${metricsToken}` };
+  const targets = [
+    ...system.apis.map(({ url, name }) => ({ job: "causeway-api", url, name, headers: bearer })),
+    ...system.workers.map(({ url, name }) => ({ job: "causeway-worker", url, name, headers: bearer })),
+    ...system.endpoints.oracles.map(({ url, apiKey }, at) => ({
+      job: "causeway-oracle",
+      url,
+      name: `oracle-${at}`,
+      headers: { "x-api-key": apiKey },
+    })),
+  ];
+  const collected = seriesOfScrapes();
+  const stopped = new AbortController();
+  let scrapes = 0;
+  const loop = (async () => {
+    while (!stopped.signal.aborted) {
+      const pause = sleep(EVERY_SECONDS * 1_000, undefined, { signal: stopped.signal }).catch(
+        () => undefined,
+      );
+      const pages = await Promise.all(
+        targets.map(async ({ job, url, name: instance, headers }) => {
+          const page = await fetch(`${url}/metrics`, { headers, signal: AbortSignal.timeout(4_000) }).then(
+            async (answer) => (answer.ok ? await answer.text() : undefined),
+            () => undefined,
+          );
+          const labels = { job, instance };
+          const samples = samplesIn(page ?? "").filter(({ metric }) => shown.has(metric));
+          return [
+            { metric: "up", labels, value: page === undefined ? 0 : 1 },
+            ...samples.map((one) => ({ ...one, labels: { ...one.labels, ...labels } })),
+          ];
+        }),
+      );
+      collected.add(scrapes, pages.flat());
+      scrapes += 1;
+      await pause;
+    }
+  })();
+  return {
+    /** Goes on while an alert is pending: the end of a run must not hide it. */
+    async stop(signal) {
+      const untilMs = performance.now() + DECIDED_WITHIN_MS;
+      for (;;) {
+        const report = judgeRules(collected.all(), scrapes, EVERY_SECONDS);
+        const isDecided = report.problems.length > 0 || !report.isPending;
+        if (isDecided || signal.aborted || performance.now() > untilMs) {
+          stopped.abort();
+          await loop;
+          return report;
+        }
+        await sleep(EVERY_SECONDS * 1_000, undefined, { signal }).catch(() => undefined);
+      }
+    },
+  };
+}
+
+/** Judges collected series. */
+export function judgeRules(series: readonly Series[], scrapes: number, stepSeconds: number): RulesReport {
+  const courses = rules.map((rule) => ({ rule, ...alertCourse(rule, series, scrapes, stepSeconds) }));
+  const at = (scrape: number): string => `after ${scrape * stepSeconds} s`;
+  return {
+    remarks: [
+      `${rules.length} alert rules watched ${series.length} series over ${scrapes} scrapes`,
+      ...courses.flatMap(({ rule, pendingAt, firingAt, labels }) =>
+        pendingAt !== undefined && firingAt === undefined
+          ? [`${rule.name} was pending ${at(pendingAt)} but did not fire: ${labels ?? ""}`]
+          : [],
+      ),
+    ],
+    isPending: courses.some(({ isPending }) => isPending),
+    problems: courses.flatMap(({ rule, firingAt, labels }) =>
+      firingAt === undefined ? [] : [`the alert ${rule.name} fired ${at(firingAt)}: ${labels ?? ""}`],
+    ),
+  };
+}
