@@ -16,7 +16,7 @@ import {
   priceCap,
 } from "../payments/index.ts";
 import { doubtOf, gasOf, pricingOf, type RoutePricing } from "../markets/index.ts";
-import { canFastFill } from "../quotes/index.ts";
+import { fastFillObstacle } from "../quotes/index.ts";
 
 type Needs = Pick<Services, "clock" | "chains" | "prices" | "quotePolicy" | "enginePolicy" | "appBalance">;
 
@@ -61,8 +61,9 @@ export async function priceFastFill(
     );
   const from = endOf(services.chains, terms.origin.chainId);
   const to = endOf(services.chains, terms.destination.chainId);
-  if (from !== undefined && to !== undefined && !canFastFill(from, to))
-    throw refusal("slowChain", requestId, "Requests from or to non-EVM chains cannot be fast filled");
+  const obstacle = from === undefined || to === undefined ? undefined : fastFillObstacle(from, to);
+  if (obstacle !== undefined)
+    throw refusal("slowChain", requestId, `The request cannot be fast filled: ${obstacle}`);
   const origin = services.chains.get(terms.origin.chainId);
   const destination = services.chains.get(terms.destination.chainId);
   const originCurrency = services.chains.currency(terms.origin.chainId, terms.origin.currency);

@@ -24,7 +24,7 @@ import { readFeeOptions } from "./routing/fee-options.ts";
 import { refuseUncollectable } from "./routing/refuse-uncollectable.ts";
 import { readSwapChoice } from "./routing/swap-choice.ts";
 import { refuseUntraceable } from "./routing/untraceable.ts";
-import { noSends, refuseIncapable } from "./sides/capabilities.ts";
+import { needs, noSends, refuseIncapable } from "./sides/capabilities.ts";
 import { sideOf } from "./sides/side-of.ts";
 import type { Side } from "./sides/side.ts";
 
@@ -178,12 +178,16 @@ function readPlain(services: QuestionServices, ends: Ends, input: QuoteInput): P
   };
 }
 
+/** The needs of a swap to or from a currency that the solver does not hold. */
+const swapNeeds = { originCurrency: needs.swapBefore, destinationCurrency: needs.swapAfter } as const;
+type CurrencyField = keyof typeof swapNeeds;
+
 function currencyOf(
   { chains, market }: QuestionServices,
   { chain }: RequestEnd,
   side: Side,
   input: QuoteInput,
-  field: "originCurrency" | "destinationCurrency",
+  field: CurrencyField,
 ): Currency {
   const address = parseCurrency(chain, input[field]);
   const known = address === undefined ? undefined : chains.currency(chain.id, address);
@@ -195,22 +199,36 @@ function currencyOf(
   }
   throw refusal(
     field === "originCurrency" ? "INVALID_INPUT_CURRENCY" : "INVALID_OUTPUT_CURRENCY",
-    `Invalid input or output currency: ${field} ${invalidity(side, chain, address)}`,
+    `Invalid input or output currency: ${field} ${invalidity(side, chain, address, field)}`,
     field,
   );
 }
 
-function invalidity({ evm }: Side, { displayName }: RequestEnd["chain"], address: Hex | undefined): string {
-  if (evm === undefined) return `must be the address of a currency that GET /chains lists for ${displayName}`;
+function invalidity(
+  { can }: Side,
+  { displayName }: RequestEnd["chain"],
+  address: Hex | undefined,
+  field: CurrencyField,
+): string {
+  if (!can[swapNeeds[field].capability])
+    return `must be the address of a currency that GET /chains lists for ${displayName}: ${swapNeeds[field].why}`;
   return address === undefined
     ? "must be a token address, not a symbol or name; find it with GET /currencies/v2"
     : `${address} is not a token contract on ${displayName}`;
 }
 
 /** What the solver does not hold must be swapped on its own chain. */
-function refuseUnreachable({ chain }: RequestEnd, { can }: Side, currency: Currency, field: string): void {
-  const isSwapped = can.swaps && chain.liquidity !== undefined;
-  if (!currency.supportsBridging && !isSwapped) throw notBridgeable(currency, chain, field);
+function refuseUnreachable(
+  { chain }: RequestEnd,
+  { can }: Side,
+  currency: Currency,
+  field: CurrencyField,
+): void {
+  if (currency.supportsBridging) return;
+  const { capability, why } = swapNeeds[field];
+  const swaps = can[capability];
+  if (!swaps || chain.liquidity === undefined)
+    throw notBridgeable(currency, chain, field, swaps ? undefined : why);
 }
 
 /**

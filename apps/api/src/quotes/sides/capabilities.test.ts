@@ -18,6 +18,7 @@ const someCapabilities: fc.Arbitrary<Capabilities> = fc
 
 /** Each option, as a quote asks for it. */
 const asking: Partial<QuoteInput> = {
+  fixedRate: "1:1",
   useDepositAddress: true,
   usePermit: true,
   originGasOverhead: "80000",

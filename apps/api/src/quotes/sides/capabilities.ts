@@ -1,4 +1,4 @@
-import type { ErrorCode } from "@causeway/domain";
+import type { ErrorCode, NonEvmVmType } from "@causeway/domain";
 import { ServiceError } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
 
@@ -14,6 +14,8 @@ export interface Capabilities {
   readonly calls: boolean;
   readonly gasTopups: boolean;
   readonly fastFills: boolean;
+  /** Stablecoins are held there. */
+  readonly stablecoins: boolean;
 }
 
 /** What EVM chains can do. */
@@ -26,6 +28,7 @@ export const EVM_CAPABILITIES: Capabilities = {
   calls: true,
   gasTopups: true,
   fastFills: true,
+  stablecoins: true,
 };
 
 /** What chains can do whose deposits and payments are plain transfers. */
@@ -38,10 +41,23 @@ export const TRANSFER_CAPABILITIES: Capabilities = {
   calls: false,
   gasTopups: false,
   fastFills: false,
+  stablecoins: true,
 };
 
 /** What Bitcoin can do: keys derived from one key give every order an address. */
-export const BITCOIN_CAPABILITIES: Capabilities = { ...TRANSFER_CAPABILITIES, depositAddresses: true };
+const BITCOIN_CAPABILITIES: Capabilities = {
+  ...TRANSFER_CAPABILITIES,
+  depositAddresses: true,
+  stablecoins: false,
+};
+
+/** What each kind of chain can do. */
+export const CAPABILITIES: Readonly<Record<"evm" | NonEvmVmType, Capabilities>> = {
+  evm: EVM_CAPABILITIES,
+  svm: TRANSFER_CAPABILITIES,
+  bvm: BITCOIN_CAPABILITIES,
+  hypevm: TRANSFER_CAPABILITIES,
+};
 
 /** One end of a route. */
 interface RouteEnd {
@@ -71,6 +87,7 @@ export interface Need {
 }
 
 type Feature =
+  | "fixedRate"
   | "swapBefore"
   | "swapAfter"
   | "depositAddress"
@@ -85,6 +102,16 @@ type Feature =
  * them.
  */
 export const needs: Readonly<Record<Feature, Need>> = {
+  fixedRate: {
+    capability: "stablecoins",
+    end: "both",
+    why: "a fixed rate needs stablecoins on both chains",
+    option: {
+      field: "fixedRate",
+      code: "UNSUPPORTED_ROUTE",
+      asked: ({ fixedRate }) => fixedRate !== undefined,
+    },
+  },
   swapBefore: { capability: "swaps", end: "origin", why: "only EVM chains have pools" },
   swapAfter: { capability: "swaps", end: "destination", why: "only EVM chains have pools" },
   depositAddress: {
