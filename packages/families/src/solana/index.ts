@@ -10,6 +10,7 @@ export {
   type SignatureStatus,
   type ReportedTransaction,
 } from "./answers.ts";
+export * from "./deposit-addresses.ts";
 export * from "./depository-instructions.ts";
 export { depositsIn, tokenAccountsWanted, vaultKey } from "./deposits.ts";
 export * from "./derived-addresses.ts";
