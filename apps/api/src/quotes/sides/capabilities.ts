@@ -40,8 +40,8 @@ export const TRANSFER_CAPABILITIES: Capabilities = {
   fastFills: false,
 };
 
-/** What Bitcoin can do: keys derived from one key give every order an address. */
-export const BITCOIN_CAPABILITIES: Capabilities = { ...TRANSFER_CAPABILITIES, depositAddresses: true };
+/** What Solana and Bitcoin can do: a program, or keys derived from one key, give every order an address. */
+export const ADDRESS_CAPABILITIES: Capabilities = { ...TRANSFER_CAPABILITIES, depositAddresses: true };
 
 /** One end of a route. */
 interface RouteEnd {
@@ -90,7 +90,7 @@ export const needs: Readonly<Record<Feature, Need>> = {
   depositAddress: {
     capability: "depositAddresses",
     end: "origin",
-    why: "deposit addresses exist on EVM chains and Bitcoin only",
+    why: "deposit addresses exist on EVM chains, Solana and Bitcoin only",
     option: {
       field: "useDepositAddress",
       code: "UNSUPPORTED_EXECUTION_TYPE",

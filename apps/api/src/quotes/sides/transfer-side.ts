@@ -2,7 +2,7 @@ import { raisedByBps } from "@causeway/domain";
 import type { NonEvmVmType } from "@causeway/domain";
 import type { ConnectedNonEvmChain } from "../../chains/chains.port.ts";
 import { transferSweepCost } from "../../deposits/index.ts";
-import { BITCOIN_CAPABILITIES, TRANSFER_CAPABILITIES } from "./capabilities.ts";
+import { ADDRESS_CAPABILITIES, TRANSFER_CAPABILITIES } from "./capabilities.ts";
 import type { Side } from "./side.ts";
 import { paymentFrom, withdrawalFrom } from "./transfer-steps.ts";
 
@@ -38,13 +38,14 @@ export function transferSide(end: ConnectedNonEvmChain): Side {
   const families: Readonly<Record<NonEvmVmType, OfFamily>> = {
     svm: {
       ...byPayment,
+      can: ADDRESS_CAPABILITIES,
       // Of a new token account, which its owner may close.
       isCostRent: ({ address }) => address !== chain.native.address,
       confirmations: () => SOLANA_FINAL_BLOCKS,
     },
     bvm: {
       ...byPayment,
-      can: BITCOIN_CAPABILITIES,
+      can: ADDRESS_CAPABILITIES,
       minPayment: BITCOIN_DUST,
       confirmations: () => chain.confirmations,
     },
@@ -69,9 +70,10 @@ export function transferSide(end: ConnectedNonEvmChain): Side {
     runsRecipientCode: false,
     refusalOf: (payment) => connection.refusalOf(payment),
     traps: () => [chain.depository, connection.solver],
-    ...(addresses !== undefined && { depositAddressOf: ({ id }) => addresses.addressOf(id) }),
-    holdsAddressKeys: true,
-    sweepGas: () => transferSweepCost(pulse.paymentCost(chain.native.address)),
+    ...(addresses !== undefined && { depositAddressOf: (key) => addresses.addressOf(key) }),
+    ...(addresses?.refusalOf !== undefined && { addressRefusalOf: addresses.refusalOf }),
+    hidesPayers: true,
+    sweepGas: () => transferSweepCost(end),
     originCost: (units) => raisedByBps(units, chain.fees.gasMarginBps),
     refundCost: ({ refundGasMarginBps }, { address }, { payment, depositGas }) =>
       raisedByBps((payment ?? pulse.paymentCost(address)) + depositGas, refundGasMarginBps),
