@@ -1,7 +1,7 @@
 import { connectSolana, associatedTokenAddress } from "@causeway/chains/solana";
 import { connectNonEvmUsers } from "@causeway/chains";
-import { encodeAddress, formatAddress, nativeCurrency, parseAccount } from "@causeway/domain";
 import type { Currency, Hex, NonEvmChain, RequestId } from "@causeway/domain";
+import { encodeAddress, formatAddress, nativeCurrency, parseAccount } from "@causeway/families";
 import {
   depositAddressProgram,
   LOCAL_DEPOSIT_ADDRESSES,

@@ -9,12 +9,12 @@ import {
   sweepNativeInstruction,
   sweepTokenInstruction,
 } from "@causeway/chains/solana";
+import type { Hex32 } from "@causeway/domain";
 import {
   encodeSolanaTransferRequest,
   solanaTransferRequestId,
-  type Hex32,
   type SolanaTransferRequest,
-} from "@causeway/domain";
+} from "@causeway/families/solana";
 import { repositoryRoot } from "@causeway/testkit";
 import {
   askNode,

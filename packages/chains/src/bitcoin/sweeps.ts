@@ -1,12 +1,11 @@
+import type { Hex, Hex32 } from "@causeway/domain";
+import { encodeAddress, inconsistent, nativeCurrency, RpcFault } from "@causeway/families";
 import {
-  encodeAddress,
-  nativeCurrency,
-  type BitcoinAttestationFacts,
-  type Hex,
-  type Hex32,
-} from "@causeway/domain";
-import { inconsistent, RpcFault } from "@causeway/families";
-import { scriptOfAddress, type BitcoinOutput, type BitcoinTransaction } from "@causeway/families/bitcoin";
+  scriptOfAddress,
+  type BitcoinFacts,
+  type BitcoinOutput,
+  type BitcoinTransaction,
+} from "@causeway/families/bitcoin";
 import {
   InsufficientInventory,
   type AddressBalances,
@@ -71,7 +70,7 @@ export interface Sweeps {
 }
 
 export function createSweeps(
-  facts: BitcoinAttestationFacts,
+  facts: BitcoinFacts,
   extendedKey: string | undefined,
   { reads, listing }: { readonly reads: BitcoinReads; readonly listing: AddressListing },
 ): Sweeps {

@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { encodeAddress, nativeCurrency, toHex, type Hex } from "@causeway/domain";
+import { toHex, type Hex } from "@causeway/domain";
+import { encodeAddress, nativeCurrency } from "@causeway/families";
 import { depositoryAccounts, type AccountFact } from "@causeway/families/solana";
 import { getAddressDecoder } from "@solana/kit";
 import { expect, test } from "vitest";

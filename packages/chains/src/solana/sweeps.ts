@@ -1,4 +1,5 @@
-import { bytesOf, decodeAddress, encodeAddress, nativeCurrency, type Hex } from "@causeway/domain";
+import { bytesOf, type Hex } from "@causeway/domain";
+import { decodeAddress, encodeAddress, nativeCurrency } from "@causeway/families";
 import {
   associatedTokenAddress,
   deriveDepositAddress,
