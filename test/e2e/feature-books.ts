@@ -1,4 +1,4 @@
-import { encodeAddress } from "@causeway/domain";
+import { encodeAddress } from "@causeway/families";
 import { watchPosition } from "@causeway/localnet";
 import { balanceEventsAnswer, type BalanceEventsAnswer, type QuoteAnswer } from "@causeway/wire";
 import { contractOf } from "../support/smart-accounts.ts";

@@ -9,6 +9,7 @@ import {
   solanaTokensOf,
 } from "@causeway/localnet/tour";
 import { depositAddressAnswer, quoteAnswer, type QuoteAnswer, type WireChain } from "@causeway/wire";
+import { solanaKey } from "@causeway/simulators/solana";
 import { p2wpkh, TEST_NETWORK } from "@scure/btc-signer";
 import { pubECDSA } from "@scure/btc-signer/utils.js";
 import { randomBytes } from "node:crypto";
@@ -611,6 +612,41 @@ test("a deposit address on Bitcoin is filled on the EVM chain, or returned to re
   const known = depositAddressAnswer.parse(await call(`/deposit-addresses/v1?requestId=${filled.requestId}`));
   expect(known).toMatchObject({ refundTo, chainIds: [from.chainId], deposits: [{ amount: "200000" }] });
   deposited(from, 350_000n);
+  const claim = claims.get(keyOf(from));
+  await claim?.position.grownBy(claim.owed, AbortSignal.timeout(PATIENCE_MS));
+});
+
+test("a deposit address on Solana is filled on the EVM chain, or returned to refundTo minus the fees of its sweep and refund", async () => {
+  const [to, [from]] = [placeOf(EVM, "USDC"), others()];
+  const before = await solverHas();
+  const [filledTo, returnedTo] = [anAddress(), anAddress()];
+  const refundTo = (await solanaKey()).address;
+  const heldAt = async (owner: string): Promise<bigint> =>
+    await solanaTokensOf(system.families?.urls.solana ?? "", owner, from.currency);
+  const vault = await depositoryVault();
+  const inVault = await heldAt(vault);
+  const asked = { useDepositAddress: true, refundTo } as const;
+  const filled = await quote(from, to, "20000000", { ...asked, recipient: filledTo });
+  const strict = { ...asked, strict: true, recipient: returnedTo, referrer: "debug-force-refund" };
+  const returned = await quote(from, to, "10000000", strict);
+  await from.wallet.carryOut(filled.steps);
+  await from.wallet.carryOut(returned.steps);
+  expect((await ended(filled)).status).toBe("success");
+  expect(await tokensOf(filledTo)).toBe(BigInt(filled.details.currencyOut.amount));
+  expect((await ended(returned)).status).toBe("refund");
+  const refund = await until(
+    async () => await heldAt(refundTo),
+    (amount) => amount > 0n,
+  );
+  expect(refund).toBeLessThan(10_000_000n);
+  expect(refund).toBeGreaterThan(9_000_000n);
+  expect(await tokensOf(returnedTo)).toBe(0n);
+  for (const { steps } of [filled, returned]) expect(await heldAt(steps[0]?.depositAddress ?? "")).toBe(0n);
+  expect((await heldAt(vault)) - inVault).toBe(30_000_000n);
+  expect(before.usdc - (await solverHas()).usdc).toBe(BigInt(filled.details.currencyOut.amount));
+  const known = depositAddressAnswer.parse(await call(`/deposit-addresses/v1?requestId=${filled.requestId}`));
+  expect(known).toMatchObject({ refundTo, chainIds: [from.chainId], deposits: [{ amount: "20000000" }] });
+  deposited(from, 30_000_000n);
   const claim = claims.get(keyOf(from));
   await claim?.position.grownBy(claim.owed, AbortSignal.timeout(PATIENCE_MS));
 });

@@ -1,4 +1,4 @@
-import type { Hex, Hex32, OrderId, TxHash, VmType } from "@causeway/domain";
+import type { DepositAddressKey, Hex, Hex32, OrderId, TxHash, VmType } from "@causeway/domain";
 import type { BlockRef, DepositFact } from "@causeway/families/evm";
 import type { RpcFault } from "@causeway/families";
 import type { EndpointStatus } from "./nodes/endpoint-pool.ts";
@@ -86,24 +86,58 @@ export interface NonEvmConnection {
   close(): Promise<void>;
 }
 
-/** Addresses whose keys are derived from the ids of orders. */
+/** Addresses that are derived from orders. */
 export interface NonEvmDepositAddresses {
-  /** The address of an order. */
-  addressOf(orderId: Hex32): Hex;
-  /** The newest block. @throws RpcFault */
-  newest(): Promise<Pick<BlockRef, "number" | "hash">>;
   /**
-   * What blocks show at an address, in base units. A sweep that is not mined has moved nothing yet.
-   * Undefined: the chain shows other sweeps than `sweeps`, which are all that are not final; read them again.
+   * `keys`: the service holds the key of each address (Bitcoin). `program`: an address of a program, which
+   * can only pay into the depository (Solana).
+   */
+  readonly kind: "keys" | "program";
+  /** The address of an order. With `keys`, only its id counts. */
+  addressOf(key: AddressKey): Hex;
+  /** What one sweep costs, given what a payment of the native currency does, base units of it. */
+  sweepCost(paymentCost: bigint): bigint;
+  /** Why this payment cannot arrive at an address or be swept. Absent: any can. @throws RpcFault */
+  refusalOf?(payment: { readonly currency: Hex; readonly amount: bigint }): Promise<string | undefined>;
+  /**
+   * Why money at addresses might not be swept, or swept elsewhere. Absent: nothing to check.
    * @throws RpcFault
    */
-  held(address: Hex, sweeps: readonly SweepUnderWay[]): Promise<bigint | undefined>;
+  problem?(): Promise<string | undefined>;
+  /** The newest block that balances are read at. @throws RpcFault */
+  newest(): Promise<Pick<BlockRef, "number" | "hash">>;
+  /**
+   * What blocks show at addresses. A sweep that is not mined has moved nothing yet.
+   * @throws RpcFault
+   */
+  held(addresses: readonly AddressToRead[], currencies: readonly Hex[]): Promise<AddressBalances>;
   /**
    * The most that one more sweep of an order's address can move now, in base units: what is final there.
    * @param reserved the raw bytes of the solver's unsettled payments
    * @throws RpcFault
    */
-  sweepable(orderId: Hex32, reserved: readonly Hex[]): Promise<bigint>;
+  sweepable(key: AddressKey, currency: Hex, reserved: readonly Hex[]): Promise<bigint>;
+}
+
+/** What an address is derived from. */
+export type AddressKey = Pick<DepositAddressKey, "id" | "depositor" | "strict">;
+
+/** An address to read. */
+export interface AddressToRead {
+  readonly address: Hex;
+  /** All its sweeps that are not final. */
+  readonly sweeps: readonly SweepUnderWay[];
+}
+
+/** What addresses hold at one block. */
+export interface AddressBalances {
+  readonly atBlock: bigint;
+  /** Without an amount: it could not be read, or the chain shows other sweeps than the caller. */
+  readonly held: readonly {
+    readonly account: Hex;
+    readonly currency: Hex;
+    readonly amount: bigint | undefined;
+  }[];
 }
 
 /** A sweep of a deposit address whose outcome is not final. */
@@ -183,10 +217,16 @@ export interface NonEvmPayment {
   /** Undefined: the payment is for no order (a refund of money that could not be attributed). */
   readonly orderId: OrderId | undefined;
   /**
-   * The order whose deposit address provides the amount; the solver only pays the fee. Absent: the solver
-   * pays all of it.
+   * The deposit address that provides the amount; the solver only pays the fee. Absent: the solver pays all.
    */
-  readonly sweeps?: Hex32 | undefined;
+  readonly sweeps?: SweptAddress | undefined;
+}
+
+/** The source of a sweep. */
+export interface SweptAddress {
+  readonly key: AddressKey;
+  /** Base units that a second deposit of the same order moves; 0: none. */
+  readonly excess: bigint;
 }
 
 /** The nonce of a payment, and the payer's signature of its purpose (see `nonceMappingTypedData`). */

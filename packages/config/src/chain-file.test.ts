@@ -502,6 +502,16 @@ test("refuses what does not fit the family in the entry of a non-EVM chain, nami
     ["bitcoin-vm", { additionalData: {} }, "(bitcoin).additionalData.esploraCompatibleApiUrl: is required"],
     ["hyperliquid-vm", { exchange: undefined }, "(hyperliquid).exchange: is required"],
     ["solana-vm", { exchange: { publicApiUrl: "https://api.test" } }, "(solana).exchange: is supported only"],
+    [
+      "solana-vm",
+      { depositAddressProgram: "1".repeat(32) },
+      "(solana).depositAddressProgram: must be a solana-vm address other than the depository",
+    ],
+    [
+      "bitcoin-vm",
+      { depositAddressProgram: "4N6SEinFWYmbMSNResckauH2K9EmnkdnRzooPx4xx7xw" },
+      "(bitcoin).depositAddressProgram: is supported only on solana-vm",
+    ],
     ["solana-vm", { contracts: {} }, 'Unrecognized key: "contracts"'],
     ["solana-vm", { chainId: 72_100_117 }, "duplicate chainId 72100117"],
   ] as const)

@@ -44,6 +44,8 @@ export const nonEvmEntry = z
     /** Solana: the depository program; Bitcoin and the exchange: the address that receives. */
     depository: familyText,
     additionalDepositories: z.array(familyText).optional(),
+    /** Solana: the program of deposit addresses; absent: there are none. */
+    depositAddressProgram: familyText.optional(),
     /**
      * Bitcoin: confirmations that quotes count on. `additionalData.finalizationBlocks` decides when a deposit
      * counts: both must be the same number.
@@ -78,7 +80,14 @@ export const nonEvmEntry = z
       .prefault({}),
   })
   .superRefine((entry, context) => {
-    const { vmType, depository, additionalDepositories = [], tokens, exchange } = entry;
+    const {
+      vmType,
+      depository,
+      additionalDepositories = [],
+      tokens,
+      exchange,
+      depositAddressProgram,
+    } = entry;
     const problem = (path: (string | number)[], message: string) =>
       context.addIssue({ code: "custom", path, message });
     if (hasWrongChecksum(depository)) problem(["depository"], WRONG_CHECKSUM);
@@ -90,6 +99,12 @@ export const nonEvmEntry = z
       if (!isAddress(vmType, one.address) || one.address === nativeCurrency(vmType))
         problem(["tokens", index, "address"], `must be a ${vmType} currency other than the native one`);
     for (const { path, message } of paidRules(vmType)?.problems(entry) ?? []) problem(path, message);
+    if (depositAddressProgram !== undefined) {
+      if (!withAddressProgram.includes(vmType))
+        problem(["depositAddressProgram"], `is supported only on ${withAddressProgram.join(", ")}`);
+      else if (!isAccount(vmType, depositAddressProgram) || depositAddressProgram === depository)
+        problem(["depositAddressProgram"], `must be a ${vmType} address other than the depository`);
+    }
     if (exchange !== undefined && !withExchange.includes(vmType))
       problem(["exchange"], `is supported only on ${withExchange.join(", ")}`);
   });
@@ -113,6 +128,7 @@ function isAccount(vm: VmType, text: string): boolean {
   return isAddress(vm, text) && text !== nativeCurrency(vm) && isAccountOf(text);
 }
 
+const withAddressProgram = VM_TYPES.filter((vm) => paidRules(vm)?.hasAddressProgram);
 const withExchange = VM_TYPES.filter((vm) => paidRules(vm)?.hasExchange);
 
 function paidRules(vm: VmType): FamilyEntry<FamilyId, unknown>["paid"] {

@@ -61,6 +61,9 @@ export function toNonEvmChain(entry: NonEvmEntry): NonEvmChain {
     native: currency(bytes(nativeCurrency(family)), entry.native),
     tokens: entry.tokens.map((one) => currency(bytes(one.address), one)),
     depository: bytes(entry.depository),
+    ...(entry.depositAddressProgram !== undefined && {
+      depositAddressProgram: bytes(entry.depositAddressProgram),
+    }),
     confirmations: entry.confirmations,
     confirmationTiers: [{ belowUsd: undefined, confirmations: 1 }],
     keepsUnattributed: true,

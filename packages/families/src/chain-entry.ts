@@ -69,6 +69,8 @@ export interface FamilyEntry<F extends FamilyId, Facts> {
     problems(entry: PaidEntry): readonly EntryProblem[];
     /** Its entry has the field `exchange`. */
     readonly hasExchange?: true;
+    /** Its entry may have the field `depositAddressProgram`. */
+    readonly hasAddressProgram?: true;
     /** Absent: every address is an account. */
     readonly isAccount?: (text: string) => boolean;
   };

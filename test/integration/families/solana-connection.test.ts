@@ -10,7 +10,16 @@ import { associatedTokenAddress } from "@causeway/chains/solana";
 import { solanaEvidence } from "../../../packages/chains/src/solana/evidence.ts";
 import type { Hex, Hex32, NonEvmChain, OrderId, TxHash } from "@causeway/domain";
 import { decodeAddress, encodeAddress, transactionIdBytes } from "@causeway/families";
-import { askNode, createMint, mintTo, solanaKey, type RpcTrouble } from "@causeway/simulators/solana";
+import {
+  askNode,
+  createMint,
+  depositAddressProgram,
+  LOCAL_DEPOSIT_ADDRESSES,
+  mintTo,
+  programDataAddress,
+  solanaKey,
+  type RpcTrouble,
+} from "@causeway/simulators/solana";
 import { addressBytes } from "../../support/solana-lookup-table.ts";
 import { payingConnection } from "../../support/paying-connection.ts";
 import {
@@ -33,6 +42,7 @@ const id = (byte: number): Hex32 => `0x${byte.toString(16).padStart(2, "0").repe
 
 beforeAll(async () => {
   world = await startSolanaWorld();
+  world.node.controls.addProgram(LOCAL_DEPOSIT_ADDRESSES, depositAddressProgram());
   connection = await aConnection();
 });
 
@@ -55,6 +65,7 @@ async function aConnection(): Promise<PayingConnection> {
       family: "solana-vm",
       rpcUrl: world.node.url,
       depository: bytes(world.at.program),
+      depositAddressProgram: bytes(LOCAL_DEPOSIT_ADDRESSES),
       native: { address: bytes(NATIVE) },
       tokens: [world.token, world.feeToken].map(({ mint }) => ({ address: bytes(mint) })),
       blockTimeSeconds: 0.4,
@@ -434,6 +445,62 @@ test("available balances exclude what pending payments still hold", async () => 
     InsufficientInventory,
   );
   await own.close();
+});
+
+test("a sweep is recognized by its bytes, pays the depository only, and takes its fee from the solver", async () => {
+  const { at, node, solver, token, feeToken, user } = world;
+  const swept = { key: { id: id(0x61), depositor: bytes(user.address), strict: false }, excess: 3n };
+  const { depositAddresses } = connection;
+  const wallet = decodeAddress("solana-vm", depositAddresses?.addressOf(swept.key) ?? "0x");
+  expect(await depositAddresses?.problem?.()).toBeUndefined();
+  await world.send(user, [lamportTransfer(user.address, wallet, 20_000_000n)]);
+  await mintTo(node.url, token, wallet, 10n);
+  for (const [currency, amount] of [
+    [bytes(NATIVE), 5_000_000n],
+    [bytes(token.mint), 7n],
+  ] as const) {
+    const payment = aPayment(at.program, { currency, amount, sweeps: swept });
+    expect(await connection.refusalOf(payment)).toBeUndefined();
+    const [had, vault, vaultTokens] = [
+      await lamports(solver.address),
+      await lamports(at.vault),
+      await tokens(at.vault, token.mint),
+    ];
+    const attempt = await paid(payment);
+    expect(await acceptedPayments(connection, attempt, payment)).toEqual(["itself"]);
+    for (const other of [
+      { ...swept, excess: 4n },
+      { ...swept, key: { ...swept.key, strict: true } },
+      { ...swept, key: { ...swept.key, id: id(0x62) } },
+      { ...swept, key: { ...swept.key, depositor: bytes(solver.address) } },
+      undefined,
+    ])
+      expect(await connection.isPayment(attempt, { ...payment, sweeps: other })).toBe(false);
+    const arrived = [(await lamports(at.vault)) - vault, (await tokens(at.vault, token.mint)) - vaultTokens];
+    expect(arrived).toEqual(currency === bytes(NATIVE) ? [5_000_003n, 0n] : [0n, 10n]);
+    // Without a priority fee it costs one signature, and the rent of the vault's account if it was missing.
+    expect([5_000n, attempt.fee]).toContain(had - (await lamports(solver.address)));
+    finalize();
+    expect((await connection.outcome(attempt)).kind).toBe("final");
+  }
+  const elsewhere = aPayment(user.address, { sweeps: swept });
+  expect(await connection.refusalOf(elsewhere)).toMatch(/must pay the depository/);
+  await expect(connection.prepare(elsewhere, [], [])).rejects.toThrow(InsufficientInventory);
+  const withFee = aPayment(at.program, { currency: bytes(feeToken.mint), sweeps: swept });
+  expect(await connection.refusalOf(withFee)).toMatch(/transfer fee/);
+});
+
+test("another program under the address of deposit addresses is noticed", async () => {
+  const { node } = world;
+  const place = await programDataAddress(LOCAL_DEPOSIT_ADDRESSES);
+  const real = node.controls.account(place);
+  if (real === undefined) throw new Error("the program is deployed");
+  const data = Uint8Array.from(real.data);
+  data[200] = (data[200] ?? 0) ^ 1;
+  node.controls.setAccount(place, { ...real, data });
+  expect(await connection.depositAddresses?.problem?.()).toMatch(/not the deposit address program/);
+  node.controls.setAccount(place, real);
+  expect(await connection.depositAddresses?.problem?.()).toBeUndefined();
 });
 
 test("an invalid recipient is detected before the payment", async () => {

@@ -2,7 +2,13 @@ import { createHash, createPrivateKey, sign } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { depositNativeInstruction, depositTokenInstruction } from "@causeway/chains/solana";
+import {
+  depositNativeInstruction,
+  depositTokenInstruction,
+  deriveDepositAddress,
+  sweepNativeInstruction,
+  sweepTokenInstruction,
+} from "@causeway/chains/solana";
 import type { Hex32 } from "@causeway/domain";
 import {
   encodeSolanaTransferRequest,
@@ -14,8 +20,10 @@ import {
   askNode,
   createDepository,
   createMint,
+  depositAddressProgram,
   executeInstruction,
   initializeInstruction,
+  LOCAL_DEPOSIT_ADDRESSES,
   mintTo,
   programDataAddress,
   sendInstructions,
@@ -44,13 +52,19 @@ interface Named {
   readonly name: string;
   readonly discriminator: readonly number[];
 }
-const idl = JSON.parse(read("idl.json").toString()) as {
+interface Idl {
   readonly address: string;
   readonly instructions: readonly (Named & { readonly accounts: readonly IdlAccount[] })[];
-  readonly accounts: readonly Named[];
-  readonly events: readonly Named[];
+  readonly accounts?: readonly Named[];
+  readonly events?: readonly Named[];
   readonly errors: readonly { readonly code: number; readonly name: string }[];
+}
+const idls: Readonly<Record<"depository" | "deposit-address", Idl>> = {
+  depository: JSON.parse(read("idl.json").toString()) as Idl,
+  "deposit-address": JSON.parse(read("deposit-address.idl.json").toString()) as Idl,
 };
+/** The depository's, which the other program calls. */
+const OF_DEPOSITORY = ["DEPOSIT_NATIVE", "DEPOSIT_TOKEN", "DEPOSITORY_ACCOUNT"];
 
 const key = async (byte: number): Promise<SolanaKey> => await solanaKey(new Uint8Array(32).fill(byte));
 const ID: Hex32 = `0x${"07".repeat(32)}`;
@@ -62,6 +76,9 @@ let mint: LocalMint;
 /** Units that the program consumed, calls of other programs included. */
 const units: Record<string, number> = {};
 const instructions: Record<string, PlainInstruction> = {};
+/** The same of the program of deposit addresses. */
+const addressUnits: Record<string, number> = {};
+const sweeps: Record<string, PlainInstruction> = {};
 
 // Every key and number is fixed: the search for a derived address takes more units for some than for others.
 beforeAll(async () => {
@@ -100,7 +117,28 @@ beforeAll(async () => {
   instructions["deposit_native"] = native;
   instructions["deposit_token"] = token;
   instructions["execute_transfer"] = inLamports[1];
+  await measureSweeps();
 });
+
+async function measureSweeps(): Promise<void> {
+  const program = LOCAL_DEPOSIT_ADDRESSES;
+  node.controls.addProgram(program, depositAddressProgram());
+  const from = { operator: user.address, depositor: (await key(6)).address, id: ID, strict: true };
+  const address = deriveDepositAddress(program, { ...from, depository: at.program });
+  await askNode(node.url, "requestAirdrop", [address, 100_000_000]);
+  await mintTo(node.url, mint, address, 3_000_000n);
+  const terms = { program, pdas: at, from, orderId: ID, amount: 10_000_000n, excess: 0n };
+  const ofToken = { ...terms, amount: 1_000_000n, mint: mint.mint, tokenProgram: mint.tokenProgram };
+  const [native, token] = [sweepNativeInstruction(terms), await sweepTokenInstruction(ofToken)];
+  addressUnits["sweep_native"] = await run(native);
+  addressUnits["sweep_native, with an excess"] = await run(sweepNativeInstruction({ ...terms, excess: 1n }));
+  addressUnits["sweep_token"] = await run(token);
+  addressUnits["sweep_token, with an excess"] = await run(
+    await sweepTokenInstruction({ ...ofToken, excess: 1n }),
+  );
+  sweeps["sweep_native"] = native;
+  sweeps["sweep_token"] = token;
+}
 
 afterAll(async () => {
   await node.close();
@@ -117,8 +155,10 @@ async function consumed(signature: string): Promise<number> {
     signature,
     { commitment: "confirmed", encoding: "base64", maxSupportedTransactionVersion: 0 },
   ]);
-  const line = new RegExp(`^Program ${at.program} consumed (\\d+) of`);
-  return Number(meta.logMessages.map((text) => line.exec(text)?.[1]).find((text) => text !== undefined));
+  const programs = [at.program, LOCAL_DEPOSIT_ADDRESSES].join("|");
+  const line = new RegExp(`^Program (?:${programs}) consumed (\\d+) of`);
+  // The last line of the outermost program.
+  return Number(meta.logMessages.map((text) => line.exec(text)?.[1]).findLast((text) => text !== undefined));
 }
 
 async function run(...list: readonly PlainInstruction[]): Promise<number> {
@@ -158,54 +198,78 @@ async function execution(
 }
 
 test("the size and the compute units of every instruction are the committed ones", () => {
-  const report = { bytes: read("depository.so").length, units };
+  const depositAddress = { bytes: read("deposit-address.so").length, units: addressUnits };
+  const report = { bytes: read("depository.so").length, units, depositAddress };
   if (process.env["UPDATE_GAS"] !== undefined)
     writeFileSync(reportFile, `${JSON.stringify(report, undefined, 2)}\n`);
   expect(report).toEqual(JSON.parse(readFileSync(reportFile, "utf8")));
   // What a transaction of one instruction may use without asking for more.
-  for (const used of Object.values(units)) expect(used).toBeLessThan(200_000);
+  for (const used of Object.values({ ...units, ...addressUnits })) expect(used).toBeLessThan(200_000);
 });
 
 test("the committed programs were built from the committed sources", () => {
   const hash = (name: string) => createHash("sha256").update(read(name)).digest("hex");
   const built = JSON.parse(read("built.json").toString()) as Record<string, unknown>;
-  expect(Object.keys(built)).toEqual(["depository", "test/forwarder"]);
+  expect(Object.keys(built)).toEqual(["depository", "deposit-address", "test/forwarder"]);
   for (const [name, hashes] of Object.entries(built))
     expect(hashes).toEqual({ source: hash(`${name}.c`), program: hash(`${name}.so`) });
 });
 
-test("the IDL has the discriminators and error codes of the source", () => {
-  const source = read("depository.c").toString();
-  const words = [...source.matchAll(/^#define (\w+) (0x[0-9a-f]+)ULL$/gm)];
-  const inSource = Object.fromEntries(words.map(([, name = "", word = "0"]) => [name, BigInt(word)]));
-  const camel = (name: string) => name.replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, "_").toUpperCase();
-  const inIdl = [
-    ...idl.instructions.map(({ name, discriminator }) => ({ name: name.toUpperCase(), discriminator })),
-    ...idl.events.map(({ name, discriminator }) => ({ name: camel(name), discriminator })),
-    ...idl.accounts.map(({ name, discriminator }) => ({ name: `${camel(name)}_ACCOUNT`, discriminator })),
-  ];
-  expect(
-    Object.fromEntries(
-      inIdl.map(({ name, discriminator }) => [name, Buffer.from(discriminator).readBigUInt64LE()]),
-    ),
-  ).toEqual(inSource);
-  const codes = /enum \{([^}]*)\}/.exec(source)?.[1] ?? "";
-  expect(idl.errors.map(({ code, name }) => [camel(name), code])).toEqual(
-    [...codes.matchAll(/[A-Z]\w+/g)].map(([name], index) => [name, 6_000 + index]),
-  );
-});
-
-test("every instruction has the accounts and the discriminator of the IDL", () => {
-  expect(Object.keys(instructions)).toEqual(idl.instructions.map(({ name }) => name));
-  for (const { name, discriminator, accounts } of idl.instructions) {
-    const { data, keys = [] } = instructions[name] ?? { data: "" };
-    const bytes = typeof data === "string" ? Buffer.from(data.replace(/^0x/, ""), "hex") : Buffer.from(data);
-    expect([...bytes.subarray(0, 8)]).toEqual(discriminator);
-    expect(keys.map(({ isSigner }) => isSigner)).toEqual(accounts.map(({ signer = false }) => signer));
-    const writable = accounts.map(({ writable: one = false }, index) =>
-      // The program's own address stands for an account that is left out.
-      keys[index]?.pubkey === idl.address ? false : one,
+test.each(["depository", "deposit-address"] as const)(
+  "the IDL of %s has the discriminators and error codes of the source",
+  (name) => {
+    const idl = idls[name];
+    const source = read(`${name}.c`).toString();
+    const words = [...source.matchAll(/^#define (\w+) (0x[0-9a-f]+)ULL$/gm)];
+    const isOwn = (word: string): boolean => name === "depository" || !OF_DEPOSITORY.includes(word);
+    const inSource = Object.fromEntries(
+      words.flatMap(([, word = "", value = "0"]) => (isOwn(word) ? [[word, BigInt(value)]] : [])),
     );
-    expect(keys.map(({ isWritable }) => isWritable)).toEqual(writable);
+    const camel = (text: string) => text.replaceAll(/(?<=[a-z0-9])(?=[A-Z])/g, "_").toUpperCase();
+    const inIdl = [
+      ...idl.instructions.map((one) => ({ word: one.name.toUpperCase(), ...one })),
+      ...(idl.events ?? []).map((one) => ({ word: camel(one.name), ...one })),
+      ...(idl.accounts ?? []).map((one) => ({ word: `${camel(one.name)}_ACCOUNT`, ...one })),
+    ];
+    expect(
+      Object.fromEntries(
+        inIdl.map(({ word, discriminator }) => [word, Buffer.from(discriminator).readBigUInt64LE()]),
+      ),
+    ).toEqual(inSource);
+    const codes = /enum \{([^}]*)\}/.exec(source)?.[1] ?? "";
+    expect(idl.errors.map(({ code, name: error }) => [camel(error), code])).toEqual(
+      [...codes.matchAll(/[A-Z]\w+/g)].map(([error], index) => [error, 6_000 + index]),
+    );
+  },
+);
+
+test("calls the depository by the discriminators of its IDL", () => {
+  const value = (source: string, word: string) =>
+    new RegExp(`^#define ${word} (0x[0-9a-f]+)ULL$`, "m").exec(source)?.[1];
+  const [own, depository] = ["deposit-address.c", "depository.c"].map((name) => read(name).toString());
+  for (const word of OF_DEPOSITORY) {
+    expect(value(depository ?? "", word)).toMatch(/^0x/);
+    expect(value(own ?? "", word)).toBe(value(depository ?? "", word));
   }
 });
+
+test.each(["depository", "deposit-address"] as const)(
+  "every instruction of %s has the accounts and the discriminator of the IDL",
+  (program) => {
+    const idl = idls[program];
+    const made = program === "depository" ? instructions : sweeps;
+    expect(Object.keys(made)).toEqual(idl.instructions.map(({ name }) => name));
+    for (const { name, discriminator, accounts } of idl.instructions) {
+      const { data, keys = [] } = made[name] ?? { data: "" };
+      const bytes =
+        typeof data === "string" ? Buffer.from(data.replace(/^0x/, ""), "hex") : Buffer.from(data);
+      expect([...bytes.subarray(0, 8)]).toEqual(discriminator);
+      expect(keys.map(({ isSigner }) => isSigner)).toEqual(accounts.map(({ signer = false }) => signer));
+      const writable = accounts.map(({ writable: one = false }, index) =>
+        // The program's own address stands for an account that is left out.
+        keys[index]?.pubkey === idl.address ? false : one,
+      );
+      expect(keys.map(({ isWritable }) => isWritable)).toEqual(writable);
+    }
+  },
+);

@@ -10,7 +10,7 @@ export {
 } from "./addresses/ask-for-address.ts";
 export { factoryProblem } from "./addresses/check-factory.ts";
 export { addressesOn } from "./addresses/addresses-on.ts";
-export { sweepsUnderWay } from "./addresses/key-addresses.ts";
+export { sweepsUnderWay } from "./addresses/transfer-addresses.ts";
 export { readSweepData } from "./addresses/sweep-data.ts";
 export { sweepGasOf, transferSweepCost } from "./addresses/sweep-gas.ts";
 export { refusal, refuseBeyondCaps, ruleOf, standingOf } from "./fast-fill-refusals.ts";

@@ -21,7 +21,7 @@ import { refusePaused, type KnownPauses } from "../payments/index.ts";
 import { createMarket } from "./market.ts";
 import { permitTermsOf } from "./permits/permit-terms.ts";
 import { toQuoteAnswer } from "./quote-answer.ts";
-import { refuseUnpayable } from "./quote-limits.ts";
+import { refuseUnpayable, refuseUnsweepable } from "./quote-limits.ts";
 import type { QuoteQuestion } from "./quote-question.ts";
 import { agree, type Agreement, type Stamp } from "./quote-terms.ts";
 import { readQuestion } from "./read-question.ts";
@@ -155,6 +155,7 @@ async function priced(
   const [made] = await Promise.all([
     question.from.steps(facts),
     refuseUnpayable(question, minPayment(valued, agreement)),
+    refuseUnsweepable(question, terms),
   ]);
   const timeEstimateSeconds = timeEstimate(services.timings, question, route, terms.inputUsd);
   const answer = toQuoteAnswer({ question, ...valued, agreement, made, timeEstimateSeconds });

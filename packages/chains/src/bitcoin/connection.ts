@@ -190,11 +190,11 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
   // it is in a block, whatever the witness of these bytes says.
   const isPayment = async (
     { raw, txId }: NonEvmAttempt,
-    { recipient, amount, orderId, sweeps: keyId }: NonEvmPayment,
+    { recipient, amount, orderId, sweeps: swept }: NonEvmPayment,
   ): Promise<boolean> => {
     const { txid, inputs, outputs } = transactionOf(raw);
     const due = paymentOutputs(scriptOfAddress(recipient), amount, orderId);
-    const of = keyId === undefined ? undefined : sweeps.addresses?.addressOf(keyId);
+    const of = swept && sweeps.addresses?.addressOf(swept.key);
     const own = [ownScript, ...(of === undefined ? [] : [scriptOfAddress(of)])];
     const isDue = due.every(
       ({ script, amount: sats }, at) => outputs[at]?.script === script && outputs[at].amount === sats,

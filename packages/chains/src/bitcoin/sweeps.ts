@@ -1,12 +1,15 @@
 import type { Hex, Hex32 } from "@causeway/domain";
+import { encodeAddress, inconsistent, nativeCurrency, RpcFault } from "@causeway/families";
 import {
   scriptOfAddress,
+  type BitcoinFacts,
   type BitcoinOutput,
   type BitcoinTransaction,
-  type BitcoinFacts,
 } from "@causeway/families/bitcoin";
 import {
   InsufficientInventory,
+  type AddressBalances,
+  type AddressToRead,
   type NonEvmAttempt,
   type NonEvmDepositAddresses,
   type NonEvmPayment,
@@ -18,6 +21,10 @@ import { isUnlockedBy } from "./payment-transaction.ts";
 import { keyOf, type FormerAttempt } from "./replacement.ts";
 import type { BitcoinReads } from "./rpc.ts";
 import { dustLimit } from "./sizes.ts";
+
+const NATIVE = encodeAddress("bitcoin-vm", nativeCurrency("bitcoin-vm"));
+/** Addresses whose outputs are read at once. */
+const AT_ONCE = 8;
 
 /** The keys of this chain. */
 export interface SigningKeys {
@@ -69,19 +76,41 @@ export function createSweeps(
 ): Sweeps {
   const unspent = createAddressOutputs(facts, reads, listing);
   const keys = extendedKey === undefined ? undefined : depositKeys(facts.network, extendedKey);
+  const newest = async () => {
+    const { height, hash } = await reads.newest();
+    return { number: BigInt(height), hash: `0x${hash}` satisfies Hex };
+  };
+  const heldAt = async (addresses: readonly AddressToRead[]): Promise<AddressBalances> => {
+    const tip = await newest();
+    const held: AddressBalances["held"][number][] = [];
+    for (let at = 0; at < addresses.length; at += AT_ONCE)
+      held.push(
+        ...(await Promise.all(
+          addresses.slice(at, at + AT_ONCE).map(async ({ address, sweeps }) => {
+            // An explorer may refuse a single address: it must not delay the others.
+            const amount = await unspent.held(scriptOfAddress(address), sweeps).catch((error: unknown) => {
+              if (error instanceof RpcFault) return undefined;
+              throw error;
+            });
+            return { account: address, currency: NATIVE, amount };
+          }),
+        )),
+      );
+    if ((await newest()).hash !== tip.hash)
+      throw inconsistent("getbestblockhash", "a block arrived while deposit addresses were read");
+    return { atBlock: tip.number, held };
+  };
   return {
     addresses: keys && {
-      addressOf: keys.addressOf,
-      newest: async () => {
-        const { height, hash } = await reads.newest();
-        return { number: BigInt(height), hash: `0x${hash}` satisfies Hex };
-      },
-      held: async (address, sweeps) => await unspent.held(scriptOfAddress(address), sweeps),
-      sweepable: async (orderId, reserved) => {
+      kind: "keys",
+      addressOf: ({ id }) => keys.addressOf(id),
+      // As large as a payment, and one input and output of the address in addition.
+      sweepCost: (paymentCost) => (paymentCost * 3n) / 2n,
+      newest,
+      held: async (addresses) => await heldAt(addresses),
+      sweepable: async ({ id }, _, reserved) => {
         const taken = spentBy(reserved);
-        const free = (await unspent.spendable(keys.scriptOf(orderId))).filter(
-          (one) => !taken.has(keyOf(one)),
-        );
+        const free = (await unspent.spendable(keys.scriptOf(id))).filter((one) => !taken.has(keyOf(one)));
         return sumOf(free);
       },
     },
@@ -89,7 +118,7 @@ export function createSweeps(
       if (sweeps === undefined) return NOTHING_BROUGHT;
       if (keys === undefined || ofAddress === undefined)
         throw new InsufficientInventory("deposit addresses of this chain are not enabled");
-      const script = keys.scriptOf(sweeps);
+      const script = keys.scriptOf(sweeps.key.id);
       const earlier = before.findLast(({ brought }) => brought.length > 0)?.brought;
       const free = async (): Promise<readonly UnspentOutput[]> =>
         (await unspent.spendable(script)).filter((one) => !taken.has(keyOf(one)));
@@ -104,7 +133,7 @@ export function createSweeps(
       const isEnough = rest >= dustLimit(script);
       return {
         spent: found,
-        keys: [ofAddress(sweeps)],
+        keys: [ofAddress(sweeps.key.id)],
         outputs: isEnough ? [{ script, amount: rest }] : [],
         lost: isEnough ? 0n : rest,
       };

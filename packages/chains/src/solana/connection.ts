@@ -58,7 +58,16 @@ export async function connectSolana(options: NonEvmOptions): Promise<OpenConnect
   };
 
   const arrivals = createArrivals({ rpc, reads, pdas, mints, onFault });
-  const { prepareWith, ...payments } = createPayments({ rpc, reads, pdas, payer: solver, now });
+  const { depositAddressProgram: addressProgram } = chain;
+  const depositAddressProgram = addressProgram && decodeAddress("solana-vm", addressProgram);
+  const { prepareWith, depositAddresses, ...payments } = createPayments({
+    rpc,
+    reads,
+    pdas,
+    payer: solver,
+    now,
+    depositAddressProgram,
+  });
   const timers = new Set<NodeJS.Timeout>();
 
   const connection: NonEvmConnection = {
@@ -69,6 +78,7 @@ export async function connectSolana(options: NonEvmOptions): Promise<OpenConnect
     takesBack: false,
     ...arrivals,
     ...payments,
+    ...(depositAddresses !== undefined && { depositAddresses }),
     onNews: (listener) => {
       const timer = setInterval(listener, LOOK_AGAIN_MS);
       // Waiting for news must not keep a process alive that has nothing else to do.

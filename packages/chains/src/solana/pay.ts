@@ -28,6 +28,7 @@ import {
 } from "./payment-instructions.ts";
 import type { NonEvmReads } from "./reads.ts";
 import type { SolanaRpc } from "./rpc.ts";
+import { createSweeps } from "./sweeps.ts";
 import {
   readPayment,
   signedInstructions,
@@ -73,6 +74,8 @@ export interface PaymentOptions {
   readonly pdas: DepositoryAccounts;
   /** The solver's address, base58. */
   readonly payer: string;
+  /** The program of deposit addresses, base58. Undefined: there are none. */
+  readonly depositAddressProgram?: string | undefined;
   /** ms since epoch. */
   readonly now: () => number;
 }
@@ -106,9 +109,32 @@ function payingInstructions(
   ];
 }
 
+/** What the bytes of a payment do, and what they take from the solver. */
+interface PlannedBytes {
+  readonly pays: readonly PlainInstruction[];
+  readonly units: number;
+  readonly rent: bigint;
+  /** Lamports without fee and rent. */
+  readonly lamports: bigint;
+  readonly tokens?: { readonly from: string; readonly mint: string; readonly amount: bigint };
+}
+
 /** How the solver pays on a cluster. */
-export function createPayments({ rpc, reads, pdas, payer, now }: PaymentOptions) {
+export function createPayments({ rpc, reads, pdas, payer, now, depositAddressProgram }: PaymentOptions) {
   const mints = new Map<string, MintFact>();
+  const sweeps =
+    depositAddressProgram === undefined
+      ? undefined
+      : createSweeps({
+          rpc,
+          reads,
+          pdas,
+          program: depositAddressProgram,
+          operator: payer,
+          mintOf: knownMint,
+          currentMint: async (mint) => remember(mint, (await reads.accounts([mint], "confirmed"))[0]),
+          tokenRent,
+        });
 
   /**
    * Undefined: no mint. What a mint is stays, but for fees and the like, which are read anew for each
@@ -213,12 +239,43 @@ export function createPayments({ rpc, reads, pdas, payer, now }: PaymentOptions)
     return undefined;
   }
 
+  /** @throws InsufficientInventory when the payment is not possible */
+  async function plannedBytes(payment: NonEvmPayment): Promise<PlannedBytes> {
+    if (payment.sweeps !== undefined) {
+      const sweep = await sweeps?.plan(payment);
+      if (sweep === undefined)
+        throw new InsufficientInventory("the currency or the depository of the sweep is not configured");
+      return { pays: sweep.instructions, units: sweep.units, rent: sweep.rent, lamports: 0n };
+    }
+    const planned = await plan(payment);
+    if (planned.kind === "nothing") throw new InsufficientInventory(planned.refusal);
+    const pays = payingInstructions(payer, planned, payment);
+    const { amount } = planned;
+    if (planned.kind === "lamports") return { pays, units: UNITS.lamports, rent: 0n, lamports: amount };
+    const { from, token: mint } = planned;
+    const rent = planned.isThere ? 0n : await tokenRent(planned.fact);
+    return { pays, units: UNITS.tokens, rent, lamports: 0n, tokens: { from, mint, amount } };
+  }
+
+  /** What the payment's bytes do, whatever the chain's state. Undefined: its currency is not known. */
+  async function dueInstructions(payment: NonEvmPayment): Promise<readonly PlainInstruction[] | undefined> {
+    if (payment.sweeps !== undefined) return await sweeps?.instructions(payment);
+    const places = await placesOf(payment);
+    return places && payingInstructions(payer, places, payment);
+  }
+
   const priced = (price: bigint, units: number): bigint =>
     SIGNATURE_FEE + (price * BigInt(units) + 999_999n) / 1_000_000n;
 
   return {
+    depositAddresses: sweeps?.addresses,
+
     refusalOf: async (payment: Omit<NonEvmPayment, "orderId">): Promise<string | undefined> =>
-      (await plan(payment)).refusal,
+      payment.sweeps === undefined
+        ? (await plan(payment)).refusal
+        : sweeps === undefined
+          ? "deposit addresses of this chain are not enabled"
+          : await sweeps.refusalOf(payment),
 
     balances: async (currencies: readonly Hex[]): Promise<ReadonlyMap<Hex, bigint>> => {
       const places = await Promise.all(
@@ -269,18 +326,15 @@ export function createPayments({ rpc, reads, pdas, payer, now }: PaymentOptions)
             throw inconsistent("prepare", `an earlier attempt is ${kind} and may still pay`);
         }
         const [planned, price, lifetime] = await Promise.all([
-          plan(payment),
+          plannedBytes(payment),
           computePrice(),
           reads.lifetime(),
         ]);
-        if (planned.kind === "nothing") throw new InsufficientInventory(planned.refusal);
-        const isTokens = planned.kind === "tokens";
-        const rent = isTokens && !planned.isThere ? await tokenRent(planned.fact) : 0n;
-        const maxUnits = (isTokens ? UNITS.tokens : UNITS.lamports) + UNITS.spread;
+        const { pays, rent } = planned;
+        const maxUnits = planned.units + UNITS.spread;
         const fee = priced(price, maxUnits) + rent;
         await checkFunds(planned, fee, reserved);
 
-        const pays = payingInstructions(payer, planned, payment);
         const taken = new Set(reserved);
         for (;;) {
           const units = maxUnits - randomInt(UNITS.spread);
@@ -296,13 +350,15 @@ export function createPayments({ rpc, reads, pdas, payer, now }: PaymentOptions)
 
     isPayment: async (attempt: NonEvmAttempt, payment: NonEvmPayment): Promise<boolean> => {
       const signed = await signedInstructions(attempt, payer);
-      const due = await placesOf(payment);
+      const due = await dueInstructions(payment);
       if (signed === undefined || due === undefined) return false;
       const [limit, price, ...pays] = signed;
       const isBudget = [limit, price].every((one) => one?.[0] === COMPUTE_BUDGET_PROGRAM);
-      const expected = payingInstructions(payer, due, payment).map(
-        ({ programId, keys, data }): SignedInstruction => [programId, keys.map(({ pubkey }) => pubkey), data],
-      );
+      const expected = due.map(({ programId, keys, data }): SignedInstruction => [
+        programId,
+        keys.map(({ pubkey }) => pubkey),
+        data,
+      ]);
       return isBudget && isDeepStrictEqual(pays, expected);
     },
 
@@ -314,27 +370,26 @@ export function createPayments({ rpc, reads, pdas, payer, now }: PaymentOptions)
 
   /** @throws InsufficientInventory */
   async function checkFunds(
-    planned: Exclude<Awaited<ReturnType<typeof plan>>, { kind: "nothing" }>,
+    { lamports: paid, tokens }: PlannedBytes,
     fee: bigint,
     reserved: readonly Hex[],
   ): Promise<void> {
-    const isTokens = planned.kind === "tokens";
     // By the final view nothing of what waits has been taken yet, so that nothing is taken off twice.
-    const [own, tokens] = await reads.accounts([payer, ...(isTokens ? [planned.from] : [])], "finalized");
+    const places = [payer, ...(tokens === undefined ? [] : [tokens.from])];
+    const [own, ownTokens] = await reads.accounts(places, "finalized");
     const waiting = reserved.map(takenBy);
     const lamports = waiting.reduce((sum, one) => sum + one.lamports + SIGNATURE_FEE, 0n);
     // The payer's account must stay what it is.
-    const needed = fee + lamports + (await reads.minBalance(0)) + (isTokens ? 0n : planned.amount);
+    const needed = fee + lamports + (await reads.minBalance(0)) + paid;
     const held = own?.lamports ?? 0n;
     if (held < needed)
       throw new InsufficientInventory(`insufficient balance: ${held} lamports available, ${needed} needed`);
-    if (!isTokens) return;
-    const promised = waiting.reduce((sum, one) => sum + (one.tokens.get(planned.from) ?? 0n), 0n);
-    const free = heldIn(tokens) - promised;
-    if (free < planned.amount)
-      throw new InsufficientInventory(
-        `insufficient balance of ${planned.token}: ${free} available, ${planned.amount} needed`,
-      );
+    if (tokens === undefined) return;
+    const { from, mint, amount } = tokens;
+    const promised = waiting.reduce((sum, one) => sum + (one.tokens.get(from) ?? 0n), 0n);
+    const free = heldIn(ownTokens) - promised;
+    if (free < amount)
+      throw new InsufficientInventory(`insufficient balance of ${mint}: ${free} available, ${amount} needed`);
   }
 
   /**

@@ -1,4 +1,4 @@
-import type { Hex } from "@causeway/domain";
+import type { Hex, Hex32 } from "@causeway/domain";
 import { decodeAddress, garbage, nativeCurrency } from "@causeway/families";
 import { createRpcTransport } from "../nodes/transport.ts";
 import {
@@ -6,12 +6,26 @@ import {
   depositNativeInstruction,
   depositoryAccounts,
   depositTokenInstruction,
+  type PlainInstruction,
 } from "@causeway/families/solana";
 import type { OpenNonEvmUsers, UsersOptions } from "../non-evm-users.ts";
 import { heldIn, mintOf } from "./mints.ts";
+import {
+  createTokensInstruction,
+  lamportTransferInstruction,
+  tokenTransferInstruction,
+} from "./payment-instructions.ts";
 import { createReads } from "./reads.ts";
 
+/** Base58. */
+interface UserPayment {
+  readonly sender: string;
+  readonly mint: string;
+  readonly amount: bigint;
+}
+
 const NATIVE = nativeCurrency("solana-vm");
+const TOKEN_ACCOUNT_BYTES = 165;
 /** Lamports for the one signature that a wallet adds; what it offers on top is its own choice. */
 const SIGNATURE_FEE = 5_000n;
 
@@ -40,6 +54,39 @@ export async function connectSolanaUsers({
     return fact.tokenProgram;
   }
 
+  async function depositOf({
+    mint,
+    ...rest
+  }: UserPayment & { readonly id: Hex32 }): Promise<PlainInstruction> {
+    const order = { pdas, ...rest };
+    if (mint === NATIVE) return depositNativeInstruction(order);
+    return await depositTokenInstruction({ ...order, mint, tokenProgram: await programOf(mint) });
+  }
+
+  /** A plain transfer to a wallet. The user pays for its token account. */
+  async function transferTo(
+    wallet: string,
+    { sender, mint, amount }: UserPayment,
+  ): Promise<{ readonly instructions: readonly PlainInstruction[]; readonly rent: bigint }> {
+    if (mint === NATIVE)
+      return { instructions: [lamportTransferInstruction(sender, wallet, amount)], rent: 0n };
+    const [account] = await reads.accounts([mint], "confirmed");
+    const fact = mintOf(account);
+    if (fact === undefined) throw garbage("getMultipleAccounts", "configured currency is not a mint");
+    const { tokenProgram, decimals } = fact;
+    const [from, to] = await Promise.all([
+      associatedTokenAddress(sender, mint, tokenProgram),
+      associatedTokenAddress(wallet, mint, tokenProgram),
+    ]);
+    return {
+      instructions: [
+        createTokensInstruction({ payer: sender, tokens: to, wallet, mint, tokenProgram }),
+        tokenTransferInstruction({ tokenProgram, mint, decimals, from, to, owner: sender, amount }),
+      ],
+      rent: await reads.minBalance(TOKEN_ACCOUNT_BYTES),
+    };
+  }
+
   return {
     balance: async (user, currency) => {
       const [wallet, token] = [toBase58(user), toBase58(currency)];
@@ -48,19 +95,22 @@ export async function connectSolanaUsers({
       const [account] = await reads.accounts([place], "confirmed");
       return token === NATIVE ? (account?.lamports ?? 0n) : heldIn(account);
     },
-    deposit: async ({ user, currency, amount, orderId: id }) => {
+    deposit: async ({ user, currency, amount, orderId: id, to }) => {
       const [sender, mint] = [toBase58(user), toBase58(currency)];
-      const order = { pdas, sender, amount, id };
-      const { programId, keys, data } =
-        mint === NATIVE
-          ? depositNativeInstruction(order)
-          : await depositTokenInstruction({ ...order, mint, tokenProgram: await programOf(mint) });
+      const { instructions, rent } =
+        to === undefined
+          ? { instructions: [await depositOf({ sender, mint, amount, id })], rent: 0n }
+          : await transferTo(toBase58(to), { sender, mint, amount });
       return {
         data: {
-          instructions: [{ programId, keys: keys.map((key) => ({ ...key })), data: data.slice(2) }],
+          instructions: instructions.map(({ programId, keys, data }) => ({
+            programId,
+            keys: keys.map((key) => ({ ...key })),
+            data: data.slice(2),
+          })),
           addressLookupTableAddresses: [],
         },
-        fee: SIGNATURE_FEE,
+        fee: SIGNATURE_FEE + rent,
       };
     },
     close: () => transport.close(),

@@ -14,6 +14,8 @@ export interface NonEvmChain extends ChainProfile {
   readonly family: VmType;
   /** Solana: the depository program; Bitcoin and Hyperliquid: the receiving address. Canonical bytes. */
   readonly depository: Hex;
+  /** Solana: the program of deposit addresses. Absent: there are none. Canonical bytes. */
+  readonly depositAddressProgram?: Hex;
   /**
    * Confirmations for deposits and payments (Bitcoin); on chains with their own finality, that counts
    * instead.

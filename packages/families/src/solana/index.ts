@@ -10,6 +10,7 @@ export {
   type SignatureStatus,
   type ReportedTransaction,
 } from "./answers.ts";
+export * from "./deposits/deposit-addresses.ts";
 export * from "./deposits/depository-instructions.ts";
 export { depositsIn, tokenAccountsWanted, vaultKey } from "./deposits.ts";
 export * from "./deposits/derived-addresses.ts";

@@ -7,6 +7,8 @@ import {
   askNode,
   createDepository,
   createMint,
+  depositAddressProgram,
+  LOCAL_DEPOSIT_ADDRESSES,
   mintTo,
   solanaKey,
   startSolana,
@@ -89,6 +91,7 @@ async function furnishedSolana({
     if (owner === undefined || allocator === undefined || solver === undefined)
       throw new TypeError("invariant violated: three roles need three keys");
     await createDepository(node, { owner, allocator, chainName: familyChains.solana });
+    node.controls.addProgram(LOCAL_DEPOSIT_ADDRESSES, depositAddressProgram());
     const airdrop = async (to: string, sol: bigint) =>
       await askNode(node.url, "requestAirdrop", [to, Number(sol * LAMPORTS)]);
     await airdrop(owner.address, 100n);
@@ -104,7 +107,7 @@ async function furnishedSolana({
       await airdrop(user.address, 100n);
       await mintTo(node.url, mint, user.address, 10_000n * 1_000_000n);
     }
-    onProgress(`Solana on port ${ports.solana}: depository deployed, accounts funded`);
+    onProgress(`Solana on port ${ports.solana}: programs deployed, accounts funded`);
     return { ...part, solver: solver.address };
   } catch (error) {
     await part.stop();

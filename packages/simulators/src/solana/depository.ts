@@ -19,6 +19,9 @@ const ED25519 = "Ed25519SigVerify111111111111111111111111111";
 /** Where the public network has its depository; local clusters have ours in its place. */
 export const LOCAL_DEPOSITORY: Address = address("99vQwtBwYtrqqD9YSXbdum3KBdxPAVxYTaQ3cfnJSrN2");
 
+/** The program of deposit addresses on local clusters. */
+export const LOCAL_DEPOSIT_ADDRESSES: Address = address("GDfYJ4jExeCRwcjKeSnJjZHXVePV1nfupyU5bAGnXQLX");
+
 export interface LocalDepository {
   readonly program: Address;
   readonly depository: Address;

@@ -3,6 +3,7 @@ export {
   createDepository,
   executeInstruction,
   initializeInstruction,
+  LOCAL_DEPOSIT_ADDRESSES,
   LOCAL_DEPOSITORY,
   programDataAddress,
   signatureCheckInstruction,
@@ -10,7 +11,7 @@ export {
 } from "./depository.ts";
 export type { StoredAccount } from "./account-history.ts";
 export type { RpcCall, RpcTrouble } from "./rpc-server.ts";
-export { depositoryProgram, forwarderProgram } from "./programs.ts";
+export { depositAddressProgram, depositoryProgram, forwarderProgram } from "./programs.ts";
 export { startSolana, type RunningSolana, type SolanaControls, type SolanaOptions } from "./start-solana.ts";
 export { createMint, createTokensInstruction, mintTo, type LocalMint, type MintRequest } from "./tokens.ts";
 export {

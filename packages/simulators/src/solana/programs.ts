@@ -9,6 +9,11 @@ export function depositoryProgram(): Uint8Array {
   return readFileSync(join(folder, "depository.so"));
 }
 
+/** The program of deposit addresses, ready to be deployed. */
+export function depositAddressProgram(): Uint8Array {
+  return readFileSync(join(folder, "deposit-address.so"));
+}
+
 /** Calls another program for its caller; for tests. */
 export function forwarderProgram(): Uint8Array {
   return readFileSync(join(folder, "test", "forwarder.so"));

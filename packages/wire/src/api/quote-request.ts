@@ -99,7 +99,7 @@ export const quoteRequest = z
       useDepositAddress: flag
         .optional()
         .describe(
-          "Pay the quote with one transfer of the quoted amount to `steps[0].depositAddress`, from any account. The address accepts further transfers: each of them, and any other amount, currency or chain, is quoted anew on arrival. If no quote is possible, the funds are refunded to `refundTo`; without `refundTo`, they stay at the address and remain visible. EVM origins and Bitcoin only; from Bitcoin, `refundTo` is required.",
+          "Pay the quote with one transfer of the quoted amount to `steps[0].depositAddress`, from any account. The address accepts further transfers: each of them, and any other amount, currency or chain, is quoted anew on arrival. If no quote is possible, the funds are refunded to `refundTo`; without `refundTo`, they stay at the address and remain visible. EVM origins, Solana and Bitcoin only; from Solana and Bitcoin, `refundTo` is required.",
         ),
       strict: flag
         .optional()

@@ -14,8 +14,8 @@ import { isPlaceholder } from "../../chains/index.ts";
 
 /** What the origin's side says about its deposit addresses. */
 export interface AddressSide {
-  /** The service holds their keys, and payments do not show who owns them. */
-  readonly holdsAddressKeys: boolean;
+  /** Payments to them do not show who owns the money. */
+  readonly hidesPayers: boolean;
   /** Undefined: this instance issues none. */
   readonly depositAddressOf?: ((key: DepositAddressKey) => Address) | undefined;
 }
@@ -129,11 +129,8 @@ function notEnabled(displayName: string): ServiceError {
   );
 }
 
-/**
- * On a chain without contracts the service holds the key of the address, and a payment does not reveal who
- * owns the money.
- */
-const refusalsOfKeys: readonly Omit<Refusal, "asked">[] = [
+/** Where payments do not show who owns the money, nothing is refunded to the sender or recovered by a key. */
+const hiddenPayerRefusals: readonly Omit<Refusal, "asked">[] = [
   {
     field: "recoveryAddress",
     code: "INVALID_REQUEST",
@@ -147,9 +144,10 @@ const refusalsOfKeys: readonly Omit<Refusal, "asked">[] = [
   },
 ];
 
-function refuseOfKeys({ recoveryAddress, refundTo }: QuoteInput): void {
-  const [recovery, missing] = refusalsOfKeys;
-  const refused = recoveryAddress !== undefined ? recovery : refundTo === undefined ? missing : undefined;
+function refuseHiddenPayer({ recoveryAddress, refundTo }: QuoteInput): void {
+  const [recovery, missing] = hiddenPayerRefusals;
+  const isNamed = refundTo !== undefined && refundTargetOf(refundTo) !== "sender";
+  const refused = recoveryAddress !== undefined ? recovery : isNamed ? undefined : missing;
   if (refused !== undefined) throw new ServiceError(refused.code, refused.message, { field: refused.field });
 }
 
@@ -162,7 +160,7 @@ function refuseOfKeys({ recoveryAddress, refundTo }: QuoteInput): void {
 export function askForAddress(
   input: QuoteInput,
   { displayName }: Pick<ChainProfile, "displayName">,
-  { holdsAddressKeys, depositAddressOf }: AddressSide,
+  { hidesPayers, depositAddressOf }: AddressSide,
 ): {
   readonly quoted: QuoteInput;
   readonly addressOptions: AddressOptions | undefined;
@@ -177,9 +175,9 @@ export function askForAddress(
   }
   for (const { field, code, message, asked } of refusals)
     if (asked(input)) throw new ServiceError(code, message, { field });
-  if (holdsAddressKeys) {
+  if (hidesPayers) {
     if (depositAddressOf === undefined) throw notEnabled(displayName);
-    refuseOfKeys(input);
+    refuseHiddenPayer(input);
   }
   const recovery = recoveryOf(input.recoveryAddress);
   const { refundTo, ...rest } = input;

@@ -18,7 +18,9 @@ export interface HeldAmounts {
   }[];
 }
 
-/** Deposit addresses of one chain: contracts on EVM chains, keys of the service on Bitcoin. */
+/**
+ * Deposit addresses of one chain: contracts on EVM chains, accounts of a program on Solana, keys on Bitcoin.
+ */
 export interface ChainAddresses {
   /** Who moves the funds of an address. */
   readonly mover:
@@ -36,7 +38,8 @@ export interface ChainAddresses {
   parse(text: string): Address | undefined;
   /**
    * Reads what addresses hold.
-   * @param atBlock the block to read at, on EVM chains; Bitcoin is read at its newest block
+   * @param atBlock the block to read at, on EVM chains; Bitcoin is read at its newest block, Solana at its
+   * newest final one
    * @throws RpcFault
    */
   held(

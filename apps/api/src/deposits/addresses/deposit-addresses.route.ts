@@ -7,8 +7,8 @@ import { errors, type TypedServer } from "../../http/typed.route.ts";
 import { hash } from "../../http/wire-values.ts";
 import { depositAddressNotFound, invalidAddress } from "../../http/refusals.ts";
 
-/** Deposit addresses on Bitcoin are P2WPKH. */
-const BITCOIN_ADDRESS = /^(?:bc|tb|bcrt)1q[02-9ac-hj-np-z]{38}$/;
+/** Deposit addresses on Bitcoin are P2WPKH, on Solana accounts of 32 bytes. */
+const OTHER_ADDRESSES = [/^(?:bc|tb|bcrt)1q[02-9ac-hj-np-z]{38}$/, /^[1-9A-HJ-NP-Za-km-z]{32,44}$/];
 
 /** `GET /deposit-addresses/v1`: the funds of a deposit address, and its deposits. */
 export function depositAddressesRoute(app: TypedServer, { call }: Calls<typeof lookUpAddress>): void {
@@ -45,6 +45,7 @@ function question(query: {
     });
   if (query.requestId !== undefined) return { requestId: hash(query.requestId) };
   const { address = "" } = query;
-  if (parseAddress(address) === undefined && !BITCOIN_ADDRESS.test(address)) throw invalidAddress("address");
+  const isOther = OTHER_ADDRESSES.some((form) => form.test(address));
+  if (parseAddress(address) === undefined && !isOther) throw invalidAddress("address");
   return { address: parseAddress(address) ?? address };
 }

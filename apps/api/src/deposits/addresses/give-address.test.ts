@@ -44,6 +44,7 @@ function chainWith(state: FactoryState, onAsked: () => void = () => undefined) {
   return {
     chain: {
       name: "seven",
+      vmType: "evm",
       displayName: "Seven",
       contracts: { depositAddressFactory: factory, depository },
     },

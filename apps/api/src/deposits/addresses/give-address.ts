@@ -4,13 +4,14 @@ import type { NewDepositAddress } from "./deposit-addresses.port.ts";
 import type { QuotedRequests } from "./quoted-requests.port.ts";
 import type { Services } from "../../db/services.port.ts";
 import type { OwnKeys } from "../../chains/index.ts";
+import { endOf, perKind } from "../../http/request-end.ts";
 import { factoryProblem } from "./check-factory.ts";
 
 type Needs = OwnKeys & Pick<Services, "uow" | "chains" | "events">;
 
 /**
- * Stores quotes, each with its deposit address if any. Checks the factory before the first address of a chain
- * is issued: funds at an address that this instance cannot sweep would be lost.
+ * Stores quotes, each with its deposit address if any. Checks the factory or program before the first address
+ * of a chain is issued: funds at an address that this instance cannot sweep would be lost.
  */
 export function storeQuotes(
   services: Needs,
@@ -19,7 +20,7 @@ export function storeQuotes(
   const checked = new Set<number>();
   const insertGivingOut = async (terms: RequestTerms, address: NewDepositAddress): Promise<void> => {
     const { chainId } = terms.origin;
-    if (!checked.has(chainId)) await checkFactory(services, chainId);
+    if (!checked.has(chainId)) await checkSource(services, chainId);
     checked.add(chainId);
     await insertWithAddress(services, terms, address);
   };
@@ -42,17 +43,21 @@ async function insertWithAddress(
 }
 
 /**
- * @throws ServiceError SERVICE_UNAVAILABLE if the factory is unusable, RPC_HTTP_ERROR if its node does not
- * answer
+ * @throws ServiceError SERVICE_UNAVAILABLE if the factory or program is unusable, RPC_HTTP_ERROR if its node
+ * does not answer
  */
-async function checkFactory(services: Needs, chainId: number): Promise<void> {
-  const connected = services.chains.get(chainId);
-  if (connected === undefined) return;
-  const { displayName, name } = connected.chain;
-  const problem = await factoryProblem(services, connected).catch((cause: unknown) => {
+async function checkSource(services: Needs, chainId: number): Promise<void> {
+  const end = endOf(services.chains, chainId);
+  if (end === undefined) return;
+  const { displayName, name } = end.chain;
+  const asked = perKind(end, {
+    evm: async (connected) => (await factoryProblem(services, connected))?.message,
+    nonEvm: async ({ connection }) => await connection.depositAddresses?.problem?.(),
+  });
+  const problem = await asked.catch((cause: unknown) => {
     throw new ServiceError(
       "RPC_HTTP_ERROR",
-      `The node of ${displayName} did not return its deposit address factory; try again`,
+      `The node of ${displayName} did not return the code that controls its deposit addresses; try again`,
       {
         field: "originChainId",
         cause,
@@ -60,7 +65,7 @@ async function checkFactory(services: Needs, chainId: number): Promise<void> {
     );
   });
   if (problem === undefined) return;
-  services.events.alarm("deposit_addresses_unusable", { chain: name, why: problem.message });
+  services.events.alarm("deposit_addresses_unusable", { chain: name, why: problem });
   throw new ServiceError(
     "SERVICE_UNAVAILABLE",
     `useDepositAddress is unavailable on ${displayName}; use an ordinary deposit or try again later`,

@@ -1,20 +1,45 @@
+import type { SweptAddress } from "@causeway/chains";
 import type { Hex, Hex32, OrderId } from "@causeway/domain";
 
 /** What the payment of a sweep carries on a chain without contracts. */
-export interface SweepData {
+export interface SweepData extends SweptAddress {
+  /** The order of the deposit. */
   readonly orderId: OrderId;
-  /** The order that the address was issued for. */
-  readonly keyId: Hex32;
 }
 
-export function writeSweepData({ orderId, keyId }: SweepData): Hex {
+/** Of an address whose key the service holds. `keyId`: the order that the address was issued for. */
+export function writeSweepData({
+  orderId,
+  keyId,
+}: {
+  readonly orderId: OrderId;
+  readonly keyId: Hex32;
+}): Hex {
   return `0x${orderId.slice(2)}${keyId.slice(2)}`;
 }
 
+/**
+ * Of an address of a program, which needs more to find it.
+ * @throws RangeError when the excess is no uint64
+ */
+export function writeProgramSweep({ orderId, key, excess }: SweepData): Hex {
+  const { id, depositor, strict } = key;
+  if (BigInt.asUintN(64, excess) !== excess)
+    throw new RangeError(`invariant violated: excess ${excess} is not a uint64`);
+  const end = `${strict ? "01" : "00"}${excess.toString(16).padStart(16, "0")}`;
+  return `0x${orderId.slice(2)}${id.slice(2)}${depositor.slice(2)}${end}`;
+}
+
+const FORM = /^0x([0-9a-f]{64})([0-9a-f]{64})(?:([0-9a-f]{64})(0[01])([0-9a-f]{16}))?$/;
+
 /** @throws RangeError for any other data */
 export function readSweepData(data: Hex): SweepData {
-  const [, order, key] = /^0x([0-9a-f]{64})([0-9a-f]{64})$/.exec(data) ?? [];
-  if (order === undefined || key === undefined)
+  const [, order, id, depositor, strict, excess] = FORM.exec(data) ?? [];
+  if (order === undefined || id === undefined)
     throw new RangeError("invariant violated: not the data of a sweep");
-  return { orderId: `0x${order}` as OrderId, keyId: `0x${key}` };
+  return {
+    orderId: `0x${order}` as OrderId,
+    key: { id: `0x${id}`, depositor: `0x${depositor ?? ""}`, strict: strict === "01" },
+    excess: excess === undefined ? 0n : BigInt(`0x${excess}`),
+  };
 }

@@ -1,6 +1,7 @@
 import { depositAddressGas } from "@causeway/contracts";
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Address } from "@causeway/domain";
+import type { ConnectedNonEvmChain } from "../../chains/chains.port.ts";
 
 /**
  * Gas units of the transaction that deposits funds from an address, as measured, including the creation of
@@ -11,9 +12,13 @@ export function sweepGasOf(currency: Address): bigint {
 }
 
 /**
- * The cost of a sweep that is a transfer of the solver's: as large as a payment, and one input and output of
- * the address in addition.
+ * The cost of a sweep that the solver makes, base units of the native token; 0 without deposit addresses.
+ * @throws ServiceError RPC_HTTP_ERROR when no fresh value is known
  */
-export function transferSweepCost(paymentCost: bigint): bigint {
-  return (paymentCost * 3n) / 2n;
+export function transferSweepCost({
+  chain,
+  connection,
+  pulse,
+}: Pick<ConnectedNonEvmChain, "chain" | "connection" | "pulse">): bigint {
+  return connection.depositAddresses?.sweepCost(pulse.paymentCost(chain.native.address)) ?? 0n;
 }

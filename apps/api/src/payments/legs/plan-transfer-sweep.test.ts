@@ -25,10 +25,17 @@ const sweep = {
   orderId: ORDER as SweepRecord["orderId"],
   requestId: `0x${"cc".repeat(32)}` as SweepRecord["requestId"],
 } as SweepRecord;
-const issued = { key: { id: KEY_ID as Hex32 } } as DepositAddress;
+const DEPOSITOR = `0x${"dd".repeat(32)}` as const;
+const issued = { key: { id: KEY_ID as Hex32, depositor: DEPOSITOR, strict: true } } as DepositAddress;
 
 interface Story {
+  readonly kind?: NonEvmDepositAddresses["kind"];
   readonly derived?: Hex;
+  readonly excess?: bigint;
+  /** Why the code of a program is not trusted. */
+  readonly problem?: string;
+  /** Sweeps of the same address whose outcome is not final. */
+  readonly underWay?: readonly Hex[];
   readonly sweepable?: bigint;
   readonly held?: bigint;
   /** Satoshis that a payment costs. */
@@ -37,16 +44,26 @@ interface Story {
 }
 
 async function planned({
+  kind = "keys",
   derived = ADDRESS,
+  excess = 0n,
+  problem,
+  underWay = [],
   sweepable = 200_000n,
   held = sweepable,
   payment = 400n,
   terms = {},
 }: Story = {}) {
   const depositAddresses: NonEvmDepositAddresses = {
-    addressOf: (id) => (id === KEY_ID ? derived : "0x"),
+    kind,
+    addressOf: ({ id }) => (id === KEY_ID ? derived : "0x"),
+    sweepCost: (cost) => (cost * 3n) / 2n,
+    problem: async () => problem,
     newest: async () => ({ number: 1n, hash: "0x" }),
-    held: async () => held,
+    held: async ([one]) => ({
+      atBlock: 1n,
+      held: [{ account: one?.address ?? "0x", currency: NATIVE, amount: held }],
+    }),
     sweepable: async () => sweepable,
   };
   const connected = {
@@ -59,11 +76,15 @@ async function planned({
     },
   } as unknown as ConnectedNonEvmChain;
   const services = {
-    reads: { unsettledSlots: async () => [], request: async () => ({ terms }) },
+    reads: {
+      unsettledSlots: async () =>
+        underWay.map((data) => ({ leg: { kind: "sweep" }, call: { data }, attempts: [], state: "open" })),
+      request: async () => ({ terms }),
+    },
     prices: { usd: async () => SATOSHI_USD * 10n ** 8n },
     clock: { nowMs: () => NOW_MS },
   } as unknown as WorkerServices;
-  return await planTransferSweep(services, connected, sweep, issued);
+  return await planTransferSweep(services, connected, { ...sweep, excess }, issued);
 }
 
 test("a sweep is a payment of the solver's that takes only its fee from the solver", async () => {
@@ -98,5 +119,30 @@ test("never sweeps an address of another key", async () => {
   expect(await planned({ derived: SOLVER })).toMatchObject({
     kind: "wait",
     why: expect.stringContaining("DEPOSIT_ADDRESS_BITCOIN_XPUB") as string,
+  });
+});
+
+test("the sweep of a program names the address, and a second deposit for the excess", async () => {
+  const end = `${"bb".repeat(32)}${"aa".repeat(32)}${"dd".repeat(32)}01`;
+  expect(await planned({ kind: "program", excess: 60_000n, sweepable: 260_000n })).toMatchObject({
+    kind: "ready",
+    plan: { call: { to: DEPOSITORY, value: 200_000n, data: `0x${end}000000000000ea60` } },
+  });
+  const short = { kind: "program", excess: 60_000n, sweepable: 259_999n } as const;
+  expect((await planned(short)).kind).toBe("refused");
+});
+
+test("a program sweeps an address once at a time, and never with code that is not this release's", async () => {
+  const other = `0x${"cc".repeat(32)}${"aa".repeat(32)}` as const;
+  expect(await planned({ kind: "program", underWay: [other] })).toMatchObject({
+    kind: "wait",
+    isQuiet: true,
+  });
+  expect((await planned({ kind: "keys", underWay: [other] })).kind).toBe("ready");
+  const elsewhere = `0x${"cc".repeat(32)}${"ee".repeat(32)}` as const;
+  expect((await planned({ kind: "program", underWay: [elsewhere] })).kind).toBe("ready");
+  expect(await planned({ kind: "program", problem: "another program" })).toEqual({
+    kind: "wait",
+    why: "another program",
   });
 });

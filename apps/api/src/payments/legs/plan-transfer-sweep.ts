@@ -3,12 +3,18 @@ import type { ConnectedNonEvmChain } from "../../chains/chains.port.ts";
 import type { SlotPlan } from "../../db/records.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
 import type { DepositAddress, SweepRecord } from "../../deposits/addresses/deposit-addresses.port.ts";
-import { addressesOn, sweepsUnderWay, transferSweepCost } from "../../deposits/index.ts";
+import { addressesOn, sweepsUnderWay } from "../../deposits/index.ts";
 
 /** A sweep may cost this multiple of what its quote charges. Beyond it, it waits for lower fees. */
 const MAX_FEE_FACTOR = 3n;
 /** After this time (ms) a signed sweep that no node has is canceled, and its funds are decided again. */
 const CANCEL_AFTER_MS = 3600_000;
+
+/** What addresses derive from, for operators. */
+const SOURCES = {
+  keys: "DEPOSIT_ADDRESS_BITCOIN_XPUB",
+  program: "depositAddressProgram, the depository and the solver's account",
+} as const;
 
 export type TransferSweepPlan =
   | { readonly kind: "ready"; readonly plan: SlotPlan }
@@ -18,9 +24,9 @@ export type TransferSweepPlan =
   | { readonly kind: "refused"; readonly why: string };
 
 /**
- * Plans the sweep of a deposit address on a chain without contracts: a transaction of the solver's lane that
- * spends outputs of the address, and one of the solver's for its fee. That one lets a replacement or a
- * cancellation conflict with it even if the user's payment is reorged out.
+ * Plans the sweep of a deposit address by a transaction of the solver's lane. On Bitcoin it spends outputs of
+ * the address, and one of the solver's for its fee: that one lets a replacement or a cancellation conflict
+ * with it even if the user's payment is reorged out. On Solana the address pays by its program.
  * @throws RpcFault, ServiceError
  */
 export async function planTransferSweep(
@@ -29,23 +35,32 @@ export async function planTransferSweep(
   sweep: SweepRecord,
   { key }: DepositAddress,
 ): Promise<TransferSweepPlan> {
-  const { id, address, currency, amount, requestId } = sweep;
+  const { id, address, currency, amount, excess, requestId } = sweep;
   const { chain, connection } = connected;
   const { depositAddresses } = connection;
-  if (depositAddresses?.addressOf(key.id) !== address)
-    return { kind: "wait", why: "the address does not derive from DEPOSIT_ADDRESS_BITCOIN_XPUB" };
-  const why = await connection.refusalOf({ recipient: chain.depository, currency, amount, sweeps: key.id });
+  if (depositAddresses === undefined)
+    return { kind: "wait", why: "deposit addresses of the chain are not configured" };
+  if (depositAddresses.addressOf(key) !== address)
+    return { kind: "wait", why: `the address does not derive from ${SOURCES[depositAddresses.kind]}` };
+  const problem = await depositAddresses.problem?.();
+  if (problem !== undefined) return { kind: "wait", why: problem };
+  const swept = { key, excess };
+  const why = await connection.refusalOf({ recipient: chain.depository, currency, amount, sweeps: swept });
   if (why !== undefined) return { kind: "refused", why };
+  const underWay = (await sweepsUnderWay(services, connected)).get(key.id) ?? [];
+  // A program's sweep may take what is too little to stay, so that the next one must not count on it.
+  if (depositAddresses.kind === "program" && underWay.length > 0)
+    return { kind: "wait", why: "another sweep of the address is not final yet", isQuiet: true };
   const slots = await services.reads.unsettledSlots(chain.id, connection.solver);
   const reserved = slots.flatMap(({ attempts }) => attempts.map(({ raw }) => raw));
-  if ((await depositAddresses.sweepable(key.id, reserved)) < amount) {
-    const underWay = (await sweepsUnderWay(services, connected)).get(key.id) ?? [];
-    const held = await depositAddresses.held(address, underWay);
-    return underWay.length > 0 || held === undefined || held >= amount
-      ? { kind: "wait", why: "its outputs are not final yet", isQuiet: true }
+  if ((await depositAddresses.sweepable(key, currency, reserved)) < amount + excess) {
+    const read = await depositAddresses.held([{ address, sweeps: underWay }], [currency]);
+    const held = read.held[0]?.amount;
+    return underWay.length > 0 || held === undefined || held >= amount + excess
+      ? { kind: "wait", why: "its money is not final yet", isQuiet: true }
       : { kind: "refused", why: "the payments to the address are not in the chain" };
   }
-  const cost = transferSweepCost(await connection.paymentCost(currency, undefined));
+  const cost = depositAddresses.sweepCost(await connection.paymentCost(chain.native.address, undefined));
   const excessive = await whyTooExpensive(services, connected, requestId, cost);
   if (excessive !== undefined) return { kind: "wait", why: excessive };
   const call = addressesOn(connected).sweepCall(sweep, { key });

@@ -17,8 +17,8 @@ export function paymentOf(
   if (leg.kind === "sweep") {
     // The solver only pays the fee, so it cancels with any amount.
     if (kind === "noop") return { recipient: sender, currency, amount: CANCEL_AMOUNT, orderId: undefined };
-    const { orderId, keyId } = readSweepData(call.data);
-    return { recipient: call.to, currency, amount: call.value, orderId, sweeps: keyId };
+    const { orderId, ...sweeps } = readSweepData(call.data);
+    return { recipient: call.to, currency, amount: call.value, orderId, sweeps };
   }
   if (kind === "noop") return { recipient: sender, currency, amount, orderId: undefined };
   return { recipient: call.to, currency, amount, orderId: call.data === "0x" ? undefined : call.data };

@@ -61,7 +61,7 @@ export function transferRefunds(services: WorkerServices, connected: TransferCha
   return {
     whyEarly: async () => undefined,
     async price({ deposit, request, recipient }) {
-      const { currency, orderId, sender } = deposit;
+      const { currency, orderId } = deposit;
       const why =
         request === undefined
           ? await whyHeld(services, chain.id, connected.connection.solver)
@@ -72,14 +72,29 @@ export function transferRefunds(services: WorkerServices, connected: TransferCha
       const question = { leg: legOf(deposit), currency, recipient, orderId };
       return {
         cost,
-        // The owner of the first input is the sender, so a sweep's sender is the deposit address.
-        broughtCost: sender === request?.terms.depositAddress?.address ? transferSweepCost(cost) : 0n,
+        broughtCost: await costOfSweep(services, connected, request, deposit),
         router: undefined,
         plan: async (amount, cancelAfterMs) =>
           await planTransfer(connected, { ...question, amount, cancelAfterMs }, cost),
       };
     },
   };
+}
+
+/** What the solver spent to deposit these funds: a sweep, unless a filled deposit of it paid for it. */
+async function costOfSweep(
+  { reads }: Pick<WorkerServices, "reads">,
+  connected: TransferChain,
+  request: RequestRecord | undefined,
+  { id, sender, txHash }: DepositRecord,
+): Promise<bigint> {
+  const address = request?.terms.depositAddress?.address;
+  // On Bitcoin the owner of the first input is the sender, which is the address; on Solana the fee payer is.
+  const isSweep = address !== undefined && [address, connected.connection.solver].includes(sender);
+  if (request === undefined || !isSweep) return 0n;
+  const { depositId } = request.state;
+  const filled = depositId === undefined || depositId === id ? undefined : await reads.deposit(depositId);
+  return filled?.txHash === txHash ? 0n : transferSweepCost(connected);
 }
 
 function legOf({ id, requestId }: DepositRecord): TransferQuestion["leg"] {

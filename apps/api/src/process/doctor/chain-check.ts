@@ -120,6 +120,8 @@ function judgeEndpoint(
 export interface NonEvmFacts {
   /** The solver's balance of the native currency, in base units. */
   readonly nativeBalance: bigint;
+  /** Why the program of deposit addresses cannot be trusted. Undefined: it can, or there is none. */
+  readonly addressProblem: string | undefined;
 }
 
 export function judgeNonEvmChain(
@@ -149,5 +151,18 @@ export function judgeNonEvmChain(
           remedy: `send ${nativeSymbol} to the solver's account on ${name} (docs/operations/money.md)`,
         })
       : balance.ok(`${gathered.facts.nativeBalance} base units of ${nativeSymbol}`),
+    ...judgeAddressProgram(name, gathered.facts.addressProblem),
+  ];
+}
+
+function judgeAddressProgram(name: string, found: string | undefined): readonly Finding[] {
+  if (found === undefined) return [];
+  return [
+    findingsOf("contract.factory", `depositAddressProgram on ${name}`).problem({
+      found,
+      why: "funds at deposit addresses could be stolen or lost, so none is issued and sweeps wait",
+      remedy:
+        "deploy the committed program, or correct the chain file (docs/operations/deposit-addresses.md)",
+    }),
   ];
 }

@@ -39,7 +39,7 @@ function quantity(value: unknown, method: string): bigint {
   throw new RpcFault({ kind: "garbage", method, reason: "the answer is not a quantity" });
 }
 
-/** Reads the solver's native balance. @throws RpcFault */
+/** Reads the solver's native balance, and the program of deposit addresses. @throws RpcFault */
 export async function readNonEvmChain(
   { chain, attestation }: NonEvmChainConfig,
   accounts: OwnAccounts,
@@ -59,8 +59,11 @@ export async function readNonEvmChain(
     onFault: () => undefined,
   });
   try {
-    const balances = await connection.balances([chain.native.address]);
-    return { nativeBalance: balances.get(chain.native.address) ?? 0n };
+    const [balances, addressProblem] = await Promise.all([
+      connection.balances([chain.native.address]),
+      connection.depositAddresses?.problem?.(),
+    ]);
+    return { nativeBalance: balances.get(chain.native.address) ?? 0n, addressProblem };
   } finally {
     await connection.close();
   }

@@ -1,7 +1,13 @@
 import { expect, test } from "vitest";
 import { exitCodeOf } from "../commands/doctor-command.ts";
 import { judgeAccounts, type AccountsFacts } from "./accounts-check.ts";
-import { judgeChain, judgeNonEvmChain, type Endpoint, type EndpointFacts } from "./chain-check.ts";
+import {
+  judgeChain,
+  judgeNonEvmChain,
+  type Endpoint,
+  type EndpointFacts,
+  type NonEvmFacts,
+} from "./chain-check.ts";
 import { judgeClock } from "./clock-check.ts";
 import { judgeConfiguration } from "./configuration-check.ts";
 import { judgeContracts, type ContractsFacts } from "./contracts-check.ts";
@@ -78,6 +84,12 @@ const chain = (endpoints: readonly Endpoint[] = [endpoint()]) =>
     },
     endpoints,
     NOW_MS,
+  );
+
+const nonEvm = (changed: Partial<NonEvmFacts> = {}) =>
+  judgeNonEvmChain(
+    { name: "solana", nativeSymbol: "SOL", host: "sol.test" },
+    facts({ nativeBalance: 1n, addressProblem: undefined, ...changed }),
   );
 
 const USDC = {
@@ -326,10 +338,17 @@ const faults: readonly (readonly [string, readonly Finding[], string, Finding["s
   ],
   [
     "the solver has nothing on a non-EVM chain",
-    judgeNonEvmChain({ name: "solana", nativeSymbol: "SOL", host: "sol.test" }, facts({ nativeBalance: 0n })),
+    nonEvm({ nativeBalance: 0n }),
     "account.balance",
     "warning",
     "no SOL",
+  ],
+  [
+    "the program of deposit addresses is another one",
+    nonEvm({ addressProblem: "GDfY is not the deposit address program of this release" }),
+    "contract.factory",
+    "problem",
+    "GDfY",
   ],
   [
     "a contract is missing",

@@ -44,18 +44,14 @@ export const TRANSFER_CAPABILITIES: Capabilities = {
   stablecoins: true,
 };
 
-/** What Bitcoin can do: keys derived from one key give every order an address. */
-const BITCOIN_CAPABILITIES: Capabilities = {
-  ...TRANSFER_CAPABILITIES,
-  depositAddresses: true,
-  stablecoins: false,
-};
+/** What Solana and Bitcoin can do: a program, or keys derived from one key, give every order an address. */
+const ADDRESS_CAPABILITIES: Capabilities = { ...TRANSFER_CAPABILITIES, depositAddresses: true };
 
 /** What each kind of chain can do. */
 export const CAPABILITIES: Readonly<Record<"evm" | NonEvmVmType, Capabilities>> = {
   evm: EVM_CAPABILITIES,
-  svm: TRANSFER_CAPABILITIES,
-  bvm: BITCOIN_CAPABILITIES,
+  svm: ADDRESS_CAPABILITIES,
+  bvm: { ...ADDRESS_CAPABILITIES, stablecoins: false },
   hypevm: TRANSFER_CAPABILITIES,
 };
 
@@ -117,7 +113,7 @@ export const needs: Readonly<Record<Feature, Need>> = {
   depositAddress: {
     capability: "depositAddresses",
     end: "origin",
-    why: "deposit addresses exist on EVM chains and Bitcoin only",
+    why: "deposit addresses exist on EVM chains, Solana and Bitcoin only",
     option: {
       field: "useDepositAddress",
       code: "UNSUPPORTED_EXECUTION_TYPE",

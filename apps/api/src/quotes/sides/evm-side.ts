@@ -45,7 +45,7 @@ export function evmSide(end: ConnectedChain): Side {
     walletFamilies: [chain.vmType],
     traps: (solver) => trapsOf(chain, solver),
     ...(factory !== undefined && { depositAddressOf: (key) => depositAddressOf(factory, key) }),
-    holdsAddressKeys: false,
+    hidesPayers: false,
     sweepGas: ({ address }) => sweepGasOf(address),
     originCost: (units) =>
       gasCostWei(units, pulse.gasPrices(), chain.fees.minPriorityFeeWei, chain.fees.gasMarginBps),

@@ -1,3 +1,4 @@
+import type { NonEvmDepositAddresses } from "@causeway/chains";
 import type { Currency, DepositAddressKey, Hex, RequestTerms, TradeType } from "@causeway/domain";
 import type { Address } from "@causeway/domain";
 import type { QuoteStep } from "@causeway/wire";
@@ -35,10 +36,15 @@ export interface Side {
    * @param solver on EVM chains
    */
   traps(solver: Address): ReadonlyArray<Hex | undefined>;
-  /** The service holds the keys of deposit addresses, and payments do not show who owns them. */
-  readonly holdsAddressKeys: boolean;
+  /** A payment to a deposit address does not show who owns the money, so refunds need `refundTo`. */
+  readonly hidesPayers: boolean;
   /** The deposit address of a key. Absent: this instance issues none on the chain. */
   readonly depositAddressOf?: ((key: DepositAddressKey) => Hex) | undefined;
+  /**
+   * Asks the chain why a payment could not arrive at an address or be swept. Absent: any can.
+   * @throws RpcFault
+   */
+  readonly addressRefusalOf?: NonNullable<NonEvmDepositAddresses["refusalOf"]> | undefined;
   /**
    * What the sweep of a deposit address uses: gas units, or base units of the native token on chains without
    * gas.

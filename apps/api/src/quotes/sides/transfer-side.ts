@@ -66,9 +66,10 @@ export function transferSide(end: ConnectedNonEvmChain): Side {
     runsRecipientCode: false,
     refusalOf: (payment) => connection.refusalOf(payment),
     traps: () => [chain.depository, connection.solver],
-    ...(addresses !== undefined && { depositAddressOf: ({ id }) => addresses.addressOf(id) }),
-    holdsAddressKeys: true,
-    sweepGas: () => transferSweepCost(pulse.paymentCost(chain.native.address)),
+    ...(addresses !== undefined && { depositAddressOf: (key) => addresses.addressOf(key) }),
+    ...(addresses?.refusalOf !== undefined && { addressRefusalOf: addresses.refusalOf }),
+    hidesPayers: true,
+    sweepGas: () => transferSweepCost(end),
     originCost: (units) => raisedByBps(units, chain.fees.gasMarginBps),
     refundCost: ({ refundGasMarginBps }, { address }, { payment, depositGas }) =>
       raisedByBps((payment ?? pulse.paymentCost(address)) + depositGas, refundGasMarginBps),

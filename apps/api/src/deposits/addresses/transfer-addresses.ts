@@ -1,4 +1,4 @@
-import { inconsistent, RpcFault, type NonEvmDepositAddresses, type SweepUnderWay } from "@causeway/chains";
+import type { NonEvmDepositAddresses, SweepUnderWay } from "@causeway/chains";
 import { raisedByBps, ServiceError, type Address, type Hex32 } from "@causeway/domain";
 import { parseAccount } from "@causeway/families";
 import type { ConnectedNonEvmChain } from "../../chains/chains.port.ts";
@@ -7,23 +7,24 @@ import type { Services } from "../../db/services.port.ts";
 import type { ChainAddresses, HeldAmounts } from "./chain-addresses.ts";
 import type { DepositAddress } from "./deposit-addresses.port.ts";
 import { transferSweepCost } from "./sweep-gas.ts";
-import { readSweepData, writeSweepData } from "./sweep-data.ts";
+import { readSweepData, writeProgramSweep, writeSweepData } from "./sweep-data.ts";
 
 type Needs = Pick<Services, "reads">;
 
-/** Addresses whose outputs are read at once. */
-const AT_ONCE = 8;
-
-/** Deposit addresses whose keys the service holds (Bitcoin). An address exists on the chain of its quote. */
-export function keyAddresses(connected: ConnectedNonEvmChain): ChainAddresses {
+/**
+ * Deposit addresses that the solver sweeps: addresses of a program (Solana), or with keys of the service
+ * (Bitcoin). An address exists on the chain of its quote.
+ */
+export function transferAddresses(connected: ConnectedNonEvmChain): ChainAddresses {
   const { chain, connection, pulse } = connected;
   const { depositAddresses } = connection;
+  const isProgram = depositAddresses?.kind === "program";
   return {
     mover: { kind: "solver", connected },
     isEnabled: depositAddresses !== undefined,
     onlyOn: chain.id,
-    makesSeveralDeposits: false,
-    // Its key is checked before each sweep.
+    makesSeveralDeposits: isProgram,
+    // What it is derived from is checked before each sweep.
     has: ({ quoted }) => depositAddresses !== undefined && quoted.chainId === chain.id,
     parse: (text) => {
       try {
@@ -33,22 +34,25 @@ export function keyAddresses(connected: ConnectedNonEvmChain): ChainAddresses {
         throw error;
       }
     },
-    held: async (reads, addresses) =>
+    held: async (reads, addresses, { currencies }) =>
       depositAddresses === undefined
         ? { atBlock: 0n, held: [] }
-        : await heldInOutputs({ reads }, connected, depositAddresses, addresses),
+        : await heldAt({ reads }, connected, depositAddresses, addresses, currencies),
     lookBlock: async () => (await depositAddresses?.newest())?.number,
-    sweepCall: ({ amount, orderId }, { key }) => ({
+    sweepCall: ({ amount, excess, orderId }, { key }) => ({
       to: chain.depository,
-      data: writeSweepData({ orderId, keyId: key.id }),
+      data: isProgram
+        ? writeProgramSweep({ orderId, key, excess })
+        : writeSweepData({ orderId, keyId: key.id }),
       value: amount,
     }),
-    confirmations: () => chain.confirmations,
+    // A program's chain is read in its final view.
+    confirmations: () => (isProgram ? 1 : chain.confirmations),
     returnCost: (_, currency) => {
-      const payment = pulse.paymentCost(currency.address);
-      return raisedByBps(payment + transferSweepCost(payment), chain.fees.gasMarginBps);
+      const sweep = transferSweepCost(connected);
+      return raisedByBps(pulse.paymentCost(currency.address) + sweep, chain.fees.gasMarginBps);
     },
-    // A payment does not show who owns it.
+    // A payment does not show who owns it: an exchange pays many users from one account.
     findSender: async () => undefined,
   };
 }
@@ -61,7 +65,7 @@ export async function sweepsUnderWay(
   const slots = await reads.unsettledSlots(chain.id, connection.solver);
   const sweeps = slots.filter(({ leg }) => leg.kind === "sweep");
   return new Map(
-    [...Map.groupBy(sweeps, ({ call }) => readSweepData(call.data).keyId)].map(([keyId, own]) => [
+    [...Map.groupBy(sweeps, ({ call }) => readSweepData(call.data).key.id)].map(([keyId, own]) => [
       keyId,
       own.map(underWay),
     ]),
@@ -73,39 +77,25 @@ function underWay({ attempts, state, minedAttempt }: Slot): SweepUnderWay {
   return { raws: attempts.map(({ raw }) => raw), minedTxId: mined?.txHash };
 }
 
-async function heldInOutputs(
+async function heldAt(
   services: Needs,
   end: ConnectedNonEvmChain,
   depositAddresses: NonEvmDepositAddresses,
   addresses: readonly DepositAddress[],
+  currencies: readonly Address[],
 ): Promise<HeldAmounts> {
-  const currency = end.chain.native.address;
-  const tip = await depositAddresses.newest();
   const before = await sweepsUnderWay(services, end);
-  const held: { account: Address; currency: Address; amount: bigint | undefined }[] = [];
-  for (let at = 0; at < addresses.length; at += AT_ONCE)
-    held.push(
-      ...(await Promise.all(
-        addresses.slice(at, at + AT_ONCE).map(async ({ address, key }) => {
-          const sweeps = before.get(key.id) ?? [];
-          // An explorer may refuse a single address: it must not delay the others.
-          const amount = await depositAddresses.held(address, sweeps).catch((error: unknown) => {
-            if (error instanceof RpcFault) return undefined;
-            throw error;
-          });
-          return { account: address, currency, amount };
-        }),
-      )),
-    );
-  // A sweep that was signed meanwhile may have taken outputs that were not read.
+  const { atBlock, held } = await depositAddresses.held(
+    addresses.map(({ address, key }) => ({ address, sweeps: before.get(key.id) ?? [] })),
+    currencies,
+  );
+  // A sweep that was signed meanwhile may have taken what was not read.
   const after = await sweepsUnderWay(services, end);
-  if ((await depositAddresses.newest()).hash !== tip.hash)
-    throw inconsistent("getbestblockhash", "a block arrived while deposit addresses were read");
   const keys = new Map(addresses.map(({ address, key }) => [address, key.id]));
   const isSame = (id: Hex32 | undefined): boolean =>
     id === undefined || JSON.stringify(before.get(id)) === JSON.stringify(after.get(id));
   return {
-    atBlock: tip.number,
+    atBlock,
     held: held.map((one) => (isSame(keys.get(one.account)) ? one : { ...one, amount: undefined })),
   };
 }

@@ -1,0 +1,67 @@
+import { randomBytes } from "node:crypto";
+import { toHex, type Hex } from "@causeway/domain";
+import { encodeAddress, nativeCurrency } from "@causeway/families";
+import { depositoryAccounts, type AccountFact } from "@causeway/families/solana";
+import { getAddressDecoder } from "@solana/kit";
+import { expect, test } from "vitest";
+import type { SweepUnderWay } from "../non-evm-connection.ts";
+import { createSweeps } from "./sweeps.ts";
+
+const NATIVE = encodeAddress("solana-vm", nativeCurrency("solana-vm"));
+const aKey = (): string => getAddressDecoder().decode(randomBytes(32));
+const anAddress = (): Hex => toHex(randomBytes(32));
+const UNDER_WAY: readonly SweepUnderWay[] = [{ raws: ["0x01"], minedTxId: undefined }];
+const lamports = (amount: bigint): AccountFact => ({
+  owner: "1".repeat(32),
+  lamports: amount,
+  data: new Uint8Array(),
+});
+
+/** A node that answers each part of a question at another slot. */
+async function sweepsAt(slots: readonly bigint[]) {
+  let calls = 0;
+  const asked: number[] = [];
+  const rpc = {
+    finalSlot: async () => slots[0] ?? 0n,
+    accounts: async (addresses: readonly string[]) => {
+      asked.push(addresses.length);
+      return { slot: slots[calls++] ?? 0n, accounts: addresses.map(() => lamports(7n)) };
+    },
+  };
+  const { addresses } = createSweeps({
+    rpc,
+    reads: { accounts: async () => [], minBalance: async () => 890_880n },
+    pdas: await depositoryAccounts(aKey()),
+    program: aKey(),
+    operator: aKey(),
+    mintOf: async () => undefined,
+    currentMint: async () => undefined,
+    tokenRent: async () => 0n,
+  });
+  return { addresses, asked };
+}
+
+test("reads 100 accounts per call, and reports the oldest slot", async () => {
+  const { addresses, asked } = await sweepsAt([12n, 11n, 13n]);
+  const all = Array.from({ length: 230 }, () => ({ address: anAddress(), sweeps: [] }));
+  const { atBlock, held } = await addresses.held(all, [NATIVE]);
+  expect([asked, atBlock, held.length]).toEqual([[100, 100, 30], 11n, 230]);
+  expect(held.every(({ amount }) => amount === 7n)).toBe(true);
+});
+
+test("does not report an address with a sweep that was read at a later slot than the others", async () => {
+  const { addresses } = await sweepsAt([12n, 11n]);
+  const all = Array.from({ length: 150 }, (_, at) => ({
+    address: anAddress(),
+    sweeps: at === 0 || at === 120 ? UNDER_WAY : [],
+  }));
+  const { held } = await addresses.held(all, [NATIVE]);
+  expect(held.flatMap(({ amount }, at) => (amount === undefined ? [at] : []))).toEqual([0]);
+});
+
+test("cannot read a currency that is not a token, and reads nothing for no address", async () => {
+  const { addresses, asked } = await sweepsAt([5n]);
+  expect(await addresses.held([], [NATIVE])).toEqual({ atBlock: 5n, held: [] });
+  const { held } = await addresses.held([{ address: anAddress(), sweeps: [] }], [anAddress()]);
+  expect([held[0]?.amount, asked]).toEqual([undefined, []]);
+});

@@ -1,0 +1,286 @@
+import { afterAll, beforeAll, expect, test } from "vitest";
+import {
+  associatedTokenAddress,
+  createTokensInstruction,
+  depositsIn,
+  deriveDepositAddress,
+  readTransaction,
+  sweepNativeInstruction,
+  sweepTokenInstruction,
+  vaultAccountsIn,
+  type SweepTerms,
+} from "@causeway/chains/solana";
+import type { Hex32 } from "@causeway/domain";
+import {
+  askNode,
+  createDepository,
+  depositAddressProgram,
+  LOCAL_DEPOSIT_ADDRESSES,
+  mintTo,
+  solanaKey,
+  type LocalMint,
+  type PlainInstruction,
+  type SolanaKey,
+} from "@causeway/simulators/solana";
+import {
+  forwarded,
+  lamportTransfer,
+  startSolanaWorld,
+  type SolanaWorld,
+} from "../../support/solana-world.ts";
+
+// The committed program of deposit addresses in a real virtual machine, with the committed depository: an
+// address pays into the depository, for the orders that its seeds allow, and makes no other payment.
+
+const program = LOCAL_DEPOSIT_ADDRESSES;
+/** Below it an account without data cannot exist. */
+const MINIMUM = 890_880n;
+
+let world: SolanaWorld;
+let operator: SolanaKey;
+let owner: SolanaKey;
+let orders = 0;
+
+beforeAll(async () => {
+  world = await startSolanaWorld();
+  world.node.controls.addProgram(program, depositAddressProgram());
+  ({ solver: operator } = world);
+  ({ owner } = world.at);
+});
+afterAll(async () => await world.close());
+
+const anOrder = (): Hex32 => `0x${(++orders).toString(16).padStart(64, "0")}`;
+
+interface Issued {
+  readonly address: string;
+  readonly from: SweepTerms["from"];
+}
+
+function issue(fields: Partial<SweepTerms["from"]> = {}): Issued {
+  const from = {
+    operator: operator.address,
+    depositor: world.user.address,
+    id: anOrder(),
+    strict: false,
+    ...fields,
+  };
+  return { from, address: deriveDepositAddress(program, { ...from, depository: world.at.program }) };
+}
+
+const fund = async ({ address }: Issued, lamports: bigint): Promise<string> =>
+  await world.send(world.user, [lamportTransfer(world.user.address, address, lamports)]);
+
+const termsOf = ({ from }: Issued, change: Partial<SweepTerms>): SweepTerms => ({
+  program,
+  pdas: world.at,
+  from,
+  orderId: from.id,
+  amount: 1n,
+  excess: 0n,
+  ...change,
+});
+
+const sweepOf = (issued: Issued, change: Partial<SweepTerms>): PlainInstruction =>
+  sweepNativeInstruction(termsOf(issued, change));
+
+async function tokenSweepOf(issued: Issued, mint: LocalMint, change: Partial<SweepTerms>) {
+  const { vault } = world.at;
+  const tokens = await associatedTokenAddress(vault, mint.mint, mint.tokenProgram);
+  return [
+    createTokensInstruction({ payer: operator.address, tokens, wallet: vault, ...mint }),
+    await sweepTokenInstruction({ ...termsOf(issued, change), ...mint }),
+  ];
+}
+
+/** Puts another signer into the place of the operator. */
+const signedBy = (instruction: PlainInstruction, key: SolanaKey): PlainInstruction => ({
+  ...instruction,
+  keys: instruction.keys.map((one, at) => (at === 2 ? { ...one, pubkey: key.address } : one)),
+});
+
+async function lamports(of: string): Promise<bigint> {
+  world.node.controls.passSlots(1);
+  return BigInt(
+    (await askNode<{ value: number }>(world.node.url, "getBalance", [of, { commitment: "processed" }])).value,
+  );
+}
+
+async function tokens(wallet: string, { mint, tokenProgram }: LocalMint): Promise<bigint> {
+  const account = world.node.controls.account(await associatedTokenAddress(wallet, mint, tokenProgram));
+  return account === undefined ? 0n : Buffer.from(account.data).readBigUInt64LE(64);
+}
+
+/** The deposits of a transaction, as oracles judge them. */
+async function depositsOf(signature: string) {
+  const answer = await askNode(world.node.url, "getTransaction", [
+    signature,
+    { commitment: "confirmed", encoding: "base64", maxSupportedTransactionVersion: 0 },
+  ]);
+  const found = readTransaction(answer, signature);
+  if (found === undefined) throw new Error(`no transaction ${signature}`);
+  const facts = { ...found, timestamp: 0n };
+  const reading = depositsIn(world.at, await vaultAccountsIn(world.at, facts), facts);
+  if (reading.kind !== "read") throw new Error("the logs are cut");
+  return reading.deposits.map(({ depositor, amount, depositId }) => ({ depositor, amount, depositId }));
+}
+
+const custom = (code: number): RegExp => new RegExp(`"Custom":${code}\\}`);
+
+test("sweeps lamports into the vault as deposits of the order, and an excess as another one", async () => {
+  for (const excess of [0n, 5_000_000n]) {
+    const issued = issue();
+    await fund(issued, 20_000_000n + excess);
+    const had = await lamports(world.at.vault);
+    const signature = await world.send(operator, [sweepOf(issued, { amount: 20_000_000n, excess })]);
+    expect((await lamports(world.at.vault)) - had).toBe(20_000_000n + excess);
+    expect(await lamports(issued.address)).toBe(0n);
+    const due = [20_000_000n, ...(excess > 0n ? [excess] : [])];
+    expect(await depositsOf(signature)).toEqual(
+      due.map((amount) => ({ depositor: issued.from.depositor, amount, depositId: issued.from.id })),
+    );
+  }
+});
+
+test.each([
+  ["one lamport", 1n, 0n],
+  ["one lamport less than the rent-exempt minimum", MINIMUM - 1n, 0n],
+  ["the rent-exempt minimum", MINIMUM, MINIMUM],
+])("a sweep that would leave %s leaves what can stay, and deposits the rest", async (_, rest, stays) => {
+  const issued = issue();
+  await fund(issued, 10_000_000n + rest);
+  const signature = await world.send(operator, [sweepOf(issued, { amount: 10_000_000n })]);
+  expect(await lamports(issued.address)).toBe(stays);
+  const amounts = [10_000_000n, ...(stays === 0n ? [rest] : [])];
+  expect((await depositsOf(signature)).map(({ amount }) => amount)).toEqual(amounts);
+});
+
+test("sweeps tokens of both programs, in two deposits, and leaves the other tokens", async () => {
+  for (const mint of [world.token, world.feeToken]) {
+    const issued = issue();
+    await mintTo(world.node.url, mint, issued.address, 9_000_000n);
+    const had = await tokens(world.at.vault, mint);
+    const sweep = await tokenSweepOf(issued, mint, { amount: 5_000_000n, excess: 1_000_000n });
+    const signature = await world.send(operator, sweep);
+    const isFee = mint === world.feeToken;
+    expect((await tokens(world.at.vault, mint)) - had).toBe(isFee ? 5_940_000n : 6_000_000n);
+    expect(await tokens(issued.address, mint)).toBe(3_000_000n);
+    // The event states what the vault received.
+    const arrived = isFee ? [4_950_000n, 990_000n] : [5_000_000n, 1_000_000n];
+    expect((await depositsOf(signature)).map(({ amount }) => amount)).toEqual(arrived);
+  }
+});
+
+test("only the operator sweeps, or the depository's owner in its place", async () => {
+  const [issued, stranger] = [issue(), await solanaKey()];
+  for (const { address } of [stranger, owner])
+    await askNode(world.node.url, "requestAirdrop", [address, 1_000_000_000]);
+  await fund(issued, 30_000_000n);
+  const sweep = sweepOf(issued, { amount: 10_000_000n });
+  await expect(world.send(stranger, [signedBy(sweep, stranger)])).rejects.toThrow(custom(6000));
+  const keys = sweep.keys.map((key) => ({ ...key, isSigner: false }));
+  await expect(world.send(stranger, [{ ...sweep, keys }])).rejects.toThrow("MissingRequiredSignature");
+  // A stranger who names themselves as operator asks for another address.
+  const own = sweepOf({ ...issued, from: { ...issued.from, operator: stranger.address } }, { amount: 1n });
+  await expect(world.send(stranger, [withKey(own, 4, issued.address)])).rejects.toThrow(custom(6001));
+  await world.send(owner, [signedBy(sweep, owner)]);
+  expect(await lamports(issued.address)).toBe(20_000_000n);
+});
+
+test("the owner of another depository cannot sweep", async () => {
+  const issued = issue();
+  await fund(issued, 30_000_000n);
+  const other = await createDepository(world.node, {
+    owner: await solanaKey(),
+    allocator: await solanaKey(),
+    program: (await solanaKey()).address,
+  });
+  const sweep = signedBy(sweepOf(issued, { amount: 10_000_000n }), other.owner);
+  await expect(world.send(other.owner, [withKey(sweep, 1, other.depository)])).rejects.toThrow(custom(6002));
+  await expect(
+    world.send(other.owner, [withKey(withKey(sweep, 0, other.program), 1, other.depository)]),
+  ).rejects.toThrow(custom(6001));
+});
+
+test("a strict address makes deposits of its own order only, an open one of any", async () => {
+  const [strict, open, another] = [issue({ strict: true }), issue(), anOrder()];
+  for (const one of [strict, open]) await fund(one, 10_000_000n);
+  const amount = 10_000_000n;
+  await expect(world.send(operator, [sweepOf(strict, { amount, orderId: another })])).rejects.toThrow(
+    custom(6003),
+  );
+  // Nor by calling it open: that is another address.
+  const asOpen = sweepOf(
+    { ...strict, from: { ...strict.from, strict: false } },
+    { amount, orderId: another },
+  );
+  await expect(world.send(operator, [withKey(asOpen, 4, strict.address)])).rejects.toThrow(custom(6001));
+  await world.send(operator, [sweepOf(strict, { amount })]);
+  const signature = await world.send(operator, [sweepOf(open, { amount, orderId: another })]);
+  expect(await depositsOf(signature)).toMatchObject([{ amount, depositId: another }]);
+});
+
+test("pays into no other depository, vault or token account, and for no other depositor", async () => {
+  const issued = issue();
+  const stranger = await solanaKey();
+  await fund(issued, 10_000_000n);
+  await mintTo(world.node.url, world.token, issued.address, 10n);
+  const sweep = sweepOf(issued, { amount: 10_000_000n });
+  // Another program in the place of the depository: the address has other seeds.
+  await expect(world.send(operator, [withKey(sweep, 0, world.forwarder)])).rejects.toThrow(custom(6001));
+  await expect(world.send(operator, [withKey(sweep, 3, stranger.address)])).rejects.toThrow(custom(6001));
+  // The depository refuses these.
+  await expect(world.send(operator, [withKey(sweep, 5, stranger.address)])).rejects.toThrow(custom(6014));
+  const [, ofTokens] = await tokenSweepOf(issued, world.token, { amount: 10n });
+  const strangers = await associatedTokenAddress(
+    stranger.address,
+    world.token.mint,
+    world.token.tokenProgram,
+  );
+  await mintTo(world.node.url, world.token, stranger.address, 1n);
+  if (ofTokens === undefined) throw new Error("a token sweep has two instructions");
+  await expect(world.send(operator, [withKey(ofTokens, 8, strangers)])).rejects.toThrow(custom(6010));
+  expect(await lamports(issued.address)).toBe(10_000_000n);
+});
+
+test("moves the amount or nothing", async () => {
+  const issued = issue();
+  await fund(issued, 10_000_000n);
+  for (const [amount, excess] of [
+    [10_000_001n, 0n],
+    [10_000_000n, 1n],
+    [1n, 2n ** 64n - 1n],
+  ] as const)
+    await expect(world.send(operator, [sweepOf(issued, { amount, excess })])).rejects.toThrow(custom(6004));
+  await expect(world.send(operator, [sweepOf(issued, { amount: 0n })])).rejects.toThrow(
+    "InvalidInstructionData",
+  );
+  const whole = sweepOf(issued, { amount: 10_000_000n });
+  await expect(world.send(operator, [{ ...whole, data: `${String(whole.data)}00` }])).rejects.toThrow(
+    "InvalidInstructionData",
+  );
+  // The depository's own error, from the token program: nothing was paid there.
+  await mintTo(world.node.url, world.token, issued.address, 5n);
+  await expect(
+    world.send(operator, await tokenSweepOf(issued, world.token, { amount: 4n, excess: 2n })),
+  ).rejects.toThrow(custom(1));
+  expect([await lamports(issued.address), await tokens(issued.address, world.token)]).toEqual([
+    10_000_000n,
+    5n,
+  ]);
+  await world.send(operator, [whole]);
+  await expect(world.send(operator, [sweepOf(issued, { amount: 10_000_000n })])).rejects.toThrow();
+});
+
+test("works when a program calls it, and a spent address can be paid again", async () => {
+  const issued = issue();
+  for (const amount of [3_000_000n, 2_000_000n]) {
+    await fund(issued, amount);
+    await world.send(operator, [forwarded(world.forwarder, sweepOf(issued, { amount }))]);
+    expect(await lamports(issued.address)).toBe(0n);
+  }
+});
+
+const withKey = (of: PlainInstruction, index: number, pubkey: string): PlainInstruction => ({
+  ...of,
+  keys: of.keys.map((key, place) => (place === index ? { ...key, pubkey } : key)),
+});
