@@ -117,8 +117,18 @@ function addressesTogether(
   first: NonEvmDepositAddresses,
 ): NonEvmDepositAddresses {
   const at = (place: number): NonEvmDepositAddresses => connections[place]?.depositAddresses ?? first;
+  const { refusalOf, problem } = first;
   return {
-    addressOf: (orderId) => first.addressOf(orderId),
+    kind: first.kind,
+    addressOf: (key) => first.addressOf(key),
+    sweepCost: (paymentCost) => first.sweepCost(paymentCost),
+    ...(refusalOf && {
+      refusalOf: async (payment) =>
+        await order.ask(async (place) => await (at(place).refusalOf ?? refusalOf)(payment)),
+    }),
+    ...(problem && {
+      problem: async () => await order.ask(async (place) => await (at(place).problem ?? problem)()),
+    }),
     newest: async () => await order.ask(async (place) => await at(place).newest()),
     held: async (...asked) => await order.ask(async (place) => await at(place).held(...asked)),
     sweepable: async (...asked) => await order.ask(async (place) => await at(place).sweepable(...asked)),
