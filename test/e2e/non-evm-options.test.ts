@@ -644,7 +644,9 @@ test("a deposit address on Solana is filled on the EVM chain, or returned to ref
   for (const { steps } of [filled, returned]) expect(await heldAt(steps[0]?.depositAddress ?? "")).toBe(0n);
   expect((await heldAt(vault)) - inVault).toBe(30_000_000n);
   expect(before.usdc - (await solverHas()).usdc).toBe(BigInt(filled.details.currencyOut.amount));
-  const known = depositAddressAnswer.parse(await call(`/deposit-addresses/v1?requestId=${filled.requestId}`));
+  const at = filled.steps[0]?.depositAddress ?? "";
+  const known = depositAddressAnswer.parse(await call(`/deposit-addresses/v1?address=${at}`));
+  expect(known.requestId).toBe(filled.requestId);
   expect(known).toMatchObject({ refundTo, chainIds: [from.chainId], deposits: [{ amount: "20000000" }] });
   deposited(from, 30_000_000n);
   const claim = claims.get(keyOf(from));
