@@ -10,8 +10,8 @@ import { startNetwork, type Network } from "./rehearsal/network.ts";
 import { Operator } from "./rehearsal/operator.ts";
 import { createUsers, type Bridge, type Users } from "./rehearsal/users.ts";
 
-// The path of docs/OPERATIONS.md, from nothing to an upgrade, with what an operator has: chains, accounts with
-// money, a key service, Postgres and Redis, the operator's commands, and the programs of the images.
+// The path of docs/OPERATIONS.md, from nothing to an upgrade, with what an operator has: chains, accounts
+// with money, a key service, Postgres and Redis, the operator's commands, and the programs of the images.
 
 const portBase = portBaseOf("rehearsal");
 const userKeys = Array.from({ length: 4 }, () => generatePrivateKey());

@@ -20,8 +20,8 @@ export interface ServiceKeys {
 type Entry = Record<string, unknown> & { readonly id: string; tokens: { readonly id: string }[] };
 
 /**
- * Copies the files of the mainnets for this instance, as docs/operations/deploy.md says, and changes only
- * what the chains of this machine have not: their tokens and exchanges, and their time until blocks are final.
+ * Copies the files of the mainnets for this instance, as docs/operations/deploy.md says. Changes only what
+ * the chains of this machine lack: tokens, exchanges, and hours until a block is final.
  */
 export async function copyChainFiles(folder: string, { usdc }: Pick<Network, "usdc">): Promise<void> {
   const source = join(repositoryRoot, "configs");

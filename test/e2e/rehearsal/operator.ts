@@ -109,12 +109,10 @@ export class Operator {
 
   #chainDeployment(action: string, solver: KmsAccount): readonly string[] {
     const written = ["--confirmations", "1", "--write", join(this.instance.folder, "configs")];
-    return [
-      ...["deploy", action, "--chain", "ethereum", "--chain", "base", "--owner", this.network.multisig],
-      ...["--allocator", this.#allocator, "--solver", solver.account.address],
-      ...["--deposit-address-operator", this.#keys.depositAddressOperator.account.address],
-      ...(action === "apply" ? written : []),
-    ];
+    const operator = this.#keys.depositAddressOperator.account.address;
+    const roles = `--owner ${this.network.multisig} --allocator ${this.#allocator} --solver ${solver.account.address}`;
+    const words = `deploy ${action} --chain ethereum --chain base ${roles} --deposit-address-operator ${operator}`;
+    return [...words.split(" "), ...(action === "apply" ? written : [])];
   }
 
   #deployEnvironment(): Variables {
@@ -185,7 +183,7 @@ export class Operator {
     });
   }
 
-  /** Creates a solver's key with money and approvals, and deploys its Receivers, which `--replace` configures. */
+  /** Creates a solver's key, funds it, and deploys and configures its Receivers. */
   async prepareSolver(): Promise<KmsAccount> {
     const solver = await createKmsAccount(this.network.kms);
     await this.fund(solver);

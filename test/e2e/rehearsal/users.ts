@@ -11,8 +11,8 @@ export interface Bridge {
   readonly recipient: Address;
 }
 
-/** What a user wants to bridge. */
-export interface Wish {
+/** What a user bridges. */
+export interface BridgeOptions {
   readonly user: number;
   /** Base units of USDC, or of ETH if `isNative`. */
   readonly amount: bigint;
@@ -51,7 +51,7 @@ export async function createUsers(
     return wallet;
   };
 
-  const bodyOf = ({ user, amount, isNative, ttl }: Wish, recipient: Address): object => ({
+  const bodyOf = ({ user, amount, isNative, ttl }: BridgeOptions, recipient: Address): object => ({
     user: walletOf(user).address,
     recipient,
     originChainId: ethereum.chainId,
@@ -74,15 +74,16 @@ export async function createUsers(
     return body.requests[0];
   };
   return {
-    async quote(wish: Wish): Promise<Bridge> {
+    async quote(options: BridgeOptions): Promise<Bridge> {
       const recipient = privateKeyToAddress(generatePrivateKey());
-      return { user: wish.user, recipient, quote: await api.quote(bodyOf(wish, recipient)) };
+      return { user: options.user, recipient, quote: await api.quote(bodyOf(options, recipient)) };
     },
     /** The body of the answer to a quote that may be refused. */
-    tryQuote: async (wish: Wish) => (await api.call("/quote/v2", bodyOf(wish, walletOf(0).address))).body,
+    tryQuote: async (options: BridgeOptions) =>
+      (await api.call("/quote/v2", bodyOf(options, walletOf(0).address))).body,
     deposit: async ({ user, quote }: Bridge) => await walletOf(user).execute(quote),
     expectStatus,
-    /** Waits for the fill; the recipient must have exactly what was quoted, from an account that had nothing. */
+    /** Waits for the fill. The recipient, who had nothing, must have exactly what was quoted. */
     async expectPaid(bridge: Bridge): Promise<void> {
       await expectStatus(bridge, { status: "success" });
       const { amount, currency } = bridge.quote.details.currencyOut;
