@@ -19,9 +19,6 @@ export type OpenPauses = () => { readonly admin: PauseAdmin; close(): Promise<vo
 
 class Misused extends Error {}
 
-/** The names of the commands. */
-export const PAUSE_COMMANDS: ReadonlySet<string> = new Set(["pause", "resume", "pauses"]);
-
 /** `operator pause`, `resume` and `pauses`. Never throws: the exit code reports the outcome. */
 export async function runPauses(words: readonly string[], open: OpenPauses): Promise<number> {
   try {
