@@ -122,7 +122,7 @@ const independent: readonly Step[] = [
 ];
 
 /** In parallel, because a whole system often waits for blocks while integration tests compute. */
-const running: readonly Step[] = [tests("e2e", 870), tests("integration", 1050)];
+const running: readonly Step[] = [tests("e2e", 940), tests("integration", 1050)];
 
 /** Reads the logs of all systems that the tests have run. */
 const last: readonly Step[] = [command("log-secrets", 1, script("log-secrets.ts"))];

@@ -68,7 +68,9 @@ test("every rule has a page of numbered steps, every page has a rule, and its co
   const folder = join(root, "docs/runbooks");
   const pages = readdirSync(folder).filter((file) => file !== "README.md");
   expect(pages.toSorted()).toEqual(rules.map((rule) => `${pageOf(rule)}.md`).toSorted());
-  const usage = readFileSync(join(root, "apps/api/src/operator.ts"), "utf8");
+  const usage = ["operator.ts", "process/commands/report-command.ts"]
+    .map((file) => readFileSync(join(root, "apps/api/src", file), "utf8"))
+    .join("");
   for (const rule of rules) {
     const text = readFileSync(join(folder, `${pageOf(rule)}.md`), "utf8");
     expect(text, rule.name).toContain(`# ${rule.name}\n`);

@@ -87,14 +87,15 @@ export interface Answer<T> {
 
 export type Client = ReturnType<typeof createClient>;
 
-export function createClient(url: string) {
+/** @param headers of every call, such as `x-api-key` */
+export function createClient(url: string, headers: Readonly<Record<string, string>> = {}) {
   const call = async <T>(path: string, body?: object): Promise<Answer<T>> => {
     const response = await fetch(`${url}${path}`, {
       ...(body === undefined
-        ? {}
+        ? { headers }
         : {
             method: "POST",
-            headers: { "content-type": "application/json" },
+            headers: { ...headers, "content-type": "application/json" },
             body: JSON.stringify(body),
           }),
       signal: AbortSignal.timeout(10_000),

@@ -12,9 +12,6 @@ export const PAUSE_USAGE = `  operator pauses             what is paused, by who
 /** Opens what pauses are stored in. */
 export type OpenPauses = () => { readonly admin: PauseAdmin; close(): Promise<void> };
 
-/** The names of the commands. */
-export const PAUSE_COMMANDS: ReadonlySet<string> = new Set(["pause", "resume", "pauses"]);
-
 /** `operator pause`, `resume` and `pauses`. Never throws: the exit code reports the outcome. */
 export async function runPauses(words: readonly string[], open: OpenPauses): Promise<number> {
   return await runCommand(PAUSE_USAGE, async () => {

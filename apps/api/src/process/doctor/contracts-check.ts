@@ -103,7 +103,7 @@ function judgeReceiver({ receiverSolver }: ContractsFacts, { chain, solver }: Ex
     : receiver.problem({
         found: `the receiver pays ${receiverSolver ?? "an unknown account"}, expected the solver ${solver}`,
         why: "native tokens that swaps pay to the receiver go to another account",
-        remedy: `deploy a receiver for this solver (npm run operator -- deploy apply --chain ${chain}), or correct SOLVER_ADDRESS`,
+        remedy: `deploy a receiver for this solver (npm run operator -- deploy apply --chain ${chain} --replace), or correct SOLVER_ADDRESS`,
       });
 }
 

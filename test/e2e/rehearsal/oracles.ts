@@ -1,0 +1,74 @@
+import { randomBytes } from "node:crypto";
+import { chainVariables, kmsSecrets } from "./configuration.ts";
+import type { Instance, Variables } from "./instance.ts";
+import { createKmsAccount, type KmsAccount } from "./kms-account.ts";
+import type { Network } from "./network.ts";
+
+/** An oracle, each with a key of its own in the key service. */
+export interface OraclePlan {
+  readonly name: string;
+  readonly url: string;
+  readonly port: number;
+  readonly key: KmsAccount;
+  /** API keys that it issued: to the service, and to each peer by its name. */
+  readonly issued: Readonly<Record<string, string>>;
+}
+
+const ORACLES = 3;
+/** Signatures that the hub needs. */
+export const THRESHOLD = 2;
+
+/** Oracles on ports from `firstPort`, each of which has an API key of each other one. */
+export async function planOracles({ kms }: Network, firstPort: number): Promise<readonly OraclePlan[]> {
+  const names = Array.from({ length: ORACLES }, (_, at) => `oracle-${at + 1}`);
+  return await Promise.all(
+    names.map(async (name, at) => ({
+      name,
+      url: `http://127.0.0.1:${firstPort + at}`,
+      port: firstPort + at,
+      key: await createKmsAccount(kms),
+      issued: Object.fromEntries(
+        ["service", ...names].map((label) => [label, randomBytes(32).toString("hex")]),
+      ),
+    })),
+  );
+}
+
+/** Starts all oracles as docs/ORACLE.md says. */
+export async function startOracles(
+  network: Network,
+  instance: Instance,
+  oracles: readonly OraclePlan[],
+): Promise<void> {
+  const signers = oracles.map(({ key }) => key.account.address).join(";");
+  await Promise.all(
+    oracles.map(async (oracle) => {
+      const { name, port, key } = oracle;
+      await instance.writeSecrets(name, { ...kmsSecrets(network), ...callersAndPeers(oracle, oracles) });
+      const env: Variables = {
+        ...chainVariables(network, instance.folder),
+        HTTP_PORT: String(port),
+        SIGNING_MODULE: "aws-kms",
+        AWS_KMS_SIGNER_KEY_ID: key.keyId,
+        AWS_KMS_SIGNER_KEY_REGION: key.region,
+        ORACLE_SIGNERS: signers,
+        ORACLE_SIGNERS_THRESHOLD: String(THRESHOLD),
+        VAULT_SECRETS_DIR: instance.secretsOf(name),
+      };
+      const readyPath = "/lives/v1";
+      await instance.start(name, {
+        image: "oracle",
+        entry: "dist/main.js",
+        env: () => env,
+        at: port,
+        readyPath,
+      });
+    }),
+  );
+}
+
+function callersAndPeers(oracle: OraclePlan, all: readonly OraclePlan[]): Variables {
+  const callers = Object.entries(oracle.issued).map(([label, key]) => `${key}:${label}`);
+  const peers = all.filter((one) => one !== oracle).map(({ url, issued }) => `${url}|${issued[oracle.name]}`);
+  return { API_KEYS: callers.join(";"), PEERS: peers.join(";") };
+}
