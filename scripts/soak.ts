@@ -34,8 +34,6 @@ const SPREAD_MS = 20_000;
 /** Maximum duration after the start of the last request. */
 const BOUND_MS = { plain: 120_000, chaos: 240_000 };
 const SETTLE_MS = 45_000;
-/** With oracles: until the hub has every payment. */
-const SETTLE_ON_HUB_MS = 180_000;
 const SLOW_BLOCK_SECONDS = 3;
 /** Far above any load: waiting for the next minute's limit would measure the limit. */
 const PRICE_EXPOSURE_USD_PER_MINUTE = "1000000000";
@@ -160,7 +158,7 @@ async function soak(system: System, options: Asked, accidents: string[]): Promis
     // Half a run proves nothing.
     stopAsked.signal.throwIfAborted();
     say("waiting until all requests are final");
-    const verdict = await verify(world, runs, database, options.watched ? SETTLE_ON_HUB_MS : SETTLE_MS);
+    const verdict = await verify(world, runs, database, SETTLE_MS);
     const after = await readUse();
     const alerts = await watch?.stop(stopAsked.signal);
     // A killed process loses its figures.
