@@ -54,10 +54,12 @@ export const featureRows: readonly FeatureRow[] = [
   row(solana, b, "exactOutput", "subsidizeFees"),
   row(solana, a, "exactInput", "fixedRate"),
   row(solana, b, "exactInput", "swapAfter", "appFees"),
+  row(solana, a, "exactInput", "fastFill"),
 
   row(bitcoin, a, "expectedOutput", "appFees"),
   row(bitcoin, b, "exactOutput", "subsidizeFees"),
   row(bitcoin, a, "exactInput", "swapAfter", "appFees"),
+  row(bitcoin, b, "exactInput", "fastFill"),
 
   row(exchange, a, "expectedOutput", "appFees"),
   row(exchange, b, "exactOutput", "subsidizeFees"),
