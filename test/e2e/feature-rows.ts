@@ -54,10 +54,13 @@ export const featureRows: readonly FeatureRow[] = [
   row(solana, b, "exactOutput", "subsidizeFees"),
   row(solana, a, "exactInput", "fixedRate"),
   row(solana, b, "exactInput", "swapAfter", "appFees"),
+  row(solana, a, "exactInput", "fastFill"),
+  row(solana, b, "exactInput", "strictAddress"),
 
   row(bitcoin, a, "expectedOutput", "appFees"),
   row(bitcoin, b, "exactOutput", "subsidizeFees"),
   row(bitcoin, a, "exactInput", "swapAfter", "appFees"),
+  row(bitcoin, b, "exactInput", "fastFill"),
 
   row(exchange, a, "expectedOutput", "appFees"),
   row(exchange, b, "exactOutput", "subsidizeFees"),
@@ -166,6 +169,12 @@ export const coveringTests: readonly CoveringTest[] = [
     test: "a deposit address on Bitcoin is filled on the EVM chain, or returned to refundTo minus the fees of its sweep and refund",
     features: ["openAddress", "strictAddress"],
     routes: [{ from: "bvm", to: "evm" }],
+  },
+  {
+    file: options,
+    test: "a deposit address on Solana is filled on the EVM chain, or returned to refundTo minus the fees of its sweep and refund",
+    features: ["openAddress"],
+    routes: [{ from: "svm", to: "evm" }],
   },
 ];
 

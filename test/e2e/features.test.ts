@@ -41,7 +41,7 @@ beforeAll(async () => {
     }),
   );
   differences = await books.compare(outcomes.flatMap((one) => (one instanceof Error ? [] : [one])));
-}, 240_000);
+}, 300_000);
 afterAll(async () => await system.stop());
 
 /** Each user does one thing on a chain: the rows that pay from one chain have different users. */

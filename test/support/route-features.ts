@@ -10,11 +10,11 @@ export const kindNames: Readonly<Record<Kind, string>> = {
   hypevm: "Hyperliquid",
 };
 
-/** A feature of requests. Without a need, it works on every route. */
+/** A feature of requests. Without needs, it works on every route. */
 interface RouteFeature {
   /** As docs/NON-EVM.md names it. */
   readonly name: string;
-  readonly need?: Need;
+  readonly needs?: readonly Need[];
 }
 
 /** The features that the table of docs/NON-EVM.md lists. */
@@ -24,16 +24,16 @@ export const routeFeatures = {
   exactOutput: { name: "`EXACT_OUTPUT`" },
   appFees: { name: "`appFees`" },
   subsidizeFees: { name: "`subsidizeFees`" },
-  fixedRate: { name: "`fixedRate`", need: needs.fixedRate },
-  swapBefore: { name: "swap before the deposit", need: needs.swapBefore },
-  swapAfter: { name: "swap in the fill", need: needs.swapAfter },
-  openAddress: { name: "`useDepositAddress`, open", need: needs.depositAddress },
-  strictAddress: { name: "`useDepositAddress`, `strict`", need: needs.depositAddress },
-  permit: { name: "`usePermit`", need: needs.permit },
-  originGas: { name: "`originGasOverhead`", need: needs.originGas },
-  calls: { name: "`txs`", need: needs.calls },
-  gasTopup: { name: "`topupGas`", need: needs.gasTopup },
-  fastFill: { name: "fast fill", need: needs.fastFill },
+  fixedRate: { name: "`fixedRate`", needs: [needs.fixedRate] },
+  swapBefore: { name: "swap before the deposit", needs: [needs.swapBefore] },
+  swapAfter: { name: "swap in the fill", needs: [needs.swapAfter] },
+  openAddress: { name: "`useDepositAddress`, open", needs: [needs.depositAddress] },
+  strictAddress: { name: "`useDepositAddress`, `strict`", needs: [needs.depositAddress] },
+  permit: { name: "`usePermit`", needs: [needs.permit] },
+  originGas: { name: "`originGasOverhead`", needs: [needs.originGas] },
+  calls: { name: "`txs`", needs: [needs.calls] },
+  gasTopup: { name: "`topupGas`", needs: [needs.gasTopup] },
+  fastFill: { name: "fast fill", needs: [needs.guaranteedDeposit, needs.fastFill] },
 } satisfies Readonly<Record<string, RouteFeature>>;
 
 export type FeatureName = keyof typeof routeFeatures;
@@ -54,10 +54,9 @@ export const routeName = ({ from, to }: Route): string => `${kindNames[from]} to
 
 /** Why a route lacks a feature; undefined: it has it. */
 export function reasonAgainst(feature: FeatureName, { from, to }: Route): string | undefined {
-  const { need }: RouteFeature = routeFeatures[feature];
-  if (need === undefined) return undefined;
+  const { needs: all = [] }: RouteFeature = routeFeatures[feature];
   const ends = { origin: { can: CAPABILITIES[from] }, destination: { can: CAPABILITIES[to] } };
-  return lackingEnd(need, ends) === undefined ? undefined : need.why;
+  return all.find((need) => lackingEnd(need, ends) !== undefined)?.why;
 }
 
 /** A feature on a route, and whether the route has it. */

@@ -64,11 +64,10 @@ export async function priceFastFill(
   const obstacle = from === undefined || to === undefined ? undefined : fastFillObstacle(from, to);
   if (obstacle !== undefined)
     throw refusal("slowChain", requestId, `The request cannot be fast filled: ${obstacle}`);
-  const origin = services.chains.get(terms.origin.chainId);
   const destination = services.chains.get(terms.destination.chainId);
   const originCurrency = services.chains.currency(terms.origin.chainId, terms.origin.currency);
   const destinationCurrency = services.chains.currency(terms.destination.chainId, terms.destination.currency);
-  if (!origin || !destination || !originCurrency || !destinationCurrency)
+  if (!from || !destination || !originCurrency || !destinationCurrency)
     throw refusal(
       "currencyNotConfigured",
       requestId,
@@ -77,7 +76,7 @@ export async function priceFastFill(
   const toContract = await isNativeToContract(destination, destinationCurrency.address, terms.recipient);
   const pricing = await pricingOf(
     services,
-    { origin, destination, originCurrency, destinationCurrency },
+    { origin: from, destination, originCurrency, destinationCurrency },
     toContract,
     terms.originGasUsd,
     { pairClass: terms.pairClass, callsGas: terms.outputCalls?.gas },

@@ -89,7 +89,6 @@ test("an option concerns one end only: the other chain need not support it", () 
   ]);
   expect(lacking({ origin: other, destination: evm }).toSorted()).toEqual([
     "depositAddress",
-    "fastFill",
     "originGas",
     "permit",
     "swapBefore",

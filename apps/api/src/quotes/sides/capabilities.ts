@@ -13,7 +13,10 @@ export interface Capabilities {
   readonly executions: boolean;
   readonly calls: boolean;
   readonly gasTopups: boolean;
+  /** A fill can be made there before its deposit counts. */
   readonly fastFills: boolean;
+  /** Deposits take time to count, so an app may guarantee one. */
+  readonly guaranteedDeposits: boolean;
   /** Stablecoins are held there. */
   readonly stablecoins: boolean;
 }
@@ -28,6 +31,7 @@ export const EVM_CAPABILITIES: Capabilities = {
   calls: true,
   gasTopups: true,
   fastFills: true,
+  guaranteedDeposits: true,
   stablecoins: true,
 };
 
@@ -41,6 +45,7 @@ export const TRANSFER_CAPABILITIES: Capabilities = {
   calls: false,
   gasTopups: false,
   fastFills: false,
+  guaranteedDeposits: true,
   stablecoins: true,
 };
 
@@ -52,7 +57,8 @@ export const CAPABILITIES: Readonly<Record<"evm" | NonEvmVmType, Capabilities>> 
   evm: EVM_CAPABILITIES,
   svm: ADDRESS_CAPABILITIES,
   bvm: { ...ADDRESS_CAPABILITIES, stablecoins: false },
-  hypevm: TRANSFER_CAPABILITIES,
+  // Its blocks are final at once.
+  hypevm: { ...TRANSFER_CAPABILITIES, guaranteedDeposits: false },
 };
 
 /** One end of a route. */
@@ -91,6 +97,7 @@ type Feature =
   | "originGas"
   | "calls"
   | "gasTopup"
+  | "guaranteedDeposit"
   | "fastFill";
 
 /**
@@ -160,10 +167,15 @@ export const needs: Readonly<Record<Feature, Need>> = {
       asked: ({ topupGas }) => topupGas === true,
     },
   },
+  guaranteedDeposit: {
+    capability: "guaranteedDeposits",
+    end: "origin",
+    why: "deposits on Hyperliquid count at once",
+  },
   fastFill: {
     capability: "fastFills",
-    end: "both",
-    why: "fast fills are supported between EVM chains only",
+    end: "destination",
+    why: "fast fills are made on EVM chains only",
   },
 };
 

@@ -5,5 +5,8 @@ import { sideOf } from "./side-of.ts";
 /** Why a request between two chains cannot be filled before its deposit counts; undefined: it can. */
 export function fastFillObstacle(origin: RequestEnd, destination: RequestEnd): string | undefined {
   const ends = { origin: sideOf(origin), destination: sideOf(destination) };
-  return lackingEnd(needs.fastFill, ends) === undefined ? undefined : needs.fastFill.why;
+  const lacked = [needs.guaranteedDeposit, needs.fastFill].find(
+    (need) => lackingEnd(need, ends) !== undefined,
+  );
+  return lacked?.why;
 }
