@@ -55,6 +55,7 @@ export const featureRows: readonly FeatureRow[] = [
   row(solana, a, "exactInput", "fixedRate"),
   row(solana, b, "exactInput", "swapAfter", "appFees"),
   row(solana, a, "exactInput", "fastFill"),
+  row(solana, b, "exactInput", "strictAddress"),
 
   row(bitcoin, a, "expectedOutput", "appFees"),
   row(bitcoin, b, "exactOutput", "subsidizeFees"),
@@ -168,6 +169,12 @@ export const coveringTests: readonly CoveringTest[] = [
     test: "a deposit address on Bitcoin is filled on the EVM chain, or returned to refundTo minus the fees of its sweep and refund",
     features: ["openAddress", "strictAddress"],
     routes: [{ from: "bvm", to: "evm" }],
+  },
+  {
+    file: options,
+    test: "a deposit address on Solana is filled on the EVM chain, or returned to refundTo minus the fees of its sweep and refund",
+    features: ["openAddress"],
+    routes: [{ from: "svm", to: "evm" }],
   },
 ];
 

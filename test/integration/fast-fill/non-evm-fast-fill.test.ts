@@ -1,5 +1,5 @@
-import { defaultSponsorshipRules, formatTransactionId, nativeCurrency } from "@causeway/domain";
-import type { Hex } from "@causeway/domain";
+import { defaultSponsorshipRules, type Hex } from "@causeway/domain";
+import { formatTransactionId, nativeCurrency } from "@causeway/families";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { expireFastFills } from "../../../apps/api/src/executions/expire-fast-fills.ts";
 import type { Agreed } from "../../support/engine-world.ts";

@@ -1,6 +1,6 @@
 import type { TransactionState } from "@causeway/chains";
-import { formatTransactionId } from "@causeway/domain";
 import type { RequestTerms, TxHash } from "@causeway/domain";
+import { formatTransactionId } from "@causeway/families";
 import type { ConnectedChain, ConnectedNonEvmChain, RequestEnd } from "../chains/chains.port.ts";
 import type { FastFillRequest } from "../balances/fast-fill.port.ts";
 import type { RequestRecord } from "../db/records.port.ts";
