@@ -1,4 +1,5 @@
-import type { AttestationChain, NonEvmVmType } from "@causeway/domain";
+import type { NonEvmVmType } from "@causeway/domain";
+import type { ConfiguredChain } from "@causeway/families";
 import { createEndpointOrder } from "./nodes/endpoint-order.ts";
 import { hostsOf } from "./nodes/hosts-of.ts";
 import type { OpenConnection } from "./non-evm-connection.ts";
@@ -53,7 +54,7 @@ function atEndpoint<T extends UsersOptions>(options: T, at: number): T {
   return { ...options, chain: { ...chain, rpcUrl }, attestation: firstAt(attestation, rpcUrl, at) };
 }
 
-function firstAt(attestation: AttestationChain, rpcUrl: string, at: number): AttestationChain {
+function firstAt(attestation: ConfiguredChain, rpcUrl: string, at: number): ConfiguredChain {
   const { hyperliquid, rpcUrls } = attestation;
   const explorerUrl = hyperliquid?.explorerUrls[at];
   return {

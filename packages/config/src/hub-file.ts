@@ -1,13 +1,12 @@
 import { join } from "node:path";
 import type { Address, AttestationHub } from "@causeway/domain";
 import { CLOCK_SKEW_SECONDS, parseAddress } from "@causeway/domain";
+import { finalityPolicy } from "@causeway/families";
 import { hubEntry } from "./attestation-schema.ts";
-import type { ConfigLocation } from "./chain-file.ts";
-import { pathOf, readJsonFile } from "./chain-file.ts";
 import { ConfigError } from "./config-error.ts";
 import { endpointProblems, endpointUrls } from "./endpoint-quorum.ts";
 import type { Env } from "./env.ts";
-import { finalityOf } from "./finality.ts";
+import { pathOf, readJsonFile, type ConfigLocation } from "./json-file.ts";
 import { resolvePlaceholders, variableAt } from "./placeholder.ts";
 
 /**
@@ -87,7 +86,7 @@ export function loadHub(source: ConfigLocation & { readonly env: Env }): LoadedH
   const rpcUrls = endpointUrls(entry.httpRpcUrl);
   const [rpcUrl = ""] = rpcUrls;
   problems.push(...endpointProblems(fileName, rpcUrls, entry.rpcQuorum));
-  const finality = finalityOf(entry, fileName, problems);
+  const finality = finalityPolicy(entry, fileName, problems);
   if (problems.length > 0) throw new ConfigError(problems);
   return {
     warnings,

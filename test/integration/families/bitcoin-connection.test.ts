@@ -1,6 +1,7 @@
 import { connectNonEvm, type NonEvmOptions, type OpenConnection } from "@causeway/chains";
 import { connectBitcoin } from "@causeway/chains/bitcoin";
-import { encodeAddress, nativeCurrency, type Hex } from "@causeway/domain";
+import type { Hex } from "@causeway/domain";
+import { encodeAddress, nativeCurrency } from "@causeway/families";
 import { startBitcoin } from "@causeway/simulators/bitcoin";
 import { nonEvmConnectionContract, type NonEvmWorld } from "../../contracts/non-evm-connection.ts";
 import {

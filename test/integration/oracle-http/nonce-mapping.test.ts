@@ -1,6 +1,7 @@
 import { nonceMappingEntry } from "@causeway/attest";
 import { genericMappingDomain, setEntryTypes } from "@causeway/contracts";
-import type { AttestationChain, Hex } from "@causeway/domain";
+import type { Hex } from "@causeway/domain";
+import type { ConfiguredChain } from "@causeway/families";
 import { recoverTypedDataAddress } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterEach, expect, test } from "vitest";
@@ -11,7 +12,7 @@ import type { Answer, World, WorldOptions } from "../../support/oracle-world.ts"
 // What a wallet's nonce is for, as the oracles sign it for the hub's mapping.
 
 const MAPPING = account("e5");
-const exchange: AttestationChain = {
+const exchange: ConfiguredChain = {
   ...aChain("hyper", 1337),
   vmType: "hyperliquid-vm",
   evm: undefined,
