@@ -28,6 +28,8 @@ export interface FamilyEntry<F extends FamilyId> {
     problems(entry: PaidEntry): readonly EntryProblem[];
     /** Its entry has the field `exchange`. */
     readonly hasExchange?: true;
+    /** Its entry may have the field `swapAggregator`. */
+    readonly hasSwapAggregator?: true;
     /** Absent: every address is an account. */
     readonly isAccount?: (text: string) => boolean;
   };

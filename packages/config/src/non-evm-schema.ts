@@ -27,6 +27,9 @@ export const attestedOnlyFamilies: readonly string[] = VM_TYPES.filter(
 /** In the format of the family, which `vmType` names. */
 const familyText = z.string().min(1).max(128);
 
+/** Jupiter's swap program, version 6. */
+const JUPITER_PROGRAM = "JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4";
+
 const token = z.strictObject({ address: familyText, ...currencyFields });
 
 /**
@@ -62,6 +65,17 @@ export const nonEvmEntry = z
         publicApiUrl: httpUrl,
       })
       .optional(),
+    /** Only for Solana: swaps any token of the user before the deposit. */
+    swapAggregator: z
+      .strictObject({
+        /** A swap API like Jupiter's, without `/quote`. Absent: nothing is swapped. */
+        url: httpUrl.optional(),
+        /** Sent as `x-api-key`. */
+        apiKey: z.string().min(1).optional(),
+        /** Programs that may make its swaps. */
+        programs: z.array(familyText).min(1).default([JUPITER_PROGRAM]),
+      })
+      .optional(),
     /** Checked whole where it is read for attestation. */
     additionalData: z
       .looseObject({
@@ -75,7 +89,7 @@ export const nonEvmEntry = z
       .prefault({}),
   })
   .superRefine((entry, context) => {
-    const { vmType, depository, additionalDepositories = [], tokens, exchange } = entry;
+    const { vmType, depository, additionalDepositories = [], tokens, exchange, swapAggregator } = entry;
     const problem = (path: (string | number)[], message: string) =>
       context.addIssue({ code: "custom", path, message });
     if (hasWrongChecksum(depository)) problem(["depository"], WRONG_CHECKSUM);
@@ -89,6 +103,11 @@ export const nonEvmEntry = z
     for (const { path, message } of paidRules(vmType)?.problems(entry) ?? []) problem(path, message);
     if (exchange !== undefined && !withExchange.includes(vmType))
       problem(["exchange"], `is supported only on ${withExchange.join(", ")}`);
+    if (swapAggregator !== undefined && !withSwapAggregator.includes(vmType))
+      problem(["swapAggregator"], `is supported only on ${withSwapAggregator.join(", ")}`);
+    for (const [index, program] of (swapAggregator?.programs ?? []).entries())
+      if (!isAddress(vmType, program))
+        problem(["swapAggregator", "programs", index], `must be a ${vmType} address`);
   });
 
 /** A valid entry of a non-EVM chain. */
@@ -111,6 +130,7 @@ function isAccount(vm: VmType, text: string): boolean {
 }
 
 const withExchange = VM_TYPES.filter((vm) => paidRules(vm)?.hasExchange);
+const withSwapAggregator = VM_TYPES.filter((vm) => paidRules(vm)?.hasSwapAggregator);
 
 function paidRules(vm: VmType): FamilyEntry<FamilyId>["paid"] {
   return families[familyIdOf(vm)].paid;

@@ -16,6 +16,8 @@ export * from "./derived-addresses.ts";
 export { solana } from "./family.ts";
 export type { AccountFact, TransactionFacts } from "./facts.ts";
 export { RETRY_AFTER_SECONDS, retryAfterSeconds } from "./finality.ts";
+export * from "./judge-swap.ts";
+export { readLookupTable } from "./lookup-table.ts";
 export { judgePayments } from "./payments.ts";
 export * from "./plain-instruction.ts";
 export { eventsOf } from "./program-events.ts";
