@@ -6,14 +6,17 @@ import {
   depositNativeInstruction,
   depositoryAccounts,
   depositTokenInstruction,
+  type PlainInstruction,
 } from "@causeway/families/solana";
-import type { OpenNonEvmUsers, UsersOptions } from "../non-evm-users.ts";
-import { heldIn, mintOf } from "./mints.ts";
+import type { OpenNonEvmUsers, SolanaDepositData, UsersOptions } from "../non-evm-users.ts";
+import { heldIn, mintOf, type MintFact } from "./mints.ts";
 import { createReads } from "./reads.ts";
+import { swapAndDeposit } from "./swap-deposit.ts";
 
 const NATIVE = nativeCurrency("solana-vm");
 /** Lamports for the one signature that a wallet adds; what it offers on top is its own choice. */
 const SIGNATURE_FEE = 5_000n;
+const MAX_KEPT_MINTS = 10_000;
 
 /**
  * The user's side of a Solana cluster: their balances in the confirmed view, and the instructions that their
@@ -27,17 +30,21 @@ export async function connectSolanaUsers({
   const pdas = await depositoryAccounts(decodeAddress("solana-vm", depository));
   const transport = createRpcTransport({ url: rpcUrl });
   const reads = createReads(transport);
-  /** Which program a mint belongs to never changes. */
-  const programs = new Map<string, string>();
+  /** Program and decimals of a mint never change. Clients name mints, so memory is bounded. */
+  const mints = new Map<string, Pick<MintFact, "tokenProgram" | "decimals">>();
+  const keep = (mint: string, { tokenProgram, decimals }: MintFact) => {
+    if (mints.size >= MAX_KEPT_MINTS) mints.clear();
+    mints.set(mint, { tokenProgram, decimals });
+    return { tokenProgram, decimals };
+  };
 
   async function programOf(mint: string): Promise<string> {
-    const known = programs.get(mint);
-    if (known !== undefined) return known;
+    const known = mints.get(mint);
+    if (known !== undefined) return known.tokenProgram;
     const [account] = await reads.accounts([mint], "confirmed");
     const fact = mintOf(account);
-    if (fact === undefined) throw garbage("getMultipleAccounts", "configured currency is not a mint");
-    programs.set(mint, fact.tokenProgram);
-    return fact.tokenProgram;
+    if (fact === undefined) throw garbage("getMultipleAccounts", "currency is not a mint");
+    return keep(mint, fact).tokenProgram;
   }
 
   return {
@@ -48,22 +55,50 @@ export async function connectSolanaUsers({
       const [account] = await reads.accounts([place], "confirmed");
       return token === NATIVE ? (account?.lamports ?? 0n) : heldIn(account);
     },
-    deposit: async ({ user, currency, amount, orderId: id }) => {
+    mint: async (currency) => {
+      const mint = toBase58(currency);
+      const known = mints.get(mint);
+      if (known !== undefined) return known;
+      const fact = mintOf((await reads.accounts([mint], "confirmed"))[0]);
+      return fact && keep(mint, fact);
+    },
+    deposit: async ({ user, currency, amount, orderId: id, swap }) => {
       const [sender, mint] = [toBase58(user), toBase58(currency)];
       const order = { pdas, sender, amount, id };
-      const { programId, keys, data } =
+      if (swap !== undefined) {
+        const inputMint = toBase58(swap.currency);
+        const services = { pdas, reads, programOf };
+        const made = await swapAndDeposit(services, {
+          user: sender,
+          currency: mint,
+          amount,
+          id,
+          inputMint,
+          swap,
+        });
+        return { data: toData(made.instructions, made.lookupTables), fee: SIGNATURE_FEE + made.rent };
+      }
+      const deposit =
         mint === NATIVE
           ? depositNativeInstruction(order)
           : await depositTokenInstruction({ ...order, mint, tokenProgram: await programOf(mint) });
-      return {
-        data: {
-          instructions: [{ programId, keys: keys.map((key) => ({ ...key })), data: data.slice(2) }],
-          addressLookupTableAddresses: [],
-        },
-        fee: SIGNATURE_FEE,
-      };
+      return { data: toData([deposit], []), fee: SIGNATURE_FEE };
     },
     close: () => transport.close(),
+  };
+}
+
+function toData(
+  instructions: readonly PlainInstruction[],
+  lookupTables: readonly string[],
+): SolanaDepositData {
+  return {
+    instructions: instructions.map(({ programId, keys, data }) => ({
+      programId,
+      keys: keys.map((key) => ({ ...key })),
+      data: data.slice(2),
+    })),
+    addressLookupTableAddresses: [...lookupTables],
   };
 }
 
