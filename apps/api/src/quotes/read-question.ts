@@ -1,5 +1,5 @@
 import type { Address, Currency, ErrorCode, Hex } from "@causeway/domain";
-import { parseAccount, parseCurrency, ServiceError } from "@causeway/domain";
+import { formatAddress, hasSwaps, parseAccount, parseCurrency, ServiceError } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
 import { wholeNumber } from "@causeway/wire";
 import type { AppBalancePolicy } from "../balances/app-balance.port.ts";
@@ -24,7 +24,7 @@ import { readFeeOptions } from "./routing/fee-options.ts";
 import { refuseUncollectable } from "./routing/refuse-uncollectable.ts";
 import { readSwapChoice } from "./routing/swap-choice.ts";
 import { refuseUntraceable } from "./routing/untraceable.ts";
-import { noSends, refuseIncapable } from "./sides/capabilities.ts";
+import { type Need, needs, noSends, refuseIncapable } from "./sides/capabilities.ts";
 import { sideOf } from "./sides/side-of.ts";
 import type { Side } from "./sides/side.ts";
 
@@ -154,8 +154,9 @@ function readPlain(services: QuestionServices, ends: Ends, input: QuoteInput): P
       "destinationCurrency",
     );
   if (!isSend) {
-    refuseUnreachable(origin, from, originCurrency, "originCurrency");
-    refuseUnreachable(destination, to, destinationCurrency, "destinationCurrency");
+    const isSwapLocal = origin === destination && !from.can.sends;
+    refuseUnreachable(origin, from.can.swapsBefore && !isSwapLocal, originCurrency, "originCurrency");
+    refuseUnreachable(destination, to.can.swapsInFill, destinationCurrency, "destinationCurrency");
   }
   return {
     ...ends,
@@ -188,29 +189,41 @@ function currencyOf(
   const address = parseCurrency(chain, input[field]);
   const known = address === undefined ? undefined : chains.currency(chain.id, address);
   if (known !== undefined) return known;
-  // Without liquidity an unconfigured token could not be used, so the chain is not asked about it.
-  if (address !== undefined && chain.liquidity !== undefined) {
+  // Without swaps an unconfigured token could not be used, so the chain is not asked about it.
+  const swaps = field === "originCurrency" ? needs.swapBefore : needs.swapAfter;
+  if (address !== undefined && side.can[swaps.capability] && hasSwaps(chain)) {
     const found = market.token(chain.id, address);
     if (found !== undefined) return found;
   }
   throw refusal(
     field === "originCurrency" ? "INVALID_INPUT_CURRENCY" : "INVALID_OUTPUT_CURRENCY",
-    `Invalid input or output currency: ${field} ${invalidity(side, chain, address)}`,
+    `Invalid input or output currency: ${field} ${invalidity(side, chain, address, swaps)}`,
     field,
   );
 }
 
-function invalidity({ evm }: Side, { displayName }: RequestEnd["chain"], address: Hex | undefined): string {
-  if (evm === undefined) return `must be the address of a currency that GET /chains lists for ${displayName}`;
+function invalidity(
+  { evm, can }: Side,
+  chain: RequestEnd["chain"],
+  address: Hex | undefined,
+  { capability, why }: Need,
+): string {
+  const { displayName } = chain;
+  if (evm === undefined) {
+    if (address !== undefined && can[capability] && hasSwaps(chain))
+      return `${formatAddress(chain, address)} is not a token on ${displayName}`;
+    const reason = can[capability] ? "this service swaps no other tokens there" : why;
+    return `must be the address of a currency that GET /chains lists for ${displayName}: ${reason}`;
+  }
   return address === undefined
     ? "must be a token address, not a symbol or name; find it with GET /currencies/v2"
     : `${address} is not a token contract on ${displayName}`;
 }
 
 /** What the solver does not hold must be swapped on its own chain. */
-function refuseUnreachable({ chain }: RequestEnd, { can }: Side, currency: Currency, field: string): void {
-  const isSwapped = can.swaps && chain.liquidity !== undefined;
-  if (!currency.supportsBridging && !isSwapped) throw notBridgeable(currency, chain, field);
+function refuseUnreachable({ chain }: RequestEnd, canSwap: boolean, currency: Currency, field: string): void {
+  if (!currency.supportsBridging && !(canSwap && hasSwaps(chain)))
+    throw notBridgeable(currency, chain, field);
 }
 
 /**

@@ -6,7 +6,9 @@ import type { QuoteInput } from "@causeway/wire";
 export interface Capabilities {
   /** The user pays the recipient directly, on one chain. */
   readonly sends: boolean;
-  readonly swaps: boolean;
+  /** The user's transaction swaps before it deposits. */
+  readonly swapsBefore: boolean;
+  readonly swapsInFill: boolean;
   readonly depositAddresses: boolean;
   readonly permits: boolean;
   /** The service sends the deposit for the user. */
@@ -19,7 +21,8 @@ export interface Capabilities {
 /** What EVM chains can do. */
 export const EVM_CAPABILITIES: Capabilities = {
   sends: true,
-  swaps: true,
+  swapsBefore: true,
+  swapsInFill: true,
   depositAddresses: true,
   permits: true,
   executions: true,
@@ -31,7 +34,8 @@ export const EVM_CAPABILITIES: Capabilities = {
 /** What chains can do whose deposits and payments are plain transfers. */
 export const TRANSFER_CAPABILITIES: Capabilities = {
   sends: false,
-  swaps: false,
+  swapsBefore: false,
+  swapsInFill: false,
   depositAddresses: false,
   permits: false,
   executions: false,
@@ -39,6 +43,9 @@ export const TRANSFER_CAPABILITIES: Capabilities = {
   gasTopups: false,
   fastFills: false,
 };
+
+/** What Solana can do: a transaction has several instructions, so one can swap before the deposit. */
+export const SOLANA_CAPABILITIES: Capabilities = { ...TRANSFER_CAPABILITIES, swapsBefore: true };
 
 /** What Bitcoin can do: keys derived from one key give every order an address. */
 export const BITCOIN_CAPABILITIES: Capabilities = { ...TRANSFER_CAPABILITIES, depositAddresses: true };
@@ -85,8 +92,16 @@ type Feature =
  * them.
  */
 export const needs: Readonly<Record<Feature, Need>> = {
-  swapBefore: { capability: "swaps", end: "origin", why: "only EVM chains have pools" },
-  swapAfter: { capability: "swaps", end: "destination", why: "only EVM chains have pools" },
+  swapBefore: {
+    capability: "swapsBefore",
+    end: "origin",
+    why: "only transactions on EVM chains and Solana can swap",
+  },
+  swapAfter: {
+    capability: "swapsInFill",
+    end: "destination",
+    why: "a fill on other than EVM chains is a plain transfer",
+  },
   depositAddress: {
     capability: "depositAddresses",
     end: "origin",

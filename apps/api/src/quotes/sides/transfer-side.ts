@@ -2,7 +2,7 @@ import { raisedByBps } from "@causeway/domain";
 import type { NonEvmVmType } from "@causeway/domain";
 import type { ConnectedNonEvmChain } from "../../chains/chains.port.ts";
 import { transferSweepCost } from "../../deposits/index.ts";
-import { BITCOIN_CAPABILITIES, TRANSFER_CAPABILITIES } from "./capabilities.ts";
+import { BITCOIN_CAPABILITIES, SOLANA_CAPABILITIES, TRANSFER_CAPABILITIES } from "./capabilities.ts";
 import type { Side } from "./side.ts";
 import { paymentFrom, withdrawalFrom } from "./transfer-steps.ts";
 
@@ -38,6 +38,7 @@ export function transferSide(end: ConnectedNonEvmChain): Side {
   const families: Readonly<Record<NonEvmVmType, OfFamily>> = {
     svm: {
       ...byPayment,
+      can: SOLANA_CAPABILITIES,
       // Of a new token account, which its owner may close.
       isCostRent: ({ address }) => address !== chain.native.address,
       confirmations: () => SOLANA_FINAL_BLOCKS,
