@@ -21,6 +21,7 @@ const files = [
   "storm",
   "takeover",
   "signers",
+  "solana-swaps",
 ] as const;
 
 /**
