@@ -1,4 +1,4 @@
-import { encodeAddress } from "@causeway/domain";
+import { encodeAddress } from "@causeway/families";
 import { createApiClient, startSystem, type System, watchPosition } from "@causeway/localnet";
 import {
   depositoryVault,

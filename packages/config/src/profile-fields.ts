@@ -1,7 +1,7 @@
-import { hasWrongChecksum, NATIVE_CURRENCY, parseAddress } from "@causeway/domain";
+import { hasWrongChecksum, NATIVE_CURRENCY, parseAddress, WRONG_CHECKSUM } from "@causeway/domain";
 import { z } from "zod";
 import { parseExactDecimal } from "./exact-decimal.ts";
-import { isUrlOf, WRONG_CHECKSUM } from "./kinds.ts";
+import { isUrlOf } from "./kinds.ts";
 import { placeholderName } from "./placeholder.ts";
 
 // What entries of every family write alike. The same schema reads the text of the file, where a

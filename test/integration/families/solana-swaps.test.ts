@@ -1,5 +1,6 @@
 import type { OpenNonEvmUsers, SolanaDepositData } from "@causeway/chains";
-import { decodeAddress, encodeAddress, type Hex, type OrderId } from "@causeway/domain";
+import type { Hex, OrderId } from "@causeway/domain";
+import { decodeAddress, encodeAddress } from "@causeway/families";
 import {
   createDepository,
   createMint,

@@ -1,5 +1,12 @@
-import type { Address, Currency, ErrorCode, Hex } from "@causeway/domain";
-import { formatAddress, hasSwaps, parseAccount, parseCurrency, ServiceError } from "@causeway/domain";
+import {
+  hasSwaps,
+  ServiceError,
+  type Address,
+  type Currency,
+  type ErrorCode,
+  type Hex,
+} from "@causeway/domain";
+import { formatAddress, parseAccount, parseCurrency } from "@causeway/families";
 import type { QuoteInput } from "@causeway/wire";
 import { wholeNumber } from "@causeway/wire";
 import type { AppBalancePolicy } from "../balances/app-balance.port.ts";

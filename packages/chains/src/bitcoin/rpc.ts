@@ -1,4 +1,3 @@
-import type { BitcoinAttestationFacts } from "@causeway/domain";
 import { inconsistent, NodeRefusal, RpcFault, type Evidence } from "@causeway/families";
 import { rememberedFacts } from "../evm/remembered-facts.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
@@ -22,6 +21,7 @@ import {
   type BlockStanding,
   type PlacedTransaction,
   type ScannedOutput,
+  type BitcoinFacts,
 } from "@causeway/families/bitcoin";
 
 /** A transaction in a block of the chain. */
@@ -99,7 +99,7 @@ export interface BitcoinReads {
  * its height once more after everything else, so that what two nodes behind one address say must fit
  * together.
  */
-export function createBitcoinReads(transport: RpcTransport, facts: BitcoinAttestationFacts): BitcoinReads {
+export function createBitcoinReads(transport: RpcTransport, facts: BitcoinFacts): BitcoinReads {
   let isRightChain = false;
   // By the hash of their transaction they can never change. A question that ended before all were read goes
   // on where it stopped when it is asked again.

@@ -10,7 +10,8 @@ import {
   setTransactionMessageFeePayer,
   setTransactionMessageLifetimeUsingBlockhash,
 } from "@solana/kit";
-import { nativeCurrency, type Hex32 } from "@causeway/domain";
+import type { Hex32 } from "@causeway/domain";
+import { nativeCurrency } from "@causeway/families";
 import {
   associatedTokenAddress,
   depositNativeInstruction,

@@ -1,6 +1,6 @@
 import { sha256x2 } from "@scure/btc-signer/utils.js";
 import { garbage } from "../rpc-fault.ts";
-import { bytesIn, idOf, readRawTransaction, type BitcoinTransaction } from "./raw-transaction.ts";
+import { bytesIn, idOf, readRawTransaction, type BitcoinTransaction } from "./answers/raw-transaction.ts";
 
 /** Takes the answers of nodes and explorers apart. Pure. Whatever is not what was asked for is a fault. */
 

@@ -1,7 +1,7 @@
 import type { Address } from "@causeway/domain";
 import type { PaymentQuestion } from "../evidence.ts";
 import type { ExchangeTransaction } from "./answers.ts";
-import { transferOf, type TransferRules } from "./transfers.ts";
+import { transferOf, type TransferRules } from "./payments/transfers.ts";
 
 /** Judges what a solver's transaction paid. Pure. */
 

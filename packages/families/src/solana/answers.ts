@@ -12,8 +12,8 @@ import type {
   TokenHolding,
   TokenState,
   TransactionFacts,
-} from "./facts.ts";
-import { TOKEN_PROGRAMS } from "./programs.ts";
+} from "./answers/transaction-facts.ts";
+import { TOKEN_PROGRAMS } from "./answers/programs.ts";
 
 /**
  * Turns what a node answered into facts, or throws an RpcFault: a field that is not there is never guessed.

@@ -1,11 +1,13 @@
-import { decodeAddress, nativeCurrency, toHex, type Hex32 } from "@causeway/domain";
+import { toHex, type Hex32 } from "@causeway/domain";
+import { decodeWith } from "../address-codec.ts";
 import type { DepositEvidence } from "../evidence.ts";
+import { solanaCodec } from "./codec.ts";
 import { garbage } from "../rpc-fault.ts";
-import { DEPOSIT_EVENT, DEPOSIT_NATIVE, DEPOSIT_TOKEN } from "./depository-instructions.ts";
-import type { DepositoryAccounts } from "./derived-addresses.ts";
-import type { InstructionFact, TokenHolding, TransactionFacts } from "./facts.ts";
-import { eventsOf } from "./program-events.ts";
-import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM, TOKEN_PROGRAM, TOKEN_PROGRAMS } from "./programs.ts";
+import { DEPOSIT_EVENT, DEPOSIT_NATIVE, DEPOSIT_TOKEN } from "./deposits/depository-instructions.ts";
+import type { DepositoryAccounts } from "./deposits/derived-addresses.ts";
+import type { InstructionFact, TokenHolding, TransactionFacts } from "./answers/transaction-facts.ts";
+import { eventsOf } from "./answers/program-events.ts";
+import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM, TOKEN_PROGRAM, TOKEN_PROGRAMS } from "./answers/programs.ts";
 
 /** The deposits of one transaction that succeeded. Pure. */
 
@@ -36,7 +38,7 @@ export type DepositReading =
   /** The node left off telling the logs: what a mint may have kept is not to be seen. */
   | { readonly kind: "logsCut" };
 
-const NATIVE = nativeCurrency("solana-vm");
+const NATIVE = solanaCodec.nativeCurrency;
 const ZERO_ID: Hex32 = `0x${"0".repeat(64)}`;
 
 /** Mints for which a vault's token account must be known to judge the transaction's deposits. */
@@ -221,5 +223,5 @@ function nameOf(data: Uint8Array): string {
 }
 
 function keyOf(bytes: Uint8Array): string {
-  return decodeAddress("solana-vm", toHex(bytes));
+  return decodeWith(solanaCodec, toHex(bytes));
 }

@@ -1,7 +1,7 @@
 import { bytesOf, sha256, toHex, type Hex } from "@causeway/domain";
 import { garbage } from "../rpc-fault.ts";
-import { readRawTransaction, type RawTransaction } from "./raw-transaction.ts";
-import { NotThatMessage } from "./wire-fields.ts";
+import { readRawTransaction, type RawTransaction } from "./answers/raw-transaction.ts";
+import { NotThatMessage } from "./answers/wire-fields.ts";
 
 /**
  * Turns the answers of Tron's own interface into facts, or throws an RpcFault: a missing field is never

@@ -1,11 +1,6 @@
 import type { ProposedSwap } from "@causeway/chains";
-import {
-  type Currency,
-  decodeAddress,
-  type Hex,
-  type NonEvmChain,
-  type SwapAggregatorFacts,
-} from "@causeway/domain";
+import type { Currency, Hex, NonEvmChain, SwapAggregatorFacts } from "@causeway/domain";
+import { decodeAddress } from "@causeway/families";
 import type { Clock } from "../../db/clock.port.ts";
 import { aggregatorPauses, isRefusal } from "./aggregator-pauses.adapter.ts";
 import { boundedJson } from "./bounded-json.adapter.ts";

@@ -1,6 +1,6 @@
 import { MAX_DECIMALS, readTokenMetadata, type TokenMetadata } from "@causeway/chains";
-import type { Address, Currency } from "@causeway/domain";
-import { formatAddress, hasSwaps, ServiceError } from "@causeway/domain";
+import { hasSwaps, ServiceError, type Address, type Currency } from "@causeway/domain";
+import { formatAddress } from "@causeway/families";
 import type { ChainDirectory, RequestEnd } from "../../chains/chains.port.ts";
 import { endOf, perKind } from "../../http/request-end.ts";
 import type { Clock } from "../../db/clock.port.ts";

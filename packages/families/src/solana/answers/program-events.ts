@@ -1,0 +1,44 @@
+import { garbage } from "../../rpc-fault.ts";
+
+/** The events of one program in the logs of a transaction. Pure. */
+
+/**
+ * The calls around a line show which program wrote it: any program can write into the logs, none into another
+ * program's part of them.
+ */
+const BEGIN = /^Program (\w+) invoke \[(\d+)\]$/;
+const END = /^Program (\w+) (?:success$|failed)/;
+const DATA = "Program data: ";
+
+/**
+ * The events of a program in the order of the logs; `cut`: the node truncated the logs, so events may be
+ * missing.
+ * @throws RpcFault when calls in the logs do not begin and end as calls do
+ */
+export function eventsOf(program: string, logs: readonly string[]): readonly Uint8Array[] | "cut" {
+  const callers: string[] = [];
+  const events: Uint8Array[] = [];
+  for (const line of logs) {
+    if (line === "Log truncated") return "cut";
+    const began = BEGIN.exec(line);
+    if (began?.[1] !== undefined) {
+      if (Number(began[2]) !== callers.length + 1)
+        throw garbage("getTransaction", "calls are missing in the logs");
+      callers.push(began[1]);
+      continue;
+    }
+    const ended = END.exec(line);
+    if (ended !== null) {
+      if (callers.pop() !== ended[1]) throw garbage("getTransaction", "calls are missing in the logs");
+      continue;
+    }
+    if (callers.at(-1) === program && line.startsWith(DATA)) {
+      // Each field of an event apart is in base64; programs of this kind tell theirs as one.
+      const [only, ...others] = line.slice(DATA.length).split(" ");
+      if (only !== undefined && others.length === 0)
+        events.push(Uint8Array.from(Buffer.from(only, "base64")));
+    }
+  }
+  if (callers.length > 0) throw garbage("getTransaction", "call has no end in the logs");
+  return events;
+}
