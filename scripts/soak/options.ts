@@ -27,7 +27,7 @@ export const usage = `usage: npm run soak -- [options]
   --lane N         N fills in flight at once on one lane, with slow blocks
   --takeovers N    kill, freeze or disconnect the leading worker N times; another must lead within 10 s; 4 requests each
   --routes         every currency pair with every trade type, including all kinds of swaps, concurrently
-  --families       transfers between EVM chains, Solana, Bitcoin and Hyperliquid, attested and settled (default 60 requests)
+  --families       requests between EVM chains, Solana, Bitcoin and Hyperliquid with every feature of their routes, settled (default 60)
   --port-base P    first of the ports to use (default 19500)
   --seed S         repeat the requests of an earlier run (default: random)
   --json FILE      also write figures and findings to FILE

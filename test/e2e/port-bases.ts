@@ -6,7 +6,7 @@ const files = [
   "gasless",
   "hardhat",
   "hooks",
-  "non-evm-fees",
+  "features",
   "non-evm-options",
   "odd-bodies",
   "oracle-walk",

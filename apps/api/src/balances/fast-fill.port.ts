@@ -75,8 +75,8 @@ export interface FastFillRequest {
   readonly inputAmount?: bigint | undefined;
   /** Maximum value of the fill, USD with 18 decimals. */
   readonly maxUsd?: bigint | undefined;
-  /** The origin transaction, if the app knows it. */
-  readonly txHash?: TxHash | undefined;
+  /** The origin transaction as its chain writes it, if the app knows it. */
+  readonly txHash?: string | undefined;
   /** Stored in the commit that accepts the fast fill, if the call has an `Idempotency-Key`. */
   readonly finish?: { readonly lease: IdempotencyLease; readonly answer: StoredAnswer } | undefined;
 }

@@ -36,6 +36,7 @@ export type FastFillRule =
 export type OriginRule =
   | "originTransactionMissing"
   | "originTransactionUnknown"
+  | "originNotFinal"
   | "originOtherSender"
   | "originOtherCall"
   | "originNonceUsed"

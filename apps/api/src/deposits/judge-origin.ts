@@ -65,7 +65,8 @@ export function judgeOrigin(
   }
 }
 
-function doubtOfDeposits(
+/** Judges the deposits of a transaction that is in a block. Undefined: one is the agreed one. */
+export function doubtOfDeposits(
   terms: RequestTerms,
   chain: Pick<Chain, "id">,
   deposits: readonly DepositFact[],

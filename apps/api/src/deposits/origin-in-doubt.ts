@@ -1,11 +1,15 @@
 import type { TransactionState } from "@causeway/chains";
 import type { RequestTerms, TxHash } from "@causeway/domain";
-import type { ConnectedChain } from "../chains/chains.port.ts";
+import { formatTransactionId } from "@causeway/families";
+import type { ConnectedChain, ConnectedNonEvmChain, RequestEnd } from "../chains/chains.port.ts";
 import type { FastFillRequest } from "../balances/fast-fill.port.ts";
 import type { RequestRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
+import { withinNodeLimit } from "../db/within-node-limit.ts";
+import { endOf, perKind } from "../http/request-end.ts";
 import { refusal } from "./fast-fill-refusals.ts";
-import { judgeOrigin, NOTHING_OF_SENDER } from "./judge-origin.ts";
+import { doubtOfDeposits, judgeOrigin, NOTHING_OF_SENDER } from "./judge-origin.ts";
+import { readReport } from "./reported-transaction.ts";
 import type { Doubt, SenderFacts } from "./judge-origin.ts";
 
 type Needs = Pick<Services, "chains" | "reads">;
@@ -14,7 +18,7 @@ type Needs = Pick<Services, "chains" | "reads">;
  * Checks the origin transaction of a request: the one that the app names, else those reported before. Refuses
  * the fast fill unless one can become the agreed deposit (a wallet may have replaced a stuck one). Without
  * any, only keys whose rules allow it may fast fill.
- * @throws ServiceError FAST_FILL_REFUSED; RpcFault
+ * @throws ServiceError FAST_FILL_REFUSED; INVALID_REQUEST for a malformed `txHash`; RpcFault
  */
 export async function refuseDoubtfulOrigin(
   services: Needs,
@@ -26,9 +30,12 @@ export async function refuseDoubtfulOrigin(
   const { requestId, origin, depositAddress } = request.terms;
   // The service's own sweep makes the deposit.
   if (depositAddress !== undefined) return;
-  const connected = services.chains.get(origin.chainId);
+  const connected = endOf(services.chains, origin.chainId);
   if (connected === undefined) return;
-  const hashes = named === undefined ? await services.reads.originTransactions(requestId) : [named];
+  const hashes =
+    named === undefined
+      ? await services.reads.originTransactions(requestId)
+      : [readReport(services.chains, { chainId: origin.chainId, txHash: named }).txHash];
   if (hashes.length === 0 && key.rules.allowUnsubmitted !== true)
     throw refusal(
       "originTransactionMissing",
@@ -37,16 +44,52 @@ export async function refuseDoubtfulOrigin(
     );
   let first: { readonly hash: TxHash; readonly doubt: Doubt } | undefined;
   for (const hash of hashes) {
-    const doubt = await doubtAbout(connected, request, hash);
+    const doubt = await doubtAbout(connected, request, hash, key.rules.allowUnsubmitted === true);
     if (doubt === undefined) return;
     first ??= { hash, doubt };
   }
   if (first === undefined) return;
   const { hash, doubt } = first;
-  throw refusal(doubt.rule, requestId, `Origin transaction ${hash} ${doubt.reason}`, { txHash: hash });
+  const txHash = formatTransactionId(connected.chain, hash);
+  throw refusal(doubt.rule, requestId, `Origin transaction ${txHash} ${doubt.reason}`, { txHash });
 }
 
 async function doubtAbout(
+  connected: RequestEnd,
+  request: RequestRecord,
+  hash: TxHash,
+  allowsUnsubmitted: boolean,
+): Promise<Doubt | undefined> {
+  return await perKind(connected, {
+    evm: async (end) => await doubtOnEvm(end, request, hash),
+    nonEvm: async (end) => await doubtOnNonEvm(end, request, hash, allowsUnsubmitted),
+  });
+}
+
+/**
+ * Non-EVM connections read deposits once they are final. Before that, only an app that accepts a missing
+ * deposit can guarantee what the transaction contains, and that nothing replaces it.
+ */
+async function doubtOnNonEvm(
+  { chain, connection }: ConnectedNonEvmChain,
+  { terms }: RequestRecord,
+  hash: TxHash,
+  allowsUnsubmitted: boolean,
+): Promise<Doubt | undefined> {
+  const found = await withinNodeLimit(chain, "txHash", async () => await connection.arrivalsOf(hash));
+  if (found.kind === "notFinal")
+    return allowsUnsubmitted
+      ? undefined
+      : {
+          rule: "originNotFinal",
+          reason: `is not final, and ${chain.displayName} shows its deposit only then; to guarantee it before, set the rule allowUnsubmitted of the API key`,
+        };
+  return found.kind === "absent"
+    ? { rule: "originTransactionUnknown", reason: "is not known to the chain" }
+    : doubtOfDeposits(terms, chain, found.deposits);
+}
+
+async function doubtOnEvm(
   connected: ConnectedChain,
   { terms }: RequestRecord,
   hash: TxHash,

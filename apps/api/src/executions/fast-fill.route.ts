@@ -59,7 +59,7 @@ export function fastFillRoute(
               inputAmount:
                 solverInputCurrencyAmount === undefined ? undefined : BigInt(solverInputCurrencyAmount),
               maxUsd: maxFillAmountUsd === undefined ? undefined : usd(maxFillAmountUsd),
-              txHash: txHash === undefined ? undefined : hash(txHash),
+              txHash,
               finish: lease && { lease, answer: answers.queued },
             })
           ],

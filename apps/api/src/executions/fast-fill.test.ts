@@ -78,7 +78,7 @@ test("passes the request on in internal units, with the calling key", async () =
     requestId: KNOWN_REQUEST_ID,
     inputAmount: 123456789012345678901234567890n,
     maxUsd: 12_500_000_000_000_000_000n,
-    txHash: `0x${"d4".repeat(32)}`,
+    txHash: `0x${"D4".repeat(32)}`,
     finish: undefined,
   });
 });
@@ -117,7 +117,10 @@ test.for([
         'maxFillAmountUsd must be an amount of USD: a number of at least 0, or a decimal string such as "12.5"',
       ] as const,
   ),
-  [{ requestId: KNOWN_REQUEST_ID, txHash: "0x" }, "txHash must be 0x followed by 64 hex digits"],
+  [
+    { requestId: KNOWN_REQUEST_ID, txHash: "0x" },
+    "txHash must be a transaction id of its chain: 0x followed by 64 hex digits, 64 hex digits, or base58",
+  ],
 ] as const)("refuses an invalid body and says what is wrong: %j", async ([body, message]) => {
   const answer = await post(body);
   expect(answer.statusCode).toBe(400);

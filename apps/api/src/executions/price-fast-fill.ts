@@ -16,7 +16,7 @@ import {
   priceCap,
 } from "../payments/index.ts";
 import { doubtOf, gasOf, pricingOf, type RoutePricing } from "../markets/index.ts";
-import { canFastFill } from "../quotes/index.ts";
+import { fastFillObstacle } from "../quotes/index.ts";
 
 type Needs = Pick<Services, "clock" | "chains" | "prices" | "quotePolicy" | "enginePolicy" | "appBalance">;
 
@@ -61,13 +61,13 @@ export async function priceFastFill(
     );
   const from = endOf(services.chains, terms.origin.chainId);
   const to = endOf(services.chains, terms.destination.chainId);
-  if (from !== undefined && to !== undefined && !canFastFill(from, to))
-    throw refusal("slowChain", requestId, "Requests from or to non-EVM chains cannot be fast filled");
-  const origin = services.chains.get(terms.origin.chainId);
+  const obstacle = from === undefined || to === undefined ? undefined : fastFillObstacle(from, to);
+  if (obstacle !== undefined)
+    throw refusal("slowChain", requestId, `The request cannot be fast filled: ${obstacle}`);
   const destination = services.chains.get(terms.destination.chainId);
   const originCurrency = services.chains.currency(terms.origin.chainId, terms.origin.currency);
   const destinationCurrency = services.chains.currency(terms.destination.chainId, terms.destination.currency);
-  if (!origin || !destination || !originCurrency || !destinationCurrency)
+  if (!from || !destination || !originCurrency || !destinationCurrency)
     throw refusal(
       "currencyNotConfigured",
       requestId,
@@ -76,7 +76,7 @@ export async function priceFastFill(
   const toContract = await isNativeToContract(destination, destinationCurrency.address, terms.recipient);
   const pricing = await pricingOf(
     services,
-    { origin, destination, originCurrency, destinationCurrency },
+    { origin: from, destination, originCurrency, destinationCurrency },
     toContract,
     terms.originGasUsd,
     { pairClass: terms.pairClass, callsGas: terms.outputCalls?.gas },

@@ -119,14 +119,17 @@ export function balanceUnavailable(
   );
 }
 
+/** @param why no swap on this kind of chain is possible; absent: this chain has no pools */
 export function notBridgeable(
   { symbol }: Pick<Currency, "symbol">,
   { displayName }: { readonly displayName: string },
   field: string,
+  why?: string,
 ): ServiceError {
+  const reason = why === undefined ? "" : `: ${why}`;
   return new ServiceError(
     "UNSUPPORTED_CURRENCY",
-    `${field} ${symbol} cannot be bridged from or to ${displayName}; use a currency that GET /chains lists with supportsBridging`,
+    `${field} ${symbol} cannot be bridged from or to ${displayName}${reason}; use a currency that GET /chains lists with supportsBridging`,
     { field },
   );
 }

@@ -969,10 +969,11 @@ test("a fixed rate to a token on Solana needs a sponsor that pays rent, which th
   expect(answer.details.isFixedRate).toBe(true);
 });
 
-test("refuses a fast fill between a non-EVM chain and an EVM chain", async () => {
+test("refuses a fast fill on a non-EVM chain, and one of a deposit on Hyperliquid", async () => {
   for (const [from, to] of [
     ["evm", "svm"],
-    ["svm", "evm"],
+    ["svm", "bvm"],
+    ["perps", "evm"],
   ] as const) {
     const { terms, world } = await quoted(from, to);
     const { appBalance } = noAppBalances;

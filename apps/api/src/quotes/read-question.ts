@@ -31,7 +31,7 @@ import { readFeeOptions } from "./routing/fee-options.ts";
 import { refuseUncollectable } from "./routing/refuse-uncollectable.ts";
 import { readSwapChoice } from "./routing/swap-choice.ts";
 import { refuseUntraceable } from "./routing/untraceable.ts";
-import { type Need, needs, noSends, refuseIncapable } from "./sides/capabilities.ts";
+import { needs, noSends, refuseIncapable } from "./sides/capabilities.ts";
 import { sideOf } from "./sides/side-of.ts";
 import type { Side } from "./sides/side.ts";
 
@@ -161,9 +161,15 @@ function readPlain(services: QuestionServices, ends: Ends, input: QuoteInput): P
       "destinationCurrency",
     );
   if (!isSend) {
-    const isSwapLocal = origin === destination && !from.can.sends;
-    refuseUnreachable(origin, from.can.swapsBefore && !isSwapLocal, originCurrency, "originCurrency");
-    refuseUnreachable(destination, to.can.swapsInFill, destinationCurrency, "destinationCurrency");
+    if (origin === destination && !from.can.sends && !originCurrency.supportsBridging)
+      throw notBridgeable(
+        originCurrency,
+        origin.chain,
+        "originCurrency",
+        "it is swapped for requests to other chains only",
+      );
+    refuseUnreachable(origin, from, originCurrency, "originCurrency");
+    refuseUnreachable(destination, to, destinationCurrency, "destinationCurrency");
   }
   return {
     ...ends,
@@ -186,25 +192,28 @@ function readPlain(services: QuestionServices, ends: Ends, input: QuoteInput): P
   };
 }
 
+/** The needs of a swap to or from a currency that the solver does not hold. */
+const swapNeeds = { originCurrency: needs.swapBefore, destinationCurrency: needs.swapAfter } as const;
+type CurrencyField = keyof typeof swapNeeds;
+
 function currencyOf(
   { chains, market }: QuestionServices,
   { chain }: RequestEnd,
   side: Side,
   input: QuoteInput,
-  field: "originCurrency" | "destinationCurrency",
+  field: CurrencyField,
 ): Currency {
   const address = parseCurrency(chain, input[field]);
   const known = address === undefined ? undefined : chains.currency(chain.id, address);
   if (known !== undefined) return known;
   // Without swaps an unconfigured token could not be used, so the chain is not asked about it.
-  const swaps = field === "originCurrency" ? needs.swapBefore : needs.swapAfter;
-  if (address !== undefined && side.can[swaps.capability] && hasSwaps(chain)) {
+  if (address !== undefined && side.can[swapNeeds[field].capability] && hasSwaps(chain)) {
     const found = market.token(chain.id, address);
     if (found !== undefined) return found;
   }
   throw refusal(
     field === "originCurrency" ? "INVALID_INPUT_CURRENCY" : "INVALID_OUTPUT_CURRENCY",
-    `Invalid input or output currency: ${field} ${invalidity(side, chain, address, swaps)}`,
+    `Invalid input or output currency: ${field} ${invalidity(side, chain, address, field)}`,
     field,
   );
 }
@@ -213,24 +222,32 @@ function invalidity(
   { evm, can }: Side,
   chain: RequestEnd["chain"],
   address: Hex | undefined,
-  { capability, why }: Need,
+  field: CurrencyField,
 ): string {
   const { displayName } = chain;
-  if (evm === undefined) {
-    if (address !== undefined && can[capability] && hasSwaps(chain))
-      return `${formatAddress(chain, address)} is not a token on ${displayName}`;
-    const reason = can[capability] ? "this service swaps no other tokens there" : why;
-    return `must be the address of a currency that GET /chains lists for ${displayName}: ${reason}`;
-  }
+  const { capability, why } = swapNeeds[field];
+  if (!can[capability])
+    return `must be the address of a currency that GET /chains lists for ${displayName}: ${why}`;
+  if (evm === undefined)
+    return address !== undefined && hasSwaps(chain)
+      ? `${formatAddress(chain, address)} is not a token on ${displayName}`
+      : `must be the address of a currency that GET /chains lists for ${displayName}: this service swaps no other tokens there`;
   return address === undefined
     ? "must be a token address, not a symbol or name; find it with GET /currencies/v2"
     : `${address} is not a token contract on ${displayName}`;
 }
 
 /** What the solver does not hold must be swapped on its own chain. */
-function refuseUnreachable({ chain }: RequestEnd, canSwap: boolean, currency: Currency, field: string): void {
-  if (!currency.supportsBridging && !(canSwap && hasSwaps(chain)))
-    throw notBridgeable(currency, chain, field);
+function refuseUnreachable(
+  { chain }: RequestEnd,
+  { can }: Side,
+  currency: Currency,
+  field: CurrencyField,
+): void {
+  if (currency.supportsBridging) return;
+  const { capability, why } = swapNeeds[field];
+  const swaps = can[capability];
+  if (!swaps || !hasSwaps(chain)) throw notBridgeable(currency, chain, field, swaps ? undefined : why);
 }
 
 /**

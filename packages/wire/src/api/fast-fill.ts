@@ -2,7 +2,7 @@ import { parseDecimal, USD_DECIMALS } from "@causeway/domain";
 import { z } from "zod";
 import { because } from "../because.ts";
 import { errorBody } from "../errors.ts";
-import { amount, hash32 } from "../scalars.ts";
+import { amount, hash32, transactionId } from "../scalars.ts";
 
 const USD_TEXT = /^\d{1,15}(\.\d{1,18})?$/;
 const MUST_BE_USD = 'must be an amount of USD: a number of at least 0, or a decimal string such as "12.5"';
@@ -27,10 +27,10 @@ export const fastFillRequest = z
         .describe(
           "Maximum value in USD of the fill plus any surplus of its deposit; above it, the fast fill is refused.",
         ),
-      txHash: hash32
+      txHash: transactionId
         .optional()
         .describe(
-          "Hash of the origin transaction, mined or not. Required unless it was reported to `/transactions/index`, the service sends it itself, or the key's rules set `allowUnsubmitted`. The fill is refused if the transaction cannot become the agreed deposit.",
+          "Hash or id of the origin transaction, mined or not. Required unless it was reported to `/transactions/index`, the service sends it itself, or the key's rules set `allowUnsubmitted`. The fill is refused if the transaction cannot become the agreed deposit. On Solana and Bitcoin, this is known only once the transaction is final; before that, the key needs `allowUnsubmitted`.",
         ),
     },
     because("must be a JSON object"),

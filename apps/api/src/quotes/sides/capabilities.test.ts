@@ -18,6 +18,7 @@ const someCapabilities: fc.Arbitrary<Capabilities> = fc
 
 /** Each option, as a quote asks for it. */
 const asking: Partial<QuoteInput> = {
+  fixedRate: "1:1",
   useDepositAddress: true,
   usePermit: true,
   originGasOverhead: "80000",
@@ -88,7 +89,6 @@ test("an option concerns one end only: the other chain need not support it", () 
   ]);
   expect(lacking({ origin: other, destination: evm }).toSorted()).toEqual([
     "depositAddress",
-    "fastFill",
     "originGas",
     "permit",
     "swapBefore",

@@ -1,4 +1,4 @@
-import type { ErrorCode } from "@causeway/domain";
+import type { ErrorCode, NonEvmVmType } from "@causeway/domain";
 import { ServiceError } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
 
@@ -15,7 +15,12 @@ export interface Capabilities {
   readonly executions: boolean;
   readonly calls: boolean;
   readonly gasTopups: boolean;
+  /** A fill can be made there before its deposit counts. */
   readonly fastFills: boolean;
+  /** Deposits take time to count, so an app may guarantee one. */
+  readonly guaranteedDeposits: boolean;
+  /** Stablecoins are held there. */
+  readonly stablecoins: boolean;
 }
 
 /** What EVM chains can do. */
@@ -29,6 +34,8 @@ export const EVM_CAPABILITIES: Capabilities = {
   calls: true,
   gasTopups: true,
   fastFills: true,
+  guaranteedDeposits: true,
+  stablecoins: true,
 };
 
 /** What chains can do whose deposits and payments are plain transfers. */
@@ -42,13 +49,28 @@ export const TRANSFER_CAPABILITIES: Capabilities = {
   calls: false,
   gasTopups: false,
   fastFills: false,
+  guaranteedDeposits: true,
+  stablecoins: true,
 };
 
 /** What Solana can do: a transaction has several instructions, so one can swap before the deposit. */
-export const SOLANA_CAPABILITIES: Capabilities = { ...TRANSFER_CAPABILITIES, swapsBefore: true };
+const SOLANA_CAPABILITIES: Capabilities = { ...TRANSFER_CAPABILITIES, swapsBefore: true };
 
 /** What Bitcoin can do: keys derived from one key give every order an address. */
-export const BITCOIN_CAPABILITIES: Capabilities = { ...TRANSFER_CAPABILITIES, depositAddresses: true };
+const BITCOIN_CAPABILITIES: Capabilities = {
+  ...TRANSFER_CAPABILITIES,
+  depositAddresses: true,
+  stablecoins: false,
+};
+
+/** What each kind of chain can do. */
+export const CAPABILITIES: Readonly<Record<"evm" | NonEvmVmType, Capabilities>> = {
+  evm: EVM_CAPABILITIES,
+  svm: SOLANA_CAPABILITIES,
+  bvm: BITCOIN_CAPABILITIES,
+  // Its blocks are final at once.
+  hypevm: { ...TRANSFER_CAPABILITIES, guaranteedDeposits: false },
+};
 
 /** One end of a route. */
 interface RouteEnd {
@@ -78,6 +100,7 @@ export interface Need {
 }
 
 type Feature =
+  | "fixedRate"
   | "swapBefore"
   | "swapAfter"
   | "depositAddress"
@@ -85,6 +108,7 @@ type Feature =
   | "originGas"
   | "calls"
   | "gasTopup"
+  | "guaranteedDeposit"
   | "fastFill";
 
 /**
@@ -92,6 +116,16 @@ type Feature =
  * them.
  */
 export const needs: Readonly<Record<Feature, Need>> = {
+  fixedRate: {
+    capability: "stablecoins",
+    end: "both",
+    why: "a fixed rate needs stablecoins on both chains",
+    option: {
+      field: "fixedRate",
+      code: "UNSUPPORTED_ROUTE",
+      asked: ({ fixedRate }) => fixedRate !== undefined,
+    },
+  },
   swapBefore: {
     capability: "swapsBefore",
     end: "origin",
@@ -152,10 +186,15 @@ export const needs: Readonly<Record<Feature, Need>> = {
       asked: ({ topupGas }) => topupGas === true,
     },
   },
+  guaranteedDeposit: {
+    capability: "guaranteedDeposits",
+    end: "origin",
+    why: "deposits on Hyperliquid count at once",
+  },
   fastFill: {
     capability: "fastFills",
-    end: "both",
-    why: "fast fills are supported between EVM chains only",
+    end: "destination",
+    why: "fast fills are made on EVM chains only",
   },
 };
 

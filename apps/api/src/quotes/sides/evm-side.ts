@@ -24,7 +24,7 @@ import { gasOf } from "../../markets/index.ts";
 import { signatureFacts } from "../permits/signature-facts.ts";
 import { isSigned } from "../permits/typed-data.ts";
 import { sidesOf } from "../routing/route-sides.ts";
-import { EVM_CAPABILITIES } from "./capabilities.ts";
+import { CAPABILITIES } from "./capabilities.ts";
 import { routedFacts } from "./routed-facts.ts";
 import type { Side, StepsFacts, UserSteps } from "./side.ts";
 
@@ -32,7 +32,7 @@ export function evmSide(end: ConnectedChain): Side {
   const { chain, pulse } = end;
   const { depositAddressFactory: factory } = chain.contracts;
   return {
-    can: EVM_CAPABILITIES,
+    can: CAPABILITIES[chain.vmType],
     evm: end,
     depository: chain.contracts.depository,
     amountBits: 256n,

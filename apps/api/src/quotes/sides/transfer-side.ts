@@ -2,7 +2,7 @@ import { raisedByBps } from "@causeway/domain";
 import type { NonEvmVmType } from "@causeway/domain";
 import type { ConnectedNonEvmChain } from "../../chains/chains.port.ts";
 import { transferSweepCost } from "../../deposits/index.ts";
-import { BITCOIN_CAPABILITIES, SOLANA_CAPABILITIES, TRANSFER_CAPABILITIES } from "./capabilities.ts";
+import { CAPABILITIES } from "./capabilities.ts";
 import type { Side } from "./side.ts";
 import { paymentFrom, withdrawalFrom } from "./transfer-steps.ts";
 
@@ -20,14 +20,12 @@ type OfFamily = Pick<
   | "minPayment"
   | "isCostRent"
   | "confirmations"
-  | "can"
 >;
 
 export function transferSide(end: ConnectedNonEvmChain): Side {
   const { chain, pulse, connection, users } = end;
   const { depositAddresses: addresses } = connection;
   const byPayment: Omit<OfFamily, "confirmations"> = {
-    can: TRANSFER_CAPABILITIES,
     minPayment: 0n,
     isCostRent: () => false,
     needsWalletNonce: false,
@@ -38,19 +36,16 @@ export function transferSide(end: ConnectedNonEvmChain): Side {
   const families: Readonly<Record<NonEvmVmType, OfFamily>> = {
     svm: {
       ...byPayment,
-      can: SOLANA_CAPABILITIES,
       // Of a new token account, which its owner may close.
       isCostRent: ({ address }) => address !== chain.native.address,
       confirmations: () => SOLANA_FINAL_BLOCKS,
     },
     bvm: {
       ...byPayment,
-      can: BITCOIN_CAPABILITIES,
       minPayment: BITCOIN_DUST,
       confirmations: () => chain.confirmations,
     },
     hypevm: {
-      can: TRANSFER_CAPABILITIES,
       needsWalletNonce: true,
       makesSteps: users?.token !== undefined,
       // A Hyperliquid user has an EVM wallet. An EVM address may be a contract's, without a key on
@@ -64,6 +59,7 @@ export function transferSide(end: ConnectedNonEvmChain): Side {
   };
   return {
     ...families[chain.vmType],
+    can: CAPABILITIES[chain.vmType],
     depository: chain.depository,
     amountBits: 63n,
     costOfFill: "the fee of a payment",

@@ -1,6 +1,7 @@
 import { createPublicClient, erc20Abi, hexToBytes, http, parseUnits, type Address, type Hex } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { bitcoinAddress, type RunningBitcoin } from "@causeway/simulators/bitcoin";
+import type { VmType } from "@causeway/domain";
 import type { System } from "@causeway/localnet";
 import {
   createBitcoinWallet,
@@ -27,6 +28,14 @@ export interface FamilyPlace {
   /** Network fees in this currency since the system began. */
   networkFees(): Promise<bigint>;
 }
+
+const vmTypes: Readonly<Record<string, VmType>> = {
+  [familyChains.solana]: "solana-vm",
+  [familyChains.bitcoin]: "bitcoin-vm",
+  [familyChains.exchange]: "hyperliquid-vm",
+};
+/** The family of a chain of the local system, by its name. */
+export const vmTypeOf = (chain: string): VmType => vmTypes[chain] ?? "ethereum-vm";
 
 const none = async (): Promise<bigint> => 0n;
 

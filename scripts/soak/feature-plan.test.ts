@@ -1,0 +1,29 @@
+import { expect, test } from "vitest";
+import { kindOf } from "../../test/e2e/feature-rows.ts";
+import { cellName, reasonAgainst, tableCells } from "../../test/support/route-features.ts";
+import { planFeatures } from "./feature-plan.ts";
+
+const chains = ["local-a", "local-b", "local-solana", "local-bitcoin", "exchange"];
+const planned = planFeatures(chains, 200, 7);
+const route = ({ from, to }: { from: string; to: string }) => ({ from: kindOf(from), to: kindOf(to) });
+
+test("two hundred requests use every feature that a route of the table has", () => {
+  const used = new Set(
+    planned.flatMap((one) => one.features.map((feature) => cellName({ feature, route: route(one) }))),
+  );
+  const yes = tableCells().filter(({ reason }) => reason === undefined);
+  expect(yes.map(cellName).filter((name) => !used.has(name))).toEqual([]);
+});
+
+test("asks for nothing that its route lacks, and for one trade type", () => {
+  for (const one of planned) {
+    expect(one.features.filter((feature) => reasonAgainst(feature, route(one)) !== undefined)).toEqual([]);
+    expect(one.features.filter((feature) => /exact|expected/i.test(feature))).toHaveLength(1);
+    expect(one.from).not.toBe(one.to);
+  }
+});
+
+test("the same seed plans the same requests", () => {
+  expect(planFeatures(chains, 200, 7)).toEqual(planned);
+  expect(planFeatures(chains, 200, 8)).not.toEqual(planned);
+});

@@ -1,0 +1,262 @@
+import { encodeAddress } from "@causeway/families";
+import { watchPosition } from "@causeway/localnet";
+import { balanceEventsAnswer, type BalanceEventsAnswer, type QuoteAnswer } from "@causeway/wire";
+import { contractOf } from "../support/smart-accounts.ts";
+import { vmTypeOf } from "./family-places.ts";
+import { nameOf } from "./feature-problems.ts";
+import { APP_FEE_BPS, type FeatureOutcome } from "./feature-request.ts";
+import { kindOf } from "./feature-rows.ts";
+import {
+  callApi,
+  currencyAt,
+  evmChain,
+  evmTokens,
+  untilSeen,
+  type FeatureWorld,
+  type Moved,
+} from "./feature-world.ts";
+
+type BalanceEvent = BalanceEventsAnswer["events"][number];
+
+/** One currency on one chain: what the solver and the depository hold, and what the hub owes the solver. */
+interface Line {
+  readonly chain: string;
+  readonly currency: string;
+  solver(): Promise<bigint>;
+  depository(): Promise<bigint>;
+  /** Of transactions since the system began, in this currency. */
+  networkFees(): Promise<bigint>;
+  readonly hub: Awaited<ReturnType<typeof watchPosition>>;
+}
+
+/** What the service holds and owes, compared with what the outcomes of requests say about it. */
+interface FeatureBooks {
+  /**
+   * Waits until everything is settled.
+   * @returns every difference, to the unit
+   */
+  compare(outcomes: readonly FeatureOutcome[]): Promise<string[]>;
+}
+
+const SETTLE_MS = 120_000;
+/** What pools swap the token for that the solver does not hold. */
+const SECOND_TOKEN = "TST";
+
+/** Reads everything now. The sponsor's balance must have been credited. */
+export async function openBooks(world: FeatureWorld): Promise<FeatureBooks> {
+  const lines = await linesOf(world);
+  const read = async (line: Line) => ({
+    solver: await line.solver(),
+    depository: await line.depository(),
+    fees: await line.networkFees(),
+  });
+  const opened = await Promise.all(lines.map(async (line) => ({ line, before: await read(line) })));
+  const sponsorHad = await appBalance(world, world.system.sponsor.address);
+  const compareLine = async (
+    { line, before }: (typeof opened)[number],
+    outcomes: readonly FeatureOutcome[],
+  ): Promise<string[]> => {
+    const deposited = sumOn(
+      line,
+      outcomes.flatMap((outcome) => outcome.deposited),
+    );
+    const spent = sumOn(
+      line,
+      outcomes.flatMap((outcome) => outcome.spent),
+    );
+    const paidFees = outcomes
+      .filter(({ request: { from } }) => from.chain === line.chain)
+      .reduce((sum, { quote }) => sum + BigInt(quote.fees.gas.amount), 0n);
+    const problems: string[] = [];
+    const differs = (what: string, is: bigint, expected: bigint): void => {
+      if (is !== expected)
+        problems.push(`${line.chain} ${line.currency}: ${what} ${is}, expected ${expected}`);
+    };
+    if (deposited > 0n)
+      try {
+        const hub = await line.hub.grownBy(deposited, AbortSignal.timeout(SETTLE_MS));
+        differs("the hub owes the solver", hub.after - hub.before, deposited);
+      } catch (error) {
+        problems.push(
+          `${line.chain} ${line.currency}: ${error instanceof Error ? error.message : String(error)}`,
+        );
+      }
+    // On Bitcoin a fee is known once its transaction is in a block.
+    const differenceNow = async () => {
+      const after = await read(line);
+      const fees = after.fees === 0n ? 0n : after.fees - before.fees - paidFees;
+      return {
+        solver: before.solver - after.solver,
+        owed: spent + fees,
+        depository: after.depository - before.depository,
+      };
+    };
+    const found = await untilSeen(differenceNow, ({ solver, owed }) => solver === owed, 20_000).catch(
+      differenceNow,
+    );
+    differs("the solver paid", found.solver, found.owed);
+    differs("the depository received", found.depository, deposited);
+    return problems;
+  };
+  return {
+    compare: async (outcomes) => {
+      const problems = [
+        ...(await compareApps(world, outcomes)),
+        ...(await compareSponsor(world, outcomes, sponsorHad)),
+      ];
+      for (const one of await Promise.all(opened.map(async (line) => await compareLine(line, outcomes))))
+        problems.push(...one);
+      return problems;
+    },
+  };
+}
+
+async function linesOf(world: FeatureWorld): Promise<readonly Line[]> {
+  const { hub, oracles } = world.system.endpoints;
+  const [home] = world.system.chains;
+  if (hub === undefined || home === undefined) throw new RangeError("the system has no hub");
+  const watch = async (chain: string, currency: string) =>
+    await watchPosition({
+      hub,
+      oracles,
+      holder: { chainName: home.name, address: world.system.solver.address },
+      currency: { chainName: chain, address: encodeAddress(vmTypeOf(chain), currency) },
+    });
+  const places = world.places.map(async (place): Promise<Line> => ({
+    chain: place.chain,
+    currency: place.currency,
+    solver: async () => await place.balanceOf(place.solver),
+    depository: async () => await place.balanceOf(place.depository),
+    networkFees: async () => await place.networkFees(),
+    hub: await watch(place.chain, place.currency),
+  }));
+  const second = world.system.chains.map(async ({ name: chain }): Promise<Line> => {
+    const currency = currencyAt(world, chain, SECOND_TOKEN);
+    const depository = contractOf(evmChain(world, chain), "depository");
+    return {
+      chain,
+      currency,
+      solver: async () => await evmTokens(world, chain, currency, world.system.solver.address),
+      depository: async () => await evmTokens(world, chain, currency, depository),
+      networkFees: async () => 0n,
+      hub: await watch(chain, currency),
+    };
+  });
+  return await Promise.all([...places, ...second]);
+}
+
+function sumOn({ chain, currency }: Line, moved: readonly Moved[]): bigint {
+  const isSame = (one: string): boolean =>
+    kindOf(chain) === "evm" ? one.toLowerCase() === currency.toLowerCase() : one === currency;
+  return moved
+    .filter((one) => one.chain === chain && isSame(one.currency))
+    .reduce((sum, { amount }) => sum + amount, 0n);
+}
+
+/** Base units of USDC, in which the service keeps app balances. */
+async function appBalance(world: FeatureWorld, wallet: string): Promise<bigint> {
+  const { amount } = (await callApi(world, `/app-fees/${wallet}/balances`)) as { readonly amount: string };
+  return BigInt(amount);
+}
+
+/** Each app has its fee once the fill is final, and nothing of a refund. */
+async function compareApps(world: FeatureWorld, outcomes: readonly FeatureOutcome[]): Promise<string[]> {
+  const asked = outcomes.filter(({ request }) => request.features.includes("appFees"));
+  const problems = await Promise.all(
+    asked.map(async (outcome) => {
+      const { request, app } = outcome;
+      const { isRefunded = false } = request;
+      const fee = isRefunded ? 0n : appFeeOf(outcome);
+      const has = await untilSeen(
+        async () => await appBalance(world, app),
+        (amount) => amount > 0n || isRefunded,
+      ).catch(() => 0n);
+      return has === fee ? [] : [`${nameOf(request)}: the app was credited ${has}, expected ${fee}`];
+    }),
+  );
+  return problems.flat();
+}
+
+/** In base units of USDC. Of what a swap brought to the depository, known only afterwards. */
+function appFeeOf({ request: { features }, quote, deposited }: FeatureOutcome): bigint {
+  if (!features.includes("swapBefore")) return microDollars(quote.fees.app.amountUsd);
+  const { decimals } = quote.fees.app.currency;
+  const amount = deposited.reduce((sum, one) => sum + one.amount, 0n);
+  const fee = (amount * BigInt(APP_FEE_BPS)) / 10_000n;
+  // TST is worth half a dollar, USDC one.
+  return decimals === 6 ? fee : (fee * 500_000n) / 10n ** BigInt(decimals);
+}
+
+/** The sponsor paid what its quotes say, and its balance shows nothing else. */
+async function compareSponsor(
+  world: FeatureWorld,
+  outcomes: readonly FeatureOutcome[],
+  had: bigint,
+): Promise<string[]> {
+  const wallet = world.system.sponsor.address;
+  const sponsored = outcomes.filter(
+    ({ request: { features } }) => features.includes("subsidizeFees") || features.includes("fixedRate"),
+  );
+  const charged = new Map<string, bigint>();
+  const isCharged = async (): Promise<boolean> => {
+    const events = await balanceEvents(world, wallet);
+    for (const { quote } of sponsored) charged.set(quote.requestId, chargedFor(events, quote.requestId));
+    return sponsored.every(
+      ({ quote, request }) => request.isRefunded === true || (charged.get(quote.requestId) ?? 0n) > 0n,
+    );
+  };
+  await untilSeen(isCharged, (all) => all, SETTLE_MS).catch(() => undefined);
+  const problems = sponsored.flatMap(({ request, quote }) => {
+    const paid = charged.get(quote.requestId) ?? 0n;
+    const { expected, tolerance } = chargeOf(quote, request.isRefunded === true);
+    return near(paid, expected, tolerance)
+      ? []
+      : [`${nameOf(request)}: the sponsor was charged ${paid}, expected ${expected}`];
+  });
+  const total = [...charged.values()].reduce((sum, one) => sum + one, 0n);
+  const lost = had - (await appBalance(world, wallet));
+  if (lost !== total) problems.push(`the sponsor's balance fell by ${lost}, expected ${total}`);
+  return problems;
+}
+
+function chargeOf(
+  { fees: { subsidized } }: QuoteAnswer,
+  isRefunded: boolean,
+): { readonly expected: bigint; readonly tolerance: bigint } {
+  if (isRefunded) return { expected: 0n, tolerance: 0n };
+  const { symbol, decimals } = subsidized.currency;
+  if (symbol !== "USDC")
+    // A unit of the deposit's currency is worth more than one of the balance's.
+    return { expected: microDollars(subsidized.amountUsd), tolerance: BTC_UNIT };
+  const unit = 10n ** BigInt(decimals - 6);
+  return { expected: (BigInt(subsidized.amount) + unit - 1n) / unit, tolerance: 0n };
+}
+
+/** A satoshi at the fixed price, in millionths of a dollar. */
+const BTC_UNIT = 600n;
+
+const near = (one: bigint, other: bigint, tolerance: bigint): boolean =>
+  one <= other + tolerance && one >= other - tolerance;
+
+/** @param usd with 6 decimals */
+const microDollars = (usd: string): bigint => BigInt(usd.replace(".", ""));
+
+/** What a request took from the balance and from what was reserved of it; 0 before it is charged. */
+function chargedFor(events: readonly BalanceEvent[], requestId: string): bigint {
+  const own = events.filter((event) => event.requestId === requestId && event.account !== "owed");
+  const isCharged = own.some(({ context }) => context === "pay-fees");
+  return isCharged ? -own.reduce((sum, { delta }) => sum + BigInt(delta), 0n) : 0n;
+}
+
+/** All pages. */
+async function balanceEvents(world: FeatureWorld, wallet: string): Promise<readonly BalanceEvent[]> {
+  const all: BalanceEvent[] = [];
+  for (let more = ""; ;) {
+    const { events, continuation } = balanceEventsAnswer.parse(
+      await callApi(world, `/balance-events/${wallet}?limit=50${more}`),
+    );
+    all.push(...events);
+    if (continuation === undefined) return all;
+    more = `&continuation=${encodeURIComponent(continuation)}`;
+  }
+}

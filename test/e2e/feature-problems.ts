@@ -1,0 +1,56 @@
+import { parseUnits } from "viem";
+import type { FeatureName } from "../support/route-features.ts";
+import { TOPUP_DOLLARS, type FeatureOutcome, type FeatureRequest } from "./feature-request.ts";
+
+/** What is wrong with the outcome of a request by itself; empty if it is exactly as quoted. */
+export function problemsOf(outcome: FeatureOutcome): string[] {
+  const { request, quote, status, paid, refunded, received: got, topup } = outcome;
+  const { from, to, features, isRefunded = false } = request;
+  const has = (feature: FeatureName): boolean => features.includes(feature);
+  const { currencyIn, currencyOut, refundCurrency } = quote.details;
+  const problems: string[] = [];
+  const expectThat = (holds: boolean, otherwise: string): void => {
+    if (!holds) problems.push(`${nameOf(request)} ${quote.requestId}: ${otherwise}`);
+  };
+  expectThat(status === (isRefunded ? "refund" : "success"), `ended with ${status}`);
+  const quotedIn = BigInt(currencyIn.amount);
+  expectThat(paid === quotedIn, `the payer paid ${paid}, expected ${quotedIn}`);
+  if (isRefunded) {
+    expectThat(got === 0n, `the recipient of a refunded request has ${got}`);
+    const minimum = BigInt(refundCurrency.minimumAmount);
+    expectThat(
+      refunded >= minimum && refunded <= paid,
+      `${refunded} came back, expected ${minimum} to ${paid}`,
+    );
+    return problems;
+  }
+  const [out, minimum] = [BigInt(currencyOut.amount), BigInt(currencyOut.minimumAmount)];
+  // Pools move between the quote and the swap.
+  const isSwapped = has("swapBefore") || has("swapAfter");
+  if (isSwapped)
+    expectThat(
+      got >= minimum && got <= out + out / 100n,
+      `the recipient has ${got}, expected ${minimum} to ${out}`,
+    );
+  else expectThat(got === out, `the recipient has ${got}, expected ${out}`);
+  const quotedTopup = BigInt(quote.details.currencyGasTopup?.amount ?? 0);
+  const wantedTopup = has("gasTopup") ? parseUnits(String(TOPUP_DOLLARS), 18) / ETHER_DOLLARS : 0n;
+  expectThat(
+    topup === quotedTopup && topup === wantedTopup,
+    `the recipient has ${topup} wei for gas, quoted ${quotedTopup}, expected ${wantedTopup}`,
+  );
+  // Every unit of the deposit is the output, a fee, or the sponsor's.
+  if (!isSwapped && !has("gasTopup") && from.perDollar === to.perDollar) {
+    const { relayer, app, subsidized } = quote.fees;
+    const whole = got + BigInt(relayer.amount) + BigInt(app.amount);
+    const sum = paid + BigInt(subsidized.amount);
+    expectThat(whole === sum, `output and fees are ${whole}, payment and sponsorship ${sum}`);
+  }
+  return problems;
+}
+
+/** Fixed in `configs/prices.local.json`. */
+const ETHER_DOLLARS = 2_500n;
+
+export const nameOf = ({ from, to, features, isRefunded }: FeatureRequest): string =>
+  `${from.chain} -> ${to.chain} (${features.join(", ")}${isRefunded === true ? ", refunded" : ""})`;

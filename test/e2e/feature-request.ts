@@ -1,0 +1,243 @@
+import { createApiClient } from "@causeway/localnet";
+import { familyChains } from "@causeway/localnet/tour";
+import { quoteAnswer, type QuoteAnswer, type StatusAnswer } from "@causeway/wire";
+import { encodeFunctionData, erc20Abi, type Address, type Hex } from "viem";
+import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
+import type { FeatureName } from "../support/route-features.ts";
+import { contractOf } from "../support/smart-accounts.ts";
+import type { FamilyPlace } from "./family-places.ts";
+import { payerFor, type Payer } from "./feature-payer.ts";
+import { kindOf } from "./feature-rows.ts";
+import {
+  callApi,
+  currencyAt,
+  evmChain,
+  evmReads,
+  evmTokens,
+  tokensFrom,
+  untilSeen,
+  type FeatureWorld,
+  type Moved,
+} from "./feature-world.ts";
+
+/** A request that uses features of its route. Its recipient and the app that takes fees are new accounts. */
+export interface FeatureRequest {
+  readonly from: FamilyPlace;
+  readonly to: FamilyPlace;
+  /** One trade type, and features that go together with it and with each other. */
+  readonly features: readonly FeatureName[];
+  /** Whose wallet pays. A user does one thing at a time on each chain. */
+  readonly user: number;
+  readonly dollars: number;
+  /** Its deposit is refunded, not filled. */
+  readonly isRefunded?: boolean;
+}
+
+/** The outcome of a request, as the chains show it. */
+export interface FeatureOutcome {
+  readonly request: FeatureRequest;
+  readonly quote: QuoteAnswer;
+  readonly status: StatusAnswer["status"];
+  /** The wallet of the app that takes fees. */
+  readonly app: Address;
+  /** What left the payer, without network fees. */
+  readonly paid: bigint;
+  /** What came back to the payer. */
+  readonly refunded: bigint;
+  readonly received: bigint;
+  /** Native tokens for gas that the recipient has. */
+  readonly topup: bigint;
+  readonly deposited: readonly Moved[];
+  /** Of the solver's tokens. */
+  readonly spent: readonly Moved[];
+  readonly tookMs: number;
+}
+
+const END_WITHIN_MS = 180_000;
+export const TOPUP_DOLLARS = 3;
+/** Traded in one shallow pool, and not held by the solver. */
+const POOL_TOKEN = { symbol: "ODD", perDollar: 10n ** 18n / 4n } as const;
+export const APP_FEE_BPS = 40;
+
+/** @throws Error if a call is refused or the request does not end in time */
+export async function runFeatureRequest(
+  world: FeatureWorld,
+  request: FeatureRequest,
+): Promise<FeatureOutcome> {
+  const { from, to, features, user, dollars } = request;
+  const has = (feature: FeatureName): boolean => features.includes(feature);
+  const pays = moneyAt(world, from, has("swapBefore"));
+  const gets = moneyAt(world, to, has("swapAfter"));
+  const input = BigInt(dollars) * pays.perDollar;
+  const payment = { chain: from.chain, currency: pays.currency, amount: input, user };
+  const payer = await payerFor(world, payment, features);
+  const [recipient, app, callee] = [await to.newRecipient(), newAccount(), newAccount()];
+  const startedAtMs = performance.now();
+  const parties = { user: payer.address, recipient, app, callee };
+  const quote = quoteAnswer.parse(
+    await callApi(world, "/quote/v2", questionOf(request, parties, pays, gets)),
+  );
+  if (has("fastFill")) await callApi(world, "/fast-fill", { requestId: quote.requestId });
+  const before = await payer.balance();
+  await payer.pay(quote);
+  const end = await createApiClient(world.system.endpoints.api.url).untilEnded(
+    quote.requestId as Hex,
+    AbortSignal.timeout(END_WITHIN_MS),
+  );
+  const tookMs = performance.now() - startedAtMs;
+  const { paid, refunded } = await paymentOf(request, quote, payer, before);
+  const accounts = [recipient, ...(has("calls") ? [callee] : [])];
+  // Some chains show a payment a moment after the service does.
+  const received = await untilSeen(
+    async () => await receivedBy(world, to, gets, accounts),
+    (amount) => amount > 0n || end.status !== "success",
+  );
+  return {
+    request,
+    quote,
+    status: end.status,
+    app,
+    paid,
+    refunded,
+    received,
+    topup: has("gasTopup")
+      ? await evmReads(world, to.chain).getBalance({ address: recipient as Address })
+      : 0n,
+    deposited: has("swapBefore")
+      ? await swappedDeposit(world, from.chain, end.inTxHashes)
+      : [{ chain: from.chain, currency: from.currency, amount: paid }],
+    spent: await spentBy(world, request, end, { received, refunded }),
+    tookMs,
+  };
+}
+
+interface Parties {
+  readonly user: string;
+  readonly recipient: string;
+  /** Takes fees. */
+  readonly app: Address;
+  /** Gets a quarter of the output by a call. */
+  readonly callee: Address;
+}
+
+/** The body of the quote that asks for the request's features. */
+function questionOf(
+  { from, to, features, dollars, isRefunded = false }: FeatureRequest,
+  { user, recipient, app, callee }: Parties,
+  pays: Money,
+  gets: Money,
+): object {
+  const has = (...any: readonly FeatureName[]): boolean => any.some((feature) => features.includes(feature));
+  const amount = has("exactInput")
+    ? BigInt(dollars) * pays.perDollar
+    : (BigInt(dollars) * gets.perDollar * 9n) / 10n;
+  // Money at an address does not show who owns it; on EVM chains an open one refunds no one.
+  const needsRefundTo = has("strictAddress") || (has("openAddress") && kindOf(from.chain) !== "evm");
+  return {
+    user,
+    recipient,
+    originChainId: from.chainId,
+    destinationChainId: to.chainId,
+    originCurrency: pays.currency,
+    destinationCurrency: gets.currency,
+    amount: String(amount),
+    tradeType: has("exactOutput")
+      ? "EXACT_OUTPUT"
+      : has("expectedOutput")
+        ? "EXPECTED_OUTPUT"
+        : "EXACT_INPUT",
+    ...(from.chain === familyChains.exchange && { protocolVersion: "v2" }),
+    ...(isRefunded && { referrer: "debug-force-refund" }),
+    ...(has("appFees") && { appFees: [{ recipient: app, fee: String(APP_FEE_BPS) }] }),
+    ...(has("subsidizeFees", "fixedRate") && { subsidizeFees: true }),
+    ...(has("fixedRate") && { fixedRate: "1:1" }),
+    // A token payment there costs mostly rent, which a fixed rate includes.
+    ...(has("fixedRate") && to.chain === familyChains.solana && { sponsoredFeeComponents: ["rent"] }),
+    ...(has("openAddress", "strictAddress") && { useDepositAddress: true }),
+    ...(has("strictAddress") && { strict: true }),
+    ...(needsRefundTo && { refundTo: user }),
+    ...(has("permit") && { usePermit: true }),
+    ...(has("originGas") && { originGasOverhead: "80000" }),
+    ...(has("calls") && {
+      txs: [transferCall(gets.currency, callee, (BigInt(dollars) * gets.perDollar) / 4n)],
+    }),
+    ...(has("gasTopup") && { topupGas: true, topupGasAmount: String(TOPUP_DOLLARS * 1_000_000) }),
+  };
+}
+
+const newAccount = (): Address => privateKeyToAddress(generatePrivateKey());
+
+const transferCall = (token: string, to: Address, amount: bigint) => ({
+  to: token,
+  value: "0",
+  data: encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [to, amount] }),
+});
+
+interface Money {
+  readonly currency: string;
+  readonly perDollar: bigint;
+}
+
+function moneyAt(world: FeatureWorld, { chain, currency, perDollar }: FamilyPlace, swapped: boolean): Money {
+  return swapped
+    ? { currency: currencyAt(world, chain, POOL_TOKEN.symbol), perDollar: POOL_TOKEN.perDollar }
+    : { currency, perDollar };
+}
+
+/** What left the payer and what came back, when the request has ended. */
+async function paymentOf(
+  { from, isRefunded = false }: FeatureRequest,
+  { fees, details }: QuoteAnswer,
+  payer: Payer,
+  before: bigint,
+): Promise<{ readonly paid: bigint; readonly refunded: bigint }> {
+  // On Bitcoin the payer also pays for the transaction.
+  const networkFee = from.chain === familyChains.bitcoin ? BigInt(fees.gas.amount) : 0n;
+  const quoted = BigInt(details.currencyIn.amount);
+  const after = await untilSeen(
+    async () => await payer.balance(),
+    (has) => (isRefunded ? has > before - quoted - networkFee : has < before),
+  );
+  const lost = before - after - networkFee;
+  return isRefunded ? { paid: quoted, refunded: quoted - lost } : { paid: lost, refunded: 0n };
+}
+
+async function receivedBy(
+  world: FeatureWorld,
+  to: FamilyPlace,
+  { currency }: Money,
+  accounts: readonly string[],
+): Promise<bigint> {
+  const amounts = await Promise.all(
+    accounts.map(async (account) =>
+      currency === to.currency
+        ? await to.balanceOf(account)
+        : await evmTokens(world, to.chain, currency, account),
+    ),
+  );
+  return amounts.reduce((sum, amount) => sum + amount, 0n);
+}
+
+/** What a swap before the deposit brought to the depository. */
+async function swappedDeposit(
+  world: FeatureWorld,
+  chain: string,
+  hashes: readonly string[],
+): Promise<readonly Moved[]> {
+  const moved = await tokensFrom(world, chain, hashes, contractOf(evmChain(world, chain), "depository"));
+  return moved.map((one) => ({ ...one, amount: -one.amount }));
+}
+
+/** On EVM chains as the transactions of the fill or refund show it. */
+async function spentBy(
+  world: FeatureWorld,
+  { from, to, isRefunded = false }: FeatureRequest,
+  { txHashes, refundTxHashes }: StatusAnswer,
+  amounts: { readonly received: bigint; readonly refunded: bigint },
+): Promise<readonly Moved[]> {
+  const [place, hashes] = isRefunded ? [from, refundTxHashes] : [to, txHashes];
+  if (kindOf(place.chain) === "evm")
+    return await tokensFrom(world, place.chain, hashes, world.system.solver.address);
+  const amount = isRefunded ? amounts.refunded : amounts.received;
+  return [{ chain: place.chain, currency: place.currency, amount }];
+}

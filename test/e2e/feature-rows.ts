@@ -1,0 +1,182 @@
+import { kindNames, type FeatureName, type Kind, type Route } from "../support/route-features.ts";
+
+/** A request that the end-to-end tests make, and the features of its route that it uses. */
+interface FeatureRow {
+  readonly from: string;
+  readonly to: string;
+  readonly features: readonly FeatureName[];
+  readonly isRefunded?: boolean;
+}
+
+/** Chains of the local system. */
+const [a, b, solana, bitcoin, exchange] = [
+  "local-a",
+  "local-b",
+  "local-solana",
+  "local-bitcoin",
+  "exchange",
+] as const;
+const kinds: Readonly<Record<string, Kind>> = { [solana]: "svm", [bitcoin]: "bvm", [exchange]: "hypevm" };
+
+/** What kind a chain of the local system is, by its name. */
+export const kindOf = (chain: string): Kind => kinds[chain] ?? "evm";
+
+const row = (from: string, to: string, ...features: readonly FeatureName[]): FeatureRow => ({
+  from,
+  to,
+  features,
+});
+
+/** Rows of features.test.ts, which runs them all at once. */
+export const featureRows: readonly FeatureRow[] = [
+  row(a, b, "expectedOutput", "appFees"),
+  row(b, a, "exactOutput", "subsidizeFees"),
+  row(a, b, "exactInput", "fixedRate"),
+  row(b, a, "exactInput", "gasTopup"),
+  row(a, b, "exactInput", "calls"),
+  row(b, a, "exactInput", "strictAddress"),
+
+  row(a, solana, "expectedOutput", "appFees"),
+  row(b, solana, "exactOutput", "subsidizeFees"),
+  row(a, solana, "exactInput", "fixedRate"),
+  row(b, solana, "exactInput", "swapBefore", "appFees"),
+  { ...row(a, solana, "exactInput", "subsidizeFees", "appFees"), isRefunded: true },
+
+  row(a, bitcoin, "expectedOutput", "appFees"),
+  row(b, bitcoin, "exactOutput", "subsidizeFees"),
+  row(a, bitcoin, "exactInput", "swapBefore", "appFees"),
+
+  row(a, exchange, "expectedOutput", "appFees"),
+  row(b, exchange, "exactOutput", "subsidizeFees"),
+  row(b, exchange, "exactInput", "fixedRate"),
+
+  row(solana, a, "expectedOutput", "appFees"),
+  row(solana, b, "exactOutput", "subsidizeFees"),
+  row(solana, a, "exactInput", "fixedRate"),
+  row(solana, b, "exactInput", "swapAfter", "appFees"),
+  row(solana, a, "exactInput", "fastFill"),
+
+  row(bitcoin, a, "expectedOutput", "appFees"),
+  row(bitcoin, b, "exactOutput", "subsidizeFees"),
+  row(bitcoin, a, "exactInput", "swapAfter", "appFees"),
+  row(bitcoin, b, "exactInput", "fastFill"),
+
+  row(exchange, a, "expectedOutput", "appFees"),
+  row(exchange, b, "exactOutput", "subsidizeFees"),
+  row(exchange, a, "exactInput", "fixedRate"),
+  row(exchange, b, "exactInput", "swapAfter", "appFees"),
+];
+
+export const routeOf = ({ from, to }: Pick<FeatureRow, "from" | "to">): Route => ({
+  from: kindOf(from),
+  to: kindOf(to),
+});
+
+/** A test of another file, and the cells of the feature table that it covers. */
+interface CoveringTest {
+  readonly file: string;
+  readonly test: string;
+  readonly features: readonly FeatureName[];
+  readonly routes: readonly Route[];
+}
+
+const evmToEvm: readonly Route[] = [{ from: "evm", to: "evm" }];
+const each = (kinds: readonly Kind[], routeWith: (kind: Kind) => Route): readonly Route[] =>
+  kinds.map(routeWith);
+// Named here, so that a new kind of chain, or a new "yes", is not covered before its test is written.
+const toAll = each(["svm", "bvm", "hypevm"], (to) => ({ from: "evm", to }));
+const fromAll = each(["svm", "bvm", "hypevm"], (from) => ({ from, to: "evm" }));
+const options = "non-evm-options.test.ts";
+
+/** What covers the cells that no row of {@link featureRows} covers. */
+export const coveringTests: readonly CoveringTest[] = [
+  {
+    file: "solana-swaps.test.ts",
+    test: "a token that no chain file names is swapped, deposited, filled on the EVM chain and settled on the hub",
+    features: ["swapBefore"],
+    routes: [{ from: "svm", to: "evm" }],
+  },
+  {
+    file: "routes.test.ts",
+    test: "every pair from ${origin} to ${destination} is quoted correctly, with the minimal input, and delivers the quoted output",
+    features: ["exactInput", "expectedOutput", "exactOutput", "swapBefore", "swapAfter"],
+    routes: evmToEvm,
+  },
+  {
+    file: "bridges.test.ts",
+    test: "native tokens sent to a deposit address arrive on the other chain, with an unmodified client",
+    features: ["openAddress"],
+    routes: evmToEvm,
+  },
+  {
+    file: "gasless.test.ts",
+    test: "a new account without native tokens bridges ${symbol} by one signature (${method}), and its output pays the gas",
+    features: ["permit"],
+    routes: evmToEvm,
+  },
+  {
+    file: "gasless.test.ts",
+    test: "without a sponsor the quoted output pays for the gas: the same account gets less, and the app pays nothing",
+    features: ["originGas"],
+    routes: evmToEvm,
+  },
+  {
+    file: "fast-fill.test.ts",
+    test: "the recipient has the money before the deposit is mined; once mined, it frees the hold and settles on the hub",
+    features: ["fastFill"],
+    routes: evmToEvm,
+  },
+  {
+    file: options,
+    test: "from Solana, Bitcoin and Hyperliquid the recipient gets the output and native tokens for gas, paid from the deposit",
+    features: ["exactInput", "gasTopup"],
+    routes: fromAll,
+  },
+  {
+    file: options,
+    test: "from Solana, Bitcoin and Hyperliquid the fill makes calls with the output, and the rest is the recipient's",
+    features: ["calls"],
+    routes: fromAll,
+  },
+  {
+    file: options,
+    test: "a new account without native tokens pays by one signature to Solana, Bitcoin and Hyperliquid",
+    features: ["exactInput", "permit"],
+    routes: toAll,
+  },
+  {
+    file: options,
+    // The last of its three accounts pays in WETH, which is swapped.
+    test: "a new account without native tokens pays by one signature to Solana, Bitcoin and Hyperliquid",
+    features: ["swapBefore"],
+    routes: [{ from: "evm", to: "hypevm" }],
+  },
+  {
+    file: options,
+    test: "an account whose calls the service sends pays for its deposit to Solana, Bitcoin or Hyperliquid with the output",
+    features: ["originGas"],
+    routes: toAll,
+  },
+  {
+    file: options,
+    test: "an open deposit address forwards every payment to Solana, Bitcoin and Hyperliquid",
+    features: ["openAddress"],
+    routes: toAll,
+  },
+  {
+    file: options,
+    test: "a strict deposit address fills its quote to Solana, Bitcoin or Hyperliquid, and refunds the excess and any other amount",
+    features: ["strictAddress"],
+    routes: toAll,
+  },
+  {
+    file: options,
+    test: "a deposit address on Bitcoin is filled on the EVM chain, or returned to refundTo minus the fees of its sweep and refund",
+    features: ["openAddress", "strictAddress"],
+    routes: [{ from: "bvm", to: "evm" }],
+  },
+];
+
+/** How tests call a row. */
+export const rowName = ({ from, to, features, isRefunded }: FeatureRow): string =>
+  `${kindNames[kindOf(from)]} to ${kindNames[kindOf(to)]}: ${features.join(", ")}${isRefunded === true ? ", refunded" : ""}`;

@@ -1,0 +1,80 @@
+import { CAPABILITIES, lackingEnd, type Need, needs } from "../../apps/api/src/quotes/sides/capabilities.ts";
+
+/** A kind of chain, as `GET /chains` names it. */
+export type Kind = keyof typeof CAPABILITIES;
+
+export const kindNames: Readonly<Record<Kind, string>> = {
+  evm: "EVM",
+  svm: "Solana",
+  bvm: "Bitcoin",
+  hypevm: "Hyperliquid",
+};
+
+/** A feature of requests. Without needs, it works on every route. */
+interface RouteFeature {
+  /** As docs/NON-EVM.md names it. */
+  readonly name: string;
+  readonly needs?: readonly Need[];
+}
+
+/** The features that the table of docs/NON-EVM.md lists. */
+export const routeFeatures = {
+  exactInput: { name: "`EXACT_INPUT`" },
+  expectedOutput: { name: "`EXPECTED_OUTPUT`" },
+  exactOutput: { name: "`EXACT_OUTPUT`" },
+  appFees: { name: "`appFees`" },
+  subsidizeFees: { name: "`subsidizeFees`" },
+  fixedRate: { name: "`fixedRate`", needs: [needs.fixedRate] },
+  swapBefore: { name: "swap before the deposit", needs: [needs.swapBefore] },
+  swapAfter: { name: "swap in the fill", needs: [needs.swapAfter] },
+  openAddress: { name: "`useDepositAddress`, open", needs: [needs.depositAddress] },
+  strictAddress: { name: "`useDepositAddress`, `strict`", needs: [needs.depositAddress] },
+  permit: { name: "`usePermit`", needs: [needs.permit] },
+  originGas: { name: "`originGasOverhead`", needs: [needs.originGas] },
+  calls: { name: "`txs`", needs: [needs.calls] },
+  gasTopup: { name: "`topupGas`", needs: [needs.gasTopup] },
+  fastFill: { name: "fast fill", needs: [needs.guaranteedDeposit, needs.fastFill] },
+} satisfies Readonly<Record<string, RouteFeature>>;
+
+export type FeatureName = keyof typeof routeFeatures;
+export const featureNames = Object.keys(routeFeatures) as FeatureName[];
+
+export interface Route {
+  readonly from: Kind;
+  readonly to: Kind;
+}
+
+const others = (Object.keys(kindNames) as Kind[]).filter((kind) => kind !== "evm");
+export const fromEvm: readonly Route[] = others.map((to) => ({ from: "evm", to }));
+export const toEvm: readonly Route[] = others.map((from) => ({ from, to: "evm" }));
+/** Between EVM chains, and from and to each other kind. */
+const tableRoutes: readonly Route[] = [{ from: "evm", to: "evm" }, ...fromEvm, ...toEvm];
+
+export const routeName = ({ from, to }: Route): string => `${kindNames[from]} to ${kindNames[to]}`;
+
+/** Why a route lacks a feature; undefined: it has it. */
+export function reasonAgainst(feature: FeatureName, { from, to }: Route): string | undefined {
+  const { needs: all = [] }: RouteFeature = routeFeatures[feature];
+  const ends = { origin: { can: CAPABILITIES[from] }, destination: { can: CAPABILITIES[to] } };
+  return all.find((need) => lackingEnd(need, ends) !== undefined)?.why;
+}
+
+/** A feature on a route, and whether the route has it. */
+export interface RouteCell {
+  readonly feature: FeatureName;
+  readonly route: Route;
+  /** Absent: the route has the feature. */
+  readonly reason?: string;
+}
+
+export const cellName = ({ feature, route }: RouteCell): string => `${feature}, ${routeName(route)}`;
+
+/** Every cell of the table, from the capabilities by which quotes are judged. */
+export function tableCells(): readonly RouteCell[] {
+  return featureNames.flatMap((feature) =>
+    tableRoutes.map((route) => {
+      const reason = reasonAgainst(feature, route);
+      return { feature, route, ...(reason !== undefined && { reason }) };
+    }),
+  );
+}
