@@ -108,6 +108,7 @@ the chain's own format, but no \`contracts\`, \`liquidity\`, \`confirmationTiers
 | \`explorerPaths\` | \`transaction\`, \`address\`, \`token\`: path templates of the explorer with \`{TX_HASH}\` and \`{ADDRESS}\`; default: the usual paths |
 | \`confirmations\` | Bitcoin: confirmations used by quotes; must equal \`additionalData.finalizationBlocks\`, the confirmations at which a deposit counts (default 6 for both) |
 | \`exchange.publicApiUrl\` | Hyperliquid: URL to which clients post signed actions |
+| \`swapAggregator\` | Solana: \`url\` of a service with Jupiter's swap API, without \`/quote\`; \`apiKey\`, sent as \`x-api-key\`; \`programs\` that may make its swaps (default: Jupiter's, version 6). Absent, or without \`url\`: no swaps before deposits ([how](operations/chains.md#swaps-on-solana)) |
 | \`additionalData\` | as below; Bitcoin requires \`esploraCompatibleApiUrl\`: without it, the chain is disabled |
 
 ### Fields that the oracle reads

@@ -92,6 +92,12 @@ const options = "non-evm-options.test.ts";
 /** What covers the cells that no row of {@link featureRows} covers. */
 export const coveringTests: readonly CoveringTest[] = [
   {
+    file: "solana-swaps.test.ts",
+    test: "a token that no chain file names is swapped, deposited, filled on the EVM chain and settled on the hub",
+    features: ["swapBefore"],
+    routes: [{ from: "svm", to: "evm" }],
+  },
+  {
     file: "routes.test.ts",
     test: "every pair from ${origin} to ${destination} is quoted correctly, with the minimal input, and delivers the quoted output",
     features: ["exactInput", "expectedOutput", "exactOutput", "swapBefore", "swapAfter"],

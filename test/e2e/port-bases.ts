@@ -22,6 +22,7 @@ const files = [
   "takeover",
   "signers",
   "rehearsal",
+  "solana-swaps",
 ] as const;
 
 /**

@@ -150,6 +150,9 @@ export function usersTogether(users: NonEmpty<OpenNonEvmUsers>, order: EndpointO
       deposit: async (payment) =>
         await order.ask(async (place) => await required(at(place).deposit)(payment)),
     }),
+    ...(first.mint !== undefined && {
+      mint: async (currency) => await order.ask(async (place) => await required(at(place).mint)(currency)),
+    }),
     ...(first.token !== undefined && {
       token: async (currency) => await order.ask(async (place) => await required(at(place).token)(currency)),
     }),

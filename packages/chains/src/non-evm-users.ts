@@ -1,5 +1,8 @@
 import type { Hex, OrderId } from "@causeway/domain";
+import type { ProposedSwap } from "@causeway/families/solana";
 import type { NonEvmOptions } from "./non-evm-options.ts";
+
+export type { ProposedSwap } from "@causeway/families/solana";
 
 /**
  * The user's side of a non-EVM chain: balances, and what wallets sign. Addresses and currencies in canonical
@@ -8,8 +11,13 @@ import type { NonEvmOptions } from "./non-evm-options.ts";
 export interface NonEvmUsers {
   /** Base units; 0 for an account that does not exist. @throws RpcFault */
   balance(user: Hex, currency: Hex): Promise<bigint>;
-  /** Absent where the chain's steps do not need it (Hyperliquid). @throws RpcFault */
+  /** Absent where the chain's steps do not need it (Hyperliquid). @throws RpcFault; SwapRefused */
   deposit?(payment: UserDeposit): Promise<UserDepositStep>;
+  /**
+   * Solana only: a token that is not configured; undefined: there is no such token.
+   * @throws RpcFault
+   */
+  mint?(currency: Hex): Promise<{ readonly decimals: number } | undefined>;
   /**
    * Hyperliquid only: a currency's token as its actions name it; undefined: not listed.
    * @throws RpcFault
@@ -34,6 +42,32 @@ export interface UserDeposit {
    * The public key of the user's address, if the client passed it: some Bitcoin addresses do not reveal it.
    */
   readonly publicKey?: string | undefined;
+  /** The swap that brings what is deposited (Solana). Absent: the user holds it. */
+  readonly swap?: OriginSwap | undefined;
+}
+
+/** A swap in the transaction of the user, before the deposit. */
+export interface OriginSwap {
+  /** What the user pays with. */
+  readonly currency: Hex;
+  /** The most that the swap may take, base units. */
+  readonly maxInput: bigint;
+  /** Programs that may make the swap, in base58. */
+  readonly programs: readonly string[];
+  /** From an aggregator, not trusted. */
+  readonly proposed: ProposedSwap;
+}
+
+/** A swap that the user must not be asked to sign, or cannot sign. */
+export class SwapRefused extends Error {
+  override readonly name = "SwapRefused";
+  /** What is wrong: the aggregator's proposal, the size of the transaction, or the currency itself. */
+  readonly about: "aggregator" | "size" | "currency";
+
+  constructor(about: SwapRefused["about"], reason: string) {
+    super(reason);
+    this.about = about;
+  }
 }
 
 export interface UserDepositStep {

@@ -573,3 +573,22 @@ test("an invalid entry of a family that only oracles know does not stop the serv
   );
   expect(nonEvmChains.map(({ name }) => name)).toEqual(["solana"]);
 });
+
+test("a Solana chain works without a swap aggregator, whose key no one can read by accident", () => {
+  const solanaWith = (env: Record<string, string>) =>
+    loadEdited((entries) => entries.splice(0, entries.length, nonEvmEntryOf("solana-vm")), {
+      ...nonEvmEnv,
+      ...env,
+    }).nonEvmChains[0];
+  const plain = solanaWith({});
+  expect(plain).toBeDefined();
+  expect(plain?.swapAggregator).toBeUndefined();
+  const url = "https://swaps.example.org/swap/v1";
+  const swapping = solanaWith({ SOLANA_SWAPS_URL: `${url}/`, SOLANA_SWAPS_API_KEY: "a key" });
+  expect(swapping?.swapAggregator).toMatchObject({
+    url,
+    programs: ["JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4"],
+  });
+  expect(swapping?.swapAggregator?.apiKey?.reveal()).toBe("a key");
+  expect(JSON.stringify(swapping?.swapAggregator)).not.toContain("a key");
+});

@@ -42,7 +42,13 @@ interface ServedChain extends ConfiguredChain {
 }
 
 /** A chain works without these; anything else that is unset switches it off. */
-const optionalFields: readonly string[] = ["wsRpcUrl", "publicWsRpcUrl", "additionalData.explorerApiUrl"];
+const optionalFields: readonly string[] = [
+  "wsRpcUrl",
+  "publicWsRpcUrl",
+  "swapAggregator.url",
+  "swapAggregator.apiKey",
+  "additionalData.explorerApiUrl",
+];
 
 const serviceUse: ChainUse<ChainEntry | NonEvmEntry, ServedChain> = {
   concerns: (document) => !attestedOnlyFamilies.includes(familyOf(document)),

@@ -30,6 +30,9 @@ export const attestedOnlyFamilies: readonly string[] = VM_TYPES.filter(
 /** In the format of the family, which `vmType` names. */
 const familyText = z.string().min(1).max(128);
 
+/** Jupiter's swap program, version 6. */
+const JUPITER_PROGRAM = "JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4";
+
 const token = z.strictObject({ address: familyText, ...currencyFields });
 
 /**
@@ -67,6 +70,17 @@ export const nonEvmEntry = z
         publicApiUrl: httpUrl,
       })
       .optional(),
+    /** Only for Solana: swaps any token of the user before the deposit. */
+    swapAggregator: z
+      .strictObject({
+        /** A swap API like Jupiter's, without `/quote`. Absent: nothing is swapped. */
+        url: httpUrl.optional(),
+        /** Sent as `x-api-key`. */
+        apiKey: z.string().min(1).optional(),
+        /** Programs that may make its swaps. */
+        programs: z.array(familyText).min(1).default([JUPITER_PROGRAM]),
+      })
+      .optional(),
     /** Checked whole where it is read for attestation. */
     additionalData: z
       .looseObject({
@@ -87,6 +101,7 @@ export const nonEvmEntry = z
       tokens,
       exchange,
       depositAddressProgram,
+      swapAggregator,
     } = entry;
     const problem = (path: (string | number)[], message: string) =>
       context.addIssue({ code: "custom", path, message });
@@ -107,6 +122,11 @@ export const nonEvmEntry = z
     }
     if (exchange !== undefined && !withExchange.includes(vmType))
       problem(["exchange"], `is supported only on ${withExchange.join(", ")}`);
+    if (swapAggregator !== undefined && !withSwapAggregator.includes(vmType))
+      problem(["swapAggregator"], `is supported only on ${withSwapAggregator.join(", ")}`);
+    for (const [index, program] of (swapAggregator?.programs ?? []).entries())
+      if (!isAddress(vmType, program))
+        problem(["swapAggregator", "programs", index], `must be a ${vmType} address`);
   });
 
 /** A valid entry of a non-EVM chain. */
@@ -130,6 +150,7 @@ function isAccount(vm: VmType, text: string): boolean {
 
 const withAddressProgram = VM_TYPES.filter((vm) => paidRules(vm)?.hasAddressProgram);
 const withExchange = VM_TYPES.filter((vm) => paidRules(vm)?.hasExchange);
+const withSwapAggregator = VM_TYPES.filter((vm) => paidRules(vm)?.hasSwapAggregator);
 
 function paidRules(vm: VmType): FamilyEntry<FamilyId, unknown>["paid"] {
   return families[familyIdOf(vm)].paid;

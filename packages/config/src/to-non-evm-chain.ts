@@ -10,6 +10,7 @@ import { encodeAddress, nativeCurrency } from "@causeway/families";
 import { endpointUrls } from "./endpoint-quorum.ts";
 import { parseExactDecimal } from "./exact-decimal.ts";
 import type { NonEvmEntry } from "./non-evm-schema.ts";
+import { Secret } from "./secret.ts";
 
 const kinds = Object.fromEntries(
   Object.entries(NON_EVM_FAMILIES).map(([kind, family]) => [family, kind]),
@@ -74,6 +75,14 @@ export function toNonEvmChain(entry: NonEvmEntry): NonEvmChain {
       withdrawalBps: entry.fees.withdrawalBps,
       gasMarginBps: entry.fees.gasMarginBps,
     },
+    ...(entry.swapAggregator?.url !== undefined && {
+      swapAggregator: {
+        url: entry.swapAggregator.url.replace(/\/+$/, ""),
+        apiKey:
+          entry.swapAggregator.apiKey === undefined ? undefined : new Secret(entry.swapAggregator.apiKey),
+        programs: entry.swapAggregator.programs,
+      },
+    }),
     ...(vmType === "bvm" && {
       bitcoin: { network: entry.additionalData.bitcoinNetwork },
       paysFromAnyAddress: true,

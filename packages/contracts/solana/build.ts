@@ -21,7 +21,7 @@ interface Built {
   readonly [name: string]: { readonly source: string; readonly program: string };
 }
 
-const names = ["depository", "deposit-address", "test/forwarder"];
+const names = ["depository", "deposit-address", "test/forwarder", "test/pool"];
 if (process.argv.includes("--check")) check();
 else write();
 

@@ -71,6 +71,8 @@ export interface FamilyEntry<F extends FamilyId, Facts> {
     readonly hasExchange?: true;
     /** Its entry may have the field `depositAddressProgram`. */
     readonly hasAddressProgram?: true;
+    /** Its entry may have the field `swapAggregator`. */
+    readonly hasSwapAggregator?: true;
     /** Absent: every address is an account. */
     readonly isAccount?: (text: string) => boolean;
   };

@@ -22,6 +22,7 @@ const ground: Dependencies = {
   families: {
     urls: {
       solana: "http://127.0.0.1:1",
+      solanaSwaps: "http://127.0.0.1:1",
       bitcoin: "http://127.0.0.1:2",
       esplora: "http://127.0.0.1:3",
       exchange: "http://127.0.0.1:4",

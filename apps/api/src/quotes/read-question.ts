@@ -1,5 +1,12 @@
-import { ServiceError, type Address, type Currency, type ErrorCode, type Hex } from "@causeway/domain";
-import { parseAccount, parseCurrency } from "@causeway/families";
+import {
+  hasSwaps,
+  ServiceError,
+  type Address,
+  type Currency,
+  type ErrorCode,
+  type Hex,
+} from "@causeway/domain";
+import { formatAddress, parseAccount, parseCurrency } from "@causeway/families";
 import type { QuoteInput } from "@causeway/wire";
 import { wholeNumber } from "@causeway/wire";
 import type { AppBalancePolicy } from "../balances/app-balance.port.ts";
@@ -154,6 +161,13 @@ function readPlain(services: QuestionServices, ends: Ends, input: QuoteInput): P
       "destinationCurrency",
     );
   if (!isSend) {
+    if (origin === destination && !from.can.sends && !originCurrency.supportsBridging)
+      throw notBridgeable(
+        originCurrency,
+        origin.chain,
+        "originCurrency",
+        "it is swapped for requests to other chains only",
+      );
     refuseUnreachable(origin, from, originCurrency, "originCurrency");
     refuseUnreachable(destination, to, destinationCurrency, "destinationCurrency");
   }
@@ -192,8 +206,8 @@ function currencyOf(
   const address = parseCurrency(chain, input[field]);
   const known = address === undefined ? undefined : chains.currency(chain.id, address);
   if (known !== undefined) return known;
-  // Without liquidity an unconfigured token could not be used, so the chain is not asked about it.
-  if (address !== undefined && chain.liquidity !== undefined) {
+  // Without swaps an unconfigured token could not be used, so the chain is not asked about it.
+  if (address !== undefined && side.can[swapNeeds[field].capability] && hasSwaps(chain)) {
     const found = market.token(chain.id, address);
     if (found !== undefined) return found;
   }
@@ -205,13 +219,19 @@ function currencyOf(
 }
 
 function invalidity(
-  { can }: Side,
-  { displayName }: RequestEnd["chain"],
+  { evm, can }: Side,
+  chain: RequestEnd["chain"],
   address: Hex | undefined,
   field: CurrencyField,
 ): string {
-  if (!can[swapNeeds[field].capability])
-    return `must be the address of a currency that GET /chains lists for ${displayName}: ${swapNeeds[field].why}`;
+  const { displayName } = chain;
+  const { capability, why } = swapNeeds[field];
+  if (!can[capability])
+    return `must be the address of a currency that GET /chains lists for ${displayName}: ${why}`;
+  if (evm === undefined)
+    return address !== undefined && hasSwaps(chain)
+      ? `${formatAddress(chain, address)} is not a token on ${displayName}`
+      : `must be the address of a currency that GET /chains lists for ${displayName}: this service swaps no other tokens there`;
   return address === undefined
     ? "must be a token address, not a symbol or name; find it with GET /currencies/v2"
     : `${address} is not a token contract on ${displayName}`;
@@ -227,8 +247,7 @@ function refuseUnreachable(
   if (currency.supportsBridging) return;
   const { capability, why } = swapNeeds[field];
   const swaps = can[capability];
-  if (!swaps || chain.liquidity === undefined)
-    throw notBridgeable(currency, chain, field, swaps ? undefined : why);
+  if (!swaps || !hasSwaps(chain)) throw notBridgeable(currency, chain, field, swaps ? undefined : why);
 }
 
 /**

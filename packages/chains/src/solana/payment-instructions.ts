@@ -6,6 +6,7 @@ import {
   payingAccount,
   readonlyAccount,
   SYSTEM_PROGRAM,
+  TOKEN_PROGRAM,
   writableAccount,
   type PlainInstruction,
 } from "@causeway/families/solana";
@@ -78,13 +79,27 @@ export function memoInstruction(text: string): PlainInstruction {
   return { programId: MEMO_PROGRAM, keys: [], data: toHex(new TextEncoder().encode(text)) };
 }
 
+/** Closes a wallet's account of wrapped SOL: all that it holds becomes the wallet's SOL. */
+export function closeAccountInstruction(tokens: string, wallet: string): PlainInstruction {
+  return {
+    programId: TOKEN_PROGRAM,
+    keys: [
+      writableAccount(tokens),
+      writableAccount(wallet),
+      { pubkey: wallet, isSigner: true, isWritable: false },
+    ],
+    data: numbers([1, 9n]),
+  };
+}
+
 /**
  * @param units most that the transaction may compute, uint32
- * @param price millionths of a lamport for each, uint64
+ * @param price millionths of a lamport for each, uint64; undefined: the wallet chooses
  */
-export function computeInstructions(units: number, price: bigint): readonly PlainInstruction[] {
+export function computeInstructions(units: number, price?: bigint): readonly PlainInstruction[] {
   const budget = (data: Hex): PlainInstruction => ({ programId: COMPUTE_BUDGET_PROGRAM, keys: [], data });
-  return [budget(numbers([1, 2n], [4, BigInt(units)])), budget(numbers([1, 3n], [8, price]))];
+  const limit = budget(numbers([1, 2n], [4, BigInt(units)]));
+  return price === undefined ? [limit] : [limit, budget(numbers([1, 3n], [8, price]))];
 }
 
 /** Numbers one after the other, little endian: [bytes, value]. @throws RangeError when one does not fit */

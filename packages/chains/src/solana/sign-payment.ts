@@ -135,7 +135,8 @@ export async function signedInstructions(
   ]);
 }
 
-function toKit({ programId, keys, data }: PlainInstruction): Instruction {
+/** The instruction as the library's types write it. */
+export function toKit({ programId, keys, data }: PlainInstruction): Instruction {
   return {
     programAddress: address(programId),
     accounts: keys.map(({ pubkey, isSigner, isWritable }) => ({

@@ -8,14 +8,15 @@ import {
   depositTokenInstruction,
   type PlainInstruction,
 } from "@causeway/families/solana";
-import type { OpenNonEvmUsers, UsersOptions } from "../non-evm-users.ts";
-import { heldIn, mintOf } from "./mints.ts";
+import type { OpenNonEvmUsers, SolanaDepositData, UsersOptions } from "../non-evm-users.ts";
+import { heldIn, mintOf, type MintFact } from "./mints.ts";
 import {
   createTokensInstruction,
   lamportTransferInstruction,
   tokenTransferInstruction,
 } from "./payment-instructions.ts";
 import { createReads } from "./reads.ts";
+import { swapAndDeposit } from "./swap-deposit.ts";
 
 /** Base58. */
 interface UserPayment {
@@ -28,6 +29,7 @@ const NATIVE = nativeCurrency("solana-vm");
 const TOKEN_ACCOUNT_BYTES = 165;
 /** Lamports for the one signature that a wallet adds; what it offers on top is its own choice. */
 const SIGNATURE_FEE = 5_000n;
+const MAX_KEPT_MINTS = 10_000;
 
 /**
  * The user's side of a Solana cluster: their balances in the confirmed view, and the instructions that their
@@ -41,17 +43,21 @@ export async function connectSolanaUsers({
   const pdas = await depositoryAccounts(decodeAddress("solana-vm", depository));
   const transport = createRpcTransport({ url: rpcUrl });
   const reads = createReads(transport);
-  /** Which program a mint belongs to never changes. */
-  const programs = new Map<string, string>();
+  /** Program and decimals of a mint never change. Clients name mints, so memory is bounded. */
+  const mints = new Map<string, Pick<MintFact, "tokenProgram" | "decimals">>();
+  const keep = (mint: string, { tokenProgram, decimals }: MintFact) => {
+    if (mints.size >= MAX_KEPT_MINTS) mints.clear();
+    mints.set(mint, { tokenProgram, decimals });
+    return { tokenProgram, decimals };
+  };
 
   async function programOf(mint: string): Promise<string> {
-    const known = programs.get(mint);
-    if (known !== undefined) return known;
+    const known = mints.get(mint);
+    if (known !== undefined) return known.tokenProgram;
     const [account] = await reads.accounts([mint], "confirmed");
     const fact = mintOf(account);
-    if (fact === undefined) throw garbage("getMultipleAccounts", "configured currency is not a mint");
-    programs.set(mint, fact.tokenProgram);
-    return fact.tokenProgram;
+    if (fact === undefined) throw garbage("getMultipleAccounts", "currency is not a mint");
+    return keep(mint, fact).tokenProgram;
   }
 
   async function depositOf({
@@ -95,25 +101,46 @@ export async function connectSolanaUsers({
       const [account] = await reads.accounts([place], "confirmed");
       return token === NATIVE ? (account?.lamports ?? 0n) : heldIn(account);
     },
-    deposit: async ({ user, currency, amount, orderId: id, to }) => {
+    mint: async (currency) => {
+      const mint = toBase58(currency);
+      const known = mints.get(mint);
+      if (known !== undefined) return known;
+      const fact = mintOf((await reads.accounts([mint], "confirmed"))[0]);
+      return fact && keep(mint, fact);
+    },
+    deposit: async ({ user, currency, amount, orderId: id, to, swap }) => {
       const [sender, mint] = [toBase58(user), toBase58(currency)];
+      if (swap !== undefined) {
+        if (to !== undefined)
+          throw new Error("invariant violated: a payment to a deposit address does not swap");
+        const inputMint = toBase58(swap.currency);
+        const made = await swapAndDeposit(
+          { pdas, reads, programOf },
+          { user: sender, currency: mint, amount, id, inputMint, swap },
+        );
+        return { data: toData(made.instructions, made.lookupTables), fee: SIGNATURE_FEE + made.rent };
+      }
       const { instructions, rent } =
         to === undefined
           ? { instructions: [await depositOf({ sender, mint, amount, id })], rent: 0n }
           : await transferTo(toBase58(to), { sender, mint, amount });
-      return {
-        data: {
-          instructions: instructions.map(({ programId, keys, data }) => ({
-            programId,
-            keys: keys.map((key) => ({ ...key })),
-            data: data.slice(2),
-          })),
-          addressLookupTableAddresses: [],
-        },
-        fee: SIGNATURE_FEE + rent,
-      };
+      return { data: toData(instructions, []), fee: SIGNATURE_FEE + rent };
     },
     close: () => transport.close(),
+  };
+}
+
+function toData(
+  instructions: readonly PlainInstruction[],
+  lookupTables: readonly string[],
+): SolanaDepositData {
+  return {
+    instructions: instructions.map(({ programId, keys, data }) => ({
+      programId,
+      keys: keys.map((key) => ({ ...key })),
+      data: data.slice(2),
+    })),
+    addressLookupTableAddresses: [...lookupTables],
   };
 }
 

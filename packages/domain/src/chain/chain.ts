@@ -97,8 +97,10 @@ export interface ChainProfile {
   readonly maxUnconfirmedUsd?: bigint | undefined;
   /** Absent: the chain has no contracts of this service. */
   readonly contracts?: ChainContracts;
-  /** Absent: nothing is swapped on this chain. */
+  /** Absent: nothing is swapped in pools on this chain. */
   readonly liquidity?: ChainLiquidity | undefined;
+  /** Makes the user's swap before a deposit (Solana). Absent: there are none. */
+  readonly swapAggregator?: SwapAggregatorFacts | undefined;
   /**
    * Any address of a wallet may pay (Bitcoin): it spends from whichever of its addresses hold funds. The id
    * in the transaction identifies the order, and refunds go to its `refundTo`. Paying another user's order by
@@ -109,6 +111,21 @@ export interface ChainProfile {
   readonly keepsUnattributed?: true;
   /** Transfers carry a nonce but no order id: oracles learn on the hub which order one pays (Hyperliquid). */
   readonly needsNonceMappings?: true;
+}
+
+/** A swap aggregator with Jupiter's swap API. */
+export interface SwapAggregatorFacts {
+  /** Without `/quote` and `/swap-instructions`. */
+  readonly url: string;
+  /** Sent as `x-api-key`. Absent: none. */
+  readonly apiKey?: { reveal(): string } | undefined;
+  /** Programs that may make its swaps, in the chain's format. */
+  readonly programs: readonly string[];
+}
+
+/** Whether tokens that are not configured can be swapped on a chain. */
+export function hasSwaps({ liquidity, swapAggregator }: Pick<ChainProfile, "liquidity" | "swapAggregator">) {
+  return liquidity !== undefined || swapAggregator !== undefined;
 }
 
 /** Fee policy of any chain. */

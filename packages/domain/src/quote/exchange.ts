@@ -12,6 +12,8 @@ export interface Exchanged {
 
 /** A market for one currency pair. Both functions are monotonic; undefined: not possible at this size. */
 export interface Exchange<T extends Exchanged = Exchanged> {
+  /** `exactOut` names the smallest input already: it is not searched for. */
+  readonly isInverse?: boolean | undefined;
   exactIn(amountIn: bigint): T | undefined;
   exactOut(amountOut: bigint): T | undefined;
 }
@@ -96,7 +98,7 @@ export function routeInput<T extends Exchanged>(
  */
 export function minExchange<T extends Exchanged>(exchange: Exchange<T>, amountOut: bigint): T | undefined {
   const guess = exchange.exactOut(amountOut);
-  if (guess === undefined) return undefined;
+  if (guess === undefined || exchange.isInverse === true) return guess;
   let found: T | undefined;
   const smallest = minAmount(guess.amountIn, (amountIn) => {
     const answer = exchange.exactIn(amountIn);

@@ -17,5 +17,5 @@ export const solana: FamilyEntry<"solana", SolanaFacts> = {
   network: ({ genesisHash }) => (genesisHash === undefined ? undefined : ["genesisHash", genesisHash]),
   // A program may be deployed under one address on two clusters, if both name their cluster.
   isIdentifiedByDepository: (all) => all.some(({ genesisHash }) => genesisHash === undefined),
-  paid: { problems: () => [], hasAddressProgram: true },
+  paid: { problems: () => [], hasAddressProgram: true, hasSwapAggregator: true },
 };

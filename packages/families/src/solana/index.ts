@@ -18,6 +18,8 @@ export type { SolanaFacts } from "./facts.ts";
 export { solana } from "./family.ts";
 export type { AccountFact, TransactionFacts } from "./answers/transaction-facts.ts";
 export { RETRY_AFTER_SECONDS, retryAfterSeconds } from "./finality.ts";
+export * from "./deposits/judge-swap.ts";
+export { readLookupTable } from "./answers/lookup-table.ts";
 export { judgePayments } from "./payments.ts";
 export * from "./payments/plain-instruction.ts";
 export { eventsOf } from "./answers/program-events.ts";

@@ -13,6 +13,8 @@ export interface FamilyPorts {
 /** Where they are once they run. */
 export interface FamilyUrls {
   readonly solana: string;
+  /** Of the swap aggregator there. */
+  readonly solanaSwaps: string;
   /** Of the node, with user and password. */
   readonly bitcoin: string;
   /** Of its explorer. */
@@ -50,6 +52,7 @@ const depositKeys = HDKey.fromMasterSeed(hexToBytes(localPrivateKey("depositAddr
 export function familyNodeEnvironment(urls: FamilyUrls): Record<string, string> {
   return {
     LOCAL_SOLANA_RPC_URL: urls.solana,
+    LOCAL_SOLANA_SWAPS_URL: urls.solanaSwaps,
     LOCAL_BITCOIN_RPC_URL: urls.bitcoin,
     LOCAL_BITCOIN_ESPLORA_URL: urls.esplora,
     LOCAL_EXCHANGE_URL: urls.exchange,

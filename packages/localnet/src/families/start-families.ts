@@ -7,11 +7,15 @@ import {
   askNode,
   createDepository,
   createMint,
+  createPools,
   depositAddressProgram,
   LOCAL_DEPOSIT_ADDRESSES,
+  type LocalMint,
   mintTo,
   solanaKey,
+  startJupiter,
   startSolana,
+  type RunningJupiter,
   type RunningSolana,
 } from "@causeway/simulators/solana";
 import { startTogether, stopTogether, type Stoppable } from "@causeway/testkit";
@@ -24,6 +28,11 @@ import {
 } from "./family-plan.ts";
 
 type Part<Node> = Stoppable & { readonly node: Node };
+/** A token that no chain file names, and where it is swapped. */
+interface SolanaSwaps {
+  readonly jupiter: RunningJupiter;
+  readonly unlisted: LocalMint;
+}
 /** With the solver's account. */
 type PayingPart<Node> = Part<Node> & { readonly solver: string };
 
@@ -44,6 +53,7 @@ export interface RunningFamilies extends Stoppable {
   readonly urls: FamilyUrls;
   readonly solver: FamilyAccounts;
   readonly solana: RunningSolana;
+  readonly solanaSwaps: SolanaSwaps;
   readonly bitcoin: RunningBitcoin;
   readonly exchange: RunningExchange;
 }
@@ -60,17 +70,19 @@ const MINT_SEED = hexToBytes(keccak256(stringToBytes("causeway local mint USDC")
  */
 export async function startFamilies(options: FamiliesOptions): Promise<RunningFamilies> {
   const [solana, bitcoin, exchange] = await startTogether<
-    [PayingPart<RunningSolana>, PayingPart<RunningBitcoin>, Part<RunningExchange>]
+    [PayingPart<RunningSolana> & SolanaSwaps, PayingPart<RunningBitcoin>, Part<RunningExchange>]
   >([furnishedSolana(options), furnishedBitcoin(options), furnishedExchange(options)]);
   return {
     urls: {
       solana: solana.node.url,
+      solanaSwaps: solana.jupiter.url,
       bitcoin: bitcoin.node.rpcUrl,
       esplora: bitcoin.node.esploraUrl,
       exchange: exchange.node.url,
     },
     solver: { solana: solana.solver, bitcoin: bitcoin.solver },
     solana: solana.node,
+    solanaSwaps: { jupiter: solana.jupiter, unlisted: solana.unlisted },
     bitcoin: bitcoin.node,
     exchange: exchange.node,
     stop: async () => await stopTogether([solana, bitcoin, exchange]),
@@ -81,9 +93,16 @@ async function furnishedSolana({
   ports,
   users = 2,
   onProgress,
-}: FamiliesOptions): Promise<PayingPart<RunningSolana>> {
+}: FamiliesOptions): Promise<PayingPart<RunningSolana> & SolanaSwaps> {
   const node = await startSolana({ port: ports.solana, slotMs: 200, finalityLag: 4 });
-  const part = { node, stop: async () => await node.close() };
+  let jupiter: RunningJupiter | undefined;
+  const part = {
+    node,
+    stop: async () => {
+      await jupiter?.close();
+      await node.close();
+    },
+  };
   try {
     const [owner, allocator, solver] = await Promise.all(
       (["owner", "allocator", "solver"] as const).map((role) => solanaKey(hexToBytes(familyKey(role)))),
@@ -100,15 +119,23 @@ async function furnishedSolana({
       decimals: 6,
       account: await solanaKey(MINT_SEED),
     });
+    const unlisted = await createMint(node.url, { authority: owner, decimals: 5 });
     await airdrop(solver.address, 10_000n);
     await mintTo(node.url, mint, solver.address, 10_000_000n * 1_000_000n);
+    // A hundred of the unlisted token are worth a dollar.
+    const stocks = [
+      { of: mint, amount: 1_000_000n * 1_000_000n },
+      { of: unlisted, amount: 100_000_000n * 100_000n },
+    ];
+    jupiter = await startJupiter({ pools: await createPools(node, stocks) });
     for (let index = 0; index < users; index++) {
       const user = await solanaKey(hexToBytes(familyKey("user", index)));
       await airdrop(user.address, 100n);
       await mintTo(node.url, mint, user.address, 10_000n * 1_000_000n);
+      await mintTo(node.url, unlisted, user.address, 1_000_000n * 100_000n);
     }
     onProgress(`Solana on port ${ports.solana}: programs deployed, accounts funded`);
-    return { ...part, solver: solver.address };
+    return { ...part, solver: solver.address, jupiter, unlisted };
   } catch (error) {
     await part.stop();
     throw error;

@@ -11,7 +11,9 @@ export {
 } from "./depository.ts";
 export type { StoredAccount } from "./account-history.ts";
 export type { RpcCall, RpcTrouble } from "./rpc-server.ts";
-export { depositAddressProgram, depositoryProgram, forwarderProgram } from "./programs.ts";
+export { depositAddressProgram, depositoryProgram, forwarderProgram, poolProgram } from "./programs.ts";
+export { startJupiter, type JupiterOptions, type RunningJupiter } from "./jupiter.ts";
+export { createPools, JUPITER_PROGRAM, type LocalPools } from "./pools.ts";
 export { startSolana, type RunningSolana, type SolanaControls, type SolanaOptions } from "./start-solana.ts";
 export { createMint, createTokensInstruction, mintTo, type LocalMint, type MintRequest } from "./tokens.ts";
 export {

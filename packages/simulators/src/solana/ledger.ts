@@ -41,7 +41,7 @@ export class Ledger {
     this.slots = new Slots(options);
     // What a transaction may name as recent, and whether it came before, is judged here: the machine knows
     // one hash only.
-    this.svm = new LiteSVM().withBlockhashCheck(false).withTransactionHistory(0n);
+    this.svm = new LiteSVM().withNativeMints().withBlockhashCheck(false).withTransactionHistory(0n);
     this.tellTime();
   }
 

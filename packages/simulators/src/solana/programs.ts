@@ -18,3 +18,8 @@ export function depositAddressProgram(): Uint8Array {
 export function forwarderProgram(): Uint8Array {
   return readFileSync(join(folder, "test", "forwarder.so"));
 }
+
+/** Swap pools behind two instructions of Jupiter's program; for tests. */
+export function poolProgram(): Uint8Array {
+  return readFileSync(join(folder, "test", "pool.so"));
+}

@@ -50,3 +50,17 @@ export function createCombinedLiquidity(
     exactOut: (question, amountOut) => pools.exactOut(question, amountOut),
   };
 }
+
+/** Answers each question from the source of its chain; `others` has the chains without one. */
+export function perChain(
+  sources: ReadonlyMap<number, LiquiditySource>,
+  others: LiquiditySource,
+): LiquiditySource {
+  if (sources.size === 0) return others;
+  const of = (chainId: number): LiquiditySource => sources.get(chainId) ?? others;
+  return {
+    sources: (chainId) => of(chainId).sources(chainId),
+    exactIn: (question, amountIn) => of(question.chainId).exactIn(question, amountIn),
+    exactOut: (question, amountOut) => of(question.chainId).exactOut(question, amountOut),
+  };
+}

@@ -4,7 +4,6 @@ import type { Address, ChainContracts } from "@causeway/domain";
 import { ServiceError } from "@causeway/domain";
 import type { Secret } from "@causeway/config";
 import { encodeFunctionData, erc20Abi } from "viem";
-import { ZodError } from "zod";
 import type { Clock } from "../../db/clock.port.ts";
 import type { LiquiditySource, SwapAnswer, SwapBound, SwapQuestion } from "./liquidity.port.ts";
 import {
@@ -14,7 +13,8 @@ import {
   type AggregatorQuote,
 } from "./aggregator-answer.adapter.ts";
 import { autoSlippageBps, MAX_SLIPPAGE_BPS } from "./auto-slippage.adapter.ts";
-import { boundedJson, StatusFault } from "./bounded-json.adapter.ts";
+import { aggregatorPauses } from "./aggregator-pauses.adapter.ts";
+import { boundedJson } from "./bounded-json.adapter.ts";
 
 export interface HttpAggregatorOptions {
   /** As listed in `/swap-sources`. */
@@ -33,11 +33,6 @@ export interface HttpAggregatorOptions {
 
 /** An answer contains some calldata; a larger one is invalid. */
 const MAX_BYTES = 1_000_000;
-/** Pause after a failure: a service that is down must not delay each quote by its timeout. */
-const PAUSE_MS = 3_000;
-/** Statuses that refuse one question; others mean that the service is down. */
-const REFUSALS: ReadonlySet<number> = new Set([400, 404, 422]);
-const MAX_PAUSED_PAIRS = 10_000;
 /** The share of the input that measures the spot price, at least one base unit. */
 const SAMPLE = 1_000n;
 /**
@@ -62,18 +57,7 @@ export function createHttpAggregator(options: HttpAggregatorOptions): LiquidityS
     ...(options.apiKey && { "0x-api-key": options.apiKey.reveal() }),
   };
   const underWay = new Map<string, Promise<SwapAnswer | undefined>>();
-  let pausedUntilMs = 0;
-  /** Anyone may ask for any token: a failing pair must not block the others. */
-  const pausedPairs = new Map<string, number>();
-
-  function pause(error: unknown, pair: string): void {
-    const untilMs = clock.nowMs() + PAUSE_MS;
-    if (!isAboutPair(error)) pausedUntilMs = untilMs;
-    else {
-      if (pausedPairs.size >= MAX_PAUSED_PAIRS) pausedPairs.clear();
-      pausedPairs.set(pair, untilMs);
-    }
-  }
+  const pauses = aggregatorPauses(clock);
 
   async function ask(
     what: "price" | "quote",
@@ -139,13 +123,12 @@ export function createHttpAggregator(options: HttpAggregatorOptions): LiquidityS
     const key = `${pair}${amountIn}`;
     const known = underWay.get(key);
     if (known !== undefined) return known;
-    if (clock.nowMs() < Math.max(pausedUntilMs, pausedPairs.get(pair) ?? 0))
-      return Promise.reject(unavailable(undefined));
+    if (pauses.isPaused(pair)) return Promise.reject(aggregatorUnavailable(undefined));
     const asked = find(question, amountIn, contracts)
       .catch((error: unknown) => {
-        pause(error, pair);
+        pauses.noteFailure(error, pair);
         onFault(error, { chainId });
-        throw unavailable(error);
+        throw aggregatorUnavailable(error);
       })
       .finally(() => underWay.delete(key));
     underWay.set(key, asked);
@@ -160,20 +143,13 @@ export function createHttpAggregator(options: HttpAggregatorOptions): LiquidityS
   };
 }
 
-/** The service works, but its answer about this pair is unusable. */
-function isAboutPair(error: unknown): boolean {
-  return (
-    error instanceof RangeError ||
-    error instanceof ZodError ||
-    (error instanceof StatusFault && REFUSALS.has(error.status))
-  );
-}
-
-function isAllowed({ included, excluded }: SwapQuestion, name: string): boolean {
+/** Whether the quote may use the source of this name. */
+export function isAllowed({ included, excluded }: SwapQuestion, name: string): boolean {
   return (included === undefined || included.has(name)) && !excluded.has(name);
 }
 
-function unavailable(cause: unknown): ServiceError {
+/** The aggregator failed, not the client. */
+export function aggregatorUnavailable(cause: unknown): ServiceError {
   return new ServiceError("SERVICE_UNAVAILABLE", "The swap aggregator did not respond; try again", { cause });
 }
 

@@ -1,6 +1,6 @@
-import type { CallPlan } from "@causeway/chains";
+import type { CallPlan, ProposedSwap } from "@causeway/chains";
 import type { MaybePromise } from "@causeway/domain";
-import type { Address, Currency } from "@causeway/domain";
+import type { Address, Currency, Hex } from "@causeway/domain";
 
 /**
  * A swap of one token for another on one chain. Callers pass the wrapped token for the native token and wrap
@@ -20,6 +20,11 @@ export interface SwapQuestion {
    * slow.
    */
   readonly external: boolean;
+  /**
+   * The client's slippage, bps, for sources whose answers are bounds. Absent: the source chooses, as it does
+   * on EVM chains.
+   */
+  readonly slippageBps?: number | undefined;
 }
 
 /** One way to swap, at the newest known state of its pools. */
@@ -50,6 +55,12 @@ export interface SwapAnswer {
    * for at most `limit` of the input.
    */
   calls(bound: SwapBound): readonly CallPlan[];
+  /**
+   * Where users swap by instructions (Solana), those of this answer for a user: not trusted. The user's
+   * transaction takes at most `amountIn` and deposits exactly `amountOut`. Absent: `calls` makes the swap.
+   * @throws ServiceError SERVICE_UNAVAILABLE
+   */
+  propose?(user: Hex): Promise<ProposedSwap>;
 }
 
 export interface SwapBound {

@@ -5,15 +5,16 @@ import type { EvmChain } from "../../chains/chains.wiring.ts";
 import type { ApiConfig } from "../../config/config.ts";
 import type { Services } from "../../db/services.port.ts";
 import { createChainPools } from "./chain-pools.adapter.ts";
-import { createCombinedLiquidity } from "./combined-liquidity.adapter.ts";
+import { createCombinedLiquidity, perChain } from "./combined-liquidity.adapter.ts";
 import { createHttpAggregator } from "./http-aggregator.adapter.ts";
+import { createJupiter, JUPITER } from "./jupiter.adapter.ts";
 import type { LiquiditySource, PoolUsd } from "./liquidity.port.ts";
 import { createPoolLiquidity } from "./pool-liquidity.adapter.ts";
 import { createPoolUsd, type PricedChain } from "./pool-usd.adapter.ts";
 import { pairsOfPaths } from "./token-pair.adapter.ts";
 
 interface LiquidityNeeds extends Pick<Services, "clock" | "events"> {
-  readonly config: Pick<ApiConfig, "aggregator">;
+  readonly config: Pick<ApiConfig, "aggregator" | "nonEvmChains">;
   readonly lifecycle: Lifecycle;
 }
 
@@ -30,7 +31,10 @@ export function startLiquidity(
 ): { readonly liquidity: LiquiditySource; readonly poolUsd: PoolUsd } {
   const chains = evmChains.flatMap((one) => poolsOf(one, needs));
   return {
-    liquidity: createCombinedLiquidity(createPoolLiquidity(chains), aggregators(needs, chains)),
+    liquidity: perChain(
+      instructionSources(needs),
+      createCombinedLiquidity(createPoolLiquidity(chains), aggregators(needs, chains)),
+    ),
     poolUsd: createPoolUsd(chains, prices),
   };
 }
@@ -77,4 +81,21 @@ function aggregators(
         events.fault("liquidity_fault", error, { ...facts, source: aggregator.name }),
     }),
   ];
+}
+
+/** By chain: where users swap by instructions. */
+function instructionSources({
+  config: { nonEvmChains },
+  clock,
+  events,
+}: LiquidityNeeds): ReadonlyMap<number, LiquiditySource> {
+  return new Map(
+    nonEvmChains.flatMap(({ chain }) => {
+      const { id, swapAggregator: aggregator } = chain;
+      if (aggregator === undefined) return [];
+      const onFault = (error: unknown, facts: { readonly chainId: number }): void =>
+        events.fault("liquidity_fault", error, { ...facts, source: JUPITER });
+      return [[id, createJupiter({ chain, aggregator, clock, onFault })] as const];
+    }),
+  );
 }

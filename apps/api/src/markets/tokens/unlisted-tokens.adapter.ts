@@ -1,7 +1,8 @@
-import { readTokenMetadata } from "@causeway/chains";
-import type { Address, Currency } from "@causeway/domain";
-import { ServiceError } from "@causeway/domain";
-import type { ChainDirectory, ConnectedChain } from "../../chains/chains.port.ts";
+import { MAX_DECIMALS, readTokenMetadata, type TokenMetadata } from "@causeway/chains";
+import { hasSwaps, ServiceError, type Address, type Currency } from "@causeway/domain";
+import { formatAddress } from "@causeway/families";
+import type { ChainDirectory, RequestEnd } from "../../chains/chains.port.ts";
+import { endOf, perKind } from "../../http/request-end.ts";
 import type { Clock } from "../../db/clock.port.ts";
 import type { TokenBook } from "./token-book.port.ts";
 import { lookUpTurns } from "./look-up-turns.adapter.ts";
@@ -25,7 +26,7 @@ type Entry =
 type Asking = Extract<Entry, { kind: "asking" }>;
 
 export interface UnlistedTokensOptions {
-  readonly chains: Pick<ChainDirectory, "get">;
+  readonly chains: Pick<ChainDirectory, "get" | "nonEvm">;
   readonly monotonic: Clock;
   /** Maximum number of cached answers; evicts the least recently used. Default 20,000. */
   readonly maxKept?: number;
@@ -48,22 +49,24 @@ export function createUnlistedTokens({
     if (oldest !== undefined) entries.delete(oldest);
   }
 
-  function ask(key: string, connected: ConnectedChain, address: Address, isSearch: boolean): Asking {
-    const { chain, connection } = connected;
+  function ask(
+    key: string,
+    { chain }: RequestEnd,
+    read: ReadToken,
+    address: Address,
+    isSearch: boolean,
+  ): Asking {
     const turn = places.get(chain.id) ?? lookUpTurns(MAX_ASKED_AT_ONCE, () => monotonic.nowMs());
     places.set(chain.id, turn);
-    const { answer, prioritize } = turn(
-      async () => await readTokenMetadata(connection.reader, chain.contracts.multicall3, address),
-      isSearch,
-    );
-    return { kind: "asking", answer: lookUp(key, connected, address, answer), prioritize };
+    const { answer, prioritize } = turn(async () => await read(address), isSearch);
+    return { kind: "asking", answer: lookUp(key, chain, address, answer), prioritize };
   }
 
   async function lookUp(
     key: string,
-    { chain }: ConnectedChain,
+    chain: RequestEnd["chain"],
     address: Address,
-    answer: ReturnType<typeof readTokenMetadata>,
+    answer: ReturnType<ReadToken>,
   ): Promise<Currency | undefined> {
     try {
       const metadata = await answer;
@@ -97,8 +100,9 @@ export function createUnlistedTokens({
 
   return {
     token(chainId, address, isSearch = false) {
-      const connected = chains.get(chainId);
-      if (connected === undefined) return undefined;
+      const end = endOf(chains, chainId);
+      const read = end && readerOf(end);
+      if (end === undefined || read === undefined) return undefined;
       const key = `${chainId}:${address}`;
       const entry = entries.get(key);
       if (entry?.kind === "known") {
@@ -110,9 +114,31 @@ export function createUnlistedTokens({
         return entry.answer;
       }
       if (entry !== undefined && monotonic.nowMs() - entry.readAtMs < ABSENT_MS) return undefined;
-      const asking = ask(key, connected, address, isSearch);
+      const asking = ask(key, end, read, address, isSearch);
       keep(key, asking);
       return asking.answer;
     },
   };
+}
+
+/** What a chain reports about a token; undefined: there is no token at this address. */
+type ReadToken = (token: Address) => Promise<TokenMetadata | undefined>;
+
+/** Undefined: no tokens but the configured ones can be used on the chain. */
+function readerOf(end: RequestEnd): ReadToken | undefined {
+  return perKind<ReadToken | undefined>(end, {
+    evm:
+      ({ chain, connection }) =>
+      async (token) =>
+        await readTokenMetadata(connection.reader, chain.contracts.multicall3, token),
+    nonEvm: ({ chain, users }) =>
+      users?.mint === undefined || !hasSwaps(chain)
+        ? undefined
+        : async (token) => {
+            const found = await users.mint?.(token);
+            if (found === undefined || found.decimals > MAX_DECIMALS) return undefined;
+            const name = formatAddress(chain, token);
+            return { decimals: found.decimals, name, symbol: `${name.slice(0, 4)}...${name.slice(-4)}` };
+          },
+  });
 }

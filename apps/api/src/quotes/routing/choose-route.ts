@@ -6,7 +6,7 @@ import { bestBridge } from "./bridge-route.ts";
 import type { BridgeServices } from "./bridge-route.ts";
 import type { ChosenRoute, DirectRoute, RouteValues } from "./chosen-route.ts";
 import { freeTrade } from "./chosen-route.ts";
-import { exchangesOn } from "./exchanges.ts";
+import { exchangesOn, noExchange } from "./exchanges.ts";
 import type { FindExchange } from "./exchanges.ts";
 import { refuseImpact } from "./swap-impact.ts";
 import { bestSwap } from "./swap-route.ts";
@@ -35,14 +35,19 @@ export function chooseRoute(services: RouteServices, question: QuoteQuestion): V
     refuseDirect(question, route, values);
     return { route, values };
   }
-  const { origin, destination, swaps } = question;
-  const { routed } = services.quotePolicy.gas;
-  const onOrigin: FindExchange = exchangesOn(services.market, origin, swaps.origin, routed);
+  const { origin, destination, from, to, swaps, slippageBps } = question;
+  const { market, quotePolicy } = services;
+  const { routed } = quotePolicy.gas;
+  const onOrigin: FindExchange = from.can.swapsBefore
+    ? exchangesOn(market, origin, swaps.origin, routed, slippageBps)
+    : noExchange;
   const refusals: ServiceError[] = [];
-  const own = bestSwap(question, onOrigin, refusals);
+  const own = from.can.sends ? bestSwap(question, onOrigin, refusals) : undefined;
   const exchanges = {
     origin: onOrigin,
-    destination: exchangesOn(services.market, destination, swaps.destination, routed),
+    destination: to.can.swapsInFill
+      ? exchangesOn(market, destination, swaps.destination, routed)
+      : noExchange,
   };
   // A pool that the user can trade in directly needs no deposit and fill.
   const isLocal = origin === destination && !swaps.bySolver;
@@ -52,7 +57,7 @@ export function chooseRoute(services: RouteServices, question: QuoteQuestion): V
   if (route === undefined) throw nearest(question, refusals);
   const values = valuesOf(services, question, route);
   if (route.kind !== "bridge") refuseDirect(question, route, values);
-  refuseImpact(services.quotePolicy.maxSwapImpactBps, question, route, values);
+  refuseImpact(quotePolicy.maxSwapImpactBps, question, route, values);
   return { route, values };
 }
 

@@ -43,7 +43,8 @@ export interface RoutePromise {
    */
   readonly neededOutput: bigint;
   /**
-   * The smallest deposit that is filled. Absent: without a swap before it, the deposit must match exactly.
+   * The smallest deposit that is filled. Absent: the deposit must match exactly, because no swap comes before
+   * it or the user's transaction enforces the swap's amounts.
    */
   readonly minDeposit: bigint | undefined;
   /** The most that the user's own swap takes. Exceeds the input only for an exact output. */

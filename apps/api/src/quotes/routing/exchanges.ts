@@ -1,5 +1,5 @@
 import type { Address, Currency, Exchange, Exchanged } from "@causeway/domain";
-import { NATIVE_CURRENCY } from "@causeway/domain";
+import { hasSwaps, NATIVE_CURRENCY } from "@causeway/domain";
 import type { RequestEnd } from "../../chains/chains.port.ts";
 import type { SwapAnswer, SwapQuestion } from "../../markets/liquidity/liquidity.port.ts";
 import type { RoutedGas } from "../../markets/quote-policy.port.ts";
@@ -16,20 +16,31 @@ export interface Swapped extends Exchanged {
   readonly slippageBps: number;
 }
 
+/**
+ * Whether the user's transaction enforces the amounts: it takes at most the input and deposits exactly the
+ * output.
+ */
+export function isBounded({ pool }: Swapped): boolean {
+  return pool?.propose !== undefined;
+}
+
 /** Finds the swap between two currencies, if there is one. */
 export type FindExchange = (from: Currency, to: Currency) => Exchange<Swapped> | undefined;
 
 /**
- * The swaps of one chain for one quote. The native token is swapped as its wrapped token.
+ * The swaps of one chain for one quote. In pools the native token is swapped as its wrapped token.
+ * @param slippageBps the client's, for sources whose answers are bounds
  */
 export function exchangesOn(
   market: Pick<Market, "swap">,
   { chain }: Pick<RequestEnd, "chain">,
   { included, excluded, maxHops, external }: SideChoice,
   gas: Pick<RoutedGas, "wrap" | "unwrap">,
+  slippageBps?: number,
 ): FindExchange {
-  if (chain.liquidity === undefined) return nothing;
-  const wrapped = chain.liquidity.wrappedNative;
+  if (!hasSwaps(chain)) return noExchange;
+  const wrapped = chain.liquidity?.wrappedNative;
+  const isInverse = chain.swapAggregator !== undefined;
   const pools = new Map<string, Exchange<SwapAnswer>>();
   const tokenOf = ({ address }: Currency): Address | undefined =>
     address === NATIVE_CURRENCY ? wrapped : address;
@@ -51,14 +62,17 @@ export function exchangesOn(
         excluded,
         maxHops,
         external,
+        ...(isInverse && { slippageBps }),
       });
       pools.set(pair, known);
     }
-    return throughPools(known, extraGas);
+    const exchange = throughPools(known, extraGas);
+    return isInverse ? { ...exchange, isInverse } : exchange;
   };
 }
 
-const nothing: FindExchange = () => undefined;
+/** Of a side on which nothing is swapped. */
+export const noExchange: FindExchange = () => undefined;
 
 function oneForOne(gas: bigint): Exchange<Swapped> {
   const exchanged = (amount: bigint): Swapped => ({

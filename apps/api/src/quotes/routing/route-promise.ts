@@ -9,6 +9,7 @@ import {
 import type { QuotePolicy } from "../../markets/quote-policy.port.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
 import type { BridgeRoute, ChosenRoute, RoutePromise } from "./chosen-route.ts";
+import { isBounded } from "./exchanges.ts";
 
 /**
  * Splits the slippage between the sides of the route and computes its bounds. Where the fill swaps, its pools
@@ -27,7 +28,7 @@ export function promiseOf(policy: QuotePolicy, question: QuoteQuestion, route: C
     destination: trade.destination?.slippageBps ?? 0,
   });
   const slippageBps = slippage.origin + slippage.destination;
-  if (trade.origin === undefined) {
+  if (trade.origin === undefined || isBounded(trade.origin)) {
     // A fixed rate does not slip either.
     const isFixed = question.fees?.sponsor?.fixedRate !== undefined;
     const isExact = question.tradeType === "EXACT_OUTPUT" || isFixed;

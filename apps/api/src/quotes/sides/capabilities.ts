@@ -6,7 +6,9 @@ import type { QuoteInput } from "@causeway/wire";
 export interface Capabilities {
   /** The user pays the recipient directly, on one chain. */
   readonly sends: boolean;
-  readonly swaps: boolean;
+  /** The user's transaction swaps before it deposits. */
+  readonly swapsBefore: boolean;
+  readonly swapsInFill: boolean;
   readonly depositAddresses: boolean;
   readonly permits: boolean;
   /** The service sends the deposit for the user. */
@@ -24,7 +26,8 @@ export interface Capabilities {
 /** What EVM chains can do. */
 export const EVM_CAPABILITIES: Capabilities = {
   sends: true,
-  swaps: true,
+  swapsBefore: true,
+  swapsInFill: true,
   depositAddresses: true,
   permits: true,
   executions: true,
@@ -38,7 +41,8 @@ export const EVM_CAPABILITIES: Capabilities = {
 /** What chains can do whose deposits and payments are plain transfers. */
 export const TRANSFER_CAPABILITIES: Capabilities = {
   sends: false,
-  swaps: false,
+  swapsBefore: false,
+  swapsInFill: false,
   depositAddresses: false,
   permits: false,
   executions: false,
@@ -52,10 +56,13 @@ export const TRANSFER_CAPABILITIES: Capabilities = {
 /** What Solana and Bitcoin can do: a program, or keys derived from one key, give every order an address. */
 const ADDRESS_CAPABILITIES: Capabilities = { ...TRANSFER_CAPABILITIES, depositAddresses: true };
 
+/** What Solana can do: a transaction has several instructions, so one can swap before the deposit. */
+const SOLANA_CAPABILITIES: Capabilities = { ...ADDRESS_CAPABILITIES, swapsBefore: true };
+
 /** What each kind of chain can do. */
 export const CAPABILITIES: Readonly<Record<"evm" | NonEvmVmType, Capabilities>> = {
   evm: EVM_CAPABILITIES,
-  svm: ADDRESS_CAPABILITIES,
+  svm: SOLANA_CAPABILITIES,
   bvm: { ...ADDRESS_CAPABILITIES, stablecoins: false },
   // Its blocks are final at once.
   hypevm: { ...TRANSFER_CAPABILITIES, guaranteedDeposits: false },
@@ -115,8 +122,16 @@ export const needs: Readonly<Record<Feature, Need>> = {
       asked: ({ fixedRate }) => fixedRate !== undefined,
     },
   },
-  swapBefore: { capability: "swaps", end: "origin", why: "only EVM chains have pools" },
-  swapAfter: { capability: "swaps", end: "destination", why: "only EVM chains have pools" },
+  swapBefore: {
+    capability: "swapsBefore",
+    end: "origin",
+    why: "only transactions on EVM chains and Solana can swap",
+  },
+  swapAfter: {
+    capability: "swapsInFill",
+    end: "destination",
+    why: "a fill on other than EVM chains is a plain transfer",
+  },
   depositAddress: {
     capability: "depositAddresses",
     end: "origin",

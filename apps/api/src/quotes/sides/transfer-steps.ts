@@ -10,11 +10,12 @@ import {
   type RequestTerms,
 } from "@causeway/domain";
 import { formatAddress } from "@causeway/families";
-import type { UserDepositStep } from "@causeway/chains";
+import { SwapRefused, type UserDepositStep } from "@causeway/chains";
 import type { AuthorizeStep, NonEvmStep } from "@causeway/wire";
 import type { ConnectedNonEvmChain } from "../../chains/chains.port.ts";
 import { balanceUnavailable, depositsNotEnabled } from "../../http/refusals.ts";
 import type { StepsFacts, UserSteps } from "./side.ts";
+import { swapDescription, swapOf, swapRefusal } from "./swap-before-deposit.ts";
 
 /** The steps of a withdrawal from Hyperliquid. */
 export async function withdrawalFrom(
@@ -25,10 +26,10 @@ export async function withdrawalFrom(
   return { steps, gas: 0n, balance: await balanceOf(origin, terms) };
 }
 
-/** The step of a payment into the depository of a non-EVM chain. */
+/** The step of a payment into the depository of a non-EVM chain; swaps first if the route does. */
 export async function paymentFrom(
   origin: ConnectedNonEvmChain,
-  { originCurrency, publicKey, terms }: StepsFacts,
+  { originCurrency, publicKey, route, terms }: StepsFacts,
 ): Promise<UserSteps> {
   const { chain, users } = origin;
   const {
@@ -36,29 +37,31 @@ export async function paymentFrom(
     orderId,
     origin: { currency, amount },
   } = terms;
+  const swapped = route.trade.origin;
   const [balance, made] = await Promise.all([
     balanceOf(origin, terms),
-    withBalanceErrors(
-      chain,
-      async () =>
-        await users?.deposit?.({
-          user,
-          currency,
-          amount,
-          orderId,
-          publicKey,
-          to: terms.depositAddress?.address,
-        }),
-    ),
+    withBalanceErrors(chain, async () => {
+      const swap = swapped && (await swapOf(chain, originCurrency, user, swapped));
+      const to = terms.depositAddress?.address;
+      return await users?.deposit?.({ user, currency, amount, orderId, publicKey, to, swap });
+    }),
   ]);
   if (made === undefined) throw depositsNotEnabled(chain);
-  return { steps: [depositStep(chain, originCurrency, terms, made.data)], gas: made.fee, balance };
+  const description = swapped && swapDescription(originCurrency, route.deposited, swapped);
+  const step = depositStep(chain, originCurrency, terms, made.data);
+  return {
+    steps: [description === undefined ? step : { ...step, description }],
+    gas: made.fee,
+    balance,
+  };
 }
 
+/** The user's balance of what they pay with. */
 async function balanceOf(
   { chain, users }: ConnectedNonEvmChain,
-  { user, origin: { currency } }: RequestTerms,
+  { user, input, origin }: RequestTerms,
 ): Promise<bigint> {
+  const { currency } = input ?? origin;
   return await withBalanceErrors(chain, async () => (await users?.balance(user, currency)) ?? 0n);
 }
 
@@ -70,6 +73,7 @@ async function withBalanceErrors<T>(
     return await ask();
   } catch (cause) {
     if (cause instanceof ServiceError) throw cause;
+    if (cause instanceof SwapRefused) throw swapRefusal(chain, cause);
     throw balanceUnavailable(chain, cause);
   }
 }

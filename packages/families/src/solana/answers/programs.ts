@@ -6,6 +6,10 @@ export const TOKEN_PROGRAM: Address = address("TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9
 export const TOKEN_2022_PROGRAM: Address = address("TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb");
 export const ASSOCIATED_TOKEN_PROGRAM: Address = address("ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL");
 export const COMPUTE_BUDGET_PROGRAM: Address = address("ComputeBudget111111111111111111111111111111");
+export const LOOKUP_TABLE_PROGRAM: Address = address("AddressLookupTab1e1111111111111111111111111");
+export const STAKE_PROGRAM: Address = address("Stake11111111111111111111111111111111111111");
+export const VOTE_PROGRAM: Address = address("Vote111111111111111111111111111111111111111");
+export const UPGRADEABLE_LOADER: Address = address("BPFLoaderUpgradeab1e11111111111111111111111");
 export const CLOCK_SYSVAR: Address = address("SysvarC1ock11111111111111111111111111111111");
 
 /** The memo program, and the first version of it, which old wallets still use. */
@@ -14,3 +18,6 @@ export const MEMO_PROGRAM_V1: Address = address("Memo1UhkJRfHyvLMcVucJwxXeuD728E
 
 /** Where tokens lie: both programs keep accounts alike in their first 165 bytes. */
 export const TOKEN_PROGRAMS: ReadonlySet<string> = new Set<string>([TOKEN_PROGRAM, TOKEN_2022_PROGRAM]);
+
+/** The mint of wrapped SOL. */
+export const WRAPPED_SOL: Address = address("So11111111111111111111111111111111111111112");

@@ -1,0 +1,55 @@
+import type { OriginSwap, SwapRefused } from "@causeway/chains";
+import { type Currency, formatAmount, type Hex, type NonEvmChain, ServiceError } from "@causeway/domain";
+import type { Swapped } from "../routing/exchanges.ts";
+
+/**
+ * The swap of the user's transaction, with instructions that are not judged yet.
+ * @throws ServiceError SERVICE_UNAVAILABLE
+ */
+export async function swapOf(
+  { swapAggregator }: NonEvmChain,
+  { address }: Currency,
+  user: Hex,
+  { amountIn, pool }: Swapped,
+): Promise<OriginSwap> {
+  if (pool?.propose === undefined || swapAggregator === undefined)
+    throw new Error("invariant violated: a swap without instructions on a non-EVM chain");
+  const { programs } = swapAggregator;
+  return { currency: address, maxInput: amountIn, programs, proposed: await pool.propose(user) };
+}
+
+/** What the step does, and what stays with the user. */
+export function swapDescription(
+  paid: Currency,
+  deposited: Currency,
+  { amountIn, amountOut }: Swapped,
+): string {
+  const given = `${formatAmount(amountIn, paid.decimals)} ${paid.symbol}`;
+  const kept = `${formatAmount(amountOut, deposited.decimals)} ${deposited.symbol}`;
+  return `Swap at most ${given} and deposit ${kept} to start the request; what the swap yields above ${kept} stays in your wallet`;
+}
+
+/** Tells the client what it can do instead. */
+export function swapRefusal(
+  { displayName }: Pick<NonEvmChain, "displayName">,
+  cause: SwapRefused,
+): ServiceError {
+  const { about, message } = cause;
+  if (about === "currency")
+    return new ServiceError(
+      "UNSUPPORTED_CURRENCY",
+      `originCurrency cannot be swapped on ${displayName}: ${message}; use another currency`,
+      { field: "originCurrency", cause },
+    );
+  if (about === "size")
+    return new ServiceError(
+      "NO_SWAP_ROUTES_FOUND",
+      `The swap and the deposit do not fit into one transaction on ${displayName}: ${message}; use another originCurrency`,
+      { field: "originCurrency", cause },
+    );
+  return new ServiceError(
+    "SERVICE_UNAVAILABLE",
+    `The swap aggregator of ${displayName} was not usable: ${message}; try again, or use an originCurrency that GET /chains lists`,
+    { field: "originCurrency", cause },
+  );
+}

@@ -1,0 +1,257 @@
+import { SwapRefused, type ProposedSwap, type UserDeposit } from "@causeway/chains";
+import { ServiceError, type Currency, type Hex } from "@causeway/domain";
+import { mismatch } from "@causeway/service-kit";
+import { quoteAnswer, type QuoteInput } from "@causeway/wire";
+import { expect, test } from "vitest";
+import { aConnectedNonEvmChain, bytesOn, exchange, solana } from "../../../../test/fakes/non-evm-chains.ts";
+import { ORIGIN, quoteWorld, user, usdcOn } from "../../../../test/fakes/quote-world.ts";
+import type { SwapQuestion } from "../markets/liquidity/liquidity.port.ts";
+import { createQuote } from "./create-quote.ts";
+import { foreignToken } from "../markets/tokens/foreign-token.adapter.ts";
+
+// Quotes with a swap on Solana before the deposit. The source is a stand-in for an aggregator: it sells two
+// tokens for a dollar, less half a percent for slippage.
+
+const SOLANA = 792_703_809;
+const WILD = "DezXAZ8z7PnrnRJjz3wXBoRgixCa6xjnB7YaB1pPB263";
+const wild: Currency = foreignToken({
+  chainId: SOLANA,
+  address: bytesOn("svm", WILD),
+  symbol: "WILD",
+  name: WILD,
+  decimals: 6,
+  logoUri: undefined,
+  verified: false,
+});
+const proposed: ProposedSwap = {
+  computeBudget: [],
+  setup: [],
+  swap: { programId: solana.depository, keys: [], data: "0x" },
+  others: [],
+  lookupTables: [],
+};
+
+interface Story {
+  readonly isConfigured?: boolean;
+  readonly refusal?: SwapRefused;
+  readonly balance?: bigint;
+  readonly isSilent?: boolean;
+}
+
+function worldOf({ isConfigured = true, refusal, balance, isSilent = false }: Story = {}) {
+  const asked: { way: string; question: SwapQuestion; amount: bigint }[] = [];
+  const deposits: UserDeposit[] = [];
+  const balances: Hex[] = [];
+  const programs = [solana.depository];
+  const svm = aConnectedNonEvmChain("svm", {
+    ...(isConfigured && { chain: { swapAggregator: { url: "http://127.0.0.1:1", programs } } }),
+    ...(balance !== undefined && { balance }),
+    users: {
+      balance: async (_user, currency) => {
+        balances.push(currency);
+        return 7n;
+      },
+      deposit: async (payment) => {
+        deposits.push(payment);
+        if (refusal !== undefined) throw refusal;
+        return { data: { instructions: [], addressLookupTableAddresses: [WILD] }, fee: 5_000n };
+      },
+    },
+  });
+  const hypevm = aConnectedNonEvmChain("hypevm", {});
+  const world = quoteWorld({ nonEvmChains: [svm, hypevm] });
+  const answer = (way: string, question: SwapQuestion, amount: bigint) => {
+    asked.push({ way, question, amount });
+    if (isSilent)
+      throw new ServiceError("SERVICE_UNAVAILABLE", "The swap aggregator did not respond; try again");
+    // Only USDC is sold.
+    const isExcluded = question.excluded.has("jupiter");
+    if (isExcluded || question.tokenOut !== bytesOn("svm", solana.usdc)) return undefined;
+    const slippage = BigInt(question.slippageBps ?? 50);
+    const [amountIn, amountOut] =
+      way === "exactIn"
+        ? [amount, (amount * (10_000n - slippage)) / 20_000n]
+        : [(amount * 2n * (10_000n + slippage)) / 10_000n, amount];
+    return {
+      source: "jupiter",
+      path: [question.tokenIn, question.tokenOut],
+      amountIn,
+      amountOut,
+      spotOut: amountIn / 2n,
+      gas: 0n,
+      slippageBps: 0,
+      blockNumber: undefined,
+      calls: () => [],
+      propose: async () => proposed,
+    };
+  };
+  const services = {
+    ...world,
+    tokens: {
+      token: (chainId: number, address: Hex) =>
+        chainId === SOLANA && address === wild.address ? wild : undefined,
+    },
+    liquidity: {
+      ...world.liquidity,
+      sources: (chainId: number) => (chainId === SOLANA && isConfigured ? ["jupiter"] : []),
+      exactIn: (question: SwapQuestion, amount: bigint) => answer("exactIn", question, amount),
+      exactOut: (question: SwapQuestion, amount: bigint) => answer("exactOut", question, amount),
+    },
+  };
+  return { services, world, asked, deposits, balances };
+}
+
+const ask = (change: Partial<QuoteInput> = {}): QuoteInput => ({
+  user: solana.user,
+  originChainId: SOLANA,
+  destinationChainId: ORIGIN,
+  originCurrency: WILD,
+  destinationCurrency: usdcOn(ORIGIN),
+  recipient: user,
+  amount: "200000000",
+  tradeType: "EXACT_INPUT",
+  ...change,
+});
+
+const refusalOf = async (change: Partial<QuoteInput>, story: Story = {}): Promise<ServiceError> => {
+  const { services, world } = worldOf(story);
+  const refusal: unknown = await createQuote(services, ask(change)).catch((error: unknown) => error);
+  if (!(refusal instanceof ServiceError)) throw new Error("a quote was given");
+  expect(world.stored).toEqual([]);
+  return refusal;
+};
+
+test("an exact input deposits exactly what the swap yields at least, and says that the rest stays with the user", async () => {
+  const { services, world, deposits, balances } = worldOf();
+  const answer = await createQuote(services, ask());
+  const [terms] = world.stored;
+  expect(mismatch(quoteAnswer, answer)).toBeUndefined();
+  expect(terms?.origin).toEqual({
+    chainId: SOLANA,
+    currency: bytesOn("svm", solana.usdc),
+    amount: 99_500_000n,
+  });
+  expect(terms).toMatchObject({
+    input: { currency: wild.address, amount: 200_000_000n },
+    explicitDeposit: true,
+  });
+  expect(terms?.order.inputs[0]?.payment.amount).toBe(99_500_000n);
+  expect(deposits).toMatchObject([
+    {
+      currency: bytesOn("svm", solana.usdc),
+      amount: 99_500_000n,
+      orderId: terms?.orderId,
+      swap: { currency: wild.address, maxInput: 200_000_000n, programs: [solana.depository], proposed },
+    },
+  ]);
+  expect(balances).toEqual([wild.address]);
+  expect(answer.details).toMatchObject({
+    currencyIn: { amount: "200000000", currency: { symbol: "WILD", address: WILD } },
+    refundCurrency: { amount: "99500000", currency: { symbol: "USDC" } },
+    route: { origin: { router: "jupiter", includedSwapSources: ["jupiter"] } },
+    userBalance: "7",
+  });
+  expect(answer.steps.map(({ id, description }) => [id, description])).toEqual([
+    [
+      "deposit",
+      "Swap at most 200 WILD and deposit 99.5 USDC to start the request; what the swap yields above 99.5 USDC stays in your wallet",
+    ],
+  ]);
+});
+
+test.each(["EXACT_OUTPUT", "EXPECTED_OUTPUT"] as const)(
+  "an %s is bought for at most its input, and each currency is asked for once",
+  async (tradeType) => {
+    const { services, world, asked } = worldOf();
+    const answer = await createQuote(services, ask({ tradeType, amount: "50000000" }));
+    const [terms] = world.stored;
+    const deposit = terms?.origin.amount ?? 0n;
+    expect(terms?.origin.minimumAmount).toBeUndefined();
+    expect(terms?.input?.amount).toBe((deposit * 2n * 10_050n) / 10_000n);
+    expect(answer.details.currencyOut.amount).toBe("50000000");
+    expect(asked.map(({ way }) => way)).toEqual(["exactOut", "exactOut"]);
+  },
+);
+
+test("the client's slippage bounds the swap", async () => {
+  const { services, world, asked } = worldOf();
+  await createQuote(services, ask({ slippageTolerance: "200" }));
+  expect(new Set(asked.map(({ question }) => question.slippageBps))).toEqual(new Set([200]));
+  expect(world.stored[0]?.origin.amount).toBe(98_000_000n);
+});
+
+test("a swap on Solana pays for a transfer on Hyperliquid too", async () => {
+  const { services, world } = worldOf();
+  await createQuote(
+    services,
+    ask({ destinationChainId: 1_337, destinationCurrency: exchange.perps, recipient: user }),
+  );
+  expect(world.stored[0]?.origin.amount).toBe(99_500_000n);
+});
+
+test("refuses what Solana cannot swap, with the reason and what to do", async () => {
+  const elsewhere = await refusalOf({}, { isConfigured: false });
+  expect([elsewhere.code, elsewhere.facts.field]).toEqual(["INVALID_INPUT_CURRENCY", "originCurrency"]);
+  expect(elsewhere.message).toContain(
+    "must be the address of a currency that GET /chains lists for Solana: this service swaps no other tokens there",
+  );
+  const unknown = await refusalOf({ originCurrency: solana.solver });
+  expect(unknown.message).toContain(`${solana.solver} is not a token on Solana`);
+  const intoSolana = {
+    user,
+    originChainId: ORIGIN,
+    originCurrency: usdcOn(ORIGIN),
+    destinationChainId: SOLANA,
+    recipient: solana.user,
+    amount: "100000000",
+  };
+  const inFill = await refusalOf({ ...intoSolana, destinationCurrency: WILD });
+  expect(inFill.code).toBe("INVALID_OUTPUT_CURRENCY");
+  expect(inFill.message).toContain("a fill on other than EVM chains is a plain transfer");
+  const local = await refusalOf({
+    destinationChainId: SOLANA,
+    destinationCurrency: solana.usdc,
+    recipient: solana.user,
+  });
+  expect([local.code, local.facts.field]).toEqual(["UNSUPPORTED_CURRENCY", "originCurrency"]);
+  for (const change of [{ disableOriginSwaps: true }, { excludedSwapSources: ["jupiter"] }]) {
+    const filtered = await refusalOf(change, {});
+    expect(filtered.code).toBe("NO_SWAP_ROUTES_FOUND");
+  }
+});
+
+test("never swaps in a fill on Solana, even if the solver holds too little", async () => {
+  const { services, asked } = worldOf({ balance: 1n });
+  const input = ask({
+    user,
+    originChainId: ORIGIN,
+    originCurrency: usdcOn(ORIGIN),
+    destinationChainId: SOLANA,
+    destinationCurrency: solana.usdc,
+    recipient: solana.user,
+    amount: "100000000",
+  });
+  await expect(createQuote(services, input)).rejects.toMatchObject({ code: "INSUFFICIENT_LIQUIDITY" });
+  expect(asked).toEqual([]);
+});
+
+test("blames the aggregator for its proposals, and the client for nothing", async () => {
+  const hostile = await refusalOf({}, { refusal: new SwapRefused("aggregator", "it proposed to send SOL") });
+  expect(hostile.code).toBe("SERVICE_UNAVAILABLE");
+  expect(hostile.message).toBe(
+    "The swap aggregator of Solana was not usable: it proposed to send SOL; try again, or use an originCurrency that GET /chains lists",
+  );
+  const large = await refusalOf({}, { refusal: new SwapRefused("size", "its transaction needs 1300 bytes") });
+  expect([large.code, large.facts.field]).toEqual(["NO_SWAP_ROUTES_FOUND", "originCurrency"]);
+  const taxed = await refusalOf({}, { refusal: new SwapRefused("currency", "token charges a transfer fee") });
+  expect([taxed.code, taxed.facts.field]).toEqual(["UNSUPPORTED_CURRENCY", "originCurrency"]);
+  expect((await refusalOf({}, { isSilent: true })).code).toBe("SERVICE_UNAVAILABLE");
+});
+
+test("a currency that the solver holds is deposited without asking the aggregator", async () => {
+  const { services, world, asked, deposits } = worldOf();
+  await createQuote(services, ask({ originCurrency: solana.usdc, amount: "100000000" }));
+  expect(asked).toEqual([]);
+  expect(world.stored[0]?.input).toBeUndefined();
+  expect(deposits[0]?.swap).toBeUndefined();
+});

@@ -1,0 +1,164 @@
+import {
+  address,
+  appendTransactionMessageInstructions,
+  blockhash,
+  compileTransaction,
+  compressTransactionMessageUsingAddressLookupTables,
+  createTransactionMessage,
+  getTransactionEncoder,
+  pipe,
+  setTransactionMessageFeePayer,
+  setTransactionMessageLifetimeUsingBlockhash,
+} from "@solana/kit";
+import type { Hex32 } from "@causeway/domain";
+import { nativeCurrency } from "@causeway/families";
+import {
+  associatedTokenAddress,
+  depositNativeInstruction,
+  depositTokenInstruction,
+  judgeSwap,
+  readLookupTable,
+  SYSTEM_PROGRAM,
+  TOKEN_PROGRAM,
+  WRAPPED_SOL,
+  writtenAccounts,
+  type AccountFact,
+  type DepositoryAccounts,
+  type HeldToken,
+  type PlainInstruction,
+} from "@causeway/families/solana";
+import { SwapRefused, type OriginSwap } from "../non-evm-users.ts";
+import { mintOf } from "./mints.ts";
+import {
+  closeAccountInstruction,
+  computeInstructions,
+  createTokensInstruction,
+} from "./payment-instructions.ts";
+import type { NonEvmReads } from "./reads.ts";
+import { toKit } from "./sign-payment.ts";
+
+const NATIVE = nativeCurrency("solana-vm");
+const TOKEN_ACCOUNT_BYTES = 165;
+/** A packet of the network, less the instruction with which wallets set their priority fee. */
+const MAX_BYTES = 1_232 - 12;
+const MAX_COMPUTE_UNITS = 1_400_000;
+/** For the instructions around the swap: they create a token account at each end and deposit. */
+const UNITS_AROUND_SWAP = 120_000;
+
+export interface SwapDepositServices {
+  readonly pdas: DepositoryAccounts;
+  readonly reads: Pick<NonEvmReads, "accounts" | "minBalance">;
+  /** The token program of a mint. */
+  readonly programOf: (mint: string) => Promise<string>;
+}
+
+/** A deposit that a swap of the user's other tokens pays for. Keys in base58. */
+export interface SwapDeposit {
+  readonly user: string;
+  /** What is deposited; SOL by its own address. */
+  readonly currency: string;
+  readonly amount: bigint;
+  readonly id: Hex32;
+  /** The mint of the user's tokens. */
+  readonly inputMint: string;
+  readonly swap: OriginSwap;
+}
+
+/**
+ * The instructions of one transaction: it swaps, then deposits exactly the agreed amount. What the swap
+ * brings above it stays with the user. All but the swap itself is made here; the swap is judged first.
+ * @throws SwapRefused; RpcFault
+ */
+export async function swapAndDeposit(
+  { pdas, reads, programOf }: SwapDepositServices,
+  { user, currency, amount, id, inputMint, swap }: SwapDeposit,
+): Promise<{
+  readonly instructions: readonly PlainInstruction[];
+  readonly lookupTables: readonly string[];
+  /** Lamports that a new token account of the user holds from then on. */
+  readonly rent: bigint;
+}> {
+  const isNative = currency === NATIVE;
+  const outputMint = isNative ? WRAPPED_SOL : currency;
+  const [input, output] = await Promise.all([
+    heldToken(user, inputMint, await programOf(inputMint)),
+    heldToken(user, outputMint, isNative ? TOKEN_PROGRAM : await programOf(outputMint)),
+  ]);
+  // A swap may fill the logs, and a deposit of the newer token program cannot be read without them.
+  if (output.tokenProgram !== TOKEN_PROGRAM)
+    throw new SwapRefused("currency", `it would be swapped for ${outputMint}, a Token-2022 token`);
+  const { proposed, programs, maxInput } = swap;
+  const asked = [
+    ...new Set([inputMint, output.account, ...proposed.lookupTables, ...writtenAccounts(proposed)]),
+  ];
+  const accounts = await reads.accounts(asked, "confirmed");
+  const held = new Map(asked.map((key, at) => [key, accounts[at]] as const));
+  const mintRefusal = mintOf(held.get(inputMint))?.refusal;
+  if (mintRefusal !== undefined) throw new SwapRefused("currency", mintRefusal);
+
+  const terms = { user, programs, input, output, maxInput, minOutput: amount };
+  const judged = judgeSwap(terms, proposed, held);
+  if ("refusal" in judged) throw new SwapRefused("aggregator", `it proposed ${judged.refusal}`);
+  const units = Math.min(judged.units + UNITS_AROUND_SWAP, MAX_COMPUTE_UNITS);
+  const deposit = { pdas, sender: user, amount, id };
+  const { mint, tokenProgram, account: tokens } = output;
+  const instructions = [
+    ...computeInstructions(units),
+    createTokensInstruction({ payer: user, tokens, wallet: user, mint, tokenProgram }),
+    proposed.swap,
+    ...(isNative
+      ? [closeAccountInstruction(tokens, user), depositNativeInstruction(deposit)]
+      : [await depositTokenInstruction({ ...deposit, mint, tokenProgram })]),
+  ];
+  const tables = tablesOf(proposed.lookupTables, held);
+  const bytes = transactionBytes(user, instructions, tables);
+  if (bytes > MAX_BYTES)
+    throw new SwapRefused("size", `its transaction needs ${bytes} bytes, at most ${MAX_BYTES} fit`);
+  const rent = isNative || held.get(tokens) !== undefined ? 0n : await reads.minBalance(TOKEN_ACCOUNT_BYTES);
+  return { instructions, lookupTables: proposed.lookupTables, rent };
+}
+
+async function heldToken(user: string, mint: string, tokenProgram: string): Promise<HeldToken> {
+  return { mint, tokenProgram, account: await associatedTokenAddress(user, mint, tokenProgram) };
+}
+
+function tablesOf(
+  lookupTables: readonly string[],
+  held: ReadonlyMap<string, AccountFact | undefined>,
+): ReadonlyMap<string, readonly string[]> {
+  return new Map(
+    lookupTables.map((table) => {
+      const addresses = readLookupTable(held.get(table));
+      if (addresses === undefined)
+        throw new SwapRefused("aggregator", `it proposed ${table}, which is not an active lookup table`);
+      return [table, addresses];
+    }),
+  );
+}
+
+/** Length of the signed transaction on the network. */
+function transactionBytes(
+  user: string,
+  instructions: readonly PlainInstruction[],
+  tables: ReadonlyMap<string, readonly string[]>,
+): number {
+  const message = pipe(
+    createTransactionMessage({ version: 0 }),
+    (one) => setTransactionMessageFeePayer(address(user), one),
+    // Any hash has the same length.
+    (one) =>
+      setTransactionMessageLifetimeUsingBlockhash(
+        { blockhash: blockhash(SYSTEM_PROGRAM), lastValidBlockHeight: 0n },
+        one,
+      ),
+    (one) => appendTransactionMessageInstructions(instructions.map(toKit), one),
+    (one) =>
+      compressTransactionMessageUsingAddressLookupTables(
+        one,
+        Object.fromEntries(
+          [...tables].map(([table, keys]) => [address(table), keys.map((key) => address(key))]),
+        ),
+      ),
+  );
+  return getTransactionEncoder().encode(compileTransaction(message)).length;
+}

@@ -1,0 +1,163 @@
+import { toHex } from "@causeway/domain";
+import { decodeWith } from "../../address-codec.ts";
+import type { AccountFact } from "../answers/transaction-facts.ts";
+import { solanaCodec } from "../codec.ts";
+import type { PlainInstruction } from "../payments/plain-instruction.ts";
+import {
+  ASSOCIATED_TOKEN_PROGRAM,
+  COMPUTE_BUDGET_PROGRAM,
+  LOOKUP_TABLE_PROGRAM,
+  STAKE_PROGRAM,
+  SYSTEM_PROGRAM,
+  TOKEN_PROGRAMS,
+  UPGRADEABLE_LOADER,
+  VOTE_PROGRAM,
+} from "../answers/programs.ts";
+import { readSwap } from "./swap-instruction.ts";
+
+/** Judges a swap that an aggregator proposes, before a user is asked to sign it. Pure. */
+
+/** What an aggregator proposes. Nothing of it is trusted. */
+export interface ProposedSwap {
+  readonly computeBudget: readonly PlainInstruction[];
+  readonly setup: readonly PlainInstruction[];
+  readonly swap: PlainInstruction;
+  /** Everything else that it asks for. */
+  readonly others: readonly PlainInstruction[];
+  /** Addresses of lookup tables that shorten the transaction. base58. */
+  readonly lookupTables: readonly string[];
+}
+
+/** Tokens of one mint, and the user's associated account of them. base58. */
+export interface HeldToken {
+  readonly mint: string;
+  readonly tokenProgram: string;
+  readonly account: string;
+}
+
+/** What the user agreed to. */
+export interface SwapTerms {
+  readonly user: string;
+  /** Programs that may make the swap. */
+  readonly programs: readonly string[];
+  readonly input: HeldToken;
+  readonly output: HeldToken;
+  /** Base units of the input. */
+  readonly maxInput: bigint;
+  /** Base units of the output: what is deposited. */
+  readonly minOutput: bigint;
+}
+
+/** `units`: the compute units that the aggregator expects. */
+export type SwapJudgement = { readonly units: number } | { readonly refusal: string };
+
+const MAX_COMPUTE_UNITS = 1_400_000;
+const MAX_LOOKUP_TABLES = 8;
+
+/**
+ * Programs that would obey the user's signature with more than the two token accounts. A program can only
+ * call programs that its instruction names.
+ */
+const OBEDIENT_PROGRAMS: ReadonlySet<string> = new Set([
+  SYSTEM_PROGRAM,
+  STAKE_PROGRAM,
+  VOTE_PROGRAM,
+  UPGRADEABLE_LOADER,
+  LOOKUP_TABLE_PROGRAM,
+]);
+
+/** The accounts that a swap may write to, whose state {@link judgeSwap} needs. */
+export function writtenAccounts({ swap }: Pick<ProposedSwap, "swap">): readonly string[] {
+  return [...new Set(swap.keys.filter(({ isWritable }) => isWritable).map(({ pubkey }) => pubkey))];
+}
+
+/**
+ * Accepts a swap that takes at most the agreed input from the user's account and brings at least the agreed
+ * output to the user's account, and refuses everything that could do anything else with the user's signature.
+ * @param held the newest state of {@link writtenAccounts}
+ */
+export function judgeSwap(
+  terms: SwapTerms,
+  proposed: ProposedSwap,
+  held: ReadonlyMap<string, AccountFact | undefined>,
+): SwapJudgement {
+  const { others, setup, computeBudget, lookupTables } = proposed;
+  const [other] = others;
+  if (other !== undefined)
+    return { refusal: `an instruction of ${other.programId} that does not belong to a swap` };
+  if (lookupTables.length > MAX_LOOKUP_TABLES)
+    return { refusal: `${lookupTables.length} lookup tables, at most ${MAX_LOOKUP_TABLES} are allowed` };
+  for (const instruction of setup) {
+    const refusal = setupRefusal(terms, instruction);
+    if (refusal !== undefined) return { refusal };
+  }
+  const units = unitsOf(computeBudget);
+  if (units === undefined) return { refusal: "an unknown instruction about the compute budget" };
+  const refusal = callRefusal(terms, proposed.swap) ?? writesRefusal(terms, proposed, held);
+  return refusal === undefined ? { units } : { refusal };
+}
+
+/** Setup may only create the token accounts that the swap needs; the service adds that instruction itself. */
+function setupRefusal({ user, input, output }: SwapTerms, instruction: PlainInstruction): string | undefined {
+  const { programId, keys, data } = instruction;
+  const creates = programId === ASSOCIATED_TOKEN_PROGRAM && ["0x", "0x00", "0x01"].includes(data);
+  if (!creates) return `a setup instruction of ${programId} other than the creation of a token account`;
+  const [payer, account, wallet, mint] = keys.map(({ pubkey }) => pubkey);
+  const isWanted = [input, output].some((token) => token.account === account && token.mint === mint);
+  return payer === user && wallet === user && isWanted
+    ? undefined
+    : `a setup instruction creates ${account ?? "no account"}, which the swap does not need`;
+}
+
+/** Undefined: one of them is neither a limit nor a price. The price is ignored: wallets set their own. */
+function unitsOf(instructions: readonly PlainInstruction[]): number | undefined {
+  let units = MAX_COMPUTE_UNITS;
+  for (const { programId, data } of instructions) {
+    if (programId !== COMPUTE_BUDGET_PROGRAM) return undefined;
+    const isLimit = /^0x02[0-9a-f]{8}$/.test(data);
+    if (!isLimit && !/^0x03[0-9a-f]{16}$/.test(data)) return undefined;
+    if (!isLimit) continue;
+    units = Math.min(units, Buffer.from(data.slice(4), "hex").readUInt32LE(0));
+  }
+  return units;
+}
+
+function callRefusal(terms: SwapTerms, swap: PlainInstruction): string | undefined {
+  const { user, programs, input, output, maxInput, minOutput } = terms;
+  if (!programs.includes(swap.programId)) return `a swap by ${swap.programId}, which is not allowed to swap`;
+  const call = readSwap(swap);
+  if (call === undefined) return "an instruction that is not a swap with known amounts";
+  if (call.user !== user || call.source !== input.account) return "a swap of another account's tokens";
+  if (call.destination !== output.account || call.destinationMint !== output.mint)
+    return "a swap that pays another account or token";
+  if (call.diverted !== undefined && call.diverted !== output.account)
+    return "a swap that pays another account or token";
+  if (call.feeAccount !== undefined) return "a swap that pays a fee to a third account";
+  if (call.maxInput > maxInput)
+    return `a swap of ${call.maxInput} base units, at most ${maxInput} are offered`;
+  if (call.minOutput < minOutput)
+    return `a swap that may bring ${call.minOutput} base units, ${minOutput} are deposited`;
+  return undefined;
+}
+
+function writesRefusal(
+  { user, input, output }: SwapTerms,
+  { swap }: ProposedSwap,
+  held: ReadonlyMap<string, AccountFact | undefined>,
+): string | undefined {
+  for (const { pubkey, isSigner, isWritable } of swap.keys) {
+    if (isSigner && pubkey !== user) return `the signature of ${pubkey}`;
+    if (OBEDIENT_PROGRAMS.has(pubkey)) return `a call of ${pubkey}, which could move other funds of the user`;
+    if (!isWritable || pubkey === input.account || pubkey === output.account) continue;
+    if (pubkey === user) return "to write to the user's own account";
+    if (isHeldBy(held.get(pubkey), user)) return `to write to ${pubkey}, another token account of the user`;
+  }
+  return undefined;
+}
+
+/** Whether it is a token account that the user owns, spends from by delegation, or may close. */
+function isHeldBy(account: AccountFact | undefined, user: string): boolean {
+  if (account === undefined || !TOKEN_PROGRAMS.has(account.owner) || account.data.length < 165) return false;
+  const { data } = account;
+  return [32, 76, 133].some((at) => decodeWith(solanaCodec, toHex(data.subarray(at, at + 32))) === user);
+}

@@ -1,0 +1,160 @@
+import { address, getProgramDerivedAddress, type Address } from "@solana/kit";
+import { associatedTokens } from "./depository.ts";
+import { poolProgram } from "./programs.ts";
+import type { RunningSolana } from "./start-solana.ts";
+import { createTokensInstruction, mintTo, type LocalMint } from "./tokens.ts";
+import { amountOf } from "./transaction-record.ts";
+import { sendInstructions, type PlainInstruction, type SolanaKey } from "./wallet.ts";
+
+/** Where public clusters have Jupiter's program; local clusters have ours in its place. */
+export const JUPITER_PROGRAM: Address = address("JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4");
+
+const TOKEN = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
+const SYSTEM = "11111111111111111111111111111111";
+const WRAPPED_SOL = address("So11111111111111111111111111111111111111112");
+const [BPS, AFTER_FEE] = [10_000n, 9_970n];
+
+/** Token accounts of one program that trades each for any other, by constant product. */
+export interface LocalPools {
+  /** Owns the accounts. */
+  readonly authority: Address;
+  /** Accounts by mint. */
+  readonly vaults: ReadonlyMap<string, Address>;
+  /** What one account holds. */
+  reserve(mint: string): bigint;
+  /** Undefined: there is no such pool, or it holds too little. */
+  quote(asked: PoolQuestion): { readonly in: bigint; readonly out: bigint } | undefined;
+  /** The swap for a user, with the slippage that the program enforces. */
+  swap(
+    user: string,
+    asked: PoolQuestion & { readonly quoted: bigint; readonly slippageBps: number },
+  ): Promise<PlainInstruction>;
+}
+
+export interface PoolQuestion {
+  readonly inputMint: string;
+  readonly outputMint: string;
+  readonly mode: "ExactIn" | "ExactOut";
+  /** Of the input, or of the output. */
+  readonly amount: bigint;
+}
+
+/** Deploys the program and gives it these amounts, and wrapped SOL. */
+export async function createPools(
+  node: Pick<RunningSolana, "url" | "controls">,
+  stocks: readonly { readonly of: LocalMint; readonly amount: bigint }[],
+  sol?: { readonly from: SolanaKey; readonly lamports: bigint },
+): Promise<LocalPools> {
+  node.controls.addProgram(JUPITER_PROGRAM, poolProgram());
+  const [authority] = await getProgramDerivedAddress({ programAddress: JUPITER_PROGRAM, seeds: ["pool"] });
+  const vaults = new Map<string, Address>();
+  for (const { of, amount } of stocks) {
+    await mintTo(node.url, of, authority, amount);
+    vaults.set(of.mint, await associatedTokens(authority, of.mint));
+  }
+  if (sol !== undefined) {
+    const vault = await associatedTokens(authority, WRAPPED_SOL);
+    await sendInstructions(
+      node.url,
+      [sol.from],
+      wrapInstructions(sol.from.address, authority, vault, sol.lamports),
+    );
+    vaults.set(WRAPPED_SOL, vault);
+  }
+  const vaultOf = (mint: string): Address => {
+    const vault = vaults.get(mint);
+    if (vault === undefined) throw new Error(`no pool holds ${mint}`);
+    return vault;
+  };
+  const reserve = (mint: string): bigint => {
+    const account = node.controls.account(vaultOf(mint));
+    return account === undefined ? 0n : amountOf(account.data);
+  };
+  return {
+    authority,
+    vaults,
+    reserve,
+    quote: ({ inputMint, outputMint, mode, amount }) => {
+      if (!vaults.has(inputMint) || !vaults.has(outputMint) || inputMint === outputMint) return undefined;
+      const [hasIn, hasOut] = [reserve(inputMint), reserve(outputMint)];
+      if (mode === "ExactIn") {
+        const counted = (amount * AFTER_FEE) / BPS;
+        return { in: amount, out: (hasOut * counted) / (hasIn + counted) };
+      }
+      if (amount >= hasOut) return undefined;
+      const counted = (hasIn * amount) / (hasOut - amount) + 1n;
+      return { in: (counted * BPS) / AFTER_FEE + 1n, out: amount };
+    },
+    swap: async (user, { inputMint, outputMint, mode, amount, quoted, slippageBps }) => {
+      const isExactIn = mode === "ExactIn";
+      const [source, destination] = await Promise.all([
+        associatedTokens(user, inputMint),
+        associatedTokens(user, outputMint),
+      ]);
+      const own = readonly(JUPITER_PROGRAM);
+      return {
+        programId: JUPITER_PROGRAM,
+        keys: [
+          readonly(TOKEN),
+          { pubkey: user, isSigner: true, isWritable: false },
+          writable(source),
+          writable(destination),
+          // No other destination.
+          own,
+          ...(isExactIn ? [] : [readonly(inputMint)]),
+          readonly(outputMint),
+          // No fee account; no second token program.
+          own,
+          ...(isExactIn ? [] : [own]),
+          // The authority of events, and the program itself.
+          own,
+          own,
+          writable(vaultOf(inputMint)),
+          writable(vaultOf(outputMint)),
+          readonly(authority),
+        ],
+        data: swapData(isExactIn, amount, quoted, slippageBps),
+      };
+    },
+  };
+}
+
+/** Makes an account of wrapped SOL and fills it. */
+function wrapInstructions(
+  from: string,
+  owner: string,
+  vault: string,
+  lamports: bigint,
+): readonly PlainInstruction[] {
+  const transfer = Buffer.alloc(12);
+  transfer.writeUInt32LE(2, 0);
+  transfer.writeBigUInt64LE(lamports, 4);
+  return [
+    createTokensInstruction(from, vault, owner, { mint: WRAPPED_SOL, tokenProgram: TOKEN }),
+    {
+      programId: SYSTEM,
+      keys: [{ pubkey: from, isSigner: true, isWritable: true }, writable(vault)],
+      data: transfer,
+    },
+    // SyncNative.
+    { programId: TOKEN, keys: [writable(vault)], data: Uint8Array.of(17) },
+  ];
+}
+
+/** A plan of no steps, which our program does not read. */
+function swapData(isExactIn: boolean, fixed: bigint, quoted: bigint, slippageBps: number): Uint8Array {
+  const data = Buffer.alloc(8 + 4 + 19);
+  data.set(isExactIn ? [229, 23, 203, 151, 122, 227, 173, 42] : [208, 51, 239, 151, 123, 43, 237, 92]);
+  data.writeBigUInt64LE(fixed, 12);
+  data.writeBigUInt64LE(quoted, 20);
+  data.writeUInt16LE(slippageBps, 28);
+  return data;
+}
+
+function readonly(pubkey: string): PlainInstruction["keys"][number] {
+  return { pubkey, isSigner: false, isWritable: false };
+}
+
+function writable(pubkey: string): PlainInstruction["keys"][number] {
+  return { pubkey, isSigner: false, isWritable: true };
+}
