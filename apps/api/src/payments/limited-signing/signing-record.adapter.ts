@@ -24,10 +24,10 @@ export async function openSigningRecord(
   nowMs: () => number,
 ): Promise<SigningRecord & { readonly isNew: boolean }> {
   const file = await open(path, "a+", 0o600);
-  const text = await file.readFile("utf8");
+  const text = await file.readFile("utf8").finally(async () => await file.close());
   const state = replay(readLines(path, text));
   // Also drops a last line that a crash cut off: what it counted was never signed.
-  const kept = await rewrite(path, file, state.kept());
+  const kept = await rewrite(path, state.kept());
   let size = kept.size;
   let last: Promise<unknown> = Promise.resolve();
 
@@ -80,7 +80,6 @@ function readLines(path: string, text: string): readonly Line[] {
 /** Replaces the file by these lines. */
 async function rewrite(
   path: string,
-  old: FileHandle,
   lines: readonly Line[],
 ): Promise<{ readonly file: FileHandle; readonly size: number; readonly inode: number }> {
   const bytes = Buffer.from(lines.map(textOf).join(""));
@@ -92,7 +91,6 @@ async function rewrite(
   const folder = await open(dirname(path));
   await folder.sync();
   await folder.close();
-  await old.close();
   const file = await open(path, "a", 0o600);
   return { file, size: bytes.byteLength, inode: (await file.stat()).ino };
 }
