@@ -76,7 +76,7 @@ export function judgeAccounts(
         findingsOf("account.allowance", `${symbol} on ${chain}`).warning({
           found: `the approval proxy may spend ${formatAmount(allowance, decimals)} ${symbol} of the solver, less than it holds`,
           why: "fills with calls or swaps that pay this token through the router wait",
-          remedy: `stop the worker, then send approve(${approvalProxy}, 2^256 - 1) to ${address} from the solver's account (docs/operations/app-balance.md)`,
+          remedy: `stop the worker, then send approve(${approvalProxy}, 2^256 - 1) to ${address} from the solver's account (docs/operations/money.md)`,
         }),
       ),
   ];
