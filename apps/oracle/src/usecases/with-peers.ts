@@ -29,8 +29,9 @@ interface Options {
 }
 
 /**
- * Runs a use case with peers: parses the request, attests it here, asks the peers if requested, and reports
- * the agreement. Equal requests share the work of the one in progress; so do calls to peers (`connectPeer`).
+ * Runs a use case with peers: parses the request, attests it here, queries the peers if the caller requested
+ * that, and reports the agreement. Identical concurrent requests share one attestation and one call to each
+ * peer (`connectPeer`).
  */
 export function withPeers<Request extends Options, Answer>(
   path: string,
@@ -58,8 +59,8 @@ export function withPeers<Request extends Options, Answer>(
         );
       const attested =
         request.requestPeerSignatures === true && aggregation.peers.length > 0
-          ? await together(path, request, caller, understood, attest, aggregation)
-          : alone(understood, await attest(), policy);
+          ? await attestTogether(path, request, caller, understood, attest, aggregation)
+          : attestAlone(understood, await attest(), policy);
       const isEmpty = understood.signsNothing(attested.answer);
       const { signers, threshold } = attested.quorum;
       if (request.requireThreshold === true && !isEmpty && signers < threshold)
@@ -73,7 +74,8 @@ export function withPeers<Request extends Options, Answer>(
       events.attested({ route: path, family, outcome: outcomeOf(error), error });
       throw error;
     } finally {
-      // Not before its work has ended: a caller that disconnects could otherwise start any amount of it.
+      // Release only after the work has ended: otherwise a caller that disconnects could start unlimited
+      // work.
       if (release !== undefined) work.then(release, release);
     }
   };
@@ -122,7 +124,7 @@ async function together<Answer>(
     throw new TypeError("invariant violated: peers were queried without a quorum report");
   if (quorum.local === "pending")
     void own?.then(
-      (late) => ledger.note(saysSame(route, late, answer) ? "ok" : "mismatch"),
+      (late) => ledger.note(isSameAnswer(route, late, answer) ? "ok" : "mismatch"),
       () => ledger.note("failed"),
     );
   // An answer signed by no one, or only by this oracle, is not an agreement.
@@ -130,6 +132,6 @@ async function together<Answer>(
   return { answer, quorum };
 }
 
-function saysSame<Answer>(route: AttestationRoute<Answer>, a: Answer, b: Answer): boolean {
+function isSameAnswer<Answer>(route: AttestationRoute<Answer>, a: Answer, b: Answer): boolean {
   return JSON.stringify(route.unsigned(a)) === JSON.stringify(route.unsigned(b));
 }
