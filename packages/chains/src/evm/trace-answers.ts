@@ -7,7 +7,7 @@ import { garbage, RpcFault } from "@causeway/families";
 const METHOD = "debug_traceCall";
 const ADDRESS = /^0x[0-9a-f]{40}$/i;
 
-/** Maximum number of calls and logs of one trace; others decide how many a transaction has. */
+/** Maximum number of calls and logs in one trace. Users control how many a transaction has. */
 export const MAX_FRAMES = 5_000;
 /** Maximum call depth of the EVM. */
 const MAX_DEPTH = 1_025;
