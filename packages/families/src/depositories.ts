@@ -1,6 +1,6 @@
 import type { AttestationChain } from "@causeway/domain";
 
-/** All depositories of a chain, the present one first. */
+/** All depositories of a chain, the current one first. */
 export function depositoriesOf({
   depository,
   additionalDepositories,
@@ -8,7 +8,7 @@ export function depositoriesOf({
   return depository === undefined ? additionalDepositories : [depository, ...additionalDepositories];
 }
 
-/** @throws TypeError: deposits are judged only where a depository is configured */
+/** @throws TypeError if no depository is configured; deposits are not judged on such chains */
 export function presentFirst<T>(depositories: readonly T[]): readonly [present: T, ...former: T[]] {
   const [present, ...former] = depositories;
   if (present === undefined)

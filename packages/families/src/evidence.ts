@@ -1,32 +1,35 @@
 import type { Address, AttestationChain, Hex, Hex32 } from "@causeway/domain";
 
 /**
- * What an oracle asks of a chain, independent of its protocol. Every answer rests on blocks that are final by
- * the chain's policy, read from one fork; what is missing or not settled yet is a value. Exceptions are
- * RpcFaults: the node's fault, retryable, and never a reason to sign anything. Equal facts give equal answers
- * on every honest oracle, independent of our clock and of the order in which a node lists things.
+ * An oracle's questions to a chain, independent of its protocol. Every answer is based on blocks of one fork
+ * that are final by the chain's policy. Missing or unsettled facts are values. Exceptions are RpcFaults: the
+ * node's fault, retryable, and never a reason to sign anything. Equal facts give equal answers on every
+ * honest oracle, independent of our clock and of the order in which a node lists things.
  */
 export interface EvidenceSource {
   readonly chain: AttestationChain;
-  /** Deposits of one transaction, in chain order; an empty list when it holds none. */
+  /** Deposits of one transaction, in chain order; may be empty. */
   deposits(transactionId: string): Promise<Evidence<TransactionDeposits>>;
-  /** What a transaction of a solver paid and called. */
+  /** Payments and calls of a solver's transaction. */
   payments(transactionId: string, question: PaymentQuestion): Promise<Evidence<PaymentAnswer>>;
   /**
    * Whether an encoded withdrawal payload was executed, or can never be. `transactionId` is a hint for
    * families that cannot look it up.
    */
   withdrawal(payload: Hex, transactionId: string | undefined): Promise<Evidence<WithdrawalAnswer>>;
-  /** The newest final block. Absent: a family that is only asked about transactions (exchanges). */
+  /**
+   * The newest final block. Absent for families that only answer questions about transactions (Hyperliquid,
+   * Lighter).
+   */
   readonly newestFinal?: (() => Promise<FinalHead | undefined>) | undefined;
   close(): Promise<void>;
 }
 
-/** How far a chain is final. */
+/** The newest final block of a chain. */
 export interface FinalHead {
-  /** Number of the block; slot. */
+  /** Block number or slot. */
   readonly height: bigint;
-  /** Unix seconds of the block; undefined when the node does not return it with the height. */
+  /** Unix seconds of the block; undefined if the node does not return it with the height. */
   readonly timestamp: bigint | undefined;
 }
 
@@ -36,14 +39,11 @@ export type Evidence<T> =
   | { readonly kind: "notFinal"; readonly reason: string; readonly retryAfterSeconds: number }
   /** The chain does not know the transaction. */
   | { readonly kind: "absent" }
-  /**
-   * Final, and it contradicts what was claimed: the transaction failed, came too late, does not name the
-   * order, …
-   */
+  /** Final, but it contradicts the claim: the transaction failed, was too late, does not name the order, … */
   | {
       readonly kind: "refuted";
       readonly reason: string;
-      /** It concerns what this endpoint does not show, not the chain: another endpoint may show it. */
+      /** This endpoint lacks the data; another endpoint may have it. */
       readonly ofEndpoint?: true;
     };
 
@@ -51,40 +51,37 @@ export interface TransactionDeposits {
   /** The depository that received, in the family's address format. */
   readonly depository: string;
   readonly deposits: readonly DepositEvidence[];
-  /** Unix seconds of the block that holds the transaction. */
+  /** Unix seconds of the transaction's block. */
   readonly timestamp: bigint;
-  /** Of that block; only where block times are not in the order of blocks (Bitcoin). */
+  /** Height of that block; only if block times are not monotonic (Bitcoin). */
   readonly height?: bigint;
 }
 
 /** One deposit. Addresses and currencies in the family's canonical format (lower case on EVM chains). */
 export interface DepositEvidence {
   /**
-   * Third part of the on-chain id. On EVM chains the block-wide log index: of the Transfer where there is
-   * one, else of the event.
+   * Third part of the on-chain id. On EVM chains the block-wide log index of the Transfer if there is one,
+   * otherwise of the event.
    */
   readonly index: string;
   readonly depositor: string;
   readonly currency: string;
   readonly amount: bigint;
-  /** 32 bytes; undefined when it carries none. */
+  /** 32 bytes; undefined if the deposit carries none. */
   readonly depositId: Hex32 | undefined;
-  /**
-   * Only a token's own Transfer proves it, and it names no order: any contract can emit such a log at little
-   * cost.
-   */
+  /** Only a token's own Transfer proves it, without an order id. Any contract can emit such a log cheaply. */
   readonly isBare?: true;
 }
 
 /**
- * What a paying transaction is asked about; all of one order's payments at once, so that no transfer is
- * counted twice.
+ * A question about a paying transaction. It contains all payments of an order, so that no transfer counts
+ * twice.
  */
 export interface PaymentQuestion {
   readonly orderId: Hex32;
-  /** The account that signed the order, as EVM chains write it. Payments may come from others. */
+  /** The account that signed the order, in EVM format. Payments may come from other accounts. */
   readonly solver: Address;
-  /** Unix seconds; a block that is certainly later than this refutes (`headerSkewSeconds`). */
+  /** Unix seconds; a block that is certainly later refutes the payment (`headerSkewSeconds`). */
   readonly deadline: number;
   /** The order's `extraData` of this side (EVM: the fill contract, ABI-encoded; `0x`: none). */
   readonly extraData: Hex;
@@ -96,11 +93,11 @@ export interface PaymentQuestion {
 
 export interface PaymentAnswer {
   /**
-   * What the payer gave each recipient of the question, less what the recipient gave back in the same
+   * What the payer paid each recipient of the question, less what the recipient returned in the same
    * transaction, base units; never negative. See ADR 22.
    */
   readonly amounts: readonly bigint[];
-  /** Unix seconds of the block that holds the transaction. */
+  /** Unix seconds of the transaction's block. */
   readonly timestamp: bigint;
   /** As in {@link TransactionDeposits}. */
   readonly height?: bigint;
@@ -109,15 +106,13 @@ export interface PaymentAnswer {
 export interface WithdrawalAnswer {
   /** The family's id of the payload. */
   readonly withdrawalId: Hex32;
-  /** The depository that paid; for an unused payload that names none, the present one. */
+  /** The depository that paid; for an unused payload that does not name one, the current one. */
   readonly depository: string;
-  /**
-   * Only of an unused payload that names no depository: former depositories that it may be meant for instead.
-   */
+  /** Only for an unused payload that does not name a depository: former depositories that it may be for. */
   readonly formerDepositories?: readonly string[];
   /** `pending`: neither executed nor impossible at the final block. */
   readonly status: "pending" | "executed" | "expired";
-  /** What the payload pays. */
+  /** The payment of the payload. */
   readonly recipient: string;
   readonly currency: string;
   readonly amount: bigint;

@@ -1,7 +1,7 @@
 import type { FamilyId } from "@causeway/domain";
 import type { AnyFamily } from "./family.ts";
 
-/** How each family is loaded: its libraries are read when a chain of it is configured, and not before. */
+/** Loads each family on demand: its libraries are imported only if one of its chains is configured. */
 export const families = {
   evm: async () => (await import("./evm/family.ts")).evm,
   solana: async () => (await import("./solana/family.ts")).solana,

@@ -1,20 +1,20 @@
 import type { AttestationChain, FactsOf, FamilyId } from "@causeway/domain";
 import type { Evidence, PaymentAnswer, PaymentQuestion, TransactionDeposits } from "./evidence.ts";
 
-/** What a chain family decides about final transactions, without I/O: `chains` reads what is judged here. */
+/** A chain family's decisions about final transactions, without I/O; `packages/chains` reads the facts. */
 
 /** Solana derives addresses with asynchronous hashes. */
 type MaybePromise<T> = T | Promise<T>;
 
 export interface Family<F extends FamilyId, Rules, Transaction> {
   readonly id: F;
-  /** When to ask again while endpoints lag behind each other. */
+  /** When to retry while endpoints lag behind each other. */
   readonly retryAfterSeconds: (facts: FactsOf<F>) => number;
-  /** What of a chain's configuration its transactions are judged by. */
+  /** The part of a chain's configuration that decisions depend on. */
   readonly rules: (chain: AttestationChain, facts: FactsOf<F>) => MaybePromise<Rules>;
-  /** The deposits of a final transaction that succeeded. The chain has a depository. */
+  /** The deposits of a final, successful transaction. The chain must have a depository. */
   readonly deposits: (rules: Rules, transaction: Transaction) => MaybePromise<Evidence<TransactionDeposits>>;
-  /** What such a transaction paid. */
+  /** The payments of such a transaction. */
   readonly payments: (
     rules: Rules,
     transaction: Transaction,
@@ -22,7 +22,7 @@ export interface Family<F extends FamilyId, Rules, Transaction> {
   ) => MaybePromise<Evidence<PaymentAnswer>>;
 }
 
-/** A family whose transactions are its own affair. */
+/** A family, whatever the type of its transactions. */
 export type AnyFamily<F extends FamilyId> = Pick<Family<F, unknown, unknown>, "id" | "retryAfterSeconds"> & {
   readonly [part in "rules" | "deposits" | "payments"]: (...args: never) => unknown;
 };

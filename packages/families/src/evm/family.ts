@@ -14,7 +14,7 @@ export interface EvmRules extends Pick<FactsOf<"evm">, "fillContracts" | "isZksy
 export interface EvmTransaction {
   readonly receipt: ReceiptFact;
   readonly block: Pick<BlockRef, "timestamp">;
-  /** Undefined: its deposits are judged without, see {@link needsTransaction}. */
+  /** Undefined: its deposits can be judged without it, see {@link needsTransaction}. */
   readonly transaction: TransactionFact | undefined;
 }
 
@@ -46,7 +46,7 @@ export const evm: Family<"evm", EvmRules, EvmTransaction> = {
   },
 };
 
-/** Whether the transaction itself must be known to judge its deposits. */
+/** Whether judging the deposits requires the transaction itself. */
 export function needsTransaction({ depositories, isZksyncStack }: EvmRules, receipt: ReceiptFact): boolean {
   return depositories.some((depository) => needsCalldata({ depository, isZksyncStack }, receipt));
 }
