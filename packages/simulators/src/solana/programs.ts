@@ -4,12 +4,12 @@ import { repositoryRoot } from "@causeway/testkit";
 
 const folder = join(repositoryRoot, "packages", "contracts", "solana");
 
-/** The depository program, ready to be deployed. */
+/** The compiled depository program. */
 export function depositoryProgram(): Uint8Array {
   return readFileSync(join(folder, "depository.so"));
 }
 
-/** Calls another program for its caller; for tests. */
+/** A test program that forwards calls to another program. */
 export function forwarderProgram(): Uint8Array {
   return readFileSync(join(folder, "test", "forwarder.so"));
 }

@@ -10,23 +10,23 @@ const ASSOCIATED_TOKEN = "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL";
 export interface LocalMint {
   readonly mint: Address;
   readonly tokenProgram: string;
-  /** May mint. */
+  /** Authority that may mint. */
   readonly authority: SolanaKey;
 }
 
 export interface MintRequest {
-  /** Pays, and may mint. */
+  /** Pays the fees, and may mint. */
   readonly authority: SolanaKey;
   readonly decimals: number;
-  /** A mint of the newer token program that keeps this of every transfer. */
+  /** Transfer fee of a Token-2022 mint. */
   readonly feeBps?: number;
-  /** Of the newer token program also without a fee. */
+  /** Uses Token-2022 even without a fee. */
   readonly isToken2022?: boolean;
-  /** Whose address the mint has; a random one without it. */
+  /** Key of the mint's address. Default: random. */
   readonly account?: SolanaKey;
 }
 
-/** Makes a mint on a local cluster. */
+/** Creates a mint on a local cluster. */
 export async function createMint(
   url: string,
   { authority, decimals, feeBps, isToken2022, account: named }: MintRequest,
@@ -73,7 +73,7 @@ export async function createMint(
   return { mint: account.address, tokenProgram, authority };
 }
 
-/** Mints to a wallet's associated token account, which is made when it is not there. */
+/** Mints to a wallet's associated token account, and creates it if necessary. */
 export async function mintTo(url: string, of: LocalMint, wallet: string, amount: bigint): Promise<void> {
   const tokens = await associatedTokens(wallet, of.mint, of.tokenProgram);
   const data = Buffer.alloc(9);
@@ -97,7 +97,7 @@ export async function mintTo(url: string, of: LocalMint, wallet: string, amount:
   );
 }
 
-/** Makes a wallet's associated token account unless it is there. */
+/** Creates a wallet's associated token account if it does not exist. */
 export function createTokensInstruction(
   payer: string,
   tokens: string,
