@@ -29,7 +29,7 @@ import {
   type SolanaKey,
 } from "@causeway/simulators/solana";
 
-// What packages/contracts/solana states about the program: its interface, size and compute units.
+// Checks the interface, size and compute units that packages/contracts/solana documents.
 
 const folder = join(repositoryRoot, "packages/contracts/solana");
 const reportFile = join(folder, "compute-units.json");
@@ -59,7 +59,7 @@ let node: RunningSolana;
 let at: LocalDepository;
 let user: SolanaKey;
 let mint: LocalMint;
-/** Units that the program consumed, calls of other programs included. */
+/** Compute units that the program consumed, including calls of other programs. */
 const units: Record<string, number> = {};
 const instructions: Record<string, PlainInstruction> = {};
 
@@ -157,12 +157,12 @@ async function execution(
   ];
 }
 
-test("the size and the compute units of every instruction are the committed ones", () => {
+test("the size and the compute units of every instruction equal the committed ones", () => {
   const report = { bytes: read("depository.so").length, units };
   if (process.env["UPDATE_GAS"] !== undefined)
     writeFileSync(reportFile, `${JSON.stringify(report, undefined, 2)}\n`);
   expect(report).toEqual(JSON.parse(readFileSync(reportFile, "utf8")));
-  // What a transaction of one instruction may use without asking for more.
+  // The default compute limit of a transaction with one instruction.
   for (const used of Object.values(units)) expect(used).toBeLessThan(200_000);
 });
 
@@ -203,7 +203,7 @@ test("every instruction has the accounts and the discriminator of the IDL", () =
     expect([...bytes.subarray(0, 8)]).toEqual(discriminator);
     expect(keys.map(({ isSigner }) => isSigner)).toEqual(accounts.map(({ signer = false }) => signer));
     const writable = accounts.map(({ writable: one = false }, index) =>
-      // The program's own address stands for an account that is left out.
+      // The program's own address stands for an omitted account.
       keys[index]?.pubkey === idl.address ? false : one,
     );
     expect(keys.map(({ isWritable }) => isWritable)).toEqual(writable);
