@@ -113,7 +113,7 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
     const depositor = encodeAddress("bitcoin-vm", deposit.depositor);
     return {
       txHash: `0x${transaction.txid}`,
-      // One deposit for the whole transaction.
+      // One deposit per transaction.
       ordinal: 0,
       logIndex: Number(deposit.index),
       blockNumber: BigInt(block.height),

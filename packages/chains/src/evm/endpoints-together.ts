@@ -11,13 +11,13 @@ import { quorumWriter } from "./quorum-writer.ts";
 import { createChainReader } from "./reader.ts";
 import { mayPassElsewhere } from "./rpc-errors.ts";
 
-/** What the endpoints of a chain are together. */
+/** The endpoints of a chain as one connection. */
 export interface ConnectedEndpoints extends Omit<ChainConnection, "close"> {
   readonly transport: RpcTransport;
   readonly statuses: () => readonly EndpointStatus[];
 }
 
-/** Tolerated difference between an endpoint and the others; whichever is more blocks applies. */
+/** Tolerated difference between an endpoint's head and the others'; the larger number of blocks applies. */
 const MAX_LAG_BLOCKS = 2;
 const MAX_LAG_SECONDS = 2;
 

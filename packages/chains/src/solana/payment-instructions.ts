@@ -10,7 +10,7 @@ import {
   type PlainInstruction,
 } from "@causeway/families/solana";
 
-/** Instructions that a payment is made of. All keys in base58. Pure. */
+/** The instructions of payments. All keys are in base58. Pure. */
 
 /** @param lamports uint64 */
 export function lamportTransferInstruction(from: string, to: string, lamports: bigint): PlainInstruction {
@@ -34,10 +34,7 @@ export interface TokenMove {
   readonly amount: bigint;
 }
 
-/**
- * The kind of transfer that names the mint and its decimals, so that nothing else can be moved than what was
- * meant.
- */
+/** A transfer that names the mint and its decimals, so that nothing unintended can be moved. */
 export function tokenTransferInstruction(move: TokenMove): PlainInstruction {
   const { tokenProgram, mint, decimals, from, to, owner, amount } = move;
   return {
@@ -52,7 +49,7 @@ export function tokenTransferInstruction(move: TokenMove): PlainInstruction {
   };
 }
 
-/** Makes a wallet's associated token account unless it is there. */
+/** Creates a wallet's associated token account if it does not exist. */
 export function createTokensInstruction(of: {
   readonly payer: string;
   readonly tokens: string;
@@ -79,15 +76,15 @@ export function memoInstruction(text: string): PlainInstruction {
 }
 
 /**
- * @param units most that the transaction may compute, uint32
- * @param price millionths of a lamport for each, uint64
+ * @param units compute limit of the transaction, uint32
+ * @param price millionths of a lamport per unit, uint64
  */
 export function computeInstructions(units: number, price: bigint): readonly PlainInstruction[] {
   const budget = (data: Hex): PlainInstruction => ({ programId: COMPUTE_BUDGET_PROGRAM, keys: [], data });
   return [budget(numbers([1, 2n], [4, BigInt(units)])), budget(numbers([1, 3n], [8, price]))];
 }
 
-/** Numbers one after the other, little endian: [bytes, value]. @throws RangeError when one does not fit */
+/** Concatenated little-endian numbers: [bytes, value]. @throws RangeError if one does not fit */
 function numbers(...parts: readonly (readonly [bytes: 1 | 4 | 8, value: bigint])[]): Hex {
   const data = new Uint8Array(parts.reduce((sum, [bytes]) => sum + bytes, 0));
   let at = 0;

@@ -12,12 +12,12 @@ import { heldIn, mintOf } from "./mints.ts";
 import { createReads } from "./reads.ts";
 
 const NATIVE = nativeCurrency("solana-vm");
-/** Lamports for the one signature that a wallet adds; what it offers on top is its own choice. */
+/** Lamports for the single signature of a wallet, which may offer a priority fee in addition. */
 const SIGNATURE_FEE = 5_000n;
 
 /**
- * The user's side of a Solana cluster: their balances in the confirmed view, and the instructions that their
- * wallet puts into a transaction of its own. A deposit throws RangeError for an amount that is not a uint64.
+ * The user's side of a Solana cluster: balances at commitment confirmed, and the instructions for their
+ * wallet's transaction. A deposit throws RangeError for an amount that is not a uint64.
  */
 export async function connectSolanaUsers({
   chain: { rpcUrl, depository },
@@ -27,7 +27,7 @@ export async function connectSolanaUsers({
   const pdas = await depositoryAccounts(decodeAddress("solana-vm", depository));
   const transport = createRpcTransport({ url: rpcUrl });
   const reads = createReads(transport);
-  /** Which program a mint belongs to never changes. */
+  /** The token program of a mint never changes. */
   const programs = new Map<string, string>();
 
   async function programOf(mint: string): Promise<string> {
