@@ -67,7 +67,8 @@ async function refuseOtherApp(
 ): Promise<void> {
   if (keyId === undefined || keyId === caller.id || caller.id === PERMIT_KEY_ID) return;
   const requester = await uow.run((tx) => tx.sponsors.key(keyId));
-  const isSameApp = requester?.fundingAddress !== undefined && requester.fundingAddress === caller.fundingAddress;
+  const isSameApp =
+    requester?.fundingAddress !== undefined && requester.fundingAddress === caller.fundingAddress;
   if (!isSameApp)
     throw refusal(
       `Request ${requestId} was quoted with another API key; use that key, or one with the same funding address`,
@@ -77,7 +78,8 @@ async function refuseOtherApp(
 /** @throws ServiceError with what has happened to the quote since */
 function refuseLate({ terms, state }: RequestRecord, hasDestinationCalls: boolean, nowMs: number): void {
   const { requestId } = terms;
-  if (!acceptsExecution(state, hasDestinationCalls)) throw refusal(`Request ${requestId} ${describeState(state)}`);
+  if (!acceptsExecution(state, hasDestinationCalls))
+    throw refusal(`Request ${requestId} ${describeState(state)}`);
   if (nowMs <= terms.fillDeadlineMs) return;
   throw refusal(
     state.name === "quoted"

@@ -102,7 +102,11 @@ export function readSwapChoice(
  * Excludes external sources from fills: they quote exact inputs for immediate execution, but a fill buys an
  * exact output later.
  */
-function withoutExternalSources({ chain }: RequestEnd, choice: SideChoice, names: readonly string[]): SideChoice {
+function withoutExternalSources(
+  { chain }: RequestEnd,
+  choice: SideChoice,
+  names: readonly string[],
+): SideChoice {
   const foreign = foreignOf(chain, names);
   if (foreign.length === 0) return choice;
   return { ...choice, excluded: new Set([...choice.excluded, ...foreign]), external: false };
