@@ -81,7 +81,7 @@ export function withPeers<Request extends Options, Answer>(
   };
 }
 
-function alone<Answer>(
+function attestAlone<Answer>(
   understood: Understood<Answer>,
   answer: Answer,
   policy: QuorumPolicy,
@@ -91,7 +91,7 @@ function alone<Answer>(
   return { answer, quorum: { signers: understood.signsNothing(answer) ? 0 : 1, threshold, local: "ok" } };
 }
 
-async function together<Answer>(
+async function attestTogether<Answer>(
   path: string,
   request: Options,
   { apiKey, gone }: Caller,

@@ -2,8 +2,8 @@ import { AttestationError } from "../ports/attestation-error.ts";
 
 /**
  * The value, if it arrives within `ms`; otherwise the signal aborts the work.
- * @throws AttestationError upstream_unavailable on timeout: what is waited for is always a chain's node or a
- * key service
+ * @throws AttestationError upstream_unavailable on timeout, because only chain nodes and key services are
+ * awaited
  */
 export async function within<Value>(
   ms: number,
