@@ -9,8 +9,8 @@ const START = 10_000n;
 const someAddress = "11111111111111111111111111111111" as Address;
 
 /**
- * A cluster with `count` transactions, `slotsApart` slots apart, that name the vault but deposit nothing, and
- * an endpoint that answers about a limited number per reading.
+ * A cluster with `crowd` transactions, `slotsApart` slots apart, that name the vault but deposit nothing, and
+ * an endpoint that answers about `answered` of them per reading.
  */
 function clusterOf(crowd: number, answered: number, slotsApart = 1n) {
   const entries = Array.from({ length: crowd }, (_, at) => ({
