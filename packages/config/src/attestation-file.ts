@@ -14,32 +14,32 @@ import { WRONG_CHECKSUM } from "./kinds.ts";
 import { isUnasked, resolvePlaceholders, variableAt } from "./placeholder.ts";
 import { sameChainProblems } from "./same-chain.ts";
 
-/** The same, also where parts of the file are wrong. */
+/** The same, even if parts of the file are invalid. */
 export interface ReadAttestationChains extends LoadedAttestationChains {
   /** Every problem, with its path. */
   readonly problems: readonly string[];
 }
 
-/** What the chain file of an environment gives an oracle. */
+/** The content of an environment's chain file for an oracle. */
 export interface LoadedAttestationChains {
   /** Enabled chains in the order of the file. */
   readonly chains: readonly AttestationChain[];
   /**
-   * Chains that are off although some of their variables are set, and what is not attested; each with what is
-   * not set.
+   * Chains that are disabled although some of their variables are set, and what is not attested, each with
+   * the missing settings.
    */
   readonly warnings: readonly string[];
-  /** Names of chains that are off because none of their variables is set. */
+  /** Names of chains that are disabled because none of their variables is set. */
   readonly off: readonly string[];
 }
 
-/** Parts of an entry that an oracle needs; a variable that is unset elsewhere is none of its business. */
+/** Parts of an entry that an oracle needs; unset variables elsewhere do not matter. */
 const NEEDED: readonly string[] = ["httpRpcUrl", "additionalDepositories", "chainId", "hubChainId"];
 
-/** Of `additionalData`: without them more would be believed than the operator meant. */
+/** Fields of `additionalData` without which the oracle would accept more than the operator intended. */
 const REQUIRED_FIELDS: readonly string[] = ["fillContracts", "exchangeContract"];
 
-/** Parts that a chain may lack, and what is then not attested. */
+/** Optional parts of a chain, and what is not attested without them. */
 const OPTIONAL_FIELDS: readonly { readonly path: string; readonly without: string }[] = [
   { path: "depository", without: "deposits and withdrawals" },
   { path: "contracts.router", without: "fills by the router" },
@@ -50,10 +50,10 @@ const OPTIONAL_FIELDS: readonly { readonly path: string; readonly without: strin
 
 /**
  * Reads from `configs/chains.<ENVIRONMENT>.json`, the file of the API, what an oracle needs of each chain,
- * and checks that part whole. A file of another network that has only these fields will do too.
+ * and validates that part completely. A file of another network that has only these fields is sufficient too.
  * @throws ConfigError with every problem and its path: unreadable file, unknown family, wrong values,
- * duplicates, a `required` chain whose variables are unset. No problem quotes a value: a URL may hold
- * credentials.
+ * duplicates, a `required` chain whose variables are unset. No problem quotes a value, because a URL may
+ * contain credentials.
  */
 export function loadAttestationChains(
   source: ConfigLocation & { readonly env: Env },
@@ -64,8 +64,8 @@ export function loadAttestationChains(
 }
 
 /**
- * For callers that check more: problems of the file's content are part of the result.
- * @throws ConfigError when there is no such file, or it is not an array.
+ * For callers that check more: problems of the content are part of the result.
+ * @throws ConfigError if the file is missing or not an array
  */
 export function readAttestationChains(source: ConfigLocation & { readonly env: Env }): ReadAttestationChains {
   const fileName = `chains.${source.environment}.json`;
@@ -107,8 +107,7 @@ export function readAttestationChains(source: ConfigLocation & { readonly env: E
           warnings.push(
             `chain ${written.id}: ${one.without} are not attested; missing variable: ${variable}`,
           );
-    // Placeholders are replaced once: a variable that holds another one's name would pass the schema
-    // unreplaced.
+    // Placeholders are replaced once, so a variable that contains another placeholder must be refused.
     for (const { path } of resolvePlaceholders(resolved.value, {}).unset)
       if (isNeeded(path) || OPTIONAL_FIELDS.some((one) => one.path === path.join(".")))
         problems.push(
@@ -157,7 +156,7 @@ function toAttestationChain(
 ): AttestationChain | undefined {
   const before = problems.length;
   const rpcUrls = endpointUrls(entry.httpRpcUrl);
-  // Endpoints that need not agree would be weaker than one: whichever answers first would be believed.
+  // Without a quorum, several endpoints would be weaker than one, because the first answer would count.
   const { rpcQuorum = usualQuorum(rpcUrls.length) } = entry.additionalData;
   problems.push(...endpointProblems(place, rpcUrls, rpcQuorum));
   const id = familyIdOf(entry.vmType);

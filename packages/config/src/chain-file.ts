@@ -14,7 +14,7 @@ import { attestedOnlyFamilies, nonEvmEntry, paidFamilies } from "./non-evm-schem
 import { toChain } from "./to-chain.ts";
 import { toNonEvmChain } from "./to-non-evm-chain.ts";
 
-/** What the chain file of an environment gives. */
+/** The content of an environment's chain file. */
 export interface LoadedChains {
   /** Enabled EVM chains in the order of the file. */
   readonly chains: readonly Chain[];
@@ -22,11 +22,11 @@ export interface LoadedChains {
   readonly nonEvmChains: readonly NonEvmChain[];
   /** Chains that are off although some of their variables are set, and which are not. */
   readonly warnings: readonly string[];
-  /** Names of chains that are off because none of their variables is set. */
+  /** Names of chains that are disabled because none of their variables is set. */
   readonly off: readonly string[];
 }
 
-/** The same, also where parts of the file are wrong. */
+/** The same, even if parts of the file are invalid. */
 export interface ReadChains extends LoadedChains {
   /** Every problem, with its path. */
   readonly problems: readonly string[];
@@ -56,8 +56,8 @@ export function loadChains(source: ConfigLocation & { readonly env: Env }): Load
 }
 
 /**
- * For callers that check more: problems of the file's content are part of the result.
- * @throws ConfigError when there is no such file, or it is not an array.
+ * For callers that check more: problems of the content are part of the result.
+ * @throws ConfigError if the file is missing or not an array
  */
 export function readChains(source: ConfigLocation & { readonly env: Env }): ReadChains {
   const fileName = `chains.${source.environment}.json`;
@@ -94,8 +94,7 @@ export function readChains(source: ConfigLocation & { readonly env: Env }): Read
       else warnings.push(`chain ${asWritten.id} is disabled; missing variables: ${variables}`);
       continue;
     }
-    // Placeholders are replaced once: a variable that holds another one's name would pass the schema
-    // unreplaced.
+    // Placeholders are replaced once, so a variable that contains another placeholder must be refused.
     for (const { path } of resolvePlaceholders(resolved.value, {}).unset)
       problems.push(
         `${place}.${path.join(".")}: variable contains another placeholder; set the value itself`,
@@ -138,7 +137,7 @@ function familyOf(document: unknown): string {
   return typeof family === "string" ? family : "";
 }
 
-/** What is wrong with the variables of an entry that is wrong by itself, besides what was found already. */
+/** Further problems in the variables of an entry that is invalid itself. */
 function problemsOfVariables(
   document: unknown,
   place: string,
@@ -175,7 +174,7 @@ function check(
   return undefined;
 }
 
-/** Where an entry of a file stands, with its id when it has one. */
+/** The position of an entry in a file, with its id if it has one. */
 export function placeOf(document: unknown, index: number): string {
   const id = typeof document === "object" && document !== null && "id" in document ? document.id : undefined;
   return typeof id === "string" ? `[${index}] (${id})` : `[${index}]`;

@@ -1,7 +1,7 @@
 import type { FactsOf, FamilyId } from "@causeway/domain";
 import type { AttestationChainEntry } from "./attestation-schema.ts";
 
-/** What is read from the chain file, and where problems are reported. */
+/** The entry in the chain file, and the list of problems. */
 export interface EntrySource {
   readonly entry: AttestationChainEntry;
   readonly rpcUrls: readonly string[];
@@ -17,9 +17,9 @@ export interface FamilyEntry<F extends FamilyId> {
   facts(source: EntrySource): FactsOf<F>;
   /** A fact that no two chains of the family share, by its name in messages; undefined: not configured. */
   network(facts: FactsOf<F>): readonly [name: string, value: string | number | bigint] | undefined;
-  /** Whether a depository identifies its chain. False where several chains can have one address. */
+  /** Whether a depository identifies its chain. False if several chains can have the same address. */
   isIdentifiedByDepository(all: readonly FactsOf<F>[]): boolean;
-  /** Absent: the family's canonical format, whatever it is. */
+  /** Absent: the family's canonical format. */
   readonly depository?: (text: string, place: string, problems: string[]) => string;
   /** Absent: derived from the chain's name. */
   readonly hubChainId?: (facts: FactsOf<F>) => string;
@@ -33,7 +33,7 @@ export interface FamilyEntry<F extends FamilyId> {
   };
 }
 
-/** The fields of such an entry that families disagree about. */
+/** The fields of such an entry that differ between families. */
 export interface PaidEntry {
   readonly tokens: readonly unknown[];
   readonly confirmations: number;

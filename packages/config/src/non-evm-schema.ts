@@ -38,7 +38,7 @@ export const nonEvmEntry = z
     ...profileFields,
     vmType: z.enum(paidFamilies),
     tokens: z.array(token).default([]),
-    /** Solana: the depository program; Bitcoin and the exchange: the address that receives. */
+    /** Solana: the depository program; Bitcoin and Hyperliquid: the receiving address. */
     depository: familyText,
     additionalDepositories: z.array(familyText).optional(),
     /**
@@ -62,7 +62,7 @@ export const nonEvmEntry = z
         publicApiUrl: httpUrl,
       })
       .optional(),
-    /** Checked whole where it is read for attestation. */
+    /** Validated completely when it is read for attestation. */
     additionalData: z
       .looseObject({
         signingProfile: z.enum(["default", "hyperliquid"]).default("default"),

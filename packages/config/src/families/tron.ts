@@ -3,7 +3,7 @@ import type { FamilyEntry } from "../family-entry.ts";
 
 /** What `eth_chainId` answers on the main network. */
 const MAIN_NETWORK = 728_126_428;
-/** The network's own pace; that of other chains, which the file gives, is not looked at. */
+/** The network's own block time; the one in the file is ignored. */
 const BLOCK_TIME_SECONDS = 3;
 /** The endpoint's native interface is at the same URL without this. */
 const JSON_RPC = /\/jsonrpc\/?$/;
