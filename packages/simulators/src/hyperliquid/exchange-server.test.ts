@@ -194,28 +194,35 @@ test("an action signed with the names of the other profile has no valid signer",
   await other.close();
 });
 
-test("accepts a nonce once, within its window, and above the lowest of the hundred highest", LONG, async () => {
-  const DAY = 86_400_000;
-  exchange.control.fund(userAddress, "1000");
-  const send = async (nonce: number): Promise<unknown> =>
-    await usdSend(
-      { transport, wallet: user, signatureChainId: "0x1", nonceManager: () => nonce },
-      { destination: friend, amount: "1" },
-    ).catch((error: { readonly response: unknown }) => error.response);
-  expect(await send(START)).toEqual(OK);
-  expect(await send(START)).toMatchObject({
-    status: "err",
-    response: `Invalid nonce: duplicate nonce ${START}`,
-  });
-  for (const outside of [START - 2 * DAY, START + DAY])
-    expect(await send(outside), `${outside}`).toMatchObject({ status: "err" });
-  for (const inside of [START - 2 * DAY + 1, START + DAY - 1]) expect(await send(inside)).toEqual(OK);
-  for (let n = 1; n <= 98; n++) await send(START + n * 10);
-  // 101 nonces were used, so the lowest is no longer stored; it must not count as new.
-  expect(await send(START - 2 * DAY + 1)).toMatchObject({ status: "err" });
-  expect(await send(START - 5)).toMatchObject({ status: "err", response: /below the 100 highest/ as never });
-  expect(await send(START + 5)).toEqual(OK);
-});
+test(
+  "accepts a nonce once, within its window, and above the lowest of the hundred highest",
+  LONG,
+  async () => {
+    const DAY = 86_400_000;
+    exchange.control.fund(userAddress, "1000");
+    const send = async (nonce: number): Promise<unknown> =>
+      await usdSend(
+        { transport, wallet: user, signatureChainId: "0x1", nonceManager: () => nonce },
+        { destination: friend, amount: "1" },
+      ).catch((error: { readonly response: unknown }) => error.response);
+    expect(await send(START)).toEqual(OK);
+    expect(await send(START)).toMatchObject({
+      status: "err",
+      response: `Invalid nonce: duplicate nonce ${START}`,
+    });
+    for (const outside of [START - 2 * DAY, START + DAY])
+      expect(await send(outside), `${outside}`).toMatchObject({ status: "err" });
+    for (const inside of [START - 2 * DAY + 1, START + DAY - 1]) expect(await send(inside)).toEqual(OK);
+    for (let n = 1; n <= 98; n++) await send(START + n * 10);
+    // 101 nonces were used, so the lowest is no longer stored; it must not count as new.
+    expect(await send(START - 2 * DAY + 1)).toMatchObject({ status: "err" });
+    expect(await send(START - 5)).toMatchObject({
+      status: "err",
+      response: /below the 100 highest/ as never,
+    });
+    expect(await send(START + 5)).toEqual(OK);
+  },
+);
 
 test("a failed transfer is in a block with its reason, transfers nothing, and can be posted again", async () => {
   const [body] = await signedBySdk();
