@@ -110,12 +110,19 @@ function expectConsistent(
   ];
   const quotedAmount = tradeType === "EXACT_INPUT" ? amountIn : amountOut;
   expectThat(quotedAmount === asked, `quoted ${quotedAmount}, requested ${asked}`);
-  expectThat(0n < minimum && minimum <= amountOut, `the minimum ${minimum} must be positive and at most ${amountOut}`);
-  if (tradeType === "EXACT_OUTPUT") expectThat(minimum === asked, `the minimum of an exact output must equal it, got ${minimum}`);
+  expectThat(
+    0n < minimum && minimum <= amountOut,
+    `the minimum ${minimum} must be positive and at most ${amountOut}`,
+  );
+  if (tradeType === "EXACT_OUTPUT")
+    expectThat(minimum === asked, `the minimum of an exact output must equal it, got ${minimum}`);
   expectThat(isSame(details.sender, user), `sender ${details.sender}`);
   expectThat(isSame(details.recipient, recipient), `recipient ${details.recipient}`);
   const wanted = operationsOf(pair);
-  expectThat(wanted.includes(details.operation), `operation is ${details.operation}, expected ${wanted.join(" or ")}`);
+  expectThat(
+    wanted.includes(details.operation),
+    `operation is ${details.operation}, expected ${wanted.join(" or ")}`,
+  );
   for (const [at, quotedSide, chain, currency] of [
     ["currencyIn", currencyIn, pair.origin, pair.pay],
     ["currencyOut", currencyOut, pair.destination, pair.receive],
