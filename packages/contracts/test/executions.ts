@@ -40,7 +40,7 @@ export function executionOf(actions: readonly Hex[]): Execution {
   return { idempotencyKey: keccak256(toHex(`fact ${executions}`)), actions };
 }
 
-/** What a domain may be made to say other than it should. */
+/** Overrides for fields of a domain. */
 export interface DomainFacts {
   readonly name?: string;
   readonly version?: string;

@@ -57,7 +57,7 @@ export interface DeploymentPlan {
   readonly creations: readonly PlannedCreation[];
 }
 
-/** @throws RangeError when the plan has no such contract */
+/** @throws RangeError if the plan does not contain the contract */
 export function plannedAddress(plan: DeploymentPlan, contract: ContractName): Address {
   const found = plan.creations.flatMap(({ contracts }) => contracts).find((one) => one.contract === contract);
   if (found === undefined) throw new RangeError(`invariant violated: the plan has no ${contract}`);
