@@ -18,7 +18,7 @@ import type { KeySource, SigningKey } from "../config/key-source.ts";
 import type { WorkerKeys } from "../config/own-accounts.ts";
 import type { Account, Services, WorkerServices } from "../db/services.port.ts";
 
-/** What either process knows of the service's accounts: their addresses. */
+/** The addresses of the service's accounts, which both processes know. */
 export function knownAccounts({ accounts }: Pick<ApiConfig, "accounts">): Pick<
   Services,
   "signer" | "executor" | "depositAddressOperator"

@@ -207,7 +207,7 @@ function invalidity({ evm }: Side, { displayName }: RequestEnd["chain"], address
     : `${address} is not a token contract on ${displayName}`;
 }
 
-/** What the solver does not hold must be swapped on its own chain. */
+/** A currency that the solver does not hold must be swapped on its own chain. */
 function refuseUnreachable({ chain }: RequestEnd, { can }: Side, currency: Currency, field: string): void {
   const isSwapped = can.swaps && chain.liquidity !== undefined;
   if (!currency.supportsBridging && !isSwapped) throw notBridgeable(currency, chain, field);

@@ -97,7 +97,7 @@ async function heldInOutputs(
         }),
       )),
     );
-  // A sweep that was signed meanwhile may have taken outputs that were not read.
+  // A sweep signed in the meantime may have spent outputs that were not read.
   const after = await sweepsUnderWay(services, end);
   if ((await depositAddresses.newest()).hash !== tip.hash)
     throw inconsistent("getbestblockhash", "a block arrived while deposit addresses were read");

@@ -1,6 +1,6 @@
 import type { Hex, Hex32, OrderId } from "@causeway/domain";
 
-/** What the payment of a sweep carries on a chain without contracts. */
+/** The data in the payment of a sweep on a chain without contracts. */
 export interface SweepData {
   readonly orderId: OrderId;
   /** The order that the address was issued for. */

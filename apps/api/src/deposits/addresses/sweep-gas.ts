@@ -10,10 +10,7 @@ export function sweepGasOf(currency: Address): bigint {
   return currency === NATIVE_CURRENCY ? depositAddressGas.nativeFirst : depositAddressGas.erc20First;
 }
 
-/**
- * The cost of a sweep that is a transfer of the solver's: as large as a payment, and one input and output of
- * the address in addition.
- */
+/** The cost of a sweep by a transfer: that of a payment with one more input and output for the address. */
 export function transferSweepCost(paymentCost: bigint): bigint {
   return (paymentCost * 3n) / 2n;
 }

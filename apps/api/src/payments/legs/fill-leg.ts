@@ -39,7 +39,7 @@ interface DueFill extends DueLeg {
 export interface WantedFill extends Wanted {
   readonly requestId: RequestId;
   readonly basis: FillBasis;
-  /** What the recipient gets, in base units. */
+  /** The amount that the recipient gets, in base units. */
   readonly amount: bigint;
   /** Undefined: it reserves nothing but a slot. */
   readonly limits: FillLimits | undefined;
@@ -218,7 +218,7 @@ export const fillLeg: LegKind<DueFill, WantedFill, FillEnd, RefusedFill> = {
       reason,
     });
   },
-  // Of a request, at most one fill is live, so that no request is moved twice in a commit.
+  // A request has at most one live fill, so no request is moved twice in a commit.
   sharesOutcomes: true,
 
   /** @throws RpcFault: it is unknown whether the recipient was paid, and nothing was given up */
@@ -236,7 +236,7 @@ export const fillLeg: LegKind<DueFill, WantedFill, FillEnd, RefusedFill> = {
   },
 };
 
-/** Credits app fees of a fill that became final while there was no fresh price. */
+/** Credits app fees of a fill that became final without a fresh price. */
 async function creditLate(services: WorkerServices, requestId: RequestId): Promise<Progress> {
   const outcome = await services.uow.run(async (tx) => {
     const current = await tx.requests.lock(requestId);

@@ -1,6 +1,6 @@
 import { findingsOf, type Finding, type Gathered } from "./finding.ts";
 
-/** What a Redis server reports in `INFO`. */
+/** Facts from a Redis server's `INFO`. */
 export interface RedisFacts {
   /** Such as `7.4.1`. */
   readonly version: string;

@@ -2,7 +2,7 @@ import type { ErrorCode } from "@causeway/domain";
 import { ServiceError } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
 
-/** What a request can do with a chain at one of its ends. */
+/** The capabilities of a chain at one end of a request. */
 export interface Capabilities {
   /** The user pays the recipient directly, on one chain. */
   readonly sends: boolean;
@@ -16,7 +16,7 @@ export interface Capabilities {
   readonly fastFills: boolean;
 }
 
-/** What EVM chains can do. */
+/** Capabilities of EVM chains. */
 export const EVM_CAPABILITIES: Capabilities = {
   sends: true,
   swaps: true,
@@ -28,7 +28,7 @@ export const EVM_CAPABILITIES: Capabilities = {
   fastFills: true,
 };
 
-/** What chains can do whose deposits and payments are plain transfers. */
+/** Capabilities of chains whose deposits and payments are plain transfers. */
 export const TRANSFER_CAPABILITIES: Capabilities = {
   sends: false,
   swaps: false,
@@ -40,7 +40,7 @@ export const TRANSFER_CAPABILITIES: Capabilities = {
   fastFills: false,
 };
 
-/** What Bitcoin can do: keys derived from one key give every order an address. */
+/** Capabilities of Bitcoin: keys derived from one key give every order an address. */
 export const BITCOIN_CAPABILITIES: Capabilities = { ...TRANSFER_CAPABILITIES, depositAddresses: true };
 
 /** One end of a route. */
@@ -55,7 +55,7 @@ interface RouteEnds {
   readonly destination: RouteEnd;
 }
 
-/** What a feature of requests needs of their chains. */
+/** The capabilities that a feature of requests requires. */
 export interface Need {
   readonly capability: keyof Capabilities;
   /** The end that must have the capability. */

@@ -12,7 +12,7 @@ const BATCH = 500;
 const MAX_TRIES = 60;
 const PAUSE_MS = 1_000;
 
-/** What became of one part of a month. */
+/** The outcome of one part of a month. */
 export interface Archived extends ArchivePart {
   readonly folder: string;
   readonly tables: readonly ArchivedTable[];
