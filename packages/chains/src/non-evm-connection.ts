@@ -92,8 +92,8 @@ export interface NonEvmDepositAddresses {
   /** The newest block. @throws RpcFault */
   newest(): Promise<Pick<BlockRef, "number" | "hash">>;
   /**
-   * Confirmed balance of an address, in base units. An unmined sweep has moved nothing yet. Undefined: the
-   * chain has other sweeps than `sweeps`, which are all that are not final; read them again.
+   * Confirmed balance of an address, in base units. A sweep that is not mined has moved nothing yet.
+   * Undefined: the chain has other sweeps than `sweeps`, which are all that are not final; read them again.
    * @throws RpcFault
    */
   held(address: Hex, sweeps: readonly SweepUnderWay[]): Promise<bigint | undefined>;

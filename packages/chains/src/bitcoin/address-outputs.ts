@@ -27,8 +27,8 @@ type Place = Pick<UnspentOutput, "txid" | "vout">;
 /** Unspent outputs of deposit addresses. A listing provides candidates; the node decides. */
 export interface AddressOutputs {
   /**
-   * Confirmed satoshis of an address. An unmined sweep has moved nothing yet. Undefined: the chain has other
-   * sweeps than the caller.
+   * Confirmed satoshis of an address. A sweep that is not mined has moved nothing yet. Undefined: the chain
+   * has other sweeps than the caller.
    * @throws RpcFault
    */
   held(script: string, sweeps: readonly SweepUnderWay[]): Promise<bigint | undefined>;
