@@ -80,7 +80,7 @@ async function balanceOf(app: Address): Promise<bigint> {
   return BigInt(body.amount);
 }
 
-/** What an account of ours holds of USDC on one of the two chains. */
+/** The USDC balance of one of our accounts on one of the two chains. */
 async function holdingOf({ currency, wallet }: Place, account: string): Promise<bigint> {
   const [home] = system.chains;
   return wallet.chain === EVM
@@ -101,7 +101,7 @@ interface Ended {
   readonly quote: QuoteAnswer;
   readonly status: string;
   readonly app: Address;
-  /** What the user paid, and what the user got on the other chain. */
+  /** The amount that the user paid, and the amount received on the other chain. */
   readonly paid: bigint;
   readonly received: bigint;
 }
@@ -209,7 +209,7 @@ test("an app earns its fee in USDC from a deposit of bitcoin", async () => {
   expect(await credited(app)).toBe(BigInt(quote.fees.app.amountUsd.replace(".", "")));
 });
 
-test("swaps on the EVM side of a route to and from Solana, and the app's fee is a part of what is deposited", async () => {
+test("swaps on the EVM side of a route to and from Solana, and charges the app fee on the deposited amount", async () => {
   const [odd, usdc] = [placeOf(EVM, "ODD"), solanaUsdc()];
   const out = await bridge(odd, usdc, 10n ** 19n, { feeBps: 40 });
   expect([out.status, out.paid]).toEqual(["success", 10n ** 19n]);

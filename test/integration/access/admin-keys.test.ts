@@ -32,7 +32,7 @@ let usage: UsageCounter;
 let keyAdministration: KeyAdmin;
 let app: Awaited<ReturnType<typeof aServer>>["app"];
 let lines: string[];
-/** What contract calls return. */
+/** Return values of contract calls. */
 let contract: (to: Address, data: Hex) => Promise<Hex | undefined> = async () => "0x";
 
 /** Counts in a process whose clock is confirmed by a chain. */
@@ -277,7 +277,7 @@ test("a signature by another wallet, for another key, of another challenge or to
   expect(rows).toEqual([]);
 });
 
-test("a contract wallet is asked on chain; a node that does not answer is no wrong signature", async () => {
+test("verifies a contract wallet's signature on chain, and does not report an unresponsive node as a wrong signature", async () => {
   const abi = parseAbi(["function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)"]);
   const { id } = await aKey();
   const wallet: Address = `0x${"c0".repeat(20)}`;

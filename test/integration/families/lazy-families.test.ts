@@ -21,7 +21,7 @@ async function loadedFor(...paths: readonly string[]): Promise<readonly string[]
   return JSON.parse(stdout) as string[];
 }
 
-/** What only other families need. */
+/** Modules that only other families need. */
 const FOREIGN =
   /node_modules\/(?:\.pnpm\/)?@?(?:solana|scure\+btc-signer|scure\/btc-signer)|(?:chains|families)\/src\/(?:solana|bitcoin|hyperliquid|lighter|tron)\//;
 

@@ -211,7 +211,7 @@ test("a mapping that is only on the hub is known here too: the money belongs to 
   expect((await read(authorization)).mapped).toMatchObject({ id: terms.orderId, depositor: wallet.address });
 });
 
-test("the time at which there was no mapping is the hub's", async () => {
+test("the time of an absent mapping is that of the hub", async () => {
   const { timestamp } = await world.hubClient.getBlock({ blockTag: "latest" });
   const { mapped, asOf } = await world.reads.read(EXCHANGE_ID, wallet.address, 1n);
   expect(mapped).toBeUndefined();
