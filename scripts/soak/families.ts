@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createApiClient, watchPosition, type System } from "@causeway/localnet";
 import { familyChains, familyWallets, type FamilyWallet } from "@causeway/localnet/tour";
-import { encodeAddress, type VmType } from "@causeway/domain";
+import type { VmType } from "@causeway/domain";
+import { encodeAddress } from "@causeway/families";
 import type { Hex } from "viem";
 import { familyPlaces, type FamilyPlace } from "./family-places.ts";
 import { seededRandom, type Random } from "./random.ts";

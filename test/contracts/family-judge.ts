@@ -13,7 +13,8 @@ import {
   withdrawalAddress,
   type FamilyOf,
 } from "@causeway/attest";
-import { encodeOrder, orderIdOf, type Hex, type Hex32 } from "@causeway/domain";
+import { orderIdOf, type Hex, type Hex32 } from "@causeway/domain";
+import { encodeOrder } from "@causeway/families";
 import type { AttestedOrder } from "@causeway/wire";
 import { expect } from "vitest";
 import type { FamilyOracle, FamilyOracles } from "../support/family-oracles.ts";

@@ -1,5 +1,6 @@
 import type { NonceMappingAnswer } from "@causeway/chains";
-import type { AttestationChain, Hex, Hex32, VmType } from "@causeway/domain";
+import type { Hex, Hex32, VmType } from "@causeway/domain";
+import type { ConfiguredChain } from "@causeway/families";
 
 // What a chain family provides so that its behaviors and the hostile cases can be tested on it. Texts are in
 // the family's canonical format, amounts in base units.
@@ -88,7 +89,7 @@ export interface FamilyWorld {
   /** Every HTTP URL of the honest node that the chain's configuration contains. */
   readonly urls: readonly string[];
   /** The chain for an oracle that asks these URLs instead. */
-  chainAt(urls: readonly string[]): AttestationChain;
+  chainAt(urls: readonly string[]): ConfiguredChain;
 
   /** Two different recipients that the solver may pay; not depositories. */
   readonly recipients: readonly [string, string];

@@ -1,4 +1,5 @@
-import { encodeAddress, type VmType } from "@causeway/domain";
+import type { VmType } from "@causeway/domain";
+import { encodeAddress } from "@causeway/families";
 import { createApiClient, fundLocal, startSystem, type System, watchPosition } from "@causeway/localnet";
 import {
   depositoryVault,

@@ -1,6 +1,12 @@
 import type { PayingConnection } from "@causeway/chains";
-import type { Currency, Hex, NonEvmChain, NonEvmVmType } from "@causeway/domain";
-import { encodeAddress, NON_EVM_FAMILIES } from "@causeway/domain";
+import {
+  NON_EVM_FAMILIES,
+  type Currency,
+  type Hex,
+  type NonEvmChain,
+  type NonEvmVmType,
+} from "@causeway/domain";
+import { encodeAddress } from "@causeway/families";
 import type { TransferChain } from "../../apps/api/src/chains/chains.port.ts";
 import { withCapabilities } from "../../apps/api/src/chains/chain-capabilities.ts";
 import type { NonEvmUsers } from "@causeway/chains";

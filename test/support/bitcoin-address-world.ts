@@ -1,6 +1,6 @@
 import { connectBitcoin, connectBitcoinUsers } from "@causeway/chains/bitcoin";
-import { encodeAddress, formatAddress, nativeCurrency, parseAccount } from "@causeway/domain";
 import type { Currency, Hex, NonEvmChain, RequestId } from "@causeway/domain";
+import { encodeAddress, formatAddress, nativeCurrency, parseAccount } from "@causeway/families";
 import { startBitcoin, type BitcoinControls } from "@causeway/simulators/bitcoin";
 import { HDKey } from "viem/accounts";
 import { createChainDirectory } from "../../apps/api/src/chains/directory.adapter.ts";

@@ -1,13 +1,12 @@
 import { p2wpkh, Script, Transaction } from "@scure/btc-signer";
 import { pubECDSA } from "@scure/btc-signer/utils.js";
+import type { Hex, NonEvmChain } from "@causeway/domain";
 import {
-  type AttestationChain,
   canonicalAddress,
-  encodeBitcoinAddress,
   decodeAddress,
-  type Hex,
-  type NonEvmChain,
-} from "@causeway/domain";
+  encodeBitcoinAddress,
+  type ConfiguredChain,
+} from "@causeway/families";
 import { bitcoinAddress, type FundedOutput, type BitcoinControls } from "@causeway/simulators/bitcoin";
 
 /** Address formats of Bitcoin Core's regtest network. */
@@ -94,8 +93,8 @@ export async function utxoOf(
 export function anAttestationChain(
   urls: { readonly rpcUrls: readonly string[]; readonly esploraUrl: string | undefined },
   depository: Owner,
-  more: Partial<AttestationChain> = {},
-): AttestationChain {
+  more: Partial<ConfiguredChain> = {},
+): ConfiguredChain {
   return {
     name: "bitcoin",
     vmType: "bitcoin-vm",

@@ -6,7 +6,8 @@ import { createSealer } from "../../apps/oracle/src/usecases/seal.ts";
 import { createShadowLedger } from "../../apps/oracle/src/usecases/shadow-ledger.ts";
 import { connectPeer, executionDigester, type Signer } from "@causeway/attest";
 import { evidenceSources, type EvidenceSource, type NonceMappings } from "@causeway/chains";
-import type { Address, AttestationChain, Hex, Hex32 } from "@causeway/domain";
+import type { Address, Hex, Hex32 } from "@causeway/domain";
+import type { ConfiguredChain } from "@causeway/families";
 import type { OracleStatus } from "@causeway/wire";
 import { createLogger, createMetrics } from "@causeway/service-kit";
 import type { FamilyWorld, MappingBook } from "../contracts/family-world.ts";
@@ -48,7 +49,7 @@ export interface FamilyOracle {
 
 export interface FamilyOracles {
   readonly world: FamilyWorld;
-  readonly chain: AttestationChain;
+  readonly chain: ConfiguredChain;
   /** Another chain, whose contents tests define. */
   readonly home: FakeChain;
   /** Balances on the hub by `account:token`. */

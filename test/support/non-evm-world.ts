@@ -2,22 +2,19 @@ import { rawKeySigner } from "@causeway/attest";
 import type { PayingConnection } from "@causeway/chains";
 import {
   defaultFeePolicy,
-  encodeAddress,
   inChargeOrder,
-  nativeCurrency,
+  NON_EVM_FAMILIES,
   orderIdOf,
   quotedState,
-  NON_EVM_FAMILIES,
+  type Currency,
+  type Hex,
+  type NonEvmChain,
+  type NonEvmVmType,
+  type Order,
+  type RequestId,
+  type RequestTerms,
 } from "@causeway/domain";
-import type {
-  Currency,
-  Hex,
-  Order,
-  NonEvmChain,
-  NonEvmVmType,
-  RequestId,
-  RequestTerms,
-} from "@causeway/domain";
+import { encodeAddress, nativeCurrency } from "@causeway/families";
 import { localAccount } from "@causeway/localnet";
 import { randomBytes } from "node:crypto";
 import type pg from "pg";

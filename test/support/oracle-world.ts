@@ -25,8 +25,16 @@ import type {
   TransactionDeposits,
   WithdrawalAnswer,
 } from "@causeway/chains";
-import type { Address, AttestationChain, AttestationHub, Hex, Hex32 } from "@causeway/domain";
-import { orderFromJson, orderIdOf } from "@causeway/domain";
+import {
+  MAINNET_USDC_TOKEN_ID,
+  orderFromJson,
+  orderIdOf,
+  type Address,
+  type AttestationHub,
+  type Hex,
+  type Hex32,
+} from "@causeway/domain";
+import type { ConfiguredChain } from "@causeway/families";
 import { createLogger, createMetrics } from "@causeway/service-kit";
 import type { AttestedOrder } from "@causeway/wire";
 import { oracleSigner, privateKey } from "./oracle-keys.ts";
@@ -41,7 +49,7 @@ export const RECIPIENT = account("b2");
 
 /** A chain whose contents a test defines; everything else is absent. */
 export class FakeChain implements EvidenceSource {
-  readonly chain: AttestationChain;
+  readonly chain: ConfiguredChain;
   readonly depositsOf = new Map<string, Evidence<TransactionDeposits>>();
   readonly paymentsOf = new Map<string, (question: PaymentQuestion) => Evidence<PaymentAnswer>>();
   readonly withdrawals = new Map<string, Evidence<WithdrawalAnswer>>();
@@ -51,7 +59,7 @@ export class FakeChain implements EvidenceSource {
   /** Set it to make every read fail or wait. */
   trouble: (() => Promise<void>) | undefined;
 
-  constructor(chain: AttestationChain) {
+  constructor(chain: ConfiguredChain) {
     this.chain = chain;
   }
 
@@ -124,7 +132,7 @@ export class FakeChain implements EvidenceSource {
   }
 }
 
-export function aChain(name: string, chainId: number): AttestationChain {
+export function aChain(name: string, chainId: number): ConfiguredChain {
   return {
     name,
     vmType: "ethereum-vm",
@@ -139,6 +147,21 @@ export function aChain(name: string, chainId: number): AttestationChain {
       blockTimeSeconds: 1,
       fillContracts: [],
       isZksyncStack: false,
+    },
+  };
+}
+
+/** A chain whose transfers carry no order id. */
+export function anExchange(name: string, chainId: number): ConfiguredChain {
+  return {
+    ...aChain(name, chainId),
+    vmType: "hyperliquid-vm",
+    evm: undefined,
+    hyperliquid: {
+      explorerUrls: [],
+      profile: "default",
+      network: "Mainnet",
+      usdcTokenId: MAINNET_USDC_TOKEN_ID,
     },
   };
 }
@@ -177,7 +200,7 @@ export interface WorldOptions {
   readonly origin?: FakeChain;
   readonly destination?: FakeChain;
   /** Chains with a name and family, but without a reader. */
-  readonly otherChains?: readonly AttestationChain[];
+  readonly otherChains?: readonly ConfiguredChain[];
 }
 
 export interface SignedMessage {
@@ -243,7 +266,7 @@ export async function startWorld(options: WorldOptions = {}) {
   const chains = new Map<string, AttestedChain>(
     [origin, destination].map((one) => [one.chain.name, { chain: one.chain, evidence: one }]),
   );
-  const solana: AttestationChain = {
+  const solana: ConfiguredChain = {
     ...aChain("solana", 3),
     vmType: "solana-vm",
     evm: undefined,

@@ -1,4 +1,5 @@
-import { bytesOf, encodeAddress } from "@causeway/domain";
+import { bytesOf } from "@causeway/domain";
+import { encodeAddress } from "@causeway/families";
 import type { StoredAccount } from "@causeway/simulators/solana";
 
 /**

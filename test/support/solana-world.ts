@@ -4,16 +4,13 @@ import {
   depositNativeInstruction,
   depositTokenInstruction,
 } from "@causeway/chains/solana";
+import { bytesOf, type Hex, type Hex32 } from "@causeway/domain";
+import { nativeCurrency, type ConfiguredChain } from "@causeway/families";
 import {
-  bytesOf,
   encodeSolanaTransferRequest,
-  nativeCurrency,
   solanaTransferRequestId,
-  type AttestationChain,
-  type Hex,
-  type Hex32,
   type SolanaTransferRequest,
-} from "@causeway/domain";
+} from "@causeway/families/solana";
 import {
   askNode,
   createDepository,
@@ -79,7 +76,7 @@ export interface SolanaWorld {
     instructions: readonly PlainInstruction[],
     options?: Parameters<typeof sendInstructions>[3],
   ): Promise<string>;
-  chain(urls?: readonly string[], fields?: Partial<AttestationChain>): AttestationChain;
+  chain(urls?: readonly string[], fields?: Partial<ConfiguredChain>): ConfiguredChain;
   close(): Promise<void>;
 }
 

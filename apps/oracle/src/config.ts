@@ -14,8 +14,8 @@ import {
   unknownVariables,
   withVaultSecrets,
 } from "@causeway/config";
-import { NATIVE_CURRENCY } from "@causeway/domain";
-import type { AttestationChain, AttestationHub, Hex } from "@causeway/domain";
+import { NATIVE_CURRENCY, type AttestationHub, type Hex } from "@causeway/domain";
+import type { ConfiguredChain } from "@causeway/families";
 import type { TraceTarget, TrustedProxies } from "@causeway/service-kit";
 import { readApiKeys } from "./api-key-list.ts";
 import type { CallBounds } from "./usecases/bound-calls.ts";
@@ -63,7 +63,7 @@ export interface OracleConfig {
   /** Undefined: no traces. */
   readonly traces: TraceTarget | undefined;
   /** Enabled chains, never empty. */
-  readonly chains: readonly AttestationChain[];
+  readonly chains: readonly ConfiguredChain[];
   /** Names of chains without variables, which are disabled. */
   readonly offChains: readonly string[];
   readonly hub: AttestationHub;

@@ -1,9 +1,15 @@
-import type { AttestationChain } from "@causeway/domain";
-import { final, type Evidence, type Family, type PaymentQuestion } from "@causeway/families";
+import {
+  final,
+  type ConfiguredChain,
+  type Evidence,
+  type FactsOf,
+  type Family,
+  type PaymentQuestion,
+} from "@causeway/families";
 import { expect, test } from "vitest";
 import { chainEvidence, endpointEvidence, type Endpoint } from "./evidence-source.ts";
 
-const chain: AttestationChain = {
+const chain: ConfiguredChain = {
   name: "lighter",
   vmType: "lighter-vm",
   rpcUrls: ["http://127.0.0.1:1", "http://127.0.0.1:2"],
@@ -27,7 +33,7 @@ const question: PaymentQuestion = {
 /** A family whose transactions are amounts. */
 function aFamily() {
   const counts = { rules: 0 };
-  const family: Family<"lighter", { readonly depository: string }, bigint> = {
+  const family: Family<"lighter", FactsOf<"lighter">, { readonly depository: string }, bigint> = {
     id: "lighter",
     retryAfterSeconds: () => 3,
     rules: ({ depository = "" }) => {

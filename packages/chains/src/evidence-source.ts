@@ -1,16 +1,13 @@
+import type { FamilyId, Hex } from "@causeway/domain";
 import {
   factsOf,
   isTransactionId,
-  transactionIdForm,
-  type AttestationChain,
-  type FactsOf,
-  type FamilyId,
-  type Hex,
-} from "@causeway/domain";
-import {
   refuted,
+  transactionIdForm,
+  type ConfiguredChain,
   type Evidence,
   type EvidenceSource,
+  type FactsOf,
   type Family,
   type PaymentQuestion,
   type WithdrawalAnswer,
@@ -60,8 +57,8 @@ export interface Connection<F extends FamilyId> {
  * @throws RangeError if the chain belongs to another family, or has fewer endpoints than must agree
  */
 export function chainEvidence<F extends FamilyId, Rules, Transaction>(
-  chain: AttestationChain,
-  family: Family<F, Rules, Transaction>,
+  chain: ConfiguredChain,
+  family: Family<F, FactsOf<F>, Rules, Transaction>,
   { observeCalls, onDisagreement = () => undefined }: SourceOptions,
   connect: (connection: Connection<F>) => Endpoint<Rules, Transaction>,
 ): EvidenceSource {
@@ -77,8 +74,8 @@ export function chainEvidence<F extends FamilyId, Rules, Transaction>(
 
 /** Evidence of one endpoint. */
 export function endpointEvidence<F extends FamilyId, Rules, Transaction>(
-  chain: AttestationChain,
-  family: Family<F, Rules, Transaction>,
+  chain: ConfiguredChain,
+  family: Family<F, FactsOf<F>, Rules, Transaction>,
   endpoint: Endpoint<Rules, Transaction>,
 ): EvidenceSource {
   const facts = requireFacts(chain, family.id);
@@ -119,7 +116,7 @@ export function endpointEvidence<F extends FamilyId, Rules, Transaction>(
   };
 }
 
-function requireFacts<F extends FamilyId>(chain: AttestationChain, id: F): FactsOf<F> {
+function requireFacts<F extends FamilyId>(chain: ConfiguredChain, id: F): FactsOf<F> {
   const facts = factsOf(chain, id);
   if (facts !== undefined) return facts;
   throw new RangeError(`invariant violated: chain ${chain.name} has no facts of ${id}`);

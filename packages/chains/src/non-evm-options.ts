@@ -1,13 +1,13 @@
-import type { AttestationChain, Hex, NonEvmChain } from "@causeway/domain";
+import type { Hex, NonEvmChain } from "@causeway/domain";
+import type { ConfiguredChain, NonceMappings } from "@causeway/families";
 import type { ObserveCall } from "./nodes/rpc-call.ts";
-import type { NonceMappings } from "@causeway/families";
 import type { OpenConnection } from "./non-evm-connection.ts";
 
 /** The dependencies of a connection. */
 export interface NonEvmOptions {
   readonly chain: NonEvmChain;
   /** The same chain in the oracles' configuration, so that deposits are judged as oracles attest them. */
-  readonly attestation: AttestationChain;
+  readonly attestation: ConfiguredChain;
   /** The solver's account on this chain, in canonical bytes. */
   readonly solver: Hex;
   /** The extended public key from which deposit addresses are derived (Bitcoin). Absent: not enabled. */

@@ -1,8 +1,9 @@
 import { expect, test } from "vitest";
-import type { AttestationChain, VmType } from "@causeway/domain";
+import type { VmType } from "@causeway/domain";
+import type { ConfiguredChain } from "@causeway/families";
 import { evidenceSources } from "./registry.ts";
 
-const aChain = (name: string, vmType: VmType, fields: Partial<AttestationChain> = {}): AttestationChain => ({
+const aChain = (name: string, vmType: VmType, fields: Partial<ConfiguredChain> = {}): ConfiguredChain => ({
   name,
   vmType,
   rpcUrls: ["http://127.0.0.1:1"],

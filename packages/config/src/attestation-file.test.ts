@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { hexToBigInt, keccak256, stringToBytes } from "viem";
 import { afterAll, expect, test } from "vitest";
-import { decodeAddress } from "@causeway/domain";
+import { decodeAddress } from "@causeway/families";
 import { loadAttestationChains } from "./attestation-file.ts";
 import { loadChains } from "./chain-file.ts";
 import { ConfigError } from "./config-error.ts";

@@ -4,9 +4,10 @@ import {
   NATIVE_CURRENCY,
   parseAddress,
   VM_TYPES,
+  WRONG_CHECKSUM,
 } from "@causeway/domain";
 import { z } from "zod";
-import { isUrlOf, WRONG_CHECKSUM } from "./kinds.ts";
+import { isUrlOf } from "./kinds.ts";
 import { placeholderName } from "./placeholder.ts";
 
 // The parts of the chain file and the hub file that an oracle reads. Unknown fields are ignored, because both

@@ -1,13 +1,14 @@
-import { canonicalCase, parseAddress } from "@causeway/domain";
-import type { ChainEntry } from "./chain-schema.ts";
+import { parseAddress } from "@causeway/domain";
+import { canonicalCase } from "@causeway/families";
+import type { ChainEntry } from "./evm-schema.ts";
 import type { NonEvmEntry } from "./non-evm-schema.ts";
+import { repeated } from "./repeated.ts";
 
 type Entry = ChainEntry | NonEvmEntry;
 
 /** What is wrong between entries that are each right by themselves, one sentence per problem. */
 export function consistencyProblems(entries: readonly Entry[]): readonly string[] {
   return [
-    ...repeated(entries.map((e) => e.id)).map((id) => `duplicate id ${id}`),
     ...repeated(entries.map((e) => String(e.chainId))).map((id) => `duplicate chainId ${id}`),
     ...entries.flatMap(tokenProblems),
     ...entries.flatMap((entry) => ("liquidity" in entry ? liquidityProblems(entry) : [])),
@@ -57,8 +58,4 @@ function assetProblems(entries: readonly Entry[]): readonly string[] {
         : [`(${entry.id}): currency ${currency.id} has a different priceId or class than on ${known.chain}`];
     }),
   );
-}
-
-function repeated(values: readonly string[]): readonly string[] {
-  return [...new Set(values.filter((value, index) => values.indexOf(value) !== index))];
 }

@@ -6,7 +6,7 @@ import * as viemChains from "viem/chains";
 import { privateKeyToAddress } from "viem/accounts";
 import { afterAll, expect, test } from "vitest";
 import { loadChains } from "./chain-file.ts";
-import { formatAddress } from "@causeway/domain";
+import { formatAddress } from "@causeway/families";
 import { ConfigError } from "./config-error.ts";
 import { localPrivateKey } from "./local-keys.ts";
 import { loadFixedPrices } from "./price-file.ts";
@@ -534,4 +534,32 @@ test("an unset variable disables a non-EVM chain; entries of families that only 
   expect(chains).toHaveLength(2);
   expect(nonEvmChains.filter(({ name }) => name === "solana")).toEqual([]);
   expect(off).toContain("solana");
+});
+
+test("refuses an EVM entry that no oracle accepts, and reads both views of a non-EVM entry", () => {
+  const unreasoned = problemsOf(() =>
+    loadEdited(([a]) => Object.assign(a ?? {}, { additionalData: { finalizationBlocks: 10 } })),
+  );
+  expect(unreasoned).toContain("(local-a).additionalData.finalityReason: required with finalizationBlocks");
+  const { nonEvmConfigs, nonEvmChains } = loadEdited(
+    (entries) => entries.splice(2, entries.length, nonEvmEntryOf("bitcoin-vm")),
+    { ...bothNodes, ...nonEvmEnv },
+  );
+  expect(nonEvmConfigs.map(({ chain }) => chain)).toEqual(nonEvmChains);
+  expect(nonEvmConfigs).toMatchObject([
+    {
+      chain: { name: "bitcoin", vmType: "bvm" },
+      attestation: { name: "bitcoin", bitcoin: { network: "mainnet", esploraUrl: "https://node.test" } },
+    },
+  ]);
+  expect(nonEvmConfigs[0]?.attestation).not.toHaveProperty("profile");
+});
+
+test("an invalid entry of a family that only oracles know does not stop the service", () => {
+  const broken = { id: "tron", vmType: "tron-vm", httpRpcUrl: "ftp://node.test", tokens: [] };
+  const { nonEvmChains } = loadEdited(
+    (entries) => entries.splice(2, entries.length, nonEvmEntryOf("solana-vm"), broken),
+    { ...bothNodes, ...nonEvmEnv },
+  );
+  expect(nonEvmChains.map(({ name }) => name)).toEqual(["solana"]);
 });

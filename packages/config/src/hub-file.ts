@@ -1,12 +1,11 @@
 import { join } from "node:path";
 import type { Address, AttestationHub } from "@causeway/domain";
 import { CLOCK_SKEW_SECONDS, parseAddress } from "@causeway/domain";
+import { finalityPolicy } from "@causeway/families";
 import { hubEntry } from "./attestation-schema.ts";
-import type { ConfigLocation } from "./chain-file.ts";
-import { pathOf, readJsonFile } from "./chain-file.ts";
 import { ConfigError } from "./config-error.ts";
 import type { Env } from "./env.ts";
-import { finalityOf } from "./finality.ts";
+import { pathOf, readJsonFile, type ConfigLocation } from "./json-file.ts";
 import { resolvePlaceholders, variableAt } from "./placeholder.ts";
 
 /**
@@ -83,7 +82,7 @@ export function loadHub(source: ConfigLocation & { readonly env: Env }): LoadedH
     problems.push(
       `${fileName}: fillLeadSeconds above ${CLOCK_SKEW_SECONDS} requires settlementKey "payment"; otherwise one fill could settle two deposits`,
     );
-  const finality = finalityOf(entry, fileName, problems);
+  const finality = finalityPolicy(entry, fileName, problems);
   if (problems.length > 0) throw new ConfigError(problems);
   return {
     warnings,

@@ -1,4 +1,4 @@
-import { hasWrongChecksum } from "@causeway/domain";
+import { hasWrongChecksum, WRONG_CHECKSUM } from "@causeway/domain";
 import type { Parsed, Setting } from "./env.ts";
 import { Secret } from "./secret.ts";
 
@@ -68,10 +68,6 @@ export const matching = kindWith<string, Pattern>(({ form, pattern }) => ({
   form,
   parse: (raw) => (pattern.test(raw) ? valid(raw) : invalid(`must be ${form}`)),
 }));
-
-/** It does not suggest the right checksum: that would confirm a mistyped address. */
-export const WRONG_CHECKSUM =
-  "has an invalid EIP-55 checksum; compare it with its source for a mistyped digit or case";
 
 /** EVM addresses in text that a pattern allows. Those in mixed case must have a valid EIP-55 checksum. */
 export const evmAddresses = kindWith<string, Pattern>(({ form, pattern }) => ({

@@ -1,18 +1,21 @@
-import type { FamilyId, VmType } from "@causeway/domain";
 import {
-  encodeAddress,
+  API_FAMILIES,
   familyIdOf,
-  FAMILY_VM_TYPES,
   hasWrongChecksum,
-  nativeCurrency,
   NON_EVM_FAMILIES,
   VM_TYPES,
+  WRONG_CHECKSUM,
+  type FamilyId,
+  type VmType,
 } from "@causeway/domain";
+import {
+  DEFAULT_CONFIRMATIONS,
+  encodeAddress,
+  families,
+  nativeCurrency,
+  type FamilyEntry,
+} from "@causeway/families";
 import { z } from "zod";
-import { DEFAULT_CONFIRMATIONS } from "./families/bitcoin.ts";
-import { families } from "./families.ts";
-import type { FamilyEntry } from "./family-entry.ts";
-import { WRONG_CHECKSUM } from "./kinds.ts";
 import { placeholderName } from "./placeholder.ts";
 import { currencyFields, feeFields, httpUrl, profileFields } from "./profile-fields.ts";
 
@@ -21,7 +24,7 @@ export const paidFamilies = Object.values(NON_EVM_FAMILIES);
 
 /** Families that only oracles know: the API passes their entries over. */
 export const attestedOnlyFamilies: readonly string[] = VM_TYPES.filter(
-  (vm) => vm !== FAMILY_VM_TYPES.evm && !(paidFamilies as readonly VmType[]).includes(vm),
+  (vm) => !(Object.values(API_FAMILIES) as readonly VmType[]).includes(vm),
 );
 
 /** In the format of the family, which `vmType` names. */
@@ -112,6 +115,6 @@ function isAccount(vm: VmType, text: string): boolean {
 
 const withExchange = VM_TYPES.filter((vm) => paidRules(vm)?.hasExchange);
 
-function paidRules(vm: VmType): FamilyEntry<FamilyId>["paid"] {
+function paidRules(vm: VmType): FamilyEntry<FamilyId, unknown>["paid"] {
   return families[familyIdOf(vm)].paid;
 }

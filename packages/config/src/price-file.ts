@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { ConfigError } from "./config-error.ts";
-import type { ConfigLocation } from "./chain-file.ts";
-import { readJsonFile } from "./chain-file.ts";
+import { readJsonFile, type ConfigLocation } from "./json-file.ts";
 import { parseExactDecimal } from "./exact-decimal.ts";
 
 /**

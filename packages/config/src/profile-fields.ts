@@ -1,7 +1,7 @@
-import { hasWrongChecksum, NATIVE_CURRENCY, parseAddress } from "@causeway/domain";
+import { hasWrongChecksum, NATIVE_CURRENCY, parseAddress, WRONG_CHECKSUM } from "@causeway/domain";
 import { z } from "zod";
 import { parseExactDecimal } from "./exact-decimal.ts";
-import { isUrlOf, WRONG_CHECKSUM } from "./kinds.ts";
+import { isUrlOf } from "./kinds.ts";
 import { placeholderName } from "./placeholder.ts";
 
 // The common fields of all families. The same schema validates the file, in which a `$PLACEHOLDER` may

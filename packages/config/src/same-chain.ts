@@ -1,6 +1,5 @@
-import { factsOf, familyIdOf, type AttestationChain, type FamilyId } from "@causeway/domain";
-import { families } from "./families.ts";
-import type { FamilyEntry } from "./family-entry.ts";
+import { familyIdOf, type FamilyId } from "@causeway/domain";
+import { factsOf, families, type ConfiguredChain, type FactsOf, type FamilyEntry } from "@causeway/families";
 
 /** Finds chains that are configured twice: each of their deposits would count as two. */
 
@@ -11,7 +10,7 @@ interface Identity {
 }
 
 /** One sentence for each entry that configures the same chain as an earlier entry. */
-export function sameChainProblems(chains: readonly AttestationChain[]): readonly string[] {
+export function sameChainProblems(chains: readonly ConfiguredChain[]): readonly string[] {
   const first = new Map<string, string>();
   return chains.flatMap((chain) => {
     const problems: string[] = [];
@@ -25,7 +24,7 @@ export function sameChainProblems(chains: readonly AttestationChain[]): readonly
   });
 }
 
-function identitiesOf(chain: AttestationChain, all: readonly AttestationChain[]): readonly Identity[] {
+function identitiesOf(chain: ConfiguredChain, all: readonly ConfiguredChain[]): readonly Identity[] {
   const { network, isIdentifiedByDepository } = identification(familyIdOf(chain.vmType), chain, all);
   const networks = network === undefined ? [] : [identity(...network)];
   if (!isIdentifiedByDepository) return networks;
@@ -37,10 +36,13 @@ function identitiesOf(chain: AttestationChain, all: readonly AttestationChain[])
 
 function identification<F extends FamilyId>(
   id: F,
-  chain: AttestationChain,
-  all: readonly AttestationChain[],
-): Readonly<{ network: ReturnType<FamilyEntry<F>["network"]>; isIdentifiedByDepository: boolean }> {
-  const family: FamilyEntry<F> = families[id];
+  chain: ConfiguredChain,
+  all: readonly ConfiguredChain[],
+): Readonly<{
+  network: ReturnType<FamilyEntry<F, FactsOf<F>>["network"]>;
+  isIdentifiedByDepository: boolean;
+}> {
+  const family: FamilyEntry<F, FactsOf<F>> = families[id];
   const facts = factsOf(chain, id);
   return {
     network: facts === undefined ? undefined : family.network(facts),

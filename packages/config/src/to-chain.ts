@@ -1,6 +1,6 @@
 import type { Address, Chain, ChainLiquidity, Currency } from "@causeway/domain";
 import { NATIVE_CURRENCY, parseAddress } from "@causeway/domain";
-import type { ChainEntry } from "./chain-schema.ts";
+import type { ChainEntry } from "./evm-schema.ts";
 import { endpointUrls, usualQuorum } from "./endpoint-quorum.ts";
 import { parseExactDecimal } from "./exact-decimal.ts";
 

@@ -1,5 +1,12 @@
-import type { Currency, Hex, NonEvmChain, NonEvmVmType } from "@causeway/domain";
-import { encodeAddress, MAINNET_USDC_TOKEN_ID, nativeCurrency, NON_EVM_FAMILIES } from "@causeway/domain";
+import {
+  MAINNET_USDC_TOKEN_ID,
+  NON_EVM_FAMILIES,
+  type Currency,
+  type Hex,
+  type NonEvmChain,
+  type NonEvmVmType,
+} from "@causeway/domain";
+import { encodeAddress, nativeCurrency } from "@causeway/families";
 import { parseExactDecimal } from "./exact-decimal.ts";
 import type { NonEvmEntry } from "./non-evm-schema.ts";
 

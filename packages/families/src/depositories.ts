@@ -1,10 +1,13 @@
-import type { AttestationChain } from "@causeway/domain";
+/** Where a chain's deposits are made, in the family's format (lower case on EVM chains). */
+export interface Depositories {
+  /** Undefined: deposits and withdrawals cannot be attested. */
+  readonly depository: string | undefined;
+  /** Former ones, whose deposits still count. */
+  readonly additionalDepositories: readonly string[];
+}
 
 /** All depositories of a chain, the current one first. */
-export function depositoriesOf({
-  depository,
-  additionalDepositories,
-}: Pick<AttestationChain, "depository" | "additionalDepositories">): readonly string[] {
+export function depositoriesOf({ depository, additionalDepositories }: Depositories): readonly string[] {
   return depository === undefined ? additionalDepositories : [depository, ...additionalDepositories];
 }
 

@@ -1,29 +1,4 @@
-import type { Address, AttestationChain, Hex, Hex32 } from "@causeway/domain";
-
-/**
- * An oracle's questions to a chain, independent of its protocol. Every answer is based on blocks of one fork
- * that are final by the chain's policy. Missing or unsettled facts are values. Exceptions are RpcFaults: the
- * node's fault, retryable, and never a reason to sign anything. Equal facts give equal answers on every
- * honest oracle, independent of our clock and of the order in which a node lists things.
- */
-export interface EvidenceSource {
-  readonly chain: AttestationChain;
-  /** Deposits of one transaction, in chain order; may be empty. */
-  deposits(transactionId: string): Promise<Evidence<TransactionDeposits>>;
-  /** Payments and calls of a solver's transaction. */
-  payments(transactionId: string, question: PaymentQuestion): Promise<Evidence<PaymentAnswer>>;
-  /**
-   * Whether an encoded withdrawal payload was executed, or can never be. `transactionId` is a hint for
-   * families that cannot look it up.
-   */
-  withdrawal(payload: Hex, transactionId: string | undefined): Promise<Evidence<WithdrawalAnswer>>;
-  /**
-   * The newest final block. Absent for families that only answer questions about transactions (Hyperliquid,
-   * Lighter).
-   */
-  readonly newestFinal?: (() => Promise<FinalHead | undefined>) | undefined;
-  close(): Promise<void>;
-}
+import type { Address, Hex, Hex32 } from "@causeway/domain";
 
 /** The newest final block of a chain. */
 export interface FinalHead {

@@ -1,12 +1,23 @@
-import type { FamilyId } from "@causeway/domain";
-import type { AnyFamily } from "./family.ts";
+import { familyIdOf, type FamilyId, type VmType } from "@causeway/domain";
+import type { FamilyEntry } from "./chain-entry.ts";
+import * as list from "./list.ts";
 
-/** Loads each family on demand: its libraries are imported only if one of its chains is configured. */
-export const families = {
-  evm: async () => (await import("./evm/family.ts")).evm,
-  solana: async () => (await import("./solana/family.ts")).solana,
-  bitcoin: async () => (await import("./bitcoin/family.ts")).bitcoin,
-  hyperliquid: async () => (await import("./hyperliquid/family.ts")).hyperliquid,
-  lighter: async () => (await import("./lighter/family.ts")).lighter,
-  tron: async () => (await import("./tron/family.ts")).tron,
-} satisfies { readonly [F in FamilyId]: () => Promise<AnyFamily<F>> };
+/** What only chains of one family have in their configuration. */
+export type FamilyFacts = { readonly [F in FamilyId]: ReturnType<(typeof list)[F]["facts"]> };
+
+export type FactsOf<F extends FamilyId> = FamilyFacts[F];
+
+/** Every family by its name. Their libraries are loaded when a chain is configured, and not before. */
+export const families: { readonly [F in FamilyId]: FamilyEntry<F, FactsOf<F>> } = list;
+
+/** The family with this name on the wire. */
+export function familyOfVm(vm: VmType): FamilyEntry<FamilyId, unknown> {
+  return families[familyIdOf(vm)];
+}
+
+/**
+ * Seconds by which a chain's block timestamps may be off beyond CLOCK_SKEW_SECONDS.
+ */
+export function headerSkewSeconds(vm: VmType): number {
+  return familyOfVm(vm).headerSkewSeconds ?? 0;
+}

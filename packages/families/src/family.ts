@@ -1,4 +1,5 @@
-import type { AttestationChain, FactsOf, FamilyId } from "@causeway/domain";
+import type { FamilyId } from "@causeway/domain";
+import type { Depositories } from "./depositories.ts";
 import type { Evidence, PaymentAnswer, PaymentQuestion, TransactionDeposits } from "./evidence.ts";
 
 /** A chain family's decisions about final transactions, without I/O; `packages/chains` reads the facts. */
@@ -6,12 +7,12 @@ import type { Evidence, PaymentAnswer, PaymentQuestion, TransactionDeposits } fr
 /** Solana derives addresses with asynchronous hashes. */
 type MaybePromise<T> = T | Promise<T>;
 
-export interface Family<F extends FamilyId, Rules, Transaction> {
+export interface Family<F extends FamilyId, Facts, Rules, Transaction> {
   readonly id: F;
   /** When to retry while endpoints lag behind each other. */
-  readonly retryAfterSeconds: (facts: FactsOf<F>) => number;
+  readonly retryAfterSeconds: (facts: Facts) => number;
   /** The part of a chain's configuration that decisions depend on. */
-  readonly rules: (chain: AttestationChain, facts: FactsOf<F>) => MaybePromise<Rules>;
+  readonly rules: (depositories: Depositories, facts: Facts) => MaybePromise<Rules>;
   /** The deposits of a final, successful transaction. The chain must have a depository. */
   readonly deposits: (rules: Rules, transaction: Transaction) => MaybePromise<Evidence<TransactionDeposits>>;
   /** The payments of such a transaction. */
@@ -21,8 +22,3 @@ export interface Family<F extends FamilyId, Rules, Transaction> {
     question: PaymentQuestion,
   ) => MaybePromise<Evidence<PaymentAnswer>>;
 }
-
-/** A family, whatever the type of its transactions. */
-export type AnyFamily<F extends FamilyId> = Pick<Family<F, unknown, unknown>, "id" | "retryAfterSeconds"> & {
-  readonly [part in "rules" | "deposits" | "payments"]: (...args: never) => unknown;
-};

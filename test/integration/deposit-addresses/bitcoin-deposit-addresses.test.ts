@@ -1,5 +1,5 @@
-import { formatAddress } from "@causeway/domain";
 import type { Hex, RequestId } from "@causeway/domain";
+import { formatAddress } from "@causeway/families";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { lookUpAddress } from "../../../apps/api/src/deposits/addresses/look-up-address.ts";
 import { trackNonEvm } from "../../../apps/api/src/payments/non-evm/track-payments.ts";

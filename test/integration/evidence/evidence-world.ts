@@ -3,12 +3,12 @@ import {
   encodeEvmCallRequest,
   encodeFillContract,
   type Address,
-  type AttestationChain,
+  type EvmCall,
   type EvmCallRequest,
   type EvmFinality,
-  type EvmCall,
   type Hex,
 } from "@causeway/domain";
+import type { ConfiguredChain } from "@causeway/families";
 import { encodeFunctionData, erc20Abi } from "viem";
 import { solver, startEvmWorld, user, type EvmWorld } from "../../../packages/chains/test/chain.ts";
 
@@ -27,9 +27,9 @@ export interface EvidenceWorld extends EvmWorld {
   /** The chain for an oracle that uses these endpoints; default: the node itself. */
   chainAt(
     urls?: readonly string[],
-    fields?: Partial<AttestationChain>,
+    fields?: Partial<ConfiguredChain>,
     finality?: EvmFinality,
-  ): AttestationChain;
+  ): ConfiguredChain;
   mine(blocks: bigint): Promise<void>;
   /** Replaces the newest blocks by empty ones, and adds one. */
   reorg(depth: number): Promise<void>;

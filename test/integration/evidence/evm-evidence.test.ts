@@ -7,13 +7,8 @@ import {
   type EvidenceSource,
 } from "@causeway/chains";
 import { depositoryAbi, returnsFalseAbi, returnsFalseBytecode } from "@causeway/contracts";
-import {
-  encodeOrderCall,
-  NATIVE_CURRENCY,
-  type Address,
-  type AttestationChain,
-  type Hex,
-} from "@causeway/domain";
+import { encodeOrderCall, NATIVE_CURRENCY, type Address, type Hex } from "@causeway/domain";
+import type { ConfiguredChain } from "@causeway/families";
 import { encodeFunctionData, erc20Abi } from "viem";
 import {
   DEPTH,
@@ -36,7 +31,7 @@ let world: EvidenceWorld;
 let source: EvidenceSource;
 const opened: EvidenceSource[] = [];
 
-function open(chain: AttestationChain): EvidenceSource {
+function open(chain: ConfiguredChain): EvidenceSource {
   const one = evmEvidence(chain, { finalBlockReuseMs: 0, rpc: { deadlineMs: 5_000 } });
   opened.push(one);
   return one;

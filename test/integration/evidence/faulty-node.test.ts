@@ -1,5 +1,6 @@
 import { evmEvidence, RpcFault, type Evidence, type EvidenceSource } from "@causeway/chains";
-import { NATIVE_CURRENCY, type Address, type AttestationChain, type Hex } from "@causeway/domain";
+import { NATIVE_CURRENCY, type Address, type Hex } from "@causeway/domain";
+import type { ConfiguredChain } from "@causeway/families";
 import { startAnvil, type RunningAnvil } from "@causeway/testkit";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
@@ -43,7 +44,7 @@ async function onBranch(method: string, params: readonly unknown[]): Promise<unk
   return result;
 }
 
-function open(chain: AttestationChain, trouble?: RpcTrouble): EvidenceSource {
+function open(chain: ConfiguredChain, trouble?: RpcTrouble): EvidenceSource {
   // A deadline longer than a busy machine needs, except for the trouble that must exceed it.
   const deadlineMs = trouble === "late" ? 60 : 2_000;
   return evmEvidence(chain, { finalBlockReuseMs: 20, rpc: { deadlineMs, maxAnswerBytes: 64 * 1024 } });

@@ -1,6 +1,7 @@
 import { sha256 } from "viem";
 import type { Transaction } from "@scure/btc-signer";
-import { type AttestationChain, type Hex, type Hex32, nativeCurrency } from "@causeway/domain";
+import type { Hex, Hex32 } from "@causeway/domain";
+import { nativeCurrency, type ConfiguredChain } from "@causeway/families";
 import { startBitcoin } from "@causeway/simulators/bitcoin";
 import {
   anAttestationChain,
@@ -326,7 +327,7 @@ function chainAt(
   honest: string,
   depository: Owner,
   former: Owner,
-): AttestationChain {
+): ConfiguredChain {
   const [url, { username, password }] = [new URL(rpc), new URL(honest)];
   Object.assign(url, { username, password });
   return anAttestationChain({ rpcUrls: [url.href], esploraUrl }, depository, {

@@ -1,5 +1,6 @@
 import { connectBitcoin } from "@causeway/chains/bitcoin";
-import { encodeAddress, nativeCurrency, type Hex } from "@causeway/domain";
+import type { Hex } from "@causeway/domain";
+import { encodeAddress, nativeCurrency } from "@causeway/families";
 import { startBitcoin } from "@causeway/simulators/bitcoin";
 import { nonEvmConnectionContract } from "../../contracts/non-evm-connection.ts";
 import {

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { bitcoinEvidence } from "@causeway/chains/bitcoin";
-import { nativeCurrency, type Hex, type Hex32 } from "@causeway/domain";
+import type { Hex, Hex32 } from "@causeway/domain";
+import { nativeCurrency } from "@causeway/families";
 import { bitcoinControls, type BitcoinControls } from "@causeway/simulators/bitcoin";
 import { beforeAll, describe, expect, test } from "vitest";
 import { anAttestationChain, anOwner, CONFIRMATIONS, utxoOf, spend } from "../../support/bitcoin-world.ts";

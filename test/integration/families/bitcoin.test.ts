@@ -1,14 +1,8 @@
 import { Transaction } from "@scure/btc-signer";
 import { bitcoinEvidence, connectBitcoin, connectBitcoinUsers } from "@causeway/chains/bitcoin";
 import type { PayingConnection, EvidenceSource, NonEvmAttempt, NonEvmPayment } from "@causeway/chains";
-import {
-  bitcoinPsbtId,
-  nativeCurrency,
-  encodeAddress,
-  type Hex,
-  type OrderId,
-  type TxHash,
-} from "@causeway/domain";
+import { bitcoinPsbtId, type Hex, type OrderId, type TxHash } from "@causeway/domain";
+import { encodeAddress, nativeCurrency } from "@causeway/families";
 import { BitcoinRefusal, startBitcoin, type RunningBitcoin } from "@causeway/simulators/bitcoin";
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";

@@ -9,12 +9,12 @@ import {
   parseHex32,
   PERPS_CURRENCY,
   type Address,
-  type AttestationChain,
   type ExchangeAction,
   type ExchangeSigningProfile,
   type Hex,
   type Hex32,
 } from "@causeway/domain";
+import type { ConfiguredChain } from "@causeway/families";
 import { startExchange, type ExchangeControl, type RunningExchange } from "@causeway/simulators/hyperliquid";
 import { hashStruct, parseSignature } from "viem";
 import { privateKeyToAccount, type PrivateKeyAccount } from "viem/accounts";
@@ -381,7 +381,7 @@ function ownCasesOf(tools: Tools): Readonly<Record<string, (own: OwnTools) => Pr
   };
 }
 
-function chainAt(urls: readonly string[]): AttestationChain {
+function chainAt(urls: readonly string[]): ConfiguredChain {
   return {
     name: NAME,
     vmType: "hyperliquid-vm",

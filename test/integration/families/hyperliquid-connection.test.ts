@@ -13,12 +13,12 @@ import {
   PERPS_CURRENCY,
   sendAssetAction,
   type Address,
-  type AttestationChain,
   type ExchangePlace,
   type Hex,
   type Hex32,
   type NonEvmChain,
 } from "@causeway/domain";
+import type { ConfiguredChain } from "@causeway/families";
 import { startExchange, type RunningExchange } from "@causeway/simulators/hyperliquid";
 import { randomBytes } from "node:crypto";
 import { privateKeyToAddress } from "viem/accounts";
@@ -45,7 +45,7 @@ async function openConnection(exchange: RunningExchange): Promise<PayingConnecti
     exchange.control.fund(one, "1000", "USDC", "spot");
     exchange.control.fund(one, "1000", "HYPE", "spot");
   }
-  const attestation: AttestationChain = {
+  const attestation: ConfiguredChain = {
     name: "hyperliquid",
     vmType: "hyperliquid-vm",
     rpcUrls: [exchange.url],

@@ -2,11 +2,11 @@ import { startLighter, STATUS, type LighterWallet, type RunningLighter } from "@
 import {
   encodeLighterTransfer,
   lighterTransferText,
-  type AttestationChain,
   type Hex,
   type Hex32,
   type LighterTransfer,
 } from "@causeway/domain";
+import type { ConfiguredChain } from "@causeway/families";
 import { keccak256, stringToBytes } from "viem";
 import type {
   FamilyWorld,
@@ -222,7 +222,7 @@ export async function startLighterFamily(): Promise<FamilyWorld> {
   };
 }
 
-function chainAt(lighter: RunningLighter, urls: readonly string[]): AttestationChain {
+function chainAt(lighter: RunningLighter, urls: readonly string[]): ConfiguredChain {
   const [url = "", explorerApiUrl] = urls;
   return {
     name: "lighter",

@@ -1,11 +1,7 @@
 import { lighterEvidence } from "@causeway/chains/lighter";
 import type { EvidenceSource, PaymentQuestion } from "@causeway/chains";
-import {
-  encodeLighterTransfer,
-  type AttestationChain,
-  type Hex32,
-  type LighterTransfer,
-} from "@causeway/domain";
+import { encodeLighterTransfer, type Hex32, type LighterTransfer } from "@causeway/domain";
+import type { ConfiguredChain } from "@causeway/families";
 import { startLighter, STATUS, type LighterWallet, type RunningLighter } from "@causeway/simulators/lighter";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
 
@@ -42,7 +38,7 @@ afterEach(async () => {
   for (const source of sources.splice(0)) await source.close();
 });
 
-const aChain = (changes: Partial<AttestationChain> = {}): AttestationChain => ({
+const aChain = (changes: Partial<ConfiguredChain> = {}): ConfiguredChain => ({
   name: "lighter",
   vmType: "lighter-vm",
   rpcUrls: [lighter.url],
@@ -55,7 +51,7 @@ const aChain = (changes: Partial<AttestationChain> = {}): AttestationChain => ({
   ...changes,
 });
 function sourceOf(
-  changes: Partial<AttestationChain> = {},
+  changes: Partial<ConfiguredChain> = {},
   options: Parameters<typeof lighterEvidence>[1] = {},
 ): EvidenceSource {
   const source = lighterEvidence(aChain(changes), options);

@@ -6,13 +6,13 @@ import {
   encodeOrderCall,
   NATIVE_CURRENCY,
   type Address,
-  type AttestationChain,
   type EvmCall,
   type EvmCallRequest,
   type Hex,
   type Hex32,
   type OrderId,
 } from "@causeway/domain";
+import type { ConfiguredChain } from "@causeway/families";
 import { encodeFunctionData, erc20Abi, hashStruct, keccak256, toHex } from "viem";
 import type {
   FamilyWorld,
@@ -494,7 +494,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
 }
 
 /** Makes a node that remembers see the request once. */
-async function askedOnce(chain: AttestationChain, transactionId: string): Promise<void> {
+async function askedOnce(chain: ConfiguredChain, transactionId: string): Promise<void> {
   const source = (await evidenceSources([chain])).get(chain.name);
   await source?.deposits(transactionId);
   await source?.close();

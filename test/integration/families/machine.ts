@@ -11,7 +11,8 @@ import {
   testTokenAbi,
   testTokenBytecode,
 } from "@causeway/contracts";
-import type { Address, AttestationChain, EvmCallRequest, Hex, VmType } from "@causeway/domain";
+import type { Address, EvmCallRequest, Hex, VmType } from "@causeway/domain";
+import type { ConfiguredChain } from "@causeway/families";
 import { encodeDeployData, encodeFunctionData, erc20Abi } from "viem";
 import { mnemonicToAccount } from "viem/accounts";
 
@@ -59,7 +60,7 @@ export interface MachineBase {
   chainAt(
     urls: readonly string[],
     contracts: Pick<MachineContracts, "depository" | "router">,
-  ): AttestationChain;
+  ): ConfiguredChain;
   otherFormats(id: string): readonly string[];
   close(): Promise<void>;
 }

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { associatedTokenAddress, depositoryAccounts } from "@causeway/chains/solana";
-import { bytesOf, toHex, type Hex, type Hex32, type SolanaTransferRequest } from "@causeway/domain";
+import { bytesOf, toHex, type Hex, type Hex32 } from "@causeway/domain";
+import type { SolanaTransferRequest } from "@causeway/families/solana";
 import {
   askNode,
   createDepository,

@@ -8,16 +8,8 @@ import {
 } from "@causeway/chains";
 import { associatedTokenAddress } from "@causeway/chains/solana";
 import { solanaEvidence } from "../../../packages/chains/src/solana/evidence.ts";
-import {
-  decodeAddress,
-  encodeAddress,
-  transactionIdBytes,
-  type Hex,
-  type Hex32,
-  type OrderId,
-  type NonEvmChain,
-  type TxHash,
-} from "@causeway/domain";
+import type { Hex, Hex32, NonEvmChain, OrderId, TxHash } from "@causeway/domain";
+import { decodeAddress, encodeAddress, transactionIdBytes } from "@causeway/families";
 import { askNode, createMint, mintTo, solanaKey, type RpcTrouble } from "@causeway/simulators/solana";
 import { addressBytes } from "../../support/solana-lookup-table.ts";
 import { payingConnection } from "../../support/paying-connection.ts";

@@ -1,4 +1,5 @@
-import { encodeAddress, transactionIdBytes, type Hex, type Hex32, type NonEvmChain } from "@causeway/domain";
+import type { Hex, Hex32, NonEvmChain } from "@causeway/domain";
+import { encodeAddress, transactionIdBytes } from "@causeway/families";
 import { solanaKey } from "@causeway/simulators/solana";
 import { randomBytes } from "node:crypto";
 import { nonEvmConnectionContract } from "../../contracts/non-evm-connection.ts";

@@ -3,12 +3,12 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { depositNativeInstruction, depositTokenInstruction } from "@causeway/chains/solana";
+import type { Hex32 } from "@causeway/domain";
 import {
   encodeSolanaTransferRequest,
   solanaTransferRequestId,
-  type Hex32,
   type SolanaTransferRequest,
-} from "@causeway/domain";
+} from "@causeway/families/solana";
 import { repositoryRoot } from "@causeway/testkit";
 import {
   askNode,

@@ -11,13 +11,12 @@ import {
   depositoryAccounts,
   depositTokenInstruction,
 } from "@causeway/chains/solana";
+import { toHex, type Hex32 } from "@causeway/domain";
 import {
   encodeSolanaTransferRequest,
   solanaTransferRequestId,
-  toHex,
-  type Hex32,
   type SolanaTransferRequest,
-} from "@causeway/domain";
+} from "@causeway/families/solana";
 import { repositoryRoot } from "@causeway/testkit";
 import {
   askNode,

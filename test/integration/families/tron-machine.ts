@@ -1,4 +1,5 @@
-import { decodeAddress, type Address, type Hex } from "@causeway/domain";
+import type { Address, Hex } from "@causeway/domain";
+import { decodeAddress } from "@causeway/families";
 import { createTronWallet, startTronNode, type RunningTron } from "@causeway/simulators/tron";
 import { rpcAt, withContracts, type Machine, type MachineBase } from "./machine.ts";
 

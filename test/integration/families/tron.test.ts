@@ -6,12 +6,12 @@ import {
   encodeEvmCallRequest,
   NATIVE_CURRENCY,
   type Address,
-  type AttestationChain,
   type EvmCall,
   type EvmCallRequest,
   type Hex,
   type Hex32,
 } from "@causeway/domain";
+import type { ConfiguredChain } from "@causeway/families";
 import { createTronWallet, RawAnswer, type TronLie } from "@causeway/simulators/tron";
 import fc from "fast-check";
 import { encodeDeployData, encodeFunctionData, erc20Abi } from "viem";
@@ -31,7 +31,7 @@ let machine: TronMachine;
 const opened: EvidenceSource[] = [];
 const lies: (() => void)[] = [];
 
-const chainAt = (urls: readonly string[] = machine.urls, fields: Partial<AttestationChain> = {}) => ({
+const chainAt = (urls: readonly string[] = machine.urls, fields: Partial<ConfiguredChain> = {}) => ({
   ...machine.chainAt(urls, machine),
   ...fields,
 });

@@ -1,5 +1,5 @@
-import { NATIVE_CURRENCY, nativeCurrency, parseAccount } from "@causeway/domain";
-import type { Hex } from "@causeway/domain";
+import { NATIVE_CURRENCY, type Hex } from "@causeway/domain";
+import { nativeCurrency, parseAccount } from "@causeway/families";
 import { encodeFunctionData, erc20Abi } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Agreed, Ask } from "../../support/engine-world.ts";

@@ -2,17 +2,24 @@ import { Transaction } from "@scure/btc-signer";
 import type { NonEvmConnection } from "@causeway/chains";
 import { connectNonEvmUsers, connectNonEvm } from "@causeway/chains";
 import {
+  exchangeSigningProfiles,
+  MAINNET_USDC_TOKEN_ID,
+  orderIdOf,
+  type Hex,
+  type Hex32,
+  type NonEvmChain,
+  type OrderJson,
+  type VmType,
+} from "@causeway/domain";
+import {
   encodeAddress,
   encodeOrder,
-  exchangeSigningProfiles,
   familyOf,
-  MAINNET_USDC_TOKEN_ID,
-  nativeCurrency,
-  orderIdOf,
-  parseTransaction,
   formatAddress,
-} from "@causeway/domain";
-import type { AttestationChain, Hex, Hex32, OrderJson, NonEvmChain, VmType } from "@causeway/domain";
+  nativeCurrency,
+  parseTransaction,
+  type ConfiguredChain,
+} from "@causeway/families";
 import { startBitcoin, type RunningBitcoin } from "@causeway/simulators/bitcoin";
 import { startExchange, type RunningExchange } from "@causeway/simulators/hyperliquid";
 import type { QuoteAnswer, QuoteInput } from "@causeway/wire";
@@ -134,7 +141,7 @@ afterAll(async () => {
   await dropDatabase();
 });
 
-async function connect(chain: NonEvmChain, attestation: AttestationChain): Promise<void> {
+async function connect(chain: NonEvmChain, attestation: ConfiguredChain): Promise<void> {
   const options = {
     chain,
     attestation,

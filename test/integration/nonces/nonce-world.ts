@@ -41,7 +41,11 @@ import { adjustableClock, type AdjustableClock } from "../../fakes/adjustable-cl
 import { recordedEvents, type RecordedEvents } from "../../fakes/recorded-events.ts";
 import { createTestDatabase } from "../../support/database.ts";
 import { someHash, someTerms } from "../../support/terms.ts";
-import { aChain, startWorld as startOracle, type World as OracleWorld } from "../../support/oracle-world.ts";
+import {
+  anExchange,
+  startWorld as startOracle,
+  type World as OracleWorld,
+} from "../../support/oracle-world.ts";
 import { settlementPolicy } from "../settlement/settlement-world.ts";
 
 export const EXCHANGE_ID = 1337;
@@ -121,7 +125,7 @@ export async function startNonceWorld(): Promise<NonceWorld> {
     fillLeadSeconds: 60,
     finality: { kind: "depth", blocks: 2n, seconds: 0n },
   };
-  const otherChains = [{ ...aChain(NAME, EXCHANGE_ID), vmType: "hyperliquid-vm" as const, evm: undefined }];
+  const otherChains = [anExchange(NAME, EXCHANGE_ID)];
   const listed = { signers: new Set(signers.map(({ address }) => address)), threshold: 2, hub, otherChains };
   const started: OracleWorld[] = [];
   for (const signer of signers)

@@ -1,21 +1,17 @@
 import { nonceMappingEntry } from "@causeway/attest";
 import { genericMappingDomain, setEntryTypes } from "@causeway/contracts";
-import type { AttestationChain, Hex } from "@causeway/domain";
+import type { Hex } from "@causeway/domain";
 import { recoverTypedDataAddress } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterEach, expect, test } from "vitest";
 import { privateKey } from "../../support/oracle-keys.ts";
-import { account, aChain, aHub, oracleSigner, startWorld, word } from "../../support/oracle-world.ts";
+import { account, aHub, anExchange, oracleSigner, startWorld, word } from "../../support/oracle-world.ts";
 import type { Answer, World, WorldOptions } from "../../support/oracle-world.ts";
 
 // Signatures by oracles over a wallet's nonce mapping, for the hub.
 
 const MAPPING = account("e5");
-const exchange: AttestationChain = {
-  ...aChain("hyper", 1337),
-  vmType: "hyperliquid-vm",
-  evm: undefined,
-};
+const exchange = anExchange("hyper", 1337);
 const wallet = privateKeyToAccount(privateKey(500));
 const stranger = privateKeyToAccount(privateKey(501));
 const order = word("0d");

@@ -15,8 +15,16 @@ import {
   solverRefundId,
   type Signer,
 } from "@causeway/attest";
-import type { AttestationHub, Hex, Hex32, OrderJson, TxHash, VmType } from "@causeway/domain";
-import { encodeOrder, orderIdOf } from "@causeway/domain";
+import {
+  orderIdOf,
+  type AttestationHub,
+  type Hex,
+  type Hex32,
+  type OrderJson,
+  type TxHash,
+  type VmType,
+} from "@causeway/domain";
+import { encodeOrder } from "@causeway/families";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { TestChain } from "../../support/test-chain.ts";

@@ -1,6 +1,6 @@
 import { hubAlias, hubTokenId, rawKeySigner } from "@causeway/attest";
 import type { AttestationHub, Chain, Hex, RequestId } from "@causeway/domain";
-import { decodeAddress, parseTransaction, formatTransactionId } from "@causeway/domain";
+import { decodeAddress, formatTransactionId, parseTransaction } from "@causeway/families";
 import { createLocalClient, startAnvil } from "@causeway/testkit";
 import { deployHub, localHub } from "@causeway/localnet";
 import { afterAll, beforeAll, expect, test } from "vitest";

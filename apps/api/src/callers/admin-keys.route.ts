@@ -14,8 +14,8 @@ import {
 import type { Secret } from "@causeway/config";
 import type { KeyAdmin } from "./key-admin.port.ts";
 import { apiKeyJson, keyChanges, newKeySettings } from "./api-key-json.ts";
-import { onlyOperator } from "../http/operator-token.route.ts";
-import { errors, type TypedServer } from "../http/typed.route.ts";
+import { adminErrors, adminListErrors, adminRoute } from "../http/operator-token.route.ts";
+import type { TypedServer } from "../http/typed.route.ts";
 
 interface AdminKeysRouteNeeds {
   readonly keyAdmin: KeyAdmin;
@@ -26,26 +26,16 @@ interface AdminKeysRouteNeeds {
 /** `/admin/keys`: manages API keys. The routes exist only if an operator token is configured. */
 export function adminKeysRoutes(app: TypedServer, { keyAdmin, operatorToken }: AdminKeysRouteNeeds): void {
   if (operatorToken === undefined) return;
-  const preParsing = onlyOperator(operatorToken.reveal());
-  const config = { access: { kind: "unkeyed" } } as const;
-  const tags = ["admin"];
-  const security = [{ operatorToken: [] }];
-  const failures = errors(400, 401, 404, 413, 415, 429, 500, 503);
+  const admin = adminRoute(operatorToken.reveal());
 
   app.post(
     "/admin/keys",
-    {
-      config,
-      preParsing,
-      schema: {
-        tags,
-        security,
-        operationId: "createApiKey",
-        summary: "Create an API key; its secret is shown only once",
-        body: createApiKeyRequest,
-        response: { 200: issuedApiKeyAnswer, ...failures },
-      },
-    },
+    admin({
+      operationId: "createApiKey",
+      summary: "Create an API key; its secret is shown only once",
+      body: createApiKeyRequest,
+      response: { 200: issuedApiKeyAnswer, ...adminErrors },
+    }),
     async ({ body }) => {
       const { key, record } = await keyAdmin.create(newKeySettings(body));
       return { key, apiKey: apiKeyJson(record) };
@@ -54,53 +44,35 @@ export function adminKeysRoutes(app: TypedServer, { keyAdmin, operatorToken }: A
 
   app.get(
     "/admin/keys",
-    {
-      config,
-      preParsing,
-      schema: {
-        tags,
-        security,
-        operationId: "listApiKeys",
-        summary: "List all API keys, including revoked ones",
-        response: { 200: apiKeysAnswer, ...errors(401, 429, 500, 503) },
-      },
-    },
+    admin({
+      operationId: "listApiKeys",
+      summary: "List all API keys, including revoked ones",
+      response: { 200: apiKeysAnswer, ...adminListErrors },
+    }),
     async () => ({ apiKeys: (await keyAdmin.list()).map(apiKeyJson) }),
   );
 
   app.patch(
     "/admin/keys/:id",
-    {
-      config,
-      preParsing,
-      schema: {
-        tags,
-        security,
-        operationId: "updateApiKey",
-        summary: "Change the given fields of an API key",
-        params: apiKeyParams,
-        body: changeApiKeyRequest,
-        response: { 200: apiKeyAnswer, ...failures },
-      },
-    },
+    admin({
+      operationId: "updateApiKey",
+      summary: "Change the given fields of an API key",
+      params: apiKeyParams,
+      body: changeApiKeyRequest,
+      response: { 200: apiKeyAnswer, ...adminErrors },
+    }),
     async ({ params, body }) => apiKeyJson(await keyAdmin.change(params.id, keyChanges(body))),
   );
 
   app.post(
     "/admin/keys/:id/rotate",
-    {
-      config,
-      preParsing,
-      schema: {
-        tags,
-        security,
-        operationId: "rotateApiKey",
-        summary: "Rotate an API key's secret; the old one stays valid for `graceSeconds`",
-        params: apiKeyParams,
-        body: rotateApiKeyRequest,
-        response: { 200: issuedApiKeyAnswer, ...failures },
-      },
-    },
+    admin({
+      operationId: "rotateApiKey",
+      summary: "Rotate an API key's secret; the old one stays valid for `graceSeconds`",
+      params: apiKeyParams,
+      body: rotateApiKeyRequest,
+      response: { 200: issuedApiKeyAnswer, ...adminErrors },
+    }),
     async ({ params, body }) => {
       const { key, record } = await keyAdmin.rotate(params.id, body.graceSeconds);
       return { key, apiKey: apiKeyJson(record) };
@@ -109,36 +81,24 @@ export function adminKeysRoutes(app: TypedServer, { keyAdmin, operatorToken }: A
 
   app.delete(
     "/admin/keys/:id",
-    {
-      config,
-      preParsing,
-      schema: {
-        tags,
-        security,
-        operationId: "revokeApiKey",
-        summary: "Revoke an API key permanently, effective within a second",
-        params: apiKeyParams,
-        response: { 200: apiKeyAnswer, ...failures },
-      },
-    },
+    admin({
+      operationId: "revokeApiKey",
+      summary: "Revoke an API key permanently, effective within a second",
+      params: apiKeyParams,
+      response: { 200: apiKeyAnswer, ...adminErrors },
+    }),
     async ({ params }) => apiKeyJson(await keyAdmin.revoke(params.id)),
   );
 
   app.post(
     "/admin/keys/:id/funding-address/challenge",
-    {
-      config,
-      preParsing,
-      schema: {
-        tags,
-        security,
-        operationId: "createFundingAddressChallenge",
-        summary: "Get the message that a wallet signs to let the key spend the wallet's app balance",
-        params: apiKeyParams,
-        body: fundingChallengeRequest,
-        response: { 200: fundingChallengeAnswer, ...failures },
-      },
-    },
+    admin({
+      operationId: "createFundingAddressChallenge",
+      summary: "Get the message that a wallet signs to let the key spend the wallet's app balance",
+      params: apiKeyParams,
+      body: fundingChallengeRequest,
+      response: { 200: fundingChallengeAnswer, ...adminErrors },
+    }),
     async ({ params, body }) => {
       const { message, expiresAtMs } = await keyAdmin.askFundingAddress(params.id, wallet(body.address));
       return { message, expiresAt: expiresAtMs };
@@ -147,19 +107,13 @@ export function adminKeysRoutes(app: TypedServer, { keyAdmin, operatorToken }: A
 
   app.post(
     "/admin/keys/:id/funding-address",
-    {
-      config,
-      preParsing,
-      schema: {
-        tags,
-        security,
-        operationId: "linkFundingAddress",
-        summary: "Link a funding wallet by its signature",
-        params: apiKeyParams,
-        body: linkFundingAddressRequest,
-        response: { 200: apiKeyAnswer, ...failures },
-      },
-    },
+    admin({
+      operationId: "linkFundingAddress",
+      summary: "Link a funding wallet by its signature",
+      params: apiKeyParams,
+      body: linkFundingAddressRequest,
+      response: { 200: apiKeyAnswer, ...adminErrors },
+    }),
     async ({ params, body }) =>
       apiKeyJson(
         await keyAdmin.linkFundingAddress(

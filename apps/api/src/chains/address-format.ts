@@ -1,5 +1,5 @@
 import type { TxHash } from "@causeway/domain";
-import { formatAddress, formatTransactionId } from "@causeway/domain";
+import { formatAddress, formatTransactionId } from "@causeway/families";
 import type { ChainDirectory } from "./chains.port.ts";
 import type { AddressFormat } from "./address-format.port.ts";
 

@@ -1,29 +1,7 @@
-import type { ConfigLocation, Env, ReadChains } from "@causeway/config";
-import { ConfigError, loadAttestationChains, noChainProblems } from "@causeway/config";
-import type { AttestationChain, Chain, NonEvmChain } from "@causeway/domain";
+import { noChainProblems, type ReadChains } from "@causeway/config";
+import type { Chain, NonEvmChain } from "@causeway/domain";
 import type { ProcessRole } from "./resolve-accounts.ts";
 import type { SettlementHub } from "./settlement.ts";
-
-/** A non-EVM chain, as the API and as oracles read it. */
-export interface NonEvmChainConfig {
-  readonly chain: NonEvmChain;
-  readonly attestation: AttestationChain;
-}
-
-/** @throws ConfigError for a chain without the fields that oracles read */
-export function readNonEvmChains(
-  chains: readonly NonEvmChain[],
-  source: ConfigLocation & { readonly env: Env },
-): readonly NonEvmChainConfig[] {
-  if (chains.length === 0) return [];
-  const attested = loadAttestationChains(source).chains;
-  return chains.map((chain) => {
-    const attestation = attested.find(({ name }) => name === chain.name);
-    if (attestation === undefined)
-      throw new ConfigError([`chain ${chain.name}: the chain file has no attestation entry`]);
-    return { chain, attestation };
-  });
-}
 
 /** @param fixedPrices undefined if prices come from an HTTP source, or if the price file is invalid */
 export function chainProblems(

@@ -1,4 +1,4 @@
-import type { Env } from "@causeway/config";
+import type { Env, NonEvmChainConfig } from "@causeway/config";
 import {
   deepFreeze,
   gather,
@@ -25,10 +25,8 @@ import {
   depositAddressWarnings,
   hubProblems,
   neverSettledWarnings,
-  readNonEvmChains,
   requiredChainProblems,
 } from "./chains.ts";
-import type { NonEvmChainConfig } from "./chains.ts";
 import { enginePolicy } from "./engine.ts";
 import { httpConfig } from "./http.ts";
 import type { HttpConfig } from "./http.ts";
@@ -63,7 +61,7 @@ import type { AggregatorConfig } from "./swaps.ts";
 import { tokenListConfig, tokenListProblems } from "./tokens.ts";
 import type { TokenListConfig } from "./tokens.ts";
 
-export type { NonEvmChainConfig } from "./chains.ts";
+export type { NonEvmChainConfig } from "@causeway/config";
 export type { PriceEndpointConfig } from "./prices.ts";
 export type { SettlementConfig } from "./settlement.ts";
 export type { AggregatorConfig } from "./swaps.ts";
@@ -192,7 +190,7 @@ function readConfig(
     permits: permitConfig(settings.permits),
     settlement,
     chains: loaded.chains,
-    nonEvmChains: parts.nonEvmChains,
+    nonEvmChains: loaded.nonEvmConfigs,
     offChains: loaded.off,
     warnings: [
       ...parts.warnings,
@@ -230,7 +228,6 @@ function readParts(env: Env, role: ProcessRole) {
 
   const loaded = source && read(() => readChains(source));
   problems.push(...(loaded?.problems ?? []));
-  const nonEvmChains = source && loaded && read(() => readNonEvmChains(loaded.nonEvmChains, source));
   const fixedPrices =
     source && valid.prices.priceSource === "fixed" ? read(() => loadFixedPrices(source)) : undefined;
   const prices = settings && priceConfig(settings.prices, fixedPrices);
@@ -277,7 +274,7 @@ function readParts(env: Env, role: ProcessRole) {
   const reported = problems.length > 0 ? [...new Set(problems), ...unknown.warnings] : [];
   return {
     ...requireAll(
-      { settings, loaded, nonEvmChains, prices, own, home, notices, traces, keyServices, spendingLimits },
+      { settings, loaded, prices, own, home, notices, traces, keyServices, spendingLimits },
       reported,
     ),
     signerPlace,

@@ -1,7 +1,7 @@
 import type { Secret, SettingValues } from "@causeway/config";
 import { ConfigError, gather, isLocalKey } from "@causeway/config";
-import type { Address, Hex, NonEvmChain } from "@causeway/domain";
-import { parseAccount, ServiceError, formatAddress } from "@causeway/domain";
+import { ServiceError, type Address, type Hex, type NonEvmChain } from "@causeway/domain";
+import { formatAddress, parseAccount } from "@causeway/families";
 import { resolveEvmAccount, resolveFormerSolvers, resolveSolver, type EvmAccounts } from "./evm-account.ts";
 import { readFormerKeys } from "./former-keys.ts";
 import { bitcoinAccount, solanaAccount } from "./key-accounts.ts";

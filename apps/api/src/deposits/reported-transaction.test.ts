@@ -1,5 +1,5 @@
-import { ServiceError, formatTransactionId } from "@causeway/domain";
-import type { Hex } from "@causeway/domain";
+import { ServiceError, type Hex } from "@causeway/domain";
+import { formatTransactionId } from "@causeway/families";
 import { expect, test } from "vitest";
 import { ORIGIN, quoteWorld } from "../../../../test/fakes/quote-world.ts";
 import { aConnectedNonEvmChain } from "../../../../test/fakes/non-evm-chains.ts";

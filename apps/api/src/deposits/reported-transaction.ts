@@ -1,5 +1,5 @@
-import type { TxHash } from "@causeway/domain";
-import { parseTransaction, ServiceError } from "@causeway/domain";
+import { ServiceError, type TxHash } from "@causeway/domain";
+import { parseTransaction } from "@causeway/families";
 import type { ChainDirectory } from "../chains/chains.port.ts";
 import { unsupportedChain } from "../http/refusals.ts";
 

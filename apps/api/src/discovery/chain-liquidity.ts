@@ -1,5 +1,5 @@
-import type { Currency } from "@causeway/domain";
-import { amountToUsdDown, formatUsd, formatAddress } from "@causeway/domain";
+import { amountToUsdDown, formatUsd, type Currency } from "@causeway/domain";
+import { formatAddress } from "@causeway/families";
 import type { ChainLiquidityAnswer } from "@causeway/wire";
 import type { ChainDirectory, RequestEnd } from "../chains/chains.port.ts";
 import type { PriceBook } from "../markets/prices/price-source.port.ts";

@@ -1,5 +1,5 @@
-import type { Address } from "@causeway/domain";
-import { currencyForm, parseAddress, parseCurrency, ServiceError } from "@causeway/domain";
+import { parseAddress, ServiceError, type Address } from "@causeway/domain";
+import { currencyForm, parseCurrency } from "@causeway/families";
 import type { CurrenciesInput } from "@causeway/wire";
 import { wholeNumber } from "@causeway/wire";
 import type { ChainDirectory, RequestEnd } from "../chains/chains.port.ts";

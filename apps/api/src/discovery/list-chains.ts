@@ -1,5 +1,5 @@
 import type { Address, Chain, Currency, Hex, NonEvmChain } from "@causeway/domain";
-import { formatAddress } from "@causeway/domain";
+import { formatAddress } from "@causeway/families";
 import type { ChainCurrency, ChainsAnswer, Erc20Currency, SolverCurrency, WireChain } from "@causeway/wire";
 import type { ChainDirectory, ConnectedChain, ConnectedNonEvmChain } from "../chains/chains.port.ts";
 

@@ -1,5 +1,5 @@
-import type { Currency } from "@causeway/domain";
-import { NATIVE_CURRENCY, formatAddress } from "@causeway/domain";
+import { NATIVE_CURRENCY, type Currency } from "@causeway/domain";
+import { formatAddress } from "@causeway/families";
 import type { ChainDirectory } from "../chains/chains.port.ts";
 import type { ListedCurrency } from "@causeway/wire";
 

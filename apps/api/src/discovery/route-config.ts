@@ -1,5 +1,5 @@
-import type { Address, Currency } from "@causeway/domain";
-import { parseAccount, parseCurrency, pow10, ServiceError } from "@causeway/domain";
+import { pow10, ServiceError, type Address, type Currency } from "@causeway/domain";
+import { parseAccount, parseCurrency } from "@causeway/families";
 import type { RouteConfigAnswer } from "@causeway/wire";
 import type { ChainDirectory, RequestEnd } from "../chains/chains.port.ts";
 import type { LiquiditySource } from "../markets/liquidity/liquidity.port.ts";

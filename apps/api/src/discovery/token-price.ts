@@ -1,4 +1,5 @@
-import { currencyForm, parseCurrency, ServiceError } from "@causeway/domain";
+import { ServiceError } from "@causeway/domain";
+import { currencyForm, parseCurrency } from "@causeway/families";
 import type { ChainDirectory } from "../chains/chains.port.ts";
 import type { PriceBook } from "../markets/prices/price-source.port.ts";
 import type { TokenBook } from "../markets/tokens/token-book.port.ts";

@@ -1,12 +1,13 @@
 import { ServiceError } from "@causeway/domain";
 import { bearerTokenCheck } from "@causeway/service-kit";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import { errors } from "./typed.route.ts";
 
 /**
  * Admits only requests with the operator's token as `Authorization: Bearer`. Runs before the body is read,
  * but after the rate limit, so that tokens cannot be guessed at will.
  */
-export function onlyOperator(token: string) {
+function onlyOperator(token: string) {
   const isOperator = bearerTokenCheck(token);
   return (
     request: FastifyRequest,
@@ -23,4 +24,20 @@ export function onlyOperator(token: string) {
         ),
       );
   };
+}
+
+/** Errors of a route under `/admin` that takes parameters or a body. */
+export const adminErrors = errors(400, 401, 404, 413, 415, 429, 500, 503);
+
+/** Errors of a route under `/admin` that takes nothing. */
+export const adminListErrors = errors(401, 429, 500, 503);
+
+/** What all routes under `/admin` have in common: they need the operator's token, and no API key. */
+export function adminRoute(token: string) {
+  const preParsing = onlyOperator(token);
+  return <const Schema extends object>(schema: Schema) => ({
+    config: { access: { kind: "unkeyed" } } as const,
+    preParsing,
+    schema: { tags: ["admin"], security: [{ operatorToken: [] }], ...schema },
+  });
 }

@@ -1,5 +1,13 @@
-import { encodeFillContract, encodeOrder, familyOf, orderIdOf, ServiceError } from "@causeway/domain";
-import type { ErrorCode, Hex, OrderJson, VmType } from "@causeway/domain";
+import {
+  encodeFillContract,
+  orderIdOf,
+  ServiceError,
+  type ErrorCode,
+  type Hex,
+  type OrderJson,
+  type VmType,
+} from "@causeway/domain";
+import { encodeOrder, familyOf } from "@causeway/families";
 import { mismatch } from "@causeway/service-kit";
 import { quoteAnswer } from "@causeway/wire";
 import type { QuoteAnswer, QuoteInput } from "@causeway/wire";

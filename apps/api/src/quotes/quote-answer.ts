@@ -1,20 +1,20 @@
-import type { Currency, PricedUnit, VmType, ChainFormat } from "@causeway/domain";
 import {
   amountToUsdDown,
-  familyOf,
   feeSponsorshipText,
   formatAmount,
-  formatOrder,
   formatUsd,
-  toWrittenUsd,
   NATIVE_CURRENCY,
   pairClassOf,
+  payBy,
   slippageDetails,
-  formatAddress,
+  toWrittenUsd,
   tradeImpact,
   tradeRate,
-  payBy,
+  type Currency,
+  type PricedUnit,
+  type VmType,
 } from "@causeway/domain";
+import { familyOf, formatAddress, formatOrder, type ChainFormat } from "@causeway/families";
 import type { AmountObject, QuoteAnswer, QuoteCurrency, QuoteDetails, QuoteFees } from "@causeway/wire";
 import type { QuoteQuestion } from "./quote-question.ts";
 import type { Agreement } from "./quote-terms.ts";

@@ -1,5 +1,5 @@
-import type { Address, Currency, ErrorCode, Hex } from "@causeway/domain";
-import { parseAccount, parseCurrency, ServiceError } from "@causeway/domain";
+import { ServiceError, type Address, type Currency, type ErrorCode, type Hex } from "@causeway/domain";
+import { parseAccount, parseCurrency } from "@causeway/families";
 import type { QuoteInput } from "@causeway/wire";
 import { wholeNumber } from "@causeway/wire";
 import type { AppBalancePolicy } from "../balances/app-balance.port.ts";

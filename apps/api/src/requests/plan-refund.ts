@@ -1,14 +1,19 @@
 import {
   agreedUsd,
   amountToUsdDown,
-  familyOf,
   minDeposit,
   planRefund,
   scaledMinimum,
   ServiceError,
   weightedDifference,
+  type Address,
+  type Chain,
+  type Currency,
+  type Hex,
+  type NonEvmChain,
+  type PricedUnit,
+  type RefundPlan,
 } from "@causeway/domain";
-import type { Address, Chain, Currency, Hex, PricedUnit, NonEvmChain, RefundPlan } from "@causeway/domain";
 import { orderSignerOf } from "../chains/index.ts";
 import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
@@ -77,7 +82,7 @@ export function planRefundOf(
     order,
     isSolversOwn: orderSignerOf(services, order.solver) !== undefined,
     isDepositAttestable: deposit.isUnattestable !== true,
-    vm: familyOf(chain),
+    native: chain.native.address,
     deposit: { chainId: chain.name, currency, depositor, amount },
     recipient,
     rest,

@@ -1,6 +1,6 @@
 import { hexAddressFormat } from "../../../../test/fakes/hex-address-format.ts";
-import { requestStates, formatTransactionId } from "@causeway/domain";
-import type { Hex } from "@causeway/domain";
+import { requestStates, type Hex } from "@causeway/domain";
+import { formatTransactionId } from "@causeway/families";
 import { expect, test } from "vitest";
 import type { Reads } from "../db/reads.port.ts";
 import type { StatusRecord } from "../db/records.port.ts";

@@ -1,5 +1,5 @@
-import { formatOrder } from "@causeway/domain";
 import type { Hex } from "@causeway/domain";
+import { formatOrder } from "@causeway/families";
 import { depositAttestationAnswer, fillAttestationAnswer, refundAttestationAnswer } from "@causeway/wire";
 import type { AnswerForm, AttestationOracle } from "./oracles.port.ts";
 import type { DuePayment, SignedExecution } from "./settlement.port.ts";

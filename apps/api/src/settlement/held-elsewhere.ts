@@ -1,6 +1,6 @@
 import { hubAlias, hubTokenId } from "@causeway/attest";
 import type { Address, Chain, Currency, NonEvmChain } from "@causeway/domain";
-import { encodeAddress, familyOf } from "@causeway/domain";
+import { encodeAddress, familyOf } from "@causeway/families";
 import type { ChainDirectory } from "../chains/chains.port.ts";
 import type { HeldAmount } from "../balances/held-amount.port.ts";
 import type { HubChain } from "./hub.port.ts";

@@ -1,7 +1,7 @@
 import type { Execution, FamilyOf, HubChain } from "@causeway/attest";
 import { executionDigester } from "@causeway/attest";
-import type { Address, AttestationHub, Hex32 } from "@causeway/domain";
-import { familyOf, ServiceError } from "@causeway/domain";
+import { ServiceError, type Address, type AttestationHub, type Hex32 } from "@causeway/domain";
+import { familyOf } from "@causeway/families";
 import type { KnownChains } from "./settlement-services.port.ts";
 
 /** The facts for verifying answers: accepted signers, the threshold, and the contract that is signed for. */

@@ -12,8 +12,8 @@ import {
   signatureToHex,
 } from "@causeway/attest";
 import type { HubChain } from "@causeway/attest";
-import { decodeAddress, formatTransactionId } from "@causeway/domain";
 import type { AttestationHub, VmType } from "@causeway/domain";
+import { decodeAddress, formatTransactionId } from "@causeway/families";
 import type { DepositAttestationAnswer } from "@causeway/wire";
 import { expect, test } from "vitest";
 import { someAddress, someHash } from "../../../../test/support/terms.ts";

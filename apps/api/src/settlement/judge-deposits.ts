@@ -8,8 +8,8 @@ import {
   readDepositMessage,
 } from "@causeway/attest";
 import type { HubChain, HubCredit } from "@causeway/attest";
-import { canonicalCase } from "@causeway/domain";
 import type { Hex32, OrderId } from "@causeway/domain";
+import { canonicalCase } from "@causeway/families";
 import type { DepositAttestationAnswer, DepositMessage } from "@causeway/wire";
 import type { SignedExecution } from "./settlement.port.ts";
 import type { Judge } from "./hub-facts.ts";

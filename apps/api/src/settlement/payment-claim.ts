@@ -1,12 +1,12 @@
 import {
-  decodeAddress,
-  familyOf,
+  depositoryOf,
   MISSING_SOLVER_KEY,
   PASSING_REASONS,
-  formatTransactionId,
-  depositoryOf,
+  type Address,
+  type Hex,
+  type Order,
 } from "@causeway/domain";
-import type { Address, Hex, Order } from "@causeway/domain";
+import { decodeAddress, familyOf, formatTransactionId } from "@causeway/families";
 import type { KnownChains } from "./settlement-services.port.ts";
 import type { DuePayment } from "./settlement.port.ts";
 import type { DepositClaim } from "./judge-deposits.ts";

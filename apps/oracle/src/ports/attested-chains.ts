@@ -1,9 +1,9 @@
 import type { EvidenceSource } from "@causeway/chains";
-import type { AttestationChain } from "@causeway/domain";
+import type { ConfiguredChain } from "@causeway/families";
 
 /** A configured chain and the source of its evidence. */
 export interface AttestedChain {
-  readonly chain: AttestationChain;
+  readonly chain: ConfiguredChain;
   /** Undefined: this build cannot read the chain's family. */
   readonly evidence: EvidenceSource | undefined;
   /** When a node of the chain last answered, ms since the Unix epoch. Undefined: not since the start. */

@@ -10,13 +10,8 @@ import {
 } from "@causeway/attest";
 import type { AttestationRoute } from "@causeway/attest";
 import type { DepositEvidence, TransactionDeposits } from "@causeway/chains";
-import {
-  canonicalAddress,
-  canonicalTransactionId,
-  isAttestedInParts,
-  MAX_WHOLE_DEPOSITS,
-} from "@causeway/domain";
-import type { AttestationChain, AttestationHub, Hex32 } from "@causeway/domain";
+import { isAttestedInParts, MAX_WHOLE_DEPOSITS, type AttestationHub, type Hex32 } from "@causeway/domain";
+import { canonicalAddress, canonicalTransactionId, type ConfiguredChain } from "@causeway/families";
 import { depositAttestationAnswer } from "@causeway/wire";
 import type {
   DepositAttestationAnswer,
@@ -79,7 +74,7 @@ export function attestDeposit(services: AttestationServices, owner: string) {
 
 /** The deposits that a request names. */
 interface AskedDeposits {
-  readonly chain: AttestationChain;
+  readonly chain: ConfiguredChain;
   readonly transactionId: string;
   /** Index in {@link depositParts}. */
   readonly part: number;
@@ -156,7 +151,7 @@ async function signedDeposits(
 /** The source of the minted tokens. Not signed, so always computed here. */
 function metadataOf(
   hub: AttestationHub,
-  chain: AttestationChain,
+  chain: ConfiguredChain,
   deposits: readonly Pick<DepositEvidence, "currency">[],
 ): NonNullable<Execution["metadata"]> {
   return deposits.map(({ currency }) => ({

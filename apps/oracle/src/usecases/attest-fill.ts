@@ -1,7 +1,7 @@
 import { fillActions, fillKey, solverFillId } from "@causeway/attest";
 import type { SolverFillMessage } from "@causeway/attest";
-import { canonicalTransactionId, decodeAddress } from "@causeway/domain";
 import type { Hex32 } from "@causeway/domain";
+import { canonicalTransactionId, decodeAddress } from "@causeway/families";
 import { fillAttestationAnswer } from "@causeway/wire";
 import type { FillAttestationAnswer, FillAttestationRequest } from "@causeway/wire";
 import { rejected } from "../ports/attestation-error.ts";

@@ -7,8 +7,8 @@ import {
 } from "@causeway/attest";
 import type { AttestationRoute } from "@causeway/attest";
 import type { WithdrawalAnswer } from "@causeway/chains";
-import { canonicalTransactionId, decodeEvmCallRequest } from "@causeway/domain";
-import type { Hex, Hex32 } from "@causeway/domain";
+import { decodeEvmCallRequest, type Hex, type Hex32 } from "@causeway/domain";
+import { canonicalTransactionId } from "@causeway/families";
 import { withdrawalAttestationAnswer } from "@causeway/wire";
 import type { WithdrawalAttestationAnswer, WithdrawalAttestationRequest } from "@causeway/wire";
 import { invalid, rejected } from "../ports/attestation-error.ts";
@@ -153,7 +153,7 @@ async function mustBeItsPayload(
   if (hub.allocatorAddress === undefined) {
     if (status === "expired")
       throw rejected("withdrawal", "expiry cannot be attested: this hub does not record payloads");
-    const nonce = asked.chain.vmType === "ethereum-vm" ? decodeEvmCallRequest(payload)?.nonce : undefined;
+    const nonce = asked.chain.evm === undefined ? undefined : decodeEvmCallRequest(payload)?.nonce;
     if (nonce !== BigInt(address))
       throw rejected(
         "withdrawal",

@@ -1,7 +1,7 @@
 import { hubAlias, hubTokenId, withdrawalAddress } from "@causeway/attest";
 import type { WithdrawalRequestTexts } from "@causeway/attest";
-import { canonicalAddress } from "@causeway/domain";
-import type { Address, AttestationChain, Hex32 } from "@causeway/domain";
+import type { Address, Hex32 } from "@causeway/domain";
+import { canonicalAddress, type ConfiguredChain } from "@causeway/families";
 import type { AttestedChains } from "../ports/attested-chains.ts";
 import { knownChain } from "./known-chain.ts";
 
@@ -10,7 +10,7 @@ export type WithdrawalTexts = Omit<WithdrawalRequestTexts, "settlementChainId" |
 
 /** The same in canonical format, with its hub accounts. */
 export interface HubWithdrawal {
-  readonly chain: AttestationChain;
+  readonly chain: ConfiguredChain;
   readonly words: WithdrawalTexts & { readonly withdrawalNonce: Hex32 };
   readonly tokenId: bigint;
   /** The owner's account on the hub. */

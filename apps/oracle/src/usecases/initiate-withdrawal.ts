@@ -57,7 +57,7 @@ function mustBeAuthorised(
   depository: string,
 ): void {
   const home = knownChain(chains, request.withdrawerChainId, "withdrawerChainId").chain;
-  if (home.vmType !== "ethereum-vm")
+  if (home.evm === undefined)
     throw invalid("withdrawerChainId", "withdrawerChainId must be a chain of the family ethereum-vm");
   const digest = ownerAuthorisationDigest(withdrawalAuthorisation(hub, depository, request));
   if (recoverSigner(digest, request.signature.toLowerCase()) !== request.withdrawer.toLowerCase())

@@ -1,6 +1,6 @@
 import type { EvidenceSource } from "@causeway/chains";
 import type { FamilyOf } from "@causeway/attest";
-import type { AttestationChain } from "@causeway/domain";
+import type { ConfiguredChain } from "@causeway/families";
 import { AttestationError, notFound } from "../ports/attestation-error.ts";
 import type { AttestedChain, AttestedChains } from "../ports/attested-chains.ts";
 
@@ -32,7 +32,7 @@ export function evidenceOf({ chain, evidence }: AttestedChain, signal?: AbortSig
 }
 
 /** The depository of a chain. @throws AttestationError not_found if none is configured */
-export function depositoryOf(chain: AttestationChain, field: string): string {
+export function depositoryOf(chain: ConfiguredChain, field: string): string {
   if (chain.depository === undefined)
     throw notFound(field, `${field}: chain ${chain.name} has no depository configured`);
   return chain.depository;

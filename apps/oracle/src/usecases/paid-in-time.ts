@@ -1,11 +1,11 @@
-import { CLOCK_SKEW_SECONDS, headerSkewSeconds } from "@causeway/domain";
-import type { AttestationChain } from "@causeway/domain";
+import { CLOCK_SKEW_SECONDS } from "@causeway/domain";
+import { headerSkewSeconds, type ConfiguredChain } from "@causeway/families";
 import { rejected } from "../ports/attestation-error.ts";
 import type { SettledInput } from "./settled-inputs.ts";
 
 /** A payment and its block. */
 interface PlacedPayment {
-  readonly chain: Pick<AttestationChain, "name" | "vmType">;
+  readonly chain: Pick<ConfiguredChain, "name" | "vmType">;
   /** Unix seconds. */
   readonly timestamp: bigint;
   /** Set if block times do not follow block order. */

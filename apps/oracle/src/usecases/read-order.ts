@@ -1,5 +1,5 @@
-import { encodeAddress, decodeAddress, orderIdOf, totalWeight } from "@causeway/domain";
-import type { AttestationChain, Hex, Hex32, Order } from "@causeway/domain";
+import { orderIdOf, totalWeight, type Hex, type Hex32, type Order } from "@causeway/domain";
+import { decodeAddress, encodeAddress, type ConfiguredChain } from "@causeway/families";
 import { messageDigest, recoverSigner } from "@causeway/attest";
 import type { AttestedOrder } from "@causeway/wire";
 import { invalid, rejected } from "../ports/attestation-error.ts";
@@ -14,7 +14,7 @@ export interface SignedOrder {
   /** For answers: addresses as canonical text. */
   readonly json: AttestedOrder;
   readonly signature: Hex;
-  readonly solverChain: AttestationChain;
+  readonly solverChain: ConfiguredChain;
 }
 
 /**

@@ -1,5 +1,10 @@
-import { canonicalTransactionId, decodeAddress, encodeAddress, refundDemand } from "@causeway/domain";
-import type { Hex, OrderRefund } from "@causeway/domain";
+import { refundDemand, type Hex, type OrderRefund } from "@causeway/domain";
+import {
+  canonicalTransactionId,
+  decodeAddress,
+  encodeAddress,
+  nativeCurrencyBytes,
+} from "@causeway/families";
 import type { AttestedOrder, RefundEntry } from "@causeway/wire";
 import { invalid, rejected } from "../ports/attestation-error.ts";
 import type { AttestedChain, AttestedChains } from "../ports/attested-chains.ts";
@@ -96,7 +101,7 @@ export function refundPayments(
     if (input === undefined) throw new TypeError("invariant violated: refund without an input");
     const vm = chain.chain.vmType;
     const depositor = encodeAddress(input.chain.vmType, input.deposit.depositor, field);
-    const demand = refundDemand(bytes, vm, depositor, difference);
+    const demand = refundDemand(bytes, nativeCurrencyBytes(vm), depositor, difference);
     const recipient = decodeAddress(vm, demand.recipient, field);
     const { minimum } = demand;
     const key = `${chain.chain.name}\n${transactionId}`;

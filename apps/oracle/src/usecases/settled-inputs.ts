@@ -1,8 +1,8 @@
 import { creditOf, onchainId as onchainIdOf } from "@causeway/attest";
 import type { HubCredit } from "@causeway/attest";
 import type { DepositEvidence } from "@causeway/chains";
-import { canonicalTransactionId, decodeAddress } from "@causeway/domain";
-import type { AttestationChain, Hex32 } from "@causeway/domain";
+import type { Hex32 } from "@causeway/domain";
+import { canonicalTransactionId, decodeAddress, type ConfiguredChain } from "@causeway/families";
 import type { InputEntry } from "@causeway/wire";
 import { invalid, rejected } from "../ports/attestation-error.ts";
 import type { AttestedChains } from "../ports/attested-chains.ts";
@@ -20,7 +20,7 @@ export interface ClaimedInput {
 
 /** The deposit that pays an input of the order. */
 export interface SettledInput {
-  readonly chain: AttestationChain;
+  readonly chain: ConfiguredChain;
   readonly deposit: DepositEvidence;
   /** Unix seconds of the deposit's block. */
   readonly timestamp: bigint;

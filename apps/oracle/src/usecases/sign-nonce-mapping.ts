@@ -27,7 +27,7 @@ export function signNonceMapping({
 }: Pick<AttestationServices, "chains" | "hub" | "sealer">) {
   return (request: NonceMappingRequest): Understood<NonceMappingAnswer> => {
     const { chain } = knownChain(chains, request.walletChainId, "walletChainId");
-    if (chain.vmType !== "hyperliquid-vm")
+    if (chain.hyperliquid === undefined)
       throw invalid("walletChainId", "walletChainId must be a chain whose transfers carry no order id");
     const contract = hub.genericMappingAddress;
     if (contract === undefined)

@@ -1,13 +1,5 @@
-import {
-  encodeAddress,
-  keccakHex,
-  keccakText,
-  remembered,
-  structWriter,
-  toHex,
-  transactionIdBytes,
-} from "@causeway/domain";
-import type { Hex32 } from "@causeway/domain";
+import { keccakHex, keccakText, remembered, structWriter, toHex, type Hex32 } from "@causeway/domain";
+import { encodeAddress, transactionIdBytes } from "@causeway/families";
 import type { FamilyOf } from "./chain-families.ts";
 import { messageTypes } from "./message-types.ts";
 import { typeHash } from "./struct-type.ts";

@@ -1,5 +1,5 @@
-import { encodeAddress, keccakHex, keccakText, structWriter, toHex } from "@causeway/domain";
-import type { Hex, Hex32 } from "@causeway/domain";
+import { keccakHex, keccakText, structWriter, toHex, type Hex, type Hex32 } from "@causeway/domain";
+import { encodeAddress } from "@causeway/families";
 import type { FamilyOf } from "./chain-families.ts";
 import { messageTypes } from "./message-types.ts";
 import { typeHash } from "./struct-type.ts";

@@ -1,8 +1,8 @@
-import { bytesOf, encodeAddress, keccak, toHex, writeHex } from "@causeway/domain";
-import type { Address, AttestationChain, Hex32 } from "@causeway/domain";
+import { bytesOf, keccak, toHex, writeHex, type Address, type Hex32 } from "@causeway/domain";
+import { encodeAddress, type ConfiguredChain } from "@causeway/families";
 
 /** The parts of a chain that its hub addresses depend on. */
-export type HubChain = Pick<AttestationChain, "name" | "vmType">;
+export type HubChain = Pick<ConfiguredChain, "name" | "vmType">;
 
 const utf8 = new TextEncoder();
 

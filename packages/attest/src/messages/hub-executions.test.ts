@@ -1,5 +1,5 @@
 import type { Address, Hex32, OrderJson, VmType } from "@causeway/domain";
-import { encodeOrder } from "@causeway/domain";
+import { encodeOrder } from "@causeway/families";
 import { expect, test } from "vitest";
 import addressVector from "../../../../test/fixtures/oracle/hub-02-order-address.json" with { type: "json" };
 import vector from "../../../../test/fixtures/oracle/hub-03-executions.json" with { type: "json" };

@@ -1,5 +1,5 @@
-import { decodeAddress } from "@causeway/domain";
 import type { Address, Hex, Hex32, Order } from "@causeway/domain";
+import { decodeAddress } from "@causeway/families";
 import type { FamilyOf } from "./chain-families.ts";
 import { readDepositMessage } from "./depository-deposit.ts";
 import type { ReportedDeposit } from "./depository-deposit.ts";

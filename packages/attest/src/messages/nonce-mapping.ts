@@ -1,5 +1,6 @@
 import { nonceMappingTypedData, sha256Text, toHex } from "@causeway/domain";
 import type { Address, Hex, Hex32, NonceMapping } from "@causeway/domain";
+import { families } from "@causeway/families";
 import { getAddress, hashTypedData } from "viem";
 import { hubAlias } from "./hub-addressing.ts";
 import type { SetEntry } from "./set-entry.ts";
@@ -24,7 +25,7 @@ export function nonceMappingSlot(
   nonce: bigint,
 ): Pick<SetEntry, "user" | "id"> {
   return {
-    user: hubAlias({ name: chainName, vmType: "hyperliquid-vm" }, wallet),
+    user: hubAlias({ name: chainName, vmType: families.hyperliquid.codec.vmType }, wallet),
     id: toHex(sha256Text(`NONCE_MAPPING:${nonce}`)),
   };
 }

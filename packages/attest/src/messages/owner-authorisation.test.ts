@@ -1,5 +1,5 @@
-import { encodeAddress } from "@causeway/domain";
 import type { Hex } from "@causeway/domain";
+import { encodeAddress } from "@causeway/families";
 import { recoverAddress } from "viem";
 import { expect, test } from "vitest";
 import vector from "../../../../test/fixtures/oracle/owner-01.json" with { type: "json" };

@@ -5,9 +5,11 @@ import {
   ServiceError,
   structWriter,
   toHex,
-  transactionIdBytes,
+  type Hex,
+  type Hex32,
+  type Order,
 } from "@causeway/domain";
-import type { Hex, Hex32, Order } from "@causeway/domain";
+import { transactionIdBytes } from "@causeway/families";
 import type { FamilyOf } from "./chain-families.ts";
 import { messageTypes } from "./message-types.ts";
 import { typeHash } from "./struct-type.ts";

@@ -1,5 +1,5 @@
-import { decodeBitcoinAddress, type BitcoinNetwork } from "@causeway/domain";
-import { RpcFault } from "@causeway/families";
+import type { BitcoinNetwork } from "@causeway/domain";
+import { decodeBitcoinAddress, RpcFault } from "@causeway/families";
 import { addressBytesOfScript, type ReportedOutput } from "@causeway/families/bitcoin";
 import type { Explorer } from "./explorer.ts";
 import type { BitcoinReads } from "./rpc.ts";

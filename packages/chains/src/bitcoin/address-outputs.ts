@@ -1,5 +1,10 @@
-import type { BitcoinAttestationFacts, Hex } from "@causeway/domain";
-import { bytesIn, readRawTransaction, type BitcoinTransaction } from "@causeway/families/bitcoin";
+import type { Hex } from "@causeway/domain";
+import {
+  bytesIn,
+  readRawTransaction,
+  type BitcoinTransaction,
+  type BitcoinFacts,
+} from "@causeway/families/bitcoin";
 import type { SweepUnderWay } from "../non-evm-connection.ts";
 import type { AddressListing } from "./address-listing.ts";
 import { keyOf } from "./replacement.ts";
@@ -39,7 +44,7 @@ export interface AddressOutputs {
 }
 
 export function createAddressOutputs(
-  { confirmations }: Pick<BitcoinAttestationFacts, "confirmations">,
+  { confirmations }: Pick<BitcoinFacts, "confirmations">,
   reads: Pick<BitcoinReads, "anywhere" | "bytes" | "confirmationsOf">,
   listing: AddressListing,
 ): AddressOutputs {

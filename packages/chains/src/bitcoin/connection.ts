@@ -1,7 +1,7 @@
-import { encodeAddress, type Hex, nativeCurrency, type OrderId } from "@causeway/domain";
+import type { Hex, OrderId } from "@causeway/domain";
+import { encodeAddress, inconsistent, nativeCurrency, NodeRefusal } from "@causeway/families";
 import { bitcoinEvidence } from "./evidence.ts";
 import type { DepositFact } from "@causeway/families/evm";
-import { inconsistent, NodeRefusal } from "@causeway/families";
 import { createRpcTransport, type RpcTransport } from "../nodes/transport.ts";
 import {
   type NonEvmConnection,

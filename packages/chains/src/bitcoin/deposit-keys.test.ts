@@ -1,4 +1,4 @@
-import { decodeBitcoinAddress } from "@causeway/domain";
+import { decodeBitcoinAddress } from "@causeway/families";
 import { addressBytesOfScript } from "@causeway/families/bitcoin";
 import { p2wpkh } from "@scure/btc-signer";
 import { pubECDSA } from "@scure/btc-signer/utils.js";

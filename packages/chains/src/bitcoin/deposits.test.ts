@@ -1,4 +1,4 @@
-import { nativeCurrency } from "@causeway/domain";
+import { nativeCurrency } from "@causeway/families";
 import { expect, test } from "vitest";
 import { judgeDeposit, type BitcoinOutput } from "@causeway/families/bitcoin";
 import {

@@ -1,7 +1,6 @@
 import { sha256x2 } from "@scure/btc-signer/utils.js";
-import { type AttestationChain, nativeCurrency } from "@causeway/domain";
+import { nativeCurrency, NodeRefusal, RpcFault, type ConfiguredChain } from "@causeway/families";
 import { expect, test } from "vitest";
-import { NodeRefusal, RpcFault } from "@causeway/families";
 import type { RpcTransport } from "../nodes/transport.ts";
 import {
   bitcoin,
@@ -29,7 +28,7 @@ import {
 import type { SpendHints } from "./explorer.ts";
 
 const facts = { network: "mainnet", confirmations: 6, blockTimeSeconds: 600, esploraUrl: undefined } as const;
-const chain: AttestationChain = {
+const chain: ConfiguredChain = {
   name: "bitcoin",
   vmType: "bitcoin-vm",
   rpcUrls: ["http://127.0.0.1:1"],

@@ -1,5 +1,5 @@
-import { nativeCurrency, type AttestationChain, type BitcoinAttestationFacts } from "@causeway/domain";
-import { final, refuted, type EvidenceSource } from "@causeway/families";
+import { final, nativeCurrency, refuted } from "@causeway/families";
+import type { ConfiguredChain, EvidenceSource, FactsOf } from "@causeway/families";
 import {
   bitcoin,
   depositoryOf,
@@ -16,7 +16,7 @@ import { createBitcoinReads, requireSpent } from "./rpc.ts";
 import { searchSpend } from "./withdrawal-search.ts";
 
 /** All nodes share one explorer, which only provides hints where to look. */
-export function bitcoinEvidence(chain: AttestationChain, options: SourceOptions = {}): EvidenceSource {
+export function bitcoinEvidence(chain: ConfiguredChain, options: SourceOptions = {}): EvidenceSource {
   const url = chain.bitcoin?.esploraUrl;
   const hints = url === undefined ? undefined : createExplorer(url, options.observeCalls?.(chain.name));
   const nodes = chainEvidence(chain, bitcoin, options, ({ url: nodeUrl, facts, observed }) =>
@@ -28,7 +28,7 @@ export function bitcoinEvidence(chain: AttestationChain, options: SourceOptions 
 /** Without hints, a withdrawal that was replaced stays pending. */
 export function bitcoinEndpoint(
   transport: RpcTransport,
-  facts: BitcoinAttestationFacts,
+  facts: FactsOf<"bitcoin">,
   hints: SpendHints | undefined,
 ): Endpoint<BitcoinRules, SpendingTransaction> {
   const reads = createBitcoinReads(transport, facts);

@@ -1,6 +1,6 @@
 import { p2pkh, p2tr, Script } from "@scure/btc-signer";
 import { pubECDSA, pubSchnorr } from "@scure/btc-signer/utils.js";
-import { nativeCurrency } from "@causeway/domain";
+import { nativeCurrency } from "@causeway/families";
 import { expect, test } from "vitest";
 import {
   aTransaction,

@@ -1,4 +1,3 @@
-import type { BitcoinAttestationFacts } from "@causeway/domain";
 import { inconsistent, NodeRefusal, RpcFault, type Evidence } from "@causeway/families";
 import { rememberedFacts } from "../evm/remembered-facts.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
@@ -22,6 +21,7 @@ import {
   type BlockStanding,
   type PlacedTransaction,
   type ScannedOutput,
+  type BitcoinFacts,
 } from "@causeway/families/bitcoin";
 
 /** A transaction in a block of the chain. */
@@ -101,7 +101,7 @@ export interface BitcoinReads {
  * height is therefore read again after everything else, so that the answers of two nodes behind one address
  * must be consistent.
  */
-export function createBitcoinReads(transport: RpcTransport, facts: BitcoinAttestationFacts): BitcoinReads {
+export function createBitcoinReads(transport: RpcTransport, facts: BitcoinFacts): BitcoinReads {
   let isRightChain = false;
   // Identified by the hash of their transaction, they never change. A read that ended early resumes where it
   // stopped.

@@ -1,5 +1,10 @@
-import type { BitcoinAttestationFacts, Hex, Hex32 } from "@causeway/domain";
-import { scriptOfAddress, type BitcoinOutput, type BitcoinTransaction } from "@causeway/families/bitcoin";
+import type { Hex, Hex32 } from "@causeway/domain";
+import {
+  scriptOfAddress,
+  type BitcoinOutput,
+  type BitcoinTransaction,
+  type BitcoinFacts,
+} from "@causeway/families/bitcoin";
 import {
   InsufficientInventory,
   type NonEvmAttempt,
@@ -58,7 +63,7 @@ export interface Sweeps {
 }
 
 export function createSweeps(
-  facts: BitcoinAttestationFacts,
+  facts: BitcoinFacts,
   extendedKey: string | undefined,
   { reads, listing }: { readonly reads: BitcoinReads; readonly listing: AddressListing },
 ): Sweeps {

@@ -1,10 +1,5 @@
-import {
-  decodeBitcoinAddress,
-  encodeAddress,
-  formatAddress,
-  type Hex,
-  nativeCurrency,
-} from "@causeway/domain";
+import type { Hex } from "@causeway/domain";
+import { decodeBitcoinAddress, encodeAddress, formatAddress, nativeCurrency } from "@causeway/families";
 import type { BitcoinDepositData, OpenNonEvmUsers, UserDeposit, UsersOptions } from "../non-evm-users.ts";
 import { createRestClient } from "../nodes/rest-client.ts";
 import {

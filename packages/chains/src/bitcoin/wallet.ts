@@ -1,5 +1,5 @@
-import { decodeBitcoinAddress, type BitcoinNetwork } from "@causeway/domain";
-import { inconsistent, RpcFault } from "@causeway/families";
+import type { BitcoinNetwork } from "@causeway/domain";
+import { decodeBitcoinAddress, inconsistent, RpcFault } from "@causeway/families";
 import type { UnspentOutput } from "./output-selection.ts";
 import type { Explorer } from "./explorer.ts";
 import { addressBytesOfScript, readRawTransaction } from "@causeway/families/bitcoin";

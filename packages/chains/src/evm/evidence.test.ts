@@ -1,6 +1,7 @@
 import { encodeAbiParameters, encodeFunctionData, erc20Abi } from "viem";
 import { afterEach, expect, test } from "vitest";
-import { encodeEvmCallRequest, type AttestationChain, type EvmCall, type Hex } from "@causeway/domain";
+import { encodeEvmCallRequest, type EvmCall, type Hex } from "@causeway/domain";
+import type { ConfiguredChain, EvidenceSource } from "@causeway/families";
 import {
   alice,
   blockHash,
@@ -13,7 +14,6 @@ import {
   type EmittedLog,
 } from "../../test/event-logs.ts";
 import { startAnsweringNode, type RpcCall } from "../../test/lying-node.ts";
-import type { EvidenceSource } from "@causeway/families";
 import { evmEvidence, type EvmEvidenceOptions } from "./evidence.ts";
 import { CALL_EXECUTED_TOPIC, readWithdrawal } from "@causeway/families/evm";
 
@@ -93,7 +93,7 @@ async function sourceOf(
     const hash = number === "0x6e" ? otherHash : blockHash;
     return { result: { number, hash, parentHash: otherHash, timestamp: number } };
   });
-  const chain: AttestationChain = {
+  const chain: ConfiguredChain = {
     name: "base",
     vmType: "ethereum-vm",
     rpcUrls: [node.url],

@@ -1,5 +1,5 @@
-import type { AttestationChain, Hex32, TxHash } from "@causeway/domain";
-import { final, presentFirst, refuted, type EvidenceSource } from "@causeway/families";
+import type { Hex32, TxHash } from "@causeway/domain";
+import { final, presentFirst, refuted, type ConfiguredChain, type EvidenceSource } from "@causeway/families";
 import { evm, needsTransaction } from "@causeway/families/evm";
 import { chainEvidence, type SourceOptions } from "../evidence-source.ts";
 import { createRpcTransport, type RpcTransportOptions } from "../nodes/transport.ts";
@@ -19,7 +19,7 @@ export interface EvmEvidenceOptions extends SourceOptions {
   readonly executionLookBackBlocks?: bigint;
 }
 
-export function evmEvidence(chain: AttestationChain, options: EvmEvidenceOptions = {}): EvidenceSource {
+export function evmEvidence(chain: ConfiguredChain, options: EvmEvidenceOptions = {}): EvidenceSource {
   const { rpc, rememberedTransactions = 2_000, finalBlockReuseMs = 300 } = options;
   const { executionLookBackBlocks: lookBackBlocks = 5_000n } = options;
   return chainEvidence(chain, evm, options, ({ url, facts, observed }) => {

@@ -1,6 +1,5 @@
-import type { EvmAttestationFacts } from "@causeway/domain";
 import { inconsistent, type Evidence } from "@causeway/families";
-import { finalityOf, headTagOf, lowerCandidate, type BlockRef } from "@causeway/families/evm";
+import { finalityOf, headTagOf, lowerCandidate, type BlockRef, type EvmFacts } from "@causeway/families/evm";
 import { singleFlight } from "./remembered-facts.ts";
 import { createSightings, readHead, type Sight } from "./sighting.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
@@ -36,7 +35,7 @@ const MAX_STEPS = 12;
  */
 export function finalBlockReads(
   transport: Pick<RpcTransport, "requestTogether">,
-  facts: Pick<EvmAttestationFacts, "finality" | "blockTimeSeconds">,
+  facts: Pick<EvmFacts, "finality" | "blockTimeSeconds">,
   options: FinalBlockOptions = {},
 ): FinalBlockReads {
   const { finality: policy, blockTimeSeconds } = facts;

@@ -1,4 +1,4 @@
-import type { EvmAttestationFacts, TxHash } from "@causeway/domain";
+import type { TxHash } from "@causeway/domain";
 import { garbage, inconsistent, type Evidence } from "@causeway/families";
 import {
   finalityOf,
@@ -8,6 +8,7 @@ import {
   type BlockRef,
   type ReceiptFact,
   type TransactionFact,
+  type EvmFacts,
 } from "@causeway/families/evm";
 import { finalBlockReads, type FinalBlockReads } from "./final-block-reads.ts";
 import { rememberedFacts, singleFlight } from "./remembered-facts.ts";
@@ -56,7 +57,7 @@ const MAX_REMEMBERED = 4 * 1024 * 1024;
  */
 export function createFinalReads(
   transport: RpcTransport,
-  facts: Pick<EvmAttestationFacts, "finality" | "blockTimeSeconds">,
+  facts: Pick<EvmFacts, "finality" | "blockTimeSeconds">,
   options: FinalReadOptions,
 ): FinalReads {
   const { finality: policy, blockTimeSeconds } = facts;

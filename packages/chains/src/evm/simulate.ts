@@ -21,7 +21,7 @@ export type SimulatedCall = CallPlan & { readonly gasLimit?: bigint };
  * at `maxFeePerGas`.
  *
  * @returns the gas limit to use, or the chain's reason against the call
- * @throws RpcFault when the node did not report whether the call succeeds, also when `fees` are below the
+ * @throws RpcFault if the node does not report whether the call succeeds, also when `fees` are below the
  * current base fee
  */
 export async function simulateCall(

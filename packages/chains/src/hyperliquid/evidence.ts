@@ -1,5 +1,6 @@
-import { decodeHyperliquidAction, type AttestationChain, type Hex32 } from "@causeway/domain";
-import { final, presentFirst, refuted, type EvidenceSource, type NonceMappings } from "@causeway/families";
+import { decodeHyperliquidAction, type Hex32 } from "@causeway/domain";
+import { final, presentFirst, refuted } from "@causeway/families";
+import type { ConfiguredChain, EvidenceSource, NonceMappings } from "@causeway/families";
 import {
   hyperliquid,
   meaningOf,
@@ -22,7 +23,7 @@ export interface HyperliquidEvidenceOptions extends SourceOptions {
 
 /** Each endpoint is judged with its own explorer. */
 export function hyperliquidEvidence(
-  chain: AttestationChain,
+  chain: ConfiguredChain,
   { nonceMappings, deadlineMs, ...options }: HyperliquidEvidenceOptions = {},
 ): EvidenceSource {
   return chainEvidence(chain, hyperliquid, options, ({ url: apiUrl, at, facts, observed }) => {

@@ -4,7 +4,6 @@ import {
   type ExchangeSigningProfile,
   type Hex,
   type Hex32,
-  type HyperliquidAttestationFacts,
 } from "@causeway/domain";
 import { createRestClient, jsonOf, type RestClient } from "../nodes/rest-client.ts";
 import type { ObserveCall } from "../nodes/rpc-call.ts";
@@ -20,6 +19,7 @@ import {
   type ExchangeTransaction,
   type LedgerPage,
   type SpotToken,
+  type HyperliquidFacts,
 } from "@causeway/families/hyperliquid";
 
 /**
@@ -58,7 +58,7 @@ export interface ExchangeRpcOptions {
   readonly apiUrl: string;
   /** Default: the URL of the API. */
   readonly explorerUrl?: string | undefined;
-  readonly profile: HyperliquidAttestationFacts["profile"];
+  readonly profile: HyperliquidFacts["profile"];
   readonly onCall?: ObserveCall;
   /** Timeout of each request, ms. Default: 10,000. */
   readonly deadlineMs?: number | undefined;

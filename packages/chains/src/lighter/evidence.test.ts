@@ -1,4 +1,5 @@
-import { encodeLighterTransfer, type AttestationChain, type LighterTransfer } from "@causeway/domain";
+import { encodeLighterTransfer, type LighterTransfer } from "@causeway/domain";
+import type { ConfiguredChain } from "@causeway/families";
 import { expect, test } from "vitest";
 import { lighter, type ExchangeTransaction } from "@causeway/families/lighter";
 import { endpointEvidence } from "../evidence-source.ts";
@@ -6,7 +7,7 @@ import { lighterEndpoint, lighterEvidence } from "./evidence.ts";
 import type { ExchangeRpc } from "./rpc.ts";
 
 const FACTS = { explorerApiUrl: "http://127.0.0.1:1", exchangeChainId: 304n };
-const aChain = (changes: Partial<AttestationChain> = {}): AttestationChain => ({
+const aChain = (changes: Partial<ConfiguredChain> = {}): ConfiguredChain => ({
   name: "lighter",
   vmType: "lighter-vm",
   rpcUrls: ["http://127.0.0.1:1"],
@@ -18,7 +19,7 @@ const aChain = (changes: Partial<AttestationChain> = {}): AttestationChain => ({
   lighter: FACTS,
   ...changes,
 });
-const evidenceOf = (rpc: ExchangeRpc, changes: Partial<AttestationChain> = {}) =>
+const evidenceOf = (rpc: ExchangeRpc, changes: Partial<ConfiguredChain> = {}) =>
   endpointEvidence(aChain(changes), lighter, lighterEndpoint(rpc));
 const transfer: LighterTransfer = {
   nonce: 12n,

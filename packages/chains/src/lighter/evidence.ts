@@ -1,5 +1,4 @@
-import type { AttestationChain } from "@causeway/domain";
-import { final, refuted, type EvidenceSource } from "@causeway/families";
+import { final, refuted, type ConfiguredChain, type EvidenceSource } from "@causeway/families";
 import {
   lighter,
   outcomeOf,
@@ -21,7 +20,7 @@ export interface LighterEvidenceOptions extends SourceOptions {
 
 /** All endpoints share one explorer, which only provides hints where to look. */
 export function lighterEvidence(
-  chain: AttestationChain,
+  chain: ConfiguredChain,
   options: LighterEvidenceOptions = {},
 ): EvidenceSource {
   const { search, deadlineMs } = options;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import type { AttestationChain } from "@causeway/domain";
 import {
   RpcFault,
+  type ConfiguredChain,
   type Evidence,
   type EvidenceSource,
   type TransactionDeposits,
@@ -12,7 +12,7 @@ import { quorumEvidence, type Disagreement } from "./rpc-quorum.ts";
 type Deposits = Evidence<TransactionDeposits>;
 type Withdrawal = Evidence<WithdrawalAnswer>;
 
-const chain: AttestationChain = {
+const chain: ConfiguredChain = {
   name: "base",
   vmType: "ethereum-vm",
   rpcUrls: ["http://a", "http://b", "http://c"],

@@ -1,5 +1,10 @@
-import type { AttestationChain } from "@causeway/domain";
-import { RpcFault, type Evidence, type EvidenceSource, type FinalHead } from "@causeway/families";
+import {
+  RpcFault,
+  type ConfiguredChain,
+  type Evidence,
+  type EvidenceSource,
+  type FinalHead,
+} from "@causeway/families";
 import { exactText } from "./exact-text.ts";
 
 /** Endpoints contradicted each other about something that each of them considers settled. */
@@ -28,7 +33,7 @@ export interface QuorumOptions {
  * @throws RangeError if there are fewer sources than must agree
  */
 export function quorumEvidence(
-  chain: AttestationChain,
+  chain: ConfiguredChain,
   sources: readonly EvidenceSource[],
   options: QuorumOptions,
 ): EvidenceSource {

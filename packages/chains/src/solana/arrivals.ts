@@ -1,6 +1,14 @@
 import { getBase58Decoder } from "@solana/kit";
-import { bytesOf, encodeAddress, transactionIdBytes, type Hex, type TxHash } from "@causeway/domain";
-import { inconsistent, NodeRefusal, RpcFault, type DepositEvidence, type Evidence } from "@causeway/families";
+import { bytesOf, type Hex, type TxHash } from "@causeway/domain";
+import {
+  encodeAddress,
+  inconsistent,
+  NodeRefusal,
+  RpcFault,
+  transactionIdBytes,
+  type DepositEvidence,
+  type Evidence,
+} from "@causeway/families";
 import type { DepositFact } from "@causeway/families/evm";
 import type { NonEvmArrivals, NonEvmTransaction } from "../non-evm-connection.ts";
 import {

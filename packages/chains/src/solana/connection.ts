@@ -1,5 +1,6 @@
 import { createKeyPairFromPrivateKeyBytes, getAddressFromPublicKey } from "@solana/kit";
-import { bytesOf, decodeAddress, nativeCurrency } from "@causeway/domain";
+import { bytesOf } from "@causeway/domain";
+import { decodeAddress, nativeCurrency } from "@causeway/families";
 import { createRpcTransport } from "../nodes/transport.ts";
 import type { NonEvmConnection, OpenConnection } from "../non-evm-connection.ts";
 import { observed, type NonEvmOptions } from "../non-evm-options.ts";

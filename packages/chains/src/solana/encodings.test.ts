@@ -10,15 +10,8 @@ import {
 } from "@solana/kit";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import {
-  bytesOf,
-  decodeAddress,
-  encodeAddress,
-  toHex,
-  transactionIdBytes,
-  type Hex,
-  type Hex32,
-} from "@causeway/domain";
+import { bytesOf, toHex, type Hex, type Hex32 } from "@causeway/domain";
+import { decodeAddress, encodeAddress, transactionIdBytes } from "@causeway/families";
 import {
   DEPOSIT_NATIVE,
   depositNativeInstruction,

@@ -1,5 +1,5 @@
-import { bytesOf, decodeSolanaTransferRequest, type AttestationChain } from "@causeway/domain";
-import { final, presentFirst, refuted, type EvidenceSource } from "@causeway/families";
+import { bytesOf } from "@causeway/domain";
+import { final, presentFirst, refuted, type ConfiguredChain, type EvidenceSource } from "@causeway/families";
 import {
   CLOCK_SYSVAR,
   outcomeOf,
@@ -8,6 +8,7 @@ import {
   usedRequestAddress,
   type DepositoryAccounts,
   type TransactionFacts,
+  decodeSolanaTransferRequest,
 } from "@causeway/families/solana";
 import { chainEvidence, type Endpoint, type SourceOptions } from "../evidence-source.ts";
 import { createRpcTransport, type RpcTransportOptions } from "../nodes/transport.ts";
@@ -17,7 +18,7 @@ export interface SolanaEvidenceOptions extends SourceOptions {
   readonly rpc?: Omit<RpcTransportOptions, "url" | "onCall">;
 }
 
-export function solanaEvidence(chain: AttestationChain, options: SolanaEvidenceOptions = {}): EvidenceSource {
+export function solanaEvidence(chain: ConfiguredChain, options: SolanaEvidenceOptions = {}): EvidenceSource {
   return chainEvidence(chain, solana, options, ({ url, facts, observed }) => {
     const transport = createRpcTransport({
       maxAnswerBytes: 8 * 1024 * 1024,

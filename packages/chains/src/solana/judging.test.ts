@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { encodeSolanaTransferRequest, nativeCurrency, type Hex32 } from "@causeway/domain";
-import { RpcFault, type EvidenceSource, type PaymentQuestion } from "@causeway/families";
+import type { Hex32 } from "@causeway/domain";
+import { nativeCurrency, RpcFault, type EvidenceSource, type PaymentQuestion } from "@causeway/families";
 import {
   depositoryAccounts,
   depositsIn,
@@ -13,6 +13,7 @@ import {
   tokenAccountsWanted,
   vaultKey,
   type TransactionFacts,
+  encodeSolanaTransferRequest,
 } from "@causeway/families/solana";
 import { endpointEvidence } from "../evidence-source.ts";
 import { solanaEndpoint } from "./evidence.ts";

@@ -1,8 +1,8 @@
 import { randomInt } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import { bytesOf, decodeAddress, nativeCurrency, type Hex, type TxHash } from "@causeway/domain";
+import { bytesOf, type Hex, type TxHash } from "@causeway/domain";
+import { decodeAddress, inconsistent, nativeCurrency } from "@causeway/families";
 import { getBase58Decoder } from "@solana/kit";
-import { inconsistent } from "@causeway/families";
 import {
   InsufficientInventory,
   type NonEvmAttempt,

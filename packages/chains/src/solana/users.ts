@@ -1,5 +1,5 @@
-import { decodeAddress, nativeCurrency, type Hex } from "@causeway/domain";
-import { garbage } from "@causeway/families";
+import type { Hex } from "@causeway/domain";
+import { decodeAddress, garbage, nativeCurrency } from "@causeway/families";
 import { createRpcTransport } from "../nodes/transport.ts";
 import {
   associatedTokenAddress,

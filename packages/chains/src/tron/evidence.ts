@@ -1,5 +1,5 @@
-import type { AttestationChain, Hex32 } from "@causeway/domain";
-import { final, presentFirst, refuted, type EvidenceSource } from "@causeway/families";
+import type { Hex32 } from "@causeway/domain";
+import { final, presentFirst, refuted, type ConfiguredChain, type EvidenceSource } from "@causeway/families";
 import { secondsOf, tron, tronAddress } from "@causeway/families/tron";
 import { MAX_EVIDENCE_BYTES } from "../evm/receipt-size.ts";
 import { searchWithdrawal } from "../evm/withdrawal-search.ts";
@@ -13,7 +13,7 @@ const LOOK_BACK_BLOCKS = 5_000n;
 const JSON_RPC = /\/jsonrpc\/?$/;
 
 /** Only solid blocks count. @throws RangeError also if an endpoint is not a `/jsonrpc` URL */
-export function tronEvidence(chain: AttestationChain, options: SourceOptions = {}): EvidenceSource {
+export function tronEvidence(chain: ConfiguredChain, options: SourceOptions = {}): EvidenceSource {
   return chainEvidence(chain, tron, options, ({ url, facts, observed }) => {
     if (!JSON_RPC.test(url))
       throw new RangeError(`chain ${chain.name}: every httpRpcUrl must end in /jsonrpc`);

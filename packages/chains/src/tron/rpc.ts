@@ -1,4 +1,4 @@
-import type { Address, Hex, Hex32, TronAttestationFacts } from "@causeway/domain";
+import type { Address, Hex, Hex32 } from "@causeway/domain";
 import { garbage, inconsistent, NodeRefusal, redact, RpcFault, type Evidence } from "@causeway/families";
 import { quantityOf, readReceipt } from "@causeway/families/evm";
 import { rememberedFacts, singleFlight } from "../evm/remembered-facts.ts";
@@ -15,6 +15,7 @@ import {
   type SolidTransaction,
   type TransactionInfo,
   type TronBlock,
+  type TronFacts,
 } from "@causeway/families/tron";
 import { readRequestState, requestStateProgram, type RequestState } from "./request-state.ts";
 
@@ -46,7 +47,7 @@ const LARGEST_REMEMBERED = 64 * 1024;
  */
 export function createTronRpc(
   rest: RestClient,
-  facts: Pick<TronAttestationFacts, "chainId" | "blockTimeSeconds">,
+  facts: Pick<TronFacts, "chainId" | "blockTimeSeconds">,
 ): TronRpc {
   const solidTransactions = rememberedFacts<SolidTransaction>({ ...REMEMBERED, sizeOf });
   const settling = singleFlight<Evidence<SolidTransaction>>();

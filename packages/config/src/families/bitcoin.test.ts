@@ -1,6 +1,8 @@
+import { families } from "@causeway/families";
 import { expect, test } from "vitest";
 import { attestationChainEntry } from "../attestation-schema.ts";
-import { bitcoin } from "./bitcoin.ts";
+
+const { bitcoin } = families;
 
 function facts(
   additionalData: object | undefined,

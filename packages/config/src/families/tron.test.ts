@@ -1,6 +1,8 @@
+import { families } from "@causeway/families";
 import { expect, test } from "vitest";
 import { attestationChainEntry } from "../attestation-schema.ts";
-import { tron } from "./tron.ts";
+
+const { tron } = families;
 
 const NATIVE = "T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb";
 const CONTRACT = "TXtEs6t2oUWQsNos7m68gbHdE9Q5n6x2oN";

@@ -12,3 +12,7 @@ export function hasWrongChecksum(text: string): boolean {
   const hasOneCase = digits === digits.toLowerCase() || digits === digits.toUpperCase();
   return !hasOneCase && getAddress(address).slice(2) !== digits;
 }
+
+/** It does not suggest the right checksum: that would confirm a mistyped address. */
+export const WRONG_CHECKSUM =
+  "has an invalid EIP-55 checksum; compare it with its source for a mistyped digit or case";

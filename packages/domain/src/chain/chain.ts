@@ -1,6 +1,6 @@
 import type { Address } from "../ids/hex.ts";
 import type { ChainLiquidity } from "./chain-liquidity.ts";
-import type { NonEvmVmType } from "./non-evm-vm-type.ts";
+import type { NonEvmVmType } from "./family.ts";
 
 /** How expensive a currency is to convert: a pair is charged by the more expensive of its two classes. */
 export type CurrencyClass = "stable" | "major" | "minor";

@@ -1,4 +1,4 @@
-import type { AttestationHub } from "./attestation-chain.ts";
+import type { AttestationHub } from "./attestation-hub.ts";
 
 /** Maximum deposits per execution where a transaction is attested whole: what fits into a hub transaction. */
 export const MAX_WHOLE_DEPOSITS = 256;

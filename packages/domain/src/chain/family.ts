@@ -1,6 +1,6 @@
 /**
  * The chain families: the name of a family's folders, and its name in configuration files, orders and
- * attestations (`vmType`). To add a family, add it here: the compiler then names every record that lacks it.
+ * attestations (`vmType`). To add a family, add it here: the compiler then names every list that lacks it.
  */
 export const FAMILY_VM_TYPES = {
   evm: "ethereum-vm",
@@ -11,16 +11,24 @@ export const FAMILY_VM_TYPES = {
   tron: "tron-vm",
 } as const;
 
+/** The API's names of the families that it pays on, next to EVM chains. */
+export const NON_EVM_FAMILIES = {
+  svm: FAMILY_VM_TYPES.solana,
+  bvm: FAMILY_VM_TYPES.bitcoin,
+  hypevm: FAMILY_VM_TYPES.hyperliquid,
+} as const;
+
+/** The API's names of all families whose chains it knows. */
+export const API_FAMILIES = { evm: FAMILY_VM_TYPES.evm, ...NON_EVM_FAMILIES } as const;
+
+/** Kinds of chains that have neither our contracts nor account nonces, as the API names them. */
+export type NonEvmVmType = keyof typeof NON_EVM_FAMILIES;
+
 export type FamilyId = keyof typeof FAMILY_VM_TYPES;
 export type VmType = (typeof FAMILY_VM_TYPES)[FamilyId];
 
 export const FAMILY_IDS = Object.keys(FAMILY_VM_TYPES) as readonly FamilyId[];
 export const VM_TYPES: readonly VmType[] = Object.values(FAMILY_VM_TYPES);
-
-/** A value for each family, by the family's name on the wire. */
-export function byVmType<T>(values: Readonly<Record<FamilyId, T>>): Readonly<Record<VmType, T>> {
-  return Object.fromEntries(FAMILY_IDS.map((id) => [FAMILY_VM_TYPES[id], values[id]])) as Record<VmType, T>;
-}
 
 /** The family with this name on the wire. */
 export function familyIdOf(vm: VmType): FamilyId {

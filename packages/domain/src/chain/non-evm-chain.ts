@@ -1,15 +1,9 @@
-import type { BitcoinNetwork } from "../address/bitcoin.ts";
 import type { Hex } from "../ids/hex.ts";
 import type { ChainProfile } from "./chain.ts";
-import { FAMILY_VM_TYPES, type VmType } from "./family.ts";
-import type { NonEvmVmType } from "./non-evm-vm-type.ts";
+import type { NonEvmVmType, VmType } from "./family.ts";
 
-/** The oracle's family name of each kind. */
-export const NON_EVM_FAMILIES = {
-  svm: FAMILY_VM_TYPES.solana,
-  bvm: FAMILY_VM_TYPES.bitcoin,
-  hypevm: FAMILY_VM_TYPES.hyperliquid,
-} as const satisfies Readonly<Record<NonEvmVmType, VmType>>;
+/** Networks of Bitcoin; the test networks share most address formats. */
+export type BitcoinNetwork = "mainnet" | "testnet" | "testnet4" | "signet" | "regtest";
 
 /**
  * One configured and enabled non-EVM chain. Inside the service its addresses, currencies and transaction ids

@@ -34,7 +34,7 @@ const facts: RefundFacts = {
   order: orderOf(1_000_000n, 900_000n),
   isSolversOwn: true,
   isDepositAttestable: true,
-  vm: "ethereum-vm",
+  native: NATIVE,
   deposit: { chainId: "one", currency: USDC, depositor: USER, amount: 1_000_000n },
   recipient: USER,
   rest: 990_000n,
@@ -155,7 +155,7 @@ test("oracles are not asked about a refund near its deadline that they would ref
 });
 
 test("an order that names the native currency as recipient refunds the depositor", () => {
-  const rule = refundRule(orderOf(10n, 0n, NATIVE), "ethereum-vm", {
+  const rule = refundRule(orderOf(10n, 0n, NATIVE), NATIVE, {
     ...facts.deposit,
     depositor: STRANGER,
   });

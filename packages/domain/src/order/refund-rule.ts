@@ -1,5 +1,3 @@
-import { encodeAddress, nativeCurrency } from "../address/codec.ts";
-import type { VmType } from "../chain/family.ts";
 import type { Address, Hex } from "../ids/hex.ts";
 import { encodeFillContract } from "./order-calls.ts";
 import type { Order, OrderRefund } from "./order.ts";
@@ -33,18 +31,18 @@ export interface RefundDemand {
 /**
  * The payment that one refund option requires. An option that names the native currency as its recipient pays
  * the depositor.
- * @param vm family of the option's chain
+ * @param native native currency of the option's chain, as bytes
  * @param depositor as bytes
  * @param difference see `weightedDifference`
  */
 export function refundDemand(
   option: OrderRefund,
-  vm: VmType,
+  native: Hex,
   depositor: Hex,
   difference: bigint,
 ): RefundDemand {
   const { chainId, currency, deadline } = option;
-  const isToDepositor = option.recipient === encodeAddress(vm, nativeCurrency(vm));
+  const isToDepositor = option.recipient === native;
   return {
     chainId,
     currency,
@@ -68,8 +66,11 @@ export type RefundRule =
   /** No payment for this deposit can be attested under its order. */
   | { readonly kind: "unattestable"; readonly reason: string };
 
-/** The payment that oracles require as the refund of a deposit under an order with one input. */
-export function refundRule(order: Order, vm: VmType, deposit: RefundableDeposit): RefundRule {
+/**
+ * The payment that oracles require as the refund of a deposit under an order with one input.
+ * @param native native currency of the deposit's chain, as bytes
+ */
+export function refundRule(order: Order, native: Hex, deposit: RefundableDeposit): RefundRule {
   const unattestable = (reason: string) => ({ kind: "unattestable", reason }) as const;
   const [input, ...more] = order.inputs;
   const option = input?.refunds[0];
@@ -84,7 +85,7 @@ export function refundRule(order: Order, vm: VmType, deposit: RefundableDeposit)
     return unattestable("the amount or the weight of the order's input is zero");
   const difference = weightedDifference(order, [deposit.amount]);
   if (!fitsMessage(difference)) return unattestable("the deposit is too large in proportion to the order");
-  const demand = refundDemand(option, vm, deposit.depositor, difference);
+  const demand = refundDemand(option, native, deposit.depositor, difference);
   if (demand.chainId !== deposit.chainId || demand.currency !== deposit.currency)
     return unattestable("the currency or chain of the order's refund differs from that of the deposit");
   return { kind: "attestable", demand };
@@ -96,8 +97,8 @@ export interface RefundFacts {
   readonly isSolversOwn: boolean;
   /** Oracles can attest the deposit's transaction. */
   readonly isDepositAttestable: boolean;
-  /** Family of the deposit's chain. */
-  readonly vm: VmType;
+  /** Native currency of the deposit's chain, as bytes. */
+  readonly native: Hex;
   readonly deposit: RefundableDeposit;
   /** The recipient, as bytes. */
   readonly recipient: Hex;
@@ -148,7 +149,7 @@ export function planRefund({
   order,
   isSolversOwn,
   isDepositAttestable,
-  vm,
+  native,
   deposit,
   recipient,
   rest,
@@ -162,7 +163,7 @@ export function planRefund({
   const unattestable = (reason: string) => ({ kind: "pay", amount, unattestable: reason }) as const;
   if (!isSolversOwn) return unattestable(MISSING_SOLVER_KEY);
   if (!isDepositAttestable) return unattestable(UNATTESTABLE_DEPOSIT);
-  const rule = refundRule(order, vm, deposit);
+  const rule = refundRule(order, native, deposit);
   if (rule.kind === "unattestable") return unattestable(rule.reason);
   const { demand } = rule;
   if (demand.recipient !== recipient)

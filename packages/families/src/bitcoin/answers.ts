@@ -1,6 +1,6 @@
 import { sha256x2 } from "@scure/btc-signer/utils.js";
 import { garbage } from "../rpc-fault.ts";
-import { bytesIn, idOf, readRawTransaction, type BitcoinTransaction } from "./raw-transaction.ts";
+import { bytesIn, idOf, readRawTransaction, type BitcoinTransaction } from "./answers/raw-transaction.ts";
 
 /** Parses the responses of nodes and explorers. Pure. Anything other than what was requested is a fault. */
 

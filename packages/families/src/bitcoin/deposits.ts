@@ -1,8 +1,9 @@
-import { type BitcoinNetwork, decodeAddress, encodeBitcoinAddress, nativeCurrency } from "@causeway/domain";
+import type { BitcoinNetwork } from "@causeway/domain";
 import type { DepositEvidence } from "../evidence.ts";
-import { carriedTexts, depositorIn, idIn, type CarriedText } from "./carried-text.ts";
-import { isCoinbase, type BitcoinOutput, type BitcoinTransaction } from "./raw-transaction.ts";
-import { addressOfScript } from "./scripts.ts";
+import { bitcoinCodec, encodeBitcoinAddress } from "./codec.ts";
+import { carriedTexts, depositorIn, idIn, type CarriedText } from "./answers/carried-text.ts";
+import { isCoinbase, type BitcoinOutput, type BitcoinTransaction } from "./answers/raw-transaction.ts";
+import { addressOfScript } from "./codec/scripts.ts";
 
 /** Judges what a transaction deposited. Pure. */
 
@@ -66,7 +67,7 @@ export function judgeDeposit(rules: DepositRules, { transaction, spent }: Deposi
     deposit: {
       index: String(carried?.vout ?? 0),
       depositor,
-      currency: nativeCurrency("bitcoin-vm"),
+      currency: bitcoinCodec.nativeCurrency,
       amount: received.reduce((sum, { amount }) => sum + amount, 0n),
       depositId: carried?.id,
     },
@@ -81,5 +82,5 @@ function namedDepositor(texts: readonly CarriedText[], network: BitcoinNetwork):
   const [named, ...others] = new Set(texts.map(depositorIn).filter((name) => name !== undefined));
   if (named === undefined || others.length > 0) return undefined;
   const bytes = encodeBitcoinAddress(network, named);
-  return bytes === undefined ? undefined : decodeAddress("bitcoin-vm", bytes);
+  return bytes === undefined ? undefined : bitcoinCodec.decode(bytes);
 }

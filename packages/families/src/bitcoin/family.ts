@@ -3,10 +3,11 @@ import { blockRetrySeconds, final, paidIn, refuted } from "../answer.ts";
 import { depositoriesOf, presentFirst } from "../depositories.ts";
 import type { PaymentQuestion } from "../evidence.ts";
 import type { Family } from "../family.ts";
+import type { BitcoinFacts } from "./facts.ts";
 import { judgeDeposit, pays } from "./deposits.ts";
 import { isFor, judgePayments } from "./payments.ts";
-import type { BitcoinOutput, BitcoinTransaction } from "./raw-transaction.ts";
-import { scriptOf } from "./scripts.ts";
+import type { BitcoinOutput, BitcoinTransaction } from "./answers/raw-transaction.ts";
+import { scriptOf } from "./codec/scripts.ts";
 
 export interface BitcoinRules {
   /** Addresses, the current depository first. */
@@ -23,7 +24,7 @@ export interface SpendingTransaction {
   readonly block: { readonly time: bigint; readonly height: number };
 }
 
-export const bitcoin: Family<"bitcoin", BitcoinRules, SpendingTransaction> = {
+export const bitcoin: Family<"bitcoin", BitcoinFacts, BitcoinRules, SpendingTransaction> = {
   id: "bitcoin",
   retryAfterSeconds: blockRetrySeconds,
   rules: (chain, { network }) => {

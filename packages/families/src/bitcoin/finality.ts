@@ -1,4 +1,5 @@
-import type { BitcoinAttestationFacts, BitcoinNetwork } from "@causeway/domain";
+import type { BitcoinNetwork } from "@causeway/domain";
+import type { BitcoinFacts } from "./facts.ts";
 
 /** When a block counts as irreversible. Pure. */
 
@@ -19,7 +20,7 @@ export const FIRST_BLOCKS: Readonly<Record<BitcoinNetwork, string>> = {
 /** @param confirmations including the transaction's own block; less than 1: its block is not in the chain */
 export function finalityOf(
   confirmations: number,
-  facts: Pick<BitcoinAttestationFacts, "confirmations" | "blockTimeSeconds">,
+  facts: Pick<BitcoinFacts, "confirmations" | "blockTimeSeconds">,
 ): Finality {
   const missing = facts.confirmations - Math.max(0, confirmations);
   if (missing <= 0) return { kind: "final" };

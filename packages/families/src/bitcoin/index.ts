@@ -19,6 +19,7 @@ export {
   type ScannedOutput,
 } from "./answers.ts";
 export { judgeDeposit, pays } from "./deposits.ts";
+export type { BitcoinFacts } from "./facts.ts";
 export { bitcoin, depositoryOf, needsSpent, type BitcoinRules, type SpendingTransaction } from "./family.ts";
 export { finalityOf, FIRST_BLOCKS } from "./finality.ts";
 export { isFor, judgePayments } from "./payments.ts";
@@ -33,7 +34,7 @@ export {
   type BitcoinOutput,
   type BitcoinTransaction,
   type BitcoinUnlocking,
-} from "./raw-transaction.ts";
+} from "./answers/raw-transaction.ts";
 export {
   addressBytesOfScript,
   addressOfScript,
@@ -41,6 +42,6 @@ export {
   isWitnessProgram,
   scriptOf,
   scriptOfAddress,
-} from "./scripts.ts";
-export { signsAllOutputs } from "./sighash.ts";
+} from "./codec/scripts.ts";
+export { signsAllOutputs } from "./payments/sighash.ts";
 export { certainId, effectOf, meaningOf, readWithdrawal, type WithdrawalPlan } from "./withdrawals.ts";

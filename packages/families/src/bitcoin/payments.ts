@@ -1,10 +1,12 @@
-import { headerSkewSeconds, type Hex32, nativeCurrency } from "@causeway/domain";
+import type { Hex32 } from "@causeway/domain";
 import type { PaymentQuestion } from "../evidence.ts";
-import { carriedTexts, idIn } from "./carried-text.ts";
+import { carriedTexts, idIn } from "./answers/carried-text.ts";
+import { bitcoinCodec } from "./codec.ts";
 import { pays } from "./deposits.ts";
-import { isCoinbase, type BitcoinOutput, type BitcoinTransaction } from "./raw-transaction.ts";
-import { scriptOf } from "./scripts.ts";
-import { signsAllOutputs } from "./sighash.ts";
+import { HEADER_SKEW_SECONDS } from "./facts.ts";
+import { isCoinbase, type BitcoinOutput, type BitcoinTransaction } from "./answers/raw-transaction.ts";
+import { scriptOf } from "./codec/scripts.ts";
+import { signsAllOutputs } from "./payments/sighash.ts";
 
 /** Judges what a solver's transaction paid. Pure. */
 
@@ -44,7 +46,7 @@ export function judgePayments(
   const pairs = question.receipts.map(({ recipient, currency }) => `${recipient} ${currency}`);
   if (new Set(pairs).size !== pairs.length) throw new RangeError("duplicate pair of recipient and currency");
   // The header time of a block that was mined in time may be later than the deadline.
-  if (timestamp > BigInt(question.deadline + headerSkewSeconds("bitcoin-vm")))
+  if (timestamp > BigInt(question.deadline + HEADER_SKEW_SECONDS))
     return { refusal: `transaction was mined at ${timestamp}, after the deadline ${question.deadline}` };
   if (question.calls.length > 0) return { refusal: "order has calls, but this chain does not support calls" };
   if (isCoinbase(transaction)) return { refusal: "a coinbase transaction cannot be a payment" };
@@ -66,7 +68,7 @@ export function judgePayments(
     const script = scriptOf(recipient);
     if (depositories.has(script)) return { refusal: "recipient of a payment must not be a depository" };
     if (script === payer.script) return { refusal: "recipient must differ from the payer" };
-    amounts.push(currency === nativeCurrency("bitcoin-vm") ? sumTo(script, transaction.outputs) : 0n);
+    amounts.push(currency === bitcoinCodec.nativeCurrency ? sumTo(script, transaction.outputs) : 0n);
   }
   return { amounts };
 }

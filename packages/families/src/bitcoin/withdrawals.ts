@@ -1,13 +1,13 @@
 import { SigHash, Transaction } from "@scure/btc-signer";
 import { bitcoinPsbtId, decodeBitcoinPsbt, type Hex, type Hex32 } from "@causeway/domain";
-import { countPsbtMaps } from "./psbt-maps.ts";
+import { countPsbtMaps } from "./answers/psbt-maps.ts";
 import {
   bytesIn,
   readRawTransaction,
   type BitcoinOutput,
   type BitcoinTransaction,
-} from "./raw-transaction.ts";
-import { addressOfScript, isWitnessProgram } from "./scripts.ts";
+} from "./answers/raw-transaction.ts";
+import { addressOfScript, isWitnessProgram } from "./codec/scripts.ts";
 
 /** Judges the effect and the outcome of a withdrawal payload, which is a PSBT. Pure. */
 

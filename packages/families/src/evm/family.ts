@@ -1,13 +1,14 @@
-import type { Address, FactsOf } from "@causeway/domain";
+import type { Address } from "@causeway/domain";
 import { blockRetrySeconds, final, paidIn } from "../answer.ts";
 import { attestedDepository, type DepositoryReading } from "../attested-depository.ts";
 import { depositoriesOf, presentFirst } from "../depositories.ts";
 import type { Family } from "../family.ts";
-import { depositEvidenceIn, needsCalldata } from "./deposit-evidence.ts";
+import type { EvmFacts } from "./facts.ts";
+import { depositEvidenceIn, needsCalldata } from "./deposits/deposit-evidence.ts";
 import { judgePayments } from "./payments.ts";
 import type { BlockRef, ReceiptFact, TransactionFact } from "./port.ts";
 
-export interface EvmRules extends Pick<FactsOf<"evm">, "fillContracts" | "isZksyncStack"> {
+export interface EvmRules extends Pick<EvmFacts, "fillContracts" | "isZksyncStack"> {
   readonly depositories: readonly Address[];
 }
 
@@ -18,7 +19,7 @@ export interface EvmTransaction {
   readonly transaction: TransactionFact | undefined;
 }
 
-export const evm: Family<"evm", EvmRules, EvmTransaction> = {
+export const evm: Family<"evm", EvmFacts, EvmRules, EvmTransaction> = {
   id: "evm",
   retryAfterSeconds: blockRetrySeconds,
   rules: (chain, { fillContracts, isZksyncStack }) => ({

@@ -3,11 +3,11 @@ import { encodeOrderCall, NATIVE_CURRENCY, type Address, type Hex } from "@cause
 import type { PaymentQuestion } from "../evidence.ts";
 import type { LogFact, TransactionFact } from "./port.ts";
 import { ERC20_DEPOSIT_TOPIC, NATIVE_DEPOSIT_TOPIC, TRANSFER_TOPIC } from "./deposits.ts";
-import { addressOfTopic, addressOfWord, splitWords } from "./event-words.ts";
-import { nativeMirrors } from "./native-mirrors.ts";
-import { namedPayments, type NamedPayments } from "./named-payments.ts";
-import { keptPayment, nativeReported } from "./net-inflow.ts";
-import { SOLVER_CALL_EXECUTED_TOPIC } from "./router-events.ts";
+import { addressOfTopic, addressOfWord, splitWords } from "./answers/event-words.ts";
+import { nativeMirrors } from "./answers/native-mirrors.ts";
+import { namedPayments, type NamedPayments } from "./deposits/named-payments.ts";
+import { keptPayment, nativeReported } from "./payments/net-inflow.ts";
+import { SOLVER_CALL_EXECUTED_TOPIC } from "./payments/router-events.ts";
 
 /** Judges what a solver's transaction paid and called. Pure. */
 
@@ -45,7 +45,7 @@ export type PaymentJudgement = { readonly amounts: readonly bigint[] } | { reado
  * itself controls the recipient: to the account that sent the transaction, to the fill contract, to a
  * depository. Any other recipient was chosen by the order's owner.
  *
- * @throws RangeError when the question names a recipient and currency twice: their transfers would be
+ * @throws RangeError if the question contains a recipient and currency twice: their transfers would be
  * indistinguishable.
  */
 export function judgePayments(

@@ -11,7 +11,7 @@ import {
 import { decodeAbiParameters, decodeFunctionData, erc20Abi } from "viem";
 import type { LogFact } from "./port.ts";
 import { addressTopic, TRANSFER_TOPIC } from "./deposits.ts";
-import { splitWords } from "./event-words.ts";
+import { splitWords } from "./answers/event-words.ts";
 
 /** Reads withdrawal payloads and the logs of their execution. Pure. */
 

@@ -1,6 +1,6 @@
 import type { Address } from "@causeway/domain";
 import type { ExchangeTransaction } from "./answers.ts";
-import { transferOf, type ExchangeTransfer, type TransferRules } from "./transfers.ts";
+import { transferOf, type ExchangeTransfer, type TransferRules } from "./payments/transfers.ts";
 
 /** Judges whether a transaction is a deposit. Pure. */
 

@@ -3,12 +3,13 @@ import { final, paidIn, refuted } from "../answer.ts";
 import { depositoriesOf, presentFirst } from "../depositories.ts";
 import type { Evidence, PaymentQuestion } from "../evidence.ts";
 import type { Family } from "../family.ts";
+import type { HyperliquidFacts } from "./facts.ts";
 import type { ExchangeTransaction } from "./answers.ts";
 import { depositIn } from "./deposits.ts";
 import { RETRY_AFTER_SECONDS } from "./finality.ts";
-import type { NonceMeaning } from "./nonce-meaning.ts";
+import type { NonceMeaning } from "./payments/nonce-meaning.ts";
 import { judgePayment, timestampOf } from "./payments.ts";
-import type { TransferRules } from "./transfers.ts";
+import type { TransferRules } from "./payments/transfers.ts";
 
 export interface HyperliquidRules extends Pick<TransferRules, "network" | "usdcTokenId"> {
   readonly depositories: readonly Address[];
@@ -24,7 +25,7 @@ export interface MappedTransaction extends ListedTransaction {
   readonly meaning: NonceMeaning;
 }
 
-export const hyperliquid: Family<"hyperliquid", HyperliquidRules, MappedTransaction> = {
+export const hyperliquid: Family<"hyperliquid", HyperliquidFacts, HyperliquidRules, MappedTransaction> = {
   id: "hyperliquid",
   retryAfterSeconds: () => RETRY_AFTER_SECONDS,
   rules: (chain, { network, usdcTokenId }) => ({

@@ -14,7 +14,7 @@ import vector from "../../../../test/fixtures/oracle/withdrawal-hl-usdsend.json"
 import type { PaymentQuestion } from "../evidence.ts";
 import type { ExchangeTransaction, LedgerTransfer } from "./answers.ts";
 import { depositIn } from "./deposits.ts";
-import { meaningOf } from "./nonce-meaning.ts";
+import { meaningOf } from "./payments/nonce-meaning.ts";
 import { judgePayment } from "./payments.ts";
 import { carriesOut, mayCarryOut, readWithdrawal } from "./withdrawals.ts";
 

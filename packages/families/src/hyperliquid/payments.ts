@@ -1,7 +1,7 @@
 import type { Address } from "@causeway/domain";
 import type { PaymentQuestion } from "../evidence.ts";
 import type { ExchangeTransaction } from "./answers.ts";
-import { transferOf, type TransferRules } from "./transfers.ts";
+import { transferOf, type TransferRules } from "./payments/transfers.ts";
 
 /** Judges what a solver's transaction paid. Pure. */
 
@@ -20,7 +20,7 @@ export type PaymentJudgement =
  * sender must be neither a depository, which pays withdrawals, nor the recipient, whose payment to themselves
  * proves nothing.
  *
- * @throws RangeError when the question names a recipient and currency twice: their transfers would be
+ * @throws RangeError if the question contains a recipient and currency twice: their transfers would be
  * indistinguishable
  */
 export function judgePayment(

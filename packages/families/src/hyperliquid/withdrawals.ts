@@ -10,7 +10,7 @@ import {
   type HyperliquidAction,
 } from "@causeway/domain";
 import type { ExchangeTransaction, LedgerTransfer } from "./answers.ts";
-import { transferOf, type TransferRules } from "./transfers.ts";
+import { transferOf, type TransferRules } from "./payments/transfers.ts";
 
 /** Reads withdrawal payloads, and finds the transactions that execute them. Pure. */
 

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { RpcFault } from "../rpc-fault.ts";
 import { readContract, readLoggedTransfers, readTransaction } from "./answers.ts";
-import { parseExactJson } from "./exact-json.ts";
+import { parseExactJson } from "./answers/exact-json.ts";
 import { standingOf } from "./finality.ts";
 
 /** In wire format, without the file's whitespace; its large numbers are in strings. */

@@ -1,6 +1,6 @@
 import { parseAddress, type Address, type Hex32 } from "@causeway/domain";
 import { garbage } from "../rpc-fault.ts";
-import { parseExactJson } from "./exact-json.ts";
+import { parseExactJson } from "./answers/exact-json.ts";
 import { standingOf, type Standing } from "./finality.ts";
 
 /**

@@ -1,7 +1,7 @@
 import type { Hex32 } from "@causeway/domain";
 import type { TransactionDeposits } from "../evidence.ts";
 import type { ExchangeTransaction } from "./answers.ts";
-import { arrivesIn } from "./currency.ts";
+import { arrivesIn } from "./answers/currency.ts";
 
 /** Finds deposits in settled transactions. Pure. */
 

@@ -7,6 +7,7 @@ export {
   type LoggedTransfer,
 } from "./answers.ts";
 export { depositsIn } from "./deposits.ts";
+export type { LighterFacts } from "./facts.ts";
 export { lighter, type LighterRules } from "./family.ts";
 export { RETRY_AFTER_SECONDS, settledIn } from "./finality.ts";
 export { judgePayments } from "./payments.ts";

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { PaymentQuestion } from "../evidence.ts";
 import type { ExchangeTransfer } from "./answers.ts";
-import { arrivesIn } from "./currency.ts";
+import { arrivesIn } from "./answers/currency.ts";
 import { depositsIn } from "./deposits.ts";
 import { judgePayments } from "./payments.ts";
 

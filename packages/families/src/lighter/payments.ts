@@ -1,6 +1,6 @@
 import type { PaymentAnswer, PaymentQuestion } from "../evidence.ts";
 import type { ExchangeTransaction } from "./answers.ts";
-import { arrivesIn, isSpendable } from "./currency.ts";
+import { arrivesIn, isSpendable } from "./answers/currency.ts";
 
 /** Judges what a solver's transaction paid. Pure. */
 

@@ -7,7 +7,7 @@ import {
 } from "@causeway/domain";
 import { inconsistent } from "../rpc-fault.ts";
 import type { ExchangeTransaction, ExchangeTransfer } from "./answers.ts";
-import { arrivesIn, isPaidFromOneBalance, isSpendable } from "./currency.ts";
+import { arrivesIn, isPaidFromOneBalance, isSpendable } from "./answers/currency.ts";
 
 /**
  * Reads withdrawal payloads and judges their outcome. Pure.

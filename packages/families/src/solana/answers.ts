@@ -12,8 +12,8 @@ import type {
   TokenHolding,
   TokenState,
   TransactionFacts,
-} from "./facts.ts";
-import { TOKEN_PROGRAMS } from "./programs.ts";
+} from "./answers/transaction-facts.ts";
+import { TOKEN_PROGRAMS } from "./answers/programs.ts";
 
 /** Turns a node's answers into facts, or throws an RpcFault: a missing field is never guessed. Pure. */
 

@@ -1,11 +1,13 @@
-import { decodeAddress, nativeCurrency, toHex, type Hex32 } from "@causeway/domain";
+import { toHex, type Hex32 } from "@causeway/domain";
+import { decodeWith } from "../address-codec.ts";
 import type { DepositEvidence } from "../evidence.ts";
+import { solanaCodec } from "./codec.ts";
 import { garbage } from "../rpc-fault.ts";
-import { DEPOSIT_EVENT, DEPOSIT_NATIVE, DEPOSIT_TOKEN } from "./depository-instructions.ts";
-import type { DepositoryAccounts } from "./derived-addresses.ts";
-import type { InstructionFact, TokenHolding, TransactionFacts } from "./facts.ts";
-import { eventsOf } from "./program-events.ts";
-import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM, TOKEN_PROGRAM, TOKEN_PROGRAMS } from "./programs.ts";
+import { DEPOSIT_EVENT, DEPOSIT_NATIVE, DEPOSIT_TOKEN } from "./deposits/depository-instructions.ts";
+import type { DepositoryAccounts } from "./deposits/derived-addresses.ts";
+import type { InstructionFact, TokenHolding, TransactionFacts } from "./answers/transaction-facts.ts";
+import { eventsOf } from "./answers/program-events.ts";
+import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM, TOKEN_PROGRAM, TOKEN_PROGRAMS } from "./answers/programs.ts";
 
 /** The deposits of one successful transaction. Pure. */
 
@@ -38,7 +40,7 @@ export type DepositReading =
   /** The node truncated the logs, so a transfer fee of the mint is unknown. */
   | { readonly kind: "logsCut" };
 
-const NATIVE = nativeCurrency("solana-vm");
+const NATIVE = solanaCodec.nativeCurrency;
 const ZERO_ID: Hex32 = `0x${"0".repeat(64)}`;
 
 /** Mints whose vault token account is needed to judge the transaction's deposits. */
@@ -73,7 +75,7 @@ export function vaultKey(mint: string, tokenProgram: string): string {
  *
  * @param vaultAccounts the vault's token accounts, by {@link vaultKey}, for all of {@link
  * tokenAccountsWanted}
- * @throws RpcFault when the node's answer contradicts itself
+ * @throws RpcFault if the node's answer contradicts itself
  */
 export function depositsIn(
   pdas: DepositoryAccounts,
@@ -223,5 +225,5 @@ function nameOf(data: Uint8Array): string {
 }
 
 function keyOf(bytes: Uint8Array): string {
-  return decodeAddress("solana-vm", toHex(bytes));
+  return decodeWith(solanaCodec, toHex(bytes));
 }

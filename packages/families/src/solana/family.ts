@@ -2,14 +2,15 @@ import { final, paidIn, refuted } from "../answer.ts";
 import { attestedDepository, type DepositoryReading } from "../attested-depository.ts";
 import { depositoriesOf, presentFirst } from "../depositories.ts";
 import type { Family } from "../family.ts";
+import type { SolanaFacts } from "./facts.ts";
 import { depositsIn } from "./deposits.ts";
-import { depositoryAccounts, type DepositoryAccounts } from "./derived-addresses.ts";
-import type { TransactionFacts } from "./facts.ts";
+import { depositoryAccounts, type DepositoryAccounts } from "./deposits/derived-addresses.ts";
+import type { TransactionFacts } from "./answers/transaction-facts.ts";
 import { RETRY_AFTER_SECONDS } from "./finality.ts";
 import { judgePayments } from "./payments.ts";
-import { vaultAccountsIn } from "./vault-accounts.ts";
+import { vaultAccountsIn } from "./deposits/vault-accounts.ts";
 
-export const solana: Family<"solana", readonly DepositoryAccounts[], TransactionFacts> = {
+export const solana: Family<"solana", SolanaFacts, readonly DepositoryAccounts[], TransactionFacts> = {
   id: "solana",
   retryAfterSeconds: () => RETRY_AFTER_SECONDS,
   rules: async (chain) => await Promise.all(depositoriesOf(chain).map(depositoryAccounts)),

@@ -10,15 +10,17 @@ export {
   type SignatureStatus,
   type ReportedTransaction,
 } from "./answers.ts";
-export * from "./depository-instructions.ts";
+export * from "./deposits/depository-instructions.ts";
 export { depositsIn, tokenAccountsWanted, vaultKey } from "./deposits.ts";
-export * from "./derived-addresses.ts";
+export * from "./deposits/derived-addresses.ts";
+export type { SolanaFacts } from "./facts.ts";
 export { solana } from "./family.ts";
-export type { AccountFact, TransactionFacts } from "./facts.ts";
+export type { AccountFact, TransactionFacts } from "./answers/transaction-facts.ts";
 export { RETRY_AFTER_SECONDS, retryAfterSeconds } from "./finality.ts";
 export { judgePayments } from "./payments.ts";
-export * from "./plain-instruction.ts";
-export { eventsOf } from "./program-events.ts";
-export * from "./programs.ts";
-export { vaultAccountsIn } from "./vault-accounts.ts";
+export * from "./payments/plain-instruction.ts";
+export { eventsOf } from "./answers/program-events.ts";
+export * from "./answers/programs.ts";
+export { vaultAccountsIn } from "./deposits/vault-accounts.ts";
 export { outcomeOf, readWithdrawal } from "./withdrawals.ts";
+export * from "./withdrawals/transfer-request.ts";

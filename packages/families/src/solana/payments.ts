@@ -1,19 +1,24 @@
-import { nativeCurrency } from "@causeway/domain";
+import { solanaCodec } from "./codec.ts";
 import type { PaymentQuestion } from "../evidence.ts";
 import { garbage } from "../rpc-fault.ts";
-import type { DepositoryAccounts } from "./derived-addresses.ts";
-import { EXECUTE_TRANSFER } from "./depository-instructions.ts";
-import type { InstructionFact, TokenHolding, TokenState, TransactionFacts } from "./facts.ts";
-import { namesOrder } from "./memos.ts";
-import { namedTransfers, otherProgramIn } from "./named-transfers.ts";
-import { TOKEN_PROGRAMS } from "./programs.ts";
+import type { DepositoryAccounts } from "./deposits/derived-addresses.ts";
+import { EXECUTE_TRANSFER } from "./deposits/depository-instructions.ts";
+import type {
+  InstructionFact,
+  TokenHolding,
+  TokenState,
+  TransactionFacts,
+} from "./answers/transaction-facts.ts";
+import { namesOrder } from "./answers/memos.ts";
+import { namedTransfers, otherProgramIn } from "./payments/named-transfers.ts";
+import { TOKEN_PROGRAMS } from "./answers/programs.ts";
 import { toHex } from "@causeway/domain";
 
 /** Judges what a solver's successful transaction paid. Pure. */
 
 export type PaymentJudgement = { readonly amounts: readonly bigint[] } | { readonly refusal: string };
 
-const NATIVE = nativeCurrency("solana-vm");
+const NATIVE = solanaCodec.nativeCurrency;
 
 /**
  * What each recipient was paid. The transaction must be in time, name only this order in its memos, and do

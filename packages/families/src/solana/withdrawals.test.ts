@@ -1,9 +1,11 @@
 import { expect, test } from "vitest";
-import { encodeSolanaTransferRequest, nativeCurrency, type Hex } from "@causeway/domain";
+import type { Hex } from "@causeway/domain";
+import { encodeSolanaTransferRequest } from "./withdrawals/transfer-request.ts";
+import { nativeCurrency } from "../address.ts";
 import { RpcFault } from "../rpc-fault.ts";
-import { depositoryAccounts } from "./derived-addresses.ts";
-import type { AccountFact } from "./facts.ts";
-import { SYSTEM_PROGRAM } from "./programs.ts";
+import { depositoryAccounts } from "./deposits/derived-addresses.ts";
+import type { AccountFact } from "./answers/transaction-facts.ts";
+import { SYSTEM_PROGRAM } from "./answers/programs.ts";
 import { outcomeOf, readWithdrawal, type WithdrawalState } from "./withdrawals.ts";
 
 const pdas = await depositoryAccounts("99vQwtBwYtrqqD9YSXbdum3KBdxPAVxYTaQ3cfnJSrN2");

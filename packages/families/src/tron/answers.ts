@@ -1,7 +1,7 @@
 import { bytesOf, sha256, toHex, type Hex } from "@causeway/domain";
 import { garbage } from "../rpc-fault.ts";
-import { readRawTransaction, type RawTransaction } from "./raw-transaction.ts";
-import { NotThatMessage } from "./wire-fields.ts";
+import { readRawTransaction, type RawTransaction } from "./answers/raw-transaction.ts";
+import { NotThatMessage } from "./answers/wire-fields.ts";
 
 /**
  * Turns the answers of Tron's own API into facts, or throws an RpcFault: a missing field is never guessed.
@@ -25,7 +25,7 @@ export interface TransactionInfo {
   readonly blockNumber: bigint;
   /** Milliseconds since epoch. */
   readonly blockTimeMs: bigint;
-  /** The reason why it failed; undefined when it did not. */
+  /** Why it failed; undefined if it did not. */
   readonly failure: string | undefined;
   readonly logs: readonly { readonly address: Hex; readonly topics: readonly Hex[]; readonly data: Hex }[];
 }

@@ -3,12 +3,13 @@ import { blockRetrySeconds, final, paidIn } from "../answer.ts";
 import { attestedDepository, type DepositoryReading } from "../attested-depository.ts";
 import { depositoriesOf, presentFirst } from "../depositories.ts";
 import type { Family } from "../family.ts";
-import type { SolidTransaction } from "./agreement.ts";
+import type { TronFacts } from "./facts.ts";
+import type { SolidTransaction } from "./finality/agreement.ts";
 import { depositsIn } from "./deposits.ts";
 import { paymentsIn, type PaymentRules } from "./payments.ts";
-import { machineAddress, tronAddress } from "./tron-address.ts";
+import { machineAddress, tronAddress } from "./codec/tron-address.ts";
 
-export const tron: Family<"tron", PaymentRules, SolidTransaction> = {
+export const tron: Family<"tron", TronFacts, PaymentRules, SolidTransaction> = {
   id: "tron",
   retryAfterSeconds: blockRetrySeconds,
   rules: (chain, { fillContracts }) => ({

@@ -1,4 +1,4 @@
-export { secondsOf, solidTransaction, type SolidTransaction, type Reported } from "./agreement.ts";
+export { secondsOf, solidTransaction, type SolidTransaction, type Reported } from "./finality/agreement.ts";
 export {
   readBlock,
   readConstantResult,
@@ -8,9 +8,10 @@ export {
   type TronBlock,
 } from "./answers.ts";
 export { depositsIn } from "./deposits.ts";
+export type { TronFacts } from "./facts.ts";
 export { tron } from "./family.ts";
 export { finalityOf } from "./finality.ts";
 export { paymentsIn } from "./payments.ts";
-export { readRawTransaction } from "./raw-transaction.ts";
-export { hashOfId, machineAddress, tronAddress } from "./tron-address.ts";
+export { readRawTransaction } from "./answers/raw-transaction.ts";
+export { hashOfId, machineAddress, tronAddress } from "./codec/tron-address.ts";
 export { readWithdrawal } from "./withdrawals.ts";

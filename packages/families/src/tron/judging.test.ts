@@ -3,11 +3,11 @@ import { expect, test } from "vitest";
 import { readReceipt } from "../evm/answers.ts";
 import type { ReceiptFact } from "../evm/port.ts";
 import type { PaymentQuestion } from "../evidence.ts";
-import type { SolidTransaction } from "./agreement.ts";
+import type { SolidTransaction } from "./finality/agreement.ts";
 import { depositsIn } from "./deposits.ts";
 import { finalityOf } from "./finality.ts";
 import { paymentsIn } from "./payments.ts";
-import { hashOfId, machineAddress, tronAddress } from "./tron-address.ts";
+import { hashOfId, machineAddress, tronAddress } from "./codec/tron-address.ts";
 import recorded from "./fixtures/token-deposit.json" with { type: "json" };
 
 const NATIVE = "T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb";

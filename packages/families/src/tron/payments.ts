@@ -1,8 +1,8 @@
 import type { Address, Hex } from "@causeway/domain";
 import type { PaymentQuestion } from "../evidence.ts";
 import { judgePayments, type PaymentJudgement } from "../evm/payments.ts";
-import type { SolidTransaction } from "./agreement.ts";
-import { machineAddress } from "./tron-address.ts";
+import type { SolidTransaction } from "./finality/agreement.ts";
+import { machineAddress } from "./codec/tron-address.ts";
 
 /** Configuration of the chain of the payment; addresses have 20 bytes. */
 export interface PaymentRules {

@@ -1,4 +1,5 @@
-import { encodeAddress, type VmType } from "@causeway/domain";
+import { API_FAMILIES, type VmType } from "@causeway/domain";
+import { encodeAddress } from "@causeway/families";
 import { familyChains } from "../families/family-plan.ts";
 import { watchPosition } from "../hub-position.ts";
 import type { System } from "../system.ts";
@@ -9,9 +10,9 @@ import { runTour, tourHead } from "./run-tour.ts";
 import { PATIENCE_MS } from "@causeway/testkit";
 
 const families: Readonly<Record<string, VmType>> = {
-  [familyChains.solana]: "solana-vm",
-  [familyChains.bitcoin]: "bitcoin-vm",
-  [familyChains.exchange]: "hyperliquid-vm",
+  [familyChains.solana]: API_FAMILIES.svm,
+  [familyChains.bitcoin]: API_FAMILIES.bvm,
+  [familyChains.exchange]: API_FAMILIES.hypevm,
 };
 
 /**
@@ -43,7 +44,7 @@ export async function tellTour(
         hub,
         oracles,
         holder: { chainName: home.name, address: solver.address },
-        currency: { chainName: chain, address: encodeAddress(families[chain] ?? "ethereum-vm", currency) },
+        currency: { chainName: chain, address: encodeAddress(families[chain] ?? API_FAMILIES.evm, currency) },
       });
       return {
         grownBy: async (amount, deadline) => (await position.grownBy(amount, deadline)).signers.length,

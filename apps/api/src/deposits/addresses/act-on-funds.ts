@@ -3,16 +3,20 @@ import {
   awaitsRest,
   decideFunds,
   dependsOnSender,
-  formatAddress,
   layersBeyond,
   oldestLayers,
   quotedState,
   seenSince,
-  sweepPauseMs,
   ServiceError,
+  sweepPauseMs,
   unreachable,
+  type AddressFacts,
+  type ErrorCode,
+  type FundsDecision,
+  type HoldReason,
+  type RequestTerms,
 } from "@causeway/domain";
-import type { AddressFacts, ErrorCode, FundsDecision, HoldReason, RequestTerms } from "@causeway/domain";
+import { formatAddress } from "@causeway/families";
 import type { RequestEnd } from "../../chains/chains.port.ts";
 import type { DepositAddress, ObservedFunds } from "./deposit-addresses.port.ts";
 import type { Tx } from "../../db/unit-of-work.port.ts";

@@ -1,6 +1,6 @@
 import { inconsistent, RpcFault, type NonEvmDepositAddresses, type SweepUnderWay } from "@causeway/chains";
-import { parseAccount, raisedByBps, ServiceError } from "@causeway/domain";
-import type { Address, Hex32 } from "@causeway/domain";
+import { raisedByBps, ServiceError, type Address, type Hex32 } from "@causeway/domain";
+import { parseAccount } from "@causeway/families";
 import type { ConnectedNonEvmChain } from "../../chains/chains.port.ts";
 import type { Slot } from "../../db/records.port.ts";
 import type { Services } from "../../db/services.port.ts";

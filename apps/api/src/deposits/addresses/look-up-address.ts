@@ -1,5 +1,5 @@
-import { formatAddress, formatTransactionId, NATIVE_CURRENCY, parseAddress } from "@causeway/domain";
-import type { Address, RequestId, TxHash } from "@causeway/domain";
+import { NATIVE_CURRENCY, parseAddress, type Address, type RequestId, type TxHash } from "@causeway/domain";
+import { formatAddress, formatTransactionId } from "@causeway/families";
 import type { DepositAddressAnswer } from "@causeway/wire";
 import type { DepositAddress, DepositAddressReads } from "./deposit-addresses.port.ts";
 import type { Services } from "../../db/services.port.ts";

@@ -1,5 +1,5 @@
-import { formatAddress, parseCurrency, ServiceError } from "@causeway/domain";
-import type { Address, Currency } from "@causeway/domain";
+import { ServiceError, type Address, type Currency } from "@causeway/domain";
+import { formatAddress, parseCurrency } from "@causeway/families";
 import type { ReindexAddressAnswer } from "@causeway/wire";
 import type { RequestEnd } from "../../chains/chains.port.ts";
 import { endOf } from "../../http/request-end.ts";

@@ -1,4 +1,3 @@
-import { parseArgs } from "node:util";
 import type { Month } from "../../db/month.port.ts";
 import { isMonth, monthAfter } from "../../db/month.ts";
 import type { ArchiveFiles, ArchiveStore } from "../../reconcile/archive/archive.port.ts";
@@ -8,7 +7,7 @@ import {
   untouchedSinceMs,
   youngestArchivable,
 } from "../../reconcile/archive/archive-months.ts";
-import { failureText } from "./failure-text.ts";
+import { commandLine, DONE, Misused, printLine, runCommand } from "./run-command.ts";
 
 export const ARCHIVE_USAGE = `  operator archive --before <YYYY-MM> --to <folder>
                               moves traces, history entries and call data of requests that ended before that month to compressed files in
@@ -17,10 +16,6 @@ export const ARCHIVE_USAGE = `  operator archive --before <YYYY-MM> --to <folder
   operator archive --before <YYYY-MM> --dry-run
                               counts what would move, and changes nothing
 `;
-
-const DONE = 0;
-const FAILED = 1;
-const MISUSED = 2;
 
 /** Opens what archives need. */
 export type OpenArchives = () => {
@@ -34,11 +29,9 @@ export type OpenArchives = () => {
   close(): Promise<void>;
 };
 
-class Misused extends Error {}
-
 /** `operator archive`: prints a JSON line per part of a month. Never throws: the exit code is the outcome. */
 export async function runArchive(words: readonly string[], open: OpenArchives): Promise<number> {
-  try {
+  return await runCommand(ARCHIVE_USAGE, async () => {
     const { before, to } = readWords(words);
     const archives = open();
     try {
@@ -53,7 +46,7 @@ export async function runArchive(words: readonly string[], open: OpenArchives): 
         let isEmpty = true;
         for await (const line of lines) {
           isEmpty = false;
-          process.stdout.write(`${JSON.stringify(line)}\n`);
+          printLine(line);
         }
         // On stderr, so that a program that reads the lines gets none.
         if (isEmpty) process.stderr.write(`nothing to archive before ${before}\n`);
@@ -64,14 +57,7 @@ export async function runArchive(words: readonly string[], open: OpenArchives): 
     } finally {
       await archives.close();
     }
-  } catch (error) {
-    if (error instanceof Misused) {
-      process.stderr.write(`${error.message}\nusage:\n${ARCHIVE_USAGE}`);
-      return MISUSED;
-    }
-    process.stderr.write(`${failureText(error)}\n`);
-    return FAILED;
-  }
+  });
 }
 
 async function* plans(store: ArchiveStore, before: Month, nowMs: number): AsyncGenerator<object> {
@@ -92,19 +78,13 @@ function readWords(words: readonly string[]): {
     to: { type: "string", default: "" },
     "dry-run": { type: "boolean", default: false },
   } as const;
-  try {
-    const { values } = parseArgs({ args: [...words], options });
-    if (values.before === undefined || !isMonth(values.before))
-      throw new Misused(`--before must be a month like 2026-01, got ${values.before ?? "nothing"}`);
-    if (values["dry-run"]) return { before: values.before, to: undefined };
-    // No default: a folder in a checkout or a container is lost with it.
-    if (values.to === "") throw new Misused("--to is required: a folder for the files, outside the checkout");
-    return { before: values.before, to: values.to };
-  } catch (error) {
-    throw error instanceof Misused
-      ? error
-      : new Misused(error instanceof Error ? error.message : "unknown options");
-  }
+  const { values } = commandLine({ args: [...words], options });
+  if (values.before === undefined || !isMonth(values.before))
+    throw new Misused(`--before must be a month like 2026-01, got ${values.before ?? "nothing"}`);
+  if (values["dry-run"]) return { before: values.before, to: undefined };
+  // No default: a folder in a checkout or a container is lost with it.
+  if (values.to === "") throw new Misused("--to is required: a folder for the files, outside the checkout");
+  return { before: values.before, to: values.to };
 }
 
 /** @throws Misused */

@@ -5,10 +5,10 @@ import type { LocalAccount } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { deploySettings, locationSettings } from "../../config/settings.ts";
 import { plannedFields } from "../deployment/chain-entries.ts";
-import { Misused, readInputs, type DeployInputs } from "../deployment/deploy-inputs.ts";
+import { readInputs, type DeployInputs } from "../deployment/deploy-inputs.ts";
 import { readTargets, type DeployTarget } from "../deployment/deploy-target.ts";
 import { applyDeployment, planDeployment, verifyDeployment } from "../deployment/run-deployment.ts";
-import { failureText } from "./failure-text.ts";
+import { DONE, FAILED, Misused, printLine, runCommand } from "./run-command.ts";
 
 export const DEPLOY_USAGE = `  operator deploy plan|apply|verify --owner <address> --allocator <address> [--chain <id>]… [--hub]
                     [--solver <address>] [--deposit-address-operator <address>] [--oracle <address>]… [--threshold <number>]
@@ -31,39 +31,33 @@ export const DEPLOY_USAGE = `  operator deploy plan|apply|verify --owner <addres
                               prints the standard JSON input of solc, for source verification on block explorers
 `;
 
-const DONE = 0;
-const FAILED = 1;
-const MISUSED = 2;
 const UNFINISHED = 3;
 
 /**
  * `operator deploy`: prints a JSON line per contract and step. Never throws: the exit code is the outcome.
  */
 export async function runDeploy(words: readonly string[], processEnv: Env): Promise<number> {
-  try {
-    if (words[0] === "standard-json") return printStandardJson(words.slice(1));
-    return await carryOut(readInputs(words), withVaultSecrets(processEnv));
-  } catch (error) {
-    if (error instanceof Misused) {
-      process.stderr.write(`${error.message}\nusage:\n${DEPLOY_USAGE}`);
-      return MISUSED;
-    }
-    process.stderr.write(`${failureText(error)}\n`);
-    return error instanceof DeploymentUnfinished ? UNFINISHED : FAILED;
-  }
+  return await runCommand(
+    DEPLOY_USAGE,
+    async () =>
+      words[0] === "standard-json"
+        ? printStandardJson(words.slice(1))
+        : await carryOut(readInputs(words), withVaultSecrets(processEnv)),
+    (error) => (error instanceof DeploymentUnfinished ? UNFINISHED : FAILED),
+  );
 }
 
 async function carryOut(inputs: DeployInputs, env: Env): Promise<number> {
   const { environment, configsDir } = readSettings(locationSettings, env);
   const targets = readTargets(inputs, { environment, configsDir }, env);
   const account = deployerOf(environment, env);
-  if (inputs.action === "verify") return (await verifyDeployment(targets, print)) ? DONE : FAILED;
+  if (inputs.action === "verify") return (await verifyDeployment(targets, printLine)) ? DONE : FAILED;
   if (inputs.action === "plan") {
-    await planDeployment(targets, inputs, account, print);
+    await planDeployment(targets, inputs, account, printLine);
     return DONE;
   }
   if (account === undefined) throw new ConfigError(["DEPLOYER_PRIVATE_KEY is required to deploy"]);
-  await applyDeployment(targets, inputs, account, print);
+  await applyDeployment(targets, inputs, account, printLine);
   if (inputs.write === undefined) printVariables(targets);
   return DONE;
 }
@@ -97,10 +91,4 @@ function printStandardJson([contract = "", ...more]: readonly string[]): number 
     );
   process.stdout.write(`${JSON.stringify(standardJsonInput(contract))}\n`);
   return DONE;
-}
-
-function print(line: object): void {
-  const asText = (_key: string, value: unknown): unknown =>
-    typeof value === "bigint" ? value.toString() : value;
-  process.stdout.write(`${JSON.stringify(line, asText)}\n`);
 }

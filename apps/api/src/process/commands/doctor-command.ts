@@ -1,11 +1,10 @@
-import { parseArgs } from "node:util";
 import type { Env } from "@causeway/config";
 import { withVaultSecrets } from "@causeway/config";
 import type { Finding } from "../doctor/finding.ts";
 import { redactor } from "../doctor/reason.ts";
 import { examine } from "../doctor/run-doctor.ts";
 import { readSubjects, type CheckedProcess } from "../doctor/subjects.ts";
-import { failureText } from "./failure-text.ts";
+import { commandLine, DONE, FAILED, Misused, runCommand } from "./run-command.ts";
 
 export const DOCTOR_USAGE = `  operator doctor [--process api|worker] [--json]
                               checks the configuration, Postgres, Redis, endpoints, contracts, accounts, prices, the hub, oracles,
@@ -15,10 +14,6 @@ export const DOCTOR_USAGE = `  operator doctor [--process api|worker] [--json]
                               exit code 0: no problem (warnings allowed); 1: a problem; 2: invalid options
 `;
 
-const DONE = 0;
-const PROBLEM = 1;
-const MISUSED = 2;
-
 interface DoctorOptions {
   readonly checked: CheckedProcess;
   readonly isJson: boolean;
@@ -26,42 +21,33 @@ interface DoctorOptions {
 
 /** `operator doctor`. Never throws: the exit code is the outcome. */
 export async function runDoctor(words: readonly string[], env: Env): Promise<number> {
-  const options = readOptions(words);
-  if (typeof options === "string") {
-    process.stderr.write(`${options}\nusage:\n${DOCTOR_USAGE}`);
-    return MISUSED;
-  }
-  try {
+  return await runCommand(DOCTOR_USAGE, async () => {
+    const { checked, isJson } = readOptions(words);
     const redact = redactor(withVaultSecrets(env));
-    const findings = (await examine(readSubjects(options.checked, env))).map((one) => redacted(one, redact));
-    process.stdout.write(options.isJson ? jsonOf(findings) : tableOf(findings));
+    const findings = (await examine(readSubjects(checked, env))).map((one) => redacted(one, redact));
+    process.stdout.write(isJson ? jsonOf(findings) : tableOf(findings));
     return exitCodeOf(findings);
-  } catch (error) {
-    process.stderr.write(`${failureText(error)}\n`);
-    return PROBLEM;
-  }
+  });
 }
 
 /** 1 if there is a problem; warnings alone give 0. */
 export function exitCodeOf(findings: readonly Finding[]): number {
-  return findings.some(({ state }) => state === "problem") ? PROBLEM : DONE;
+  return findings.some(({ state }) => state === "problem") ? FAILED : DONE;
 }
 
-function readOptions(words: readonly string[]): DoctorOptions | string {
-  try {
-    const { values } = parseArgs({
-      args: [...words],
-      options: {
-        process: { type: "string", default: "worker" },
-        json: { type: "boolean", default: false },
-      },
-    });
-    const { process: checked, json: isJson } = values;
-    if (checked !== "api" && checked !== "worker") return `--process must be api or worker, got ${checked}`;
-    return { checked, isJson };
-  } catch (error) {
-    return error instanceof Error ? error.message : "unknown options";
-  }
+/** @throws Misused */
+function readOptions(words: readonly string[]): DoctorOptions {
+  const { values } = commandLine({
+    args: [...words],
+    options: {
+      process: { type: "string", default: "worker" },
+      json: { type: "boolean", default: false },
+    },
+  });
+  const { process: checked, json: isJson } = values;
+  if (checked !== "api" && checked !== "worker")
+    throw new Misused(`--process must be api or worker, got ${checked}`);
+  return { checked, isJson };
 }
 
 function redacted(finding: Finding, redact: (text: string) => string): Finding {

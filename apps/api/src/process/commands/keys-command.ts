@@ -9,12 +9,11 @@ import {
   rotateApiKeyRequest,
 } from "@causeway/wire";
 import { readFileSync } from "node:fs";
-import { parseArgs } from "node:util";
 import type { z } from "zod";
 import type { IssuedApiKey } from "../../callers/api-key-register.port.ts";
 import type { KeyAdmin } from "../../callers/key-admin.port.ts";
 import { apiKeyJson, keyChanges, newKeySettings } from "../../callers/api-key-json.ts";
-import { failureText } from "./failure-text.ts";
+import { administer, commandLine, Misused, runCommand } from "./run-command.ts";
 
 export const KEYS_USAGE = `  operator keys create --label <text> --scopes <quote,execute,fast-fill,read> [--referrers <a,b>] [--origins <a,b>] [--rules <JSON or @file>]
                        [--quote-per-minute <n>] [--other-per-minute <n>]
@@ -30,34 +29,12 @@ export const KEYS_USAGE = `  operator keys create --label <text> --scopes <quote
                               without --signature: shows the message that the wallet must sign; with it: links the wallet, whose app balance then pays
 `;
 
-const DONE = 0;
-const FAILED = 1;
-const MISUSED = 2;
-
 /** Opens the store of the keys. */
 export type OpenKeys = () => { readonly admin: KeyAdmin; close(): Promise<void> };
 
-class Misused extends Error {}
-
 /** `operator keys`: prints a JSON line for each key. Never throws: the exit code reports the outcome. */
 export async function runKeys(words: readonly string[], open: OpenKeys): Promise<number> {
-  try {
-    const act = readWords(words);
-    const { admin, close } = open();
-    try {
-      for (const line of await act(admin)) process.stdout.write(`${JSON.stringify(line)}\n`);
-      return DONE;
-    } finally {
-      await close();
-    }
-  } catch (error) {
-    if (error instanceof Misused) {
-      process.stderr.write(`${error.message}\nusage:\n${KEYS_USAGE}`);
-      return MISUSED;
-    }
-    process.stderr.write(`${failureText(error)}\n`);
-    return FAILED;
-  }
+  return await runCommand(KEYS_USAGE, async () => await administer(open, readWords(words)));
 }
 
 type Act = (admin: KeyAdmin) => Promise<readonly object[]>;
@@ -90,7 +67,7 @@ const settingsOptions: readonly Option[] = [
 
 /** @throws Misused */
 function readWords([command = "", ...rest]: readonly string[]): Act {
-  const { values, positionals } = parsed(rest);
+  const { values, positionals } = commandLine({ args: [...rest], options, allowPositionals: true });
   const only = (...allowed: readonly Option[]): void => {
     const odd = Object.keys(values).find((name) => !allowed.includes(name as Option));
     if (odd !== undefined) throw new Misused(`--${odd} is not an option of keys ${command}`);
@@ -155,17 +132,6 @@ function readWords([command = "", ...rest]: readonly string[]): Act {
     }
     default:
       throw new Misused(command === "" ? "keys requires a command" : `unknown command: keys ${command}`);
-  }
-}
-
-function parsed(args: readonly string[]): {
-  readonly values: Values;
-  readonly positionals: readonly string[];
-} {
-  try {
-    return parseArgs({ args: [...args], options, allowPositionals: true });
-  } catch (error) {
-    throw new Misused(error instanceof Error ? error.message : "unknown options");
   }
 }
 

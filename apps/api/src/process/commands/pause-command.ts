@@ -1,7 +1,6 @@
 import { ServiceError } from "@causeway/domain";
-import { parseArgs } from "node:util";
 import { pauseJson, type PauseAdmin } from "../../payments/policy/pause-admin.ts";
-import { failureText } from "./failure-text.ts";
+import { administer, commandLine, Misused, runCommand } from "./run-command.ts";
 
 export const PAUSE_USAGE = `  operator pauses             what is paused, by whom and why
   operator pause <scope> --by <name> --reason <text>
@@ -10,46 +9,31 @@ export const PAUSE_USAGE = `  operator pauses             what is paused, by who
   operator resume <scope>     resumes them within seconds
 `;
 
-const DONE = 0;
-const FAILED = 1;
-const MISUSED = 2;
-
 /** Opens what pauses are stored in. */
 export type OpenPauses = () => { readonly admin: PauseAdmin; close(): Promise<void> };
-
-class Misused extends Error {}
 
 /** The names of the commands. */
 export const PAUSE_COMMANDS: ReadonlySet<string> = new Set(["pause", "resume", "pauses"]);
 
 /** `operator pause`, `resume` and `pauses`. Never throws: the exit code reports the outcome. */
 export async function runPauses(words: readonly string[], open: OpenPauses): Promise<number> {
-  try {
+  return await runCommand(PAUSE_USAGE, async () => {
     const act = readWords(words);
-    const { admin, close } = open();
     try {
-      for (const line of await act(admin)) process.stdout.write(`${JSON.stringify(line)}\n`);
-      return DONE;
-    } finally {
-      await close();
+      return await administer(open, act);
+    } catch (error) {
+      const isInvalid = error instanceof ServiceError && error.code === "INVALID_REQUEST";
+      throw isInvalid ? new Misused(error.message) : error;
     }
-  } catch (error) {
-    const isMisused =
-      error instanceof Misused || (error instanceof ServiceError && error.code === "INVALID_REQUEST");
-    if (isMisused) {
-      process.stderr.write(`${error.message}\nusage:\n${PAUSE_USAGE}`);
-      return MISUSED;
-    }
-    process.stderr.write(`${failureText(error)}\n`);
-    return FAILED;
-  }
+  });
 }
 
 type Act = (admin: PauseAdmin) => Promise<readonly object[]>;
 
 /** @throws Misused */
 function readWords([command, ...rest]: readonly string[]): Act {
-  const { values, positionals } = parsed(rest);
+  const options = { by: { type: "string" }, reason: { type: "string" } } as const;
+  const { values, positionals } = commandLine({ args: [...rest], options, allowPositionals: true });
   const [scope, ...more] = positionals;
   if (command === "pauses") {
     if (rest.length > 0) throw new Misused("pauses takes no arguments");
@@ -67,14 +51,4 @@ function readWords([command, ...rest]: readonly string[]): Act {
   if (by === undefined || by === "" || reason === undefined || reason === "")
     throw new Misused("pause requires --by <name> and --reason <text>");
   return async (admin) => [pauseJson(await admin.pause(scope, by, reason))];
-}
-
-/** @throws Misused */
-function parsed(rest: readonly string[]) {
-  const options = { by: { type: "string" }, reason: { type: "string" } } as const;
-  try {
-    return parseArgs({ args: [...rest], options, allowPositionals: true });
-  } catch (error) {
-    throw new Misused(error instanceof Error ? error.message : "unknown options");
-  }
 }

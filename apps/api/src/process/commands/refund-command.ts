@@ -2,24 +2,21 @@ import {
   amountToUsdUp,
   formatAmount,
   formatUsd,
-  parseAnyTransaction,
-  formatAddress,
-  formatTransactionId,
+  type Currency,
+  type DepositId,
+  type Hex,
 } from "@causeway/domain";
-import type { Currency, DepositId, Hex } from "@causeway/domain";
-import { parseArgs } from "node:util";
+import { formatAddress, formatTransactionId, parseAnyTransaction } from "@causeway/families";
 import { releaseRefund } from "../../payments/release-refund.ts";
 import type { Release, ReleaseServices } from "../../payments/release-refund.ts";
-import { failureText, messageOf } from "./failure-text.ts";
+import { messageOf } from "./failure-text.ts";
+import { commandLine, DONE, Misused, printLine, runCommand } from "./run-command.ts";
 
 export const REFUND_USAGE = `  operator refund <depositId|txHash|requestId> [--yes]
                               shows a refund that waits for the operator; with --yes releases it: the worker pays it even above the daily limit, against which it counts.
                               exit code 0: released now or before; 1: refused; 3: run it again with --yes. Reads the worker's environment.
 `;
 
-const DONE = 0;
-const FAILED = 1;
-const MISUSED = 2;
 const UNCONFIRMED = 3;
 
 /** How the operator names a deposit: its row id, or a transaction hash or request id. */
@@ -38,27 +35,19 @@ export type OpenRefunds = () => {
   close(): Promise<void>;
 };
 
-class Misused extends Error {}
 class Refused extends Error {}
 
 /** `operator refund`: prints a JSON line for each step. Never throws: the exit code reports the outcome. */
 export async function runRefund(words: readonly string[], open: OpenRefunds): Promise<number> {
-  try {
-    const { name, text, isConfirmed } = readWords(words);
+  return await runCommand(REFUND_USAGE, async () => {
+    const request = readWords(words);
     const opened = open();
     try {
-      return await act(opened, { name, text, isConfirmed });
+      return await act(opened, request);
     } finally {
       await opened.close();
     }
-  } catch (error) {
-    if (error instanceof Misused) {
-      process.stderr.write(`${error.message}\nusage:\n${REFUND_USAGE}`);
-      return MISUSED;
-    }
-    process.stderr.write(`${failureText(error)}\n`);
-    return FAILED;
-  }
+  });
 }
 
 interface RefundRequest {
@@ -70,15 +59,11 @@ interface RefundRequest {
 
 /** @throws Misused */
 function readWords(words: readonly string[]): RefundRequest {
-  const read = () =>
-    parseArgs({ args: [...words], options: { yes: { type: "boolean" } }, allowPositionals: true });
-  let parsed: ReturnType<typeof read>;
-  try {
-    parsed = read();
-  } catch (error) {
-    throw new Misused(error instanceof Error ? error.message : "unknown options");
-  }
-  const { values, positionals } = parsed;
+  const { values, positionals } = commandLine({
+    args: [...words],
+    options: { yes: { type: "boolean" } },
+    allowPositionals: true,
+  });
   const [text, ...more] = positionals;
   if (text === undefined || more.length > 0)
     throw new Misused("refund requires exactly one deposit id, transaction hash or request id");
@@ -179,5 +164,5 @@ async function worth(
 }
 
 function print(step: string, facts: Readonly<Record<string, string | undefined>>): void {
-  process.stdout.write(`${JSON.stringify({ step, ...facts })}\n`);
+  printLine({ step, ...facts });
 }

@@ -3,7 +3,6 @@ import { ConfigError, isLocalKey, readSettings, withVaultSecrets } from "@causew
 import type { Address, Chain, Hex32 } from "@causeway/domain";
 import { parseAddress, parseDecimal, parseHex32 } from "@causeway/domain";
 import { randomBytes } from "node:crypto";
-import { parseArgs } from "node:util";
 import type { OperatorConfig, SettlementConfig } from "../../config/config.ts";
 import { readOperatorConfig } from "../../config/config.ts";
 import { resolveEvmAccount } from "../../config/evm-account.ts";
@@ -13,7 +12,7 @@ import { withdrawSettings } from "../../config/settings.ts";
 import { withdraw } from "../../settlement/withdrawals/withdraw.ts";
 import type { WithdrawalServices } from "../../settlement/withdrawals/withdraw.ts";
 import { recipientOf } from "../../settlement/withdrawal-recipient.ts";
-import { failureText } from "./failure-text.ts";
+import { commandLine, DONE, Misused, printLine, runCommand } from "./run-command.ts";
 
 export const WITHDRAW_USAGE = `  operator withdraw --chain <name> --currency <symbol or address> --amount <decimal> --recipient <address> [--nonce <32 bytes>]
                     [--wait <seconds>] [--lifetime <seconds>]
@@ -29,9 +28,6 @@ export const WITHDRAW_USAGE = `  operator withdraw --chain <name> --currency <sy
                               reads the worker's environment and ALLOCATOR_PRIVATE_KEY
 `;
 
-const DONE = 0;
-const FAILED = 1;
-const MISUSED = 2;
 const WAITS = 3;
 const EXPIRED = 4;
 
@@ -43,8 +39,6 @@ export type OpenWithdrawals = (given: {
   readonly allocatorKey: SigningKey;
   readonly payloadLifetimeSeconds: number;
 }) => Promise<{ readonly services: WithdrawalServices; close(): Promise<void> }>;
-
-class Misused extends Error {}
 
 interface WithdrawRequest {
   readonly chain: string;
@@ -62,17 +56,7 @@ export async function runWithdraw(
   processEnv: Env,
   open: OpenWithdrawals,
 ): Promise<number> {
-  try {
-    return await carryOut(readRequest(words), processEnv, open);
-  } catch (error) {
-    if (error instanceof Misused) {
-      process.stderr.write(`${error.message}\nusage:\n${WITHDRAW_USAGE}`);
-      return MISUSED;
-    }
-    // Error messages contain no secrets: configuration errors and RPC faults never do.
-    process.stderr.write(`${failureText(error)}\n`);
-    return FAILED;
-  }
+  return await runCommand(WITHDRAW_USAGE, async () => await carryOut(readRequest(words), processEnv, open));
 }
 
 async function carryOut(request: WithdrawRequest, processEnv: Env, open: OpenWithdrawals): Promise<number> {
@@ -150,25 +134,18 @@ async function carryOut(request: WithdrawRequest, processEnv: Env, open: OpenWit
 
 function readRequest(words: readonly string[]): WithdrawRequest {
   const text = { type: "string" } as const;
-  const read = () =>
-    parseArgs({
-      args: [...words],
-      options: {
-        chain: text,
-        currency: text,
-        amount: text,
-        recipient: text,
-        nonce: text,
-        wait: { ...text, default: "600" },
-        lifetime: { ...text, default: "3600" },
-      },
-    }).values;
-  let values: ReturnType<typeof read>;
-  try {
-    values = read();
-  } catch (error) {
-    throw new Misused(error instanceof Error ? error.message : "unknown options");
-  }
+  const { values } = commandLine({
+    args: [...words],
+    options: {
+      chain: text,
+      currency: text,
+      amount: text,
+      recipient: text,
+      nonce: text,
+      wait: { ...text, default: "600" },
+      lifetime: { ...text, default: "3600" },
+    },
+  });
   const { chain, currency, amount, recipient } = values;
   if (chain === undefined || currency === undefined || amount === undefined || recipient === undefined)
     throw new Misused("--chain, --currency, --amount and --recipient are required");
@@ -232,7 +209,5 @@ function nonceOf(text: string | undefined): Hex32 {
 }
 
 function print(step: string, facts: Readonly<Record<string, string | bigint | undefined>>): void {
-  const asText = (_key: string, value: unknown): unknown =>
-    typeof value === "bigint" ? value.toString() : value;
-  process.stdout.write(`${JSON.stringify({ step, ...facts }, asText)}\n`);
+  printLine({ step, ...facts });
 }

@@ -1,6 +1,6 @@
 import { hasWrongChecksum, parseAddress } from "@causeway/domain";
-import { parseArgs } from "node:util";
 import { getAddress, parseGwei, zeroAddress, type Address } from "viem";
+import { commandLine, Misused } from "../commands/run-command.ts";
 
 export type DeployAction = "plan" | "apply" | "verify";
 
@@ -23,11 +23,6 @@ export interface DeployInputs {
   /** Folder of configuration files. */
   readonly write: string | undefined;
   readonly replace: boolean;
-}
-
-/** Options that do not make a command. */
-export class Misused extends Error {
-  override readonly name = "Misused";
 }
 
 const text = { type: "string" } as const;
@@ -56,7 +51,7 @@ export function readInputs(words: readonly string[]): DeployInputs {
   const [action, ...args] = words;
   if (action !== "plan" && action !== "apply" && action !== "verify")
     throw new Misused(`expected plan, apply or verify, got ${action ?? "nothing"}`);
-  const values = parse(args);
+  const { values } = commandLine({ args, options: OPTIONS });
   const chains = [...new Set(values.chain ?? [])];
   if (chains.length === 0 && !values.hub) throw new Misused("--chain or --hub is required");
   if (values.owner === undefined || values.allocator === undefined)
@@ -106,14 +101,6 @@ function refuseShared({ owner, allocator, solver, depositAddressOperator: operat
   for (const [option, one, otherOption, other] of different)
     if (one !== undefined && one === other)
       throw new Misused(`${option} and ${otherOption} must be different accounts`);
-}
-
-function parse(args: readonly string[]) {
-  try {
-    return parseArgs({ args: [...args], options: OPTIONS }).values;
-  } catch (error) {
-    throw new Misused(error instanceof Error ? error.message : "unknown options");
-  }
 }
 
 function optional(given: string | undefined, option: string): Address | undefined {

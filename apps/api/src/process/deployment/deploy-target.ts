@@ -4,7 +4,7 @@ import { ConfigError, readJsonFile, resolvePlaceholders } from "@causeway/config
 import { planChain, planHub, type DeploymentPlan } from "@causeway/contracts/deploy";
 import { join } from "node:path";
 import type { DeployInputs } from "./deploy-inputs.ts";
-import { Misused } from "./deploy-inputs.ts";
+import { Misused } from "../commands/run-command.ts";
 import { CHAIN_FIELDS, HUB_FIELDS, textAt, type EntryField } from "./entry-fields.ts";
 
 /** A configured chain with its deployment plan. */

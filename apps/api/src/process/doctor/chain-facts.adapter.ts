@@ -1,6 +1,6 @@
 import { connectNonEvm, createRpcTransport, RpcFault } from "@causeway/chains";
+import type { NonEvmChainConfig } from "@causeway/config";
 import type { Chain, Hex } from "@causeway/domain";
-import type { NonEvmChainConfig } from "../../config/chains.ts";
 import type { OwnAccounts } from "../../config/own-accounts.ts";
 import type { EndpointFacts, NonEvmFacts } from "./chain-check.ts";
 

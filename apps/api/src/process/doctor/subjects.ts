@@ -6,10 +6,10 @@ import {
   validGroups,
   withVaultSecrets,
   type Env,
+  type NonEvmChainConfig,
 } from "@causeway/config";
 import type { Address, Chain } from "@causeway/domain";
 import { parseAddress } from "@causeway/domain";
-import { readNonEvmChains, type NonEvmChainConfig } from "../../config/chains.ts";
 import { readApiConfig, readWorkerConfig } from "../../config/config.ts";
 import { noticeConfig, type NoticeConfig } from "../../config/notices.ts";
 import { readOracleUrls, type OracleUrl } from "../../config/oracle-urls.ts";
@@ -59,7 +59,6 @@ export function readSubjects(checked: CheckedProcess, processEnv: Env): Subjects
   const location = read(() => readSettings(locationSettings, env));
   const source = location && { ...location, env };
   const loaded = source && read(() => readChains(source));
-  const nonEvmChains = (source && loaded && read(() => readNonEvmChains(loaded.nonEvmChains, source))) ?? [];
   const { oracleUrls, oracleSigners } = valid.settlement;
   const oracles = (oracleUrls && read(() => readOracleUrls(oracleUrls.reveal()))) ?? [];
   return {
@@ -70,7 +69,7 @@ export function readSubjects(checked: CheckedProcess, processEnv: Env): Subjects
     poolSize: valid.storage.databasePoolSize ?? 16,
     redisUrl: valid.storage.redisUrl?.reveal(),
     chains: loaded?.chains ?? [],
-    nonEvmChains,
+    nonEvmChains: loaded?.nonEvmConfigs ?? [],
     accounts:
       config?.accounts ??
       read(() => readOwnAccounts(checked, valid.solver, loaded?.nonEvmChains ?? []).accounts),

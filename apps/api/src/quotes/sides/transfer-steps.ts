@@ -1,12 +1,15 @@
-import type { Currency, Hex, NonEvmChain, RequestTerms } from "@causeway/domain";
 import {
   buildExchangeWithdrawal,
   exchangePlaceOf,
   exchangeSigningProfiles,
   formatAmount,
   ServiceError,
-  formatAddress,
+  type Currency,
+  type Hex,
+  type NonEvmChain,
+  type RequestTerms,
 } from "@causeway/domain";
+import { formatAddress } from "@causeway/families";
 import type { UserDepositStep } from "@causeway/chains";
 import type { AuthorizeStep, NonEvmStep } from "@causeway/wire";
 import type { ConnectedNonEvmChain } from "../../chains/chains.port.ts";

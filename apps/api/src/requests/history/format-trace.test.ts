@@ -1,5 +1,5 @@
-import { formatTransactionId } from "@causeway/domain";
 import type { Hex } from "@causeway/domain";
+import { formatTransactionId } from "@causeway/families";
 import { expect, test } from "vitest";
 import { aConnectedNonEvmChain, bitcoin, bytesOn, solana } from "../../../../../test/fakes/non-evm-chains.ts";
 import { someTerms } from "../../../../../test/support/terms.ts";

@@ -1,6 +1,6 @@
 import { hexAddressFormat } from "../../../../../test/fakes/hex-address-format.ts";
-import { formatTransactionId } from "@causeway/domain";
 import type { Hex } from "@causeway/domain";
+import { formatTransactionId } from "@causeway/families";
 import { mismatch } from "@causeway/service-kit";
 import { requestsAnswer, requestsAnswerV2 } from "@causeway/wire";
 import { expect, test } from "vitest";

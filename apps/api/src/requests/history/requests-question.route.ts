@@ -1,12 +1,5 @@
-import {
-  failReasons,
-  parseAnyAccount,
-  parseAnyTransaction,
-  parseHex32,
-  publicStatuses,
-  refundFailReasons,
-  ServiceError,
-} from "@causeway/domain";
+import { failReasons, parseHex32, publicStatuses, refundFailReasons, ServiceError } from "@causeway/domain";
+import { parseAnyAccount, parseAnyTransaction } from "@causeway/families";
 import { wholeNumber } from "@causeway/wire";
 import type { RequestsQuery } from "@causeway/wire";
 import { requestFeatures, requestTypes } from "./request-history.port.ts";

@@ -1,0 +1,223 @@
+import { join } from "node:path";
+import type { ConfiguredChain } from "@causeway/families";
+import type { z } from "zod";
+import { ConfigError } from "./config-error.ts";
+import type { Env } from "./env.ts";
+import { pathOf, readJsonFile, type ConfigLocation } from "./json-file.ts";
+import { isUnasked, resolvePlaceholders, variableAt } from "./placeholder.ts";
+import { repeated } from "./repeated.ts";
+import { sameChainProblems } from "./same-chain.ts";
+
+/** The loader of `configs/chains.<ENVIRONMENT>.json`, the same for every process. */
+
+/** Where the chain file is, and the variables that it names. */
+export interface ChainSource extends ConfigLocation {
+  readonly env: Env;
+}
+
+/** What the chain file of an environment gives a process. */
+export interface LoadedFile<C extends ConfiguredChain> {
+  /** Enabled chains in the order of the file. */
+  readonly chains: readonly C[];
+  /**
+   * Chains that are disabled although some of their variables are set, and what is not attested, each with
+   * the missing settings.
+   */
+  readonly warnings: readonly string[];
+  /** Names of chains that are disabled because none of their variables is set. */
+  readonly off: readonly string[];
+}
+
+/** The same, even if parts of the file are invalid. */
+export interface ReadFile<C extends ConfiguredChain> extends LoadedFile<C> {
+  /** Every problem, with its path. */
+  readonly problems: readonly string[];
+  /** Names and chain ids of the entries that are left out because of problems. */
+  readonly faulty: readonly { readonly name: unknown; readonly id: unknown }[];
+}
+
+/** What a kind of process reads of the chain file. */
+export interface ChainUse<Entry extends WrittenEntry, C extends ConfiguredChain> {
+  /** Whether an entry concerns the process; others are skipped. */
+  readonly concerns: (document: unknown) => boolean;
+  /** Checks an entry, as it is written and after its placeholders were replaced. */
+  readonly parse: (document: unknown) => ParsedEntry<Entry>;
+  /** What an unset variable at `path` of an entry means. */
+  readonly need: (path: readonly (string | number)[]) => FieldNeed;
+  /** The chain of an entry without placeholders; undefined if a problem was added. */
+  readonly toChain: (entry: Entry, place: EntryPlace) => C | undefined;
+  /** Problems between valid entries, switched-off ones included. */
+  readonly between: (written: readonly Entry[]) => readonly string[];
+}
+
+/** `required`: the chain is off without it. `unread`: the process does not read this field. */
+export type FieldNeed =
+  | { readonly kind: "required" | "unread" }
+  /** `without`: what is then not attested. */
+  | { readonly kind: "optional"; readonly without?: string };
+
+/** What a schema says of an entry. */
+export type ParsedEntry<Entry> =
+  | { readonly success: true; readonly data: Entry }
+  | { readonly success: false; readonly error: { readonly issues: readonly z.core.$ZodIssue[] } };
+
+/** The fields that every use reads. */
+export interface WrittenEntry {
+  readonly id: string;
+  readonly enabled: boolean;
+  readonly required: boolean;
+}
+
+/** One entry of the file, and where its problems are reported. */
+export interface EntryPlace {
+  /** The entry with its placeholders replaced. */
+  readonly resolved: unknown;
+  /** The entry as it is written, whose variables problems name. */
+  readonly source: unknown;
+  /** Begins every problem. */
+  readonly place: string;
+  readonly problems: string[];
+}
+
+/**
+ * Reads the chain file. Problems of its content are part of the result.
+ * @throws ConfigError if the file is missing or not an array
+ */
+export function readChainFile<Entry extends WrittenEntry, C extends ConfiguredChain>(
+  { environment, configsDir, env }: ChainSource,
+  use: ChainUse<Entry, C>,
+): ReadFile<C> {
+  const fileName = `chains.${environment}.json`;
+  const documents = readJsonFile(join(configsDir, fileName), fileName);
+  if (!Array.isArray(documents)) throw new ConfigError([`${fileName}: must be an array of chains`]);
+  const file = { chains: [] as C[], warnings: [] as string[], off: [] as string[], problems: [] as string[] };
+  const { chains, problems } = file;
+  const faulty: ReadFile<C>["faulty"][number][] = [];
+  const written: Entry[] = [];
+  for (const [index, source] of (documents as unknown[]).entries()) {
+    if (!use.concerns(source)) continue;
+    const asWritten: EntryPlace = {
+      resolved: source,
+      source,
+      place: `${fileName}: ${placeOf(source, index)}`,
+      problems,
+    };
+    const entry = check(use, asWritten);
+    if (entry === undefined) {
+      problems.push(...problemsOfVariables(use, asWritten, env));
+      faulty.push(identityOf(source));
+      continue;
+    }
+    written.push(entry);
+    if (!entry.enabled) continue;
+    const resolved = resolvedEntry(use, entry, asWritten, env, file);
+    if (resolved === "off") continue;
+    const chain =
+      resolved === "faulty" ? undefined : chainOf(use, { ...asWritten, resolved: resolved.value });
+    if (chain === undefined) faulty.push(identityOf(source));
+    else chains.push(chain);
+  }
+  const between = [
+    ...repeated(written.map(({ id }) => id)).map((id) => `duplicate id ${id}`),
+    ...use.between(written),
+    ...sharedHubIds(chains),
+    ...sameChainProblems(chains),
+  ];
+  problems.push(...between.map((problem) => `${fileName}: ${problem}`));
+  return { ...file, faulty };
+}
+
+/** The entry with its placeholders replaced; "off" or "faulty" if a variable that it needs is unset. */
+function resolvedEntry<Entry extends WrittenEntry, C extends ConfiguredChain>(
+  use: ChainUse<Entry, C>,
+  { id, required }: Entry,
+  { source, place }: EntryPlace,
+  env: Env,
+  file: { readonly warnings: string[]; readonly off: string[]; readonly problems: string[] },
+): { readonly value: unknown } | "off" | "faulty" {
+  const { value, unset } = resolvePlaceholders(source, env);
+  const missing = unset.filter(({ path }) => use.need(path).kind === "required");
+  if (missing.length > 0) {
+    const variables = [...new Set(missing.map(({ variable }) => variable))].join(", ");
+    if (required) {
+      file.problems.push(`${place}: required chain is missing variables: ${variables}`);
+      return "faulty";
+    }
+    if (isUnasked(source, env)) file.off.push(id);
+    else file.warnings.push(`chain ${id} is disabled; missing variables: ${variables}`);
+    return "off";
+  }
+  for (const { path, variable } of unset) {
+    const need = use.need(path);
+    if (need.kind === "optional" && need.without !== undefined)
+      file.warnings.push(`chain ${id}: ${need.without} are not attested; missing variable: ${variable}`);
+  }
+  // Placeholders are replaced once, so a variable that contains another placeholder must be refused.
+  for (const { path } of resolvePlaceholders(value, {}).unset)
+    if (use.need(path).kind !== "unread")
+      file.problems.push(
+        `${place}.${path.join(".")}: variable contains another placeholder; set the value itself`,
+      );
+  return { value };
+}
+
+function chainOf<Entry extends WrittenEntry, C extends ConfiguredChain>(
+  use: ChainUse<Entry, C>,
+  place: EntryPlace,
+): C | undefined {
+  const entry = check(use, place);
+  return entry === undefined ? undefined : use.toChain(entry, place);
+}
+
+function check<Entry extends WrittenEntry>(
+  { parse }: Pick<ChainUse<Entry, never>, "parse">,
+  { resolved, source, place, problems }: EntryPlace,
+): Entry | undefined {
+  const result = parse(resolved);
+  if (result.success) return result.data;
+  problems.push(...schemaProblems(result.error, place, source));
+  return undefined;
+}
+
+/** What a schema found wrong in an entry, with the path and the variable of each field. */
+export function schemaProblems(
+  { issues }: { readonly issues: readonly z.core.$ZodIssue[] },
+  place: string,
+  source: unknown,
+): readonly string[] {
+  return issues.map((issue) => `${place}${pathOf(issue)}${variableAt(source, issue.path)}: ${issue.message}`);
+}
+
+/** Further problems in the variables of an entry that is invalid itself. */
+function problemsOfVariables<Entry extends WrittenEntry>(
+  use: Pick<ChainUse<Entry, never>, "parse">,
+  { source, place, problems: found }: EntryPlace,
+  env: Env,
+): readonly string[] {
+  const { value, unset } = resolvePlaceholders(source, env);
+  const isUnset = (problem: string) => unset.some(({ variable }) => problem.includes(` (${variable})`));
+  const problems: string[] = [];
+  check(use, { resolved: value, source, place, problems });
+  return problems.filter((problem) => !found.includes(problem) && !isUnset(problem));
+}
+
+/** Oracles of one network tell chains apart by this id. */
+function sharedHubIds(chains: readonly ConfiguredChain[]): readonly string[] {
+  const seen = new Set<string>();
+  return chains.flatMap(({ name, hubChainId }) => {
+    if (seen.has(hubChainId)) return [`duplicate hubChainId ${hubChainId} (chain ${name})`];
+    seen.add(hubChainId);
+    return [];
+  });
+}
+
+function identityOf(document: unknown): ReadFile<ConfiguredChain>["faulty"][number] {
+  const { id: name, chainId: id } = (document ?? {}) as Readonly<Record<string, unknown>>;
+  return { name, id };
+}
+
+/** The position of an entry in a file, with its id if it has one. */
+function placeOf(document: unknown, index: number): string {
+  const id = typeof document === "object" && document !== null && "id" in document ? document.id : undefined;
+  return typeof id === "string" ? `[${index}] (${id})` : `[${index}]`;
+}

@@ -1,0 +1,124 @@
+import { NATIVE_CURRENCY, type Address } from "@causeway/domain";
+import type { DepositEvidence } from "../../evidence.ts";
+import type { DepositFact, LogFact, ReceiptFact, TransactionFact } from "../port.ts";
+import { addressTopic, depositsInLogs, TRANSFER_TOPIC, type DepositReading } from "../deposits.ts";
+import { addressOfTopic, splitWords } from "../answers/event-words.ts";
+import { nativeMirrors } from "../answers/native-mirrors.ts";
+import { CALL_EXECUTED_TOPIC, tokenPaymentIn } from "../withdrawals.ts";
+
+/** The deposits of one successful transaction, as an oracle attests them. Pure. */
+
+export interface DepositRules {
+  readonly depository: Address;
+  readonly isZksyncStack: boolean;
+}
+
+/**
+ * Whether judging the deposits requires the transaction itself: a direct transfer has its id in the calldata,
+ * whereas events contain theirs.
+ */
+export function needsCalldata(rules: DepositRules, receipt: ReceiptFact): boolean {
+  return read(rules, receipt, undefined).direct.size > 0;
+}
+
+/** In chain order. `transaction` may be omitted if {@link needsCalldata} is false. */
+export function depositEvidenceIn(
+  rules: DepositRules,
+  receipt: ReceiptFact,
+  transaction: TransactionFact | undefined,
+): DepositEvidence[] {
+  const { deposits, direct } = read(rules, receipt, transaction);
+  const kept = keptOf(rules.depository, receipt.logs, deposits, direct);
+  return deposits.flatMap((deposit) => {
+    const { logIndex, depositor, currency, id } = deposit;
+    const amount = kept.get(logIndex) ?? 0n;
+    if (amount === 0n) return [];
+    const bare = direct.has(deposit) && id === undefined ? ({ isBare: true } as const) : {};
+    return [{ index: logIndex.toString(), depositor, currency, amount, depositId: id, ...bare }];
+  });
+}
+
+/**
+ * The credited amount of each deposit, by log index. For each token, the total is at most its net inflow: a
+ * token may charge its fee to the receiver in a separate Transfer, and any credit above the net inflow would
+ * be paid from other people's deposits. The loss reduces direct transfers, which the depository did not
+ * measure, before its own events, and later ones before earlier ones.
+ *
+ * Withdrawals that the depository reports do not count as a loss: one that is executed in the transaction of
+ * another user's deposit must not reduce that deposit. They are debited when their payload is attested.
+ *
+ * Only attestations are reduced. The engine sees only the depository's inflows, but its fills are repaid by
+ * attestations.
+ */
+function keptOf(
+  depository: Address,
+  logs: readonly LogFact[],
+  deposits: readonly DepositFact[],
+  direct: ReadonlySet<DepositFact>,
+): ReadonlyMap<number, bigint> {
+  const kept = new Map<number, bigint>();
+  for (const currency of new Set(deposits.map((deposit) => deposit.currency))) {
+    const credits = deposits.filter((deposit) => deposit.currency === currency);
+    let left = currency === NATIVE_CURRENCY ? undefined : netInflow(depository, currency, logs);
+    for (const { logIndex, amount } of [
+      ...credits.filter((deposit) => !direct.has(deposit)),
+      ...credits.filter((deposit) => direct.has(deposit)),
+    ]) {
+      const share = left === undefined || amount <= left ? amount : left;
+      kept.set(logIndex, share);
+      if (left !== undefined) left -= share;
+    }
+  }
+  return kept;
+}
+
+/** The inflow of a token minus its outflow except withdrawals; never negative. */
+function netInflow(depository: Address, token: Address, logs: readonly LogFact[]): bigint {
+  const own = addressTopic(depository);
+  let net = 0n;
+  let sent: { readonly to: Address; readonly amount: bigint }[] = [];
+  for (const log of logs.toSorted((a, b) => a.logIndex - b.logIndex)) {
+    const [topic, from, to] = log.topics;
+    if (log.address === depository && topic === CALL_EXECUTED_TOPIC) {
+      const paid = tokenPaymentIn(log.data);
+      const at = sent.findLastIndex(
+        (one) => token === paid?.token && one.to === paid.recipient && one.amount <= paid.amount,
+      );
+      net += sent[at]?.amount ?? 0n;
+      // An outflow before one report is not explained by the next.
+      sent = [];
+    } else if (log.address === token && topic === TRANSFER_TOPIC && log.topics.length === 3 && from !== to) {
+      const words = splitWords(log.data);
+      const amount = words?.length === 1 ? (words[0] ?? 0n) : 0n;
+      const recipient = addressOfTopic(to);
+      if (to === own) net += amount;
+      if (from !== own) continue;
+      net -= amount;
+      if (recipient !== undefined) sent.push({ to: recipient, amount });
+    }
+  }
+  return net > 0n ? net : 0n;
+}
+
+function read(
+  rules: DepositRules,
+  receipt: ReceiptFact,
+  transaction: TransactionFact | undefined,
+): DepositReading {
+  const mirrors = nativeMirrors(rules.isZksyncStack);
+  const logs = receipt.logs.filter((log: LogFact) => !mirrors.has(log.address));
+  // Without calldata, direct transfers have no id; attestations do not contain the transaction's sender.
+  const known = transaction ?? {
+    hash: receipt.txHash,
+    from: rules.depository,
+    to: undefined,
+    input: "0x",
+    value: 0n,
+    nonce: 0,
+  };
+  return depositsInLogs(
+    { depository: rules.depository, tokens: undefined },
+    logs,
+    new Map([[receipt.txHash, known]]),
+  );
+}

@@ -1,0 +1,17 @@
+import type { Address, EvmFinality } from "@causeway/domain";
+
+/** What is configured for EVM chains only. */
+export interface EvmFacts {
+  /** The expected answer to `eth_chainId`. */
+  readonly chainId: number;
+  readonly finality: EvmFinality;
+  /** Nominal seconds between blocks, for `retryAfter`. */
+  readonly blockTimeSeconds: number;
+  /**
+   * Contracts whose events may prove payments and calls of a solver. An order's `extraData` must name one of
+   * them.
+   */
+  readonly fillContracts: readonly Address[];
+  /** The chain emits moves of its native token as Transfers of the contract `0x…800a`. */
+  readonly isZksyncStack: boolean;
+}

@@ -1,0 +1,13 @@
+import { exchangeCurrency, MAINNET_USDC_TOKEN_ID } from "@causeway/domain";
+import { expect, test } from "vitest";
+import { hyperliquidCodec } from "./codec.ts";
+
+test.each([
+  { kind: "perps" },
+  { kind: "spot", tokenId: MAINNET_USDC_TOKEN_ID },
+  { kind: "dex", tokenId: MAINNET_USDC_TOKEN_ID, dex: "a" },
+  { kind: "dex", tokenId: MAINNET_USDC_TOKEN_ID, dex: "d".repeat(32) },
+] as const)("encodes the currency of $kind as itself", (place) => {
+  const currency = exchangeCurrency(place);
+  expect(hyperliquidCodec.encode(currency)).toBe(currency);
+});

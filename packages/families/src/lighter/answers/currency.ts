@@ -1,0 +1,40 @@
+import type { ExchangeTransfer } from "../answers.ts";
+
+/** USDC, the collateral of perpetuals, with six decimals. */
+const DOLLAR_ASSET = 3n;
+const PERPETUALS_ROUTE = 0n;
+const SPOT_ROUTE = 1n;
+
+/**
+ * The currency in which a transfer arrives: `0` for USDC in the perpetuals balance, otherwise the asset's
+ * index.
+ */
+export function arrivesIn({
+  assetIndex,
+  toRouteType,
+}: Pick<ExchangeTransfer, "assetIndex" | "toRouteType">): string {
+  return assetIndex === DOLLAR_ASSET && toRouteType === PERPETUALS_ROUTE ? "0" : assetIndex.toString();
+}
+
+/**
+ * Whether the owner can use the asset in the balance in which it arrives: USDC in either balance, all others
+ * only in the spot balance.
+ */
+export function isSpendable({
+  assetIndex,
+  toRouteType,
+}: Pick<ExchangeTransfer, "assetIndex" | "toRouteType">): boolean {
+  return toRouteType === SPOT_ROUTE || (assetIndex === DOLLAR_ASSET && toRouteType === PERPETUALS_ROUTE);
+}
+
+/**
+ * Whether a transfer's fee, which is in USDC, is charged to the balance from which and to which the transfer
+ * moves.
+ */
+export function isPaidFromOneBalance({
+  assetIndex,
+  fromRouteType,
+  toRouteType,
+}: Pick<ExchangeTransfer, "assetIndex" | "fromRouteType" | "toRouteType">): boolean {
+  return assetIndex === DOLLAR_ASSET && fromRouteType === toRouteType;
+}

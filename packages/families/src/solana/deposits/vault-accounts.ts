@@ -1,0 +1,22 @@
+import { tokenAccountsWanted, vaultKey } from "../deposits.ts";
+import { associatedTokenAddress, type DepositoryAccounts } from "./derived-addresses.ts";
+import type { TransactionFacts } from "../answers/transaction-facts.ts";
+
+/** The vault's token accounts of every mint that the transaction may have moved to it. */
+export async function vaultAccountsIn(
+  pdas: DepositoryAccounts,
+  facts: TransactionFacts,
+): Promise<ReadonlyMap<string, string>> {
+  const wanted = tokenAccountsWanted(pdas, facts);
+  return new Map(
+    await Promise.all(
+      wanted.map(
+        async ({ mint, tokenProgram }) =>
+          [
+            vaultKey(mint, tokenProgram),
+            await associatedTokenAddress(pdas.vault, mint, tokenProgram),
+          ] as const,
+      ),
+    ),
+  );
+}

@@ -1,0 +1,47 @@
+import type { Address } from "@causeway/domain";
+import { encodeWith } from "../address-codec.ts";
+import type { FamilyEntry } from "../chain-entry.ts";
+import { tronCodec } from "./codec.ts";
+import type { TronFacts } from "./facts.ts";
+
+/** Result of `eth_chainId` on mainnet. */
+const MAIN_NETWORK = 728_126_428;
+/** The network's own block time; the one in the file is ignored. */
+const BLOCK_TIME_SECONDS = 3;
+/** The endpoint's native interface is at the same URL without this. */
+const JSON_RPC = /\/jsonrpc\/?$/;
+
+export const tron: FamilyEntry<"tron", TronFacts> = {
+  id: "tron",
+  codec: tronCodec,
+  files: {
+    answers: async () => await import("./answers.ts"),
+    deposits: async () => await import("./deposits.ts"),
+    payments: async () => await import("./payments.ts"),
+    withdrawals: async () => await import("./withdrawals.ts"),
+    finality: async () => await import("./finality.ts"),
+    family: async () => await import("./family.ts"),
+  },
+  facts: ({ entry: { chainId, additionalData }, rpcUrls, place, problems }) => {
+    if (rpcUrls.some((url) => !JSON_RPC.test(url)))
+      problems.push(`${place}.httpRpcUrl: must be the URL of the node's /jsonrpc endpoint`);
+    const fillContracts = (additionalData.fillContracts ?? []).flatMap((text, at): readonly Address[] => {
+      try {
+        // A zero address emits nothing.
+        if (text !== tronCodec.nativeCurrency) return [`0x${encodeWith(tronCodec, text).slice(4)}`];
+      } catch {
+        // Reported below.
+      }
+      problems.push(`${place}: fill contract ${at}: must be a tron-vm address, not zero`);
+      return [];
+    });
+    return {
+      chainId: chainId ?? MAIN_NETWORK,
+      blockTimeSeconds: BLOCK_TIME_SECONDS,
+      fillContracts,
+      apiKey: additionalData.rpcApiKey,
+    };
+  },
+  network: ({ chainId }) => ["chain id", chainId],
+  isIdentifiedByDepository: () => false,
+};
