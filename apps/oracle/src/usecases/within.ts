@@ -9,7 +9,7 @@ export async function within<Value>(
   ms: number,
   start: (signal: AbortSignal) => Promise<Value>,
 ): Promise<Value> {
-  // By hand: a promise race and its clean-up cost more than many a call to a chain.
+  // Hand-written, because a promise race and its cleanup cost more than some chain calls.
   return await new Promise((resolve, reject) => {
     const over = new AbortController();
     const timer = setTimeout(() => {
