@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await chain.stop());
 
-/** As a solver signs it: a personal message over the 32 bytes of the hash. */
+/** A solver's signature: a personal message over the 32 bytes of the hash. */
 async function signed(signer = solver): Promise<Hex> {
   const types = ["bytes32", "uint256", "bytes32", "bytes32", "uint256", "uint256", "bytes32"];
   const hash = keccak256(

@@ -36,7 +36,7 @@ function addresses(plan: DeploymentPlan): Record<string, Address> {
   return Object.fromEntries(all.map(({ contract, address }) => [contract, address]));
 }
 
-/** Contracts whose address a change of inputs moves. */
+/** Contracts whose address changes with the inputs. */
 function moved(before: DeploymentPlan, after: DeploymentPlan): string[] {
   const [first, second] = [addresses(before), addresses(after)];
   return Object.keys(first)
@@ -91,7 +91,7 @@ test("a plan has the constructor arguments, the owner and the roles of each cont
 const build = buildOf("Receiver");
 const solver = pad(account(3));
 
-/** The code that the constructor of the Receiver would leave. */
+/** The deployed code of the Receiver. */
 function receiverCode(): Hex {
   let code = build.deployedBytecode.slice(2);
   for (const { start, length } of build.immutables["solver"] ?? [])
@@ -115,7 +115,7 @@ test("compares bytecode byte by byte, and immutables by their values", () => {
     expect(inside(at)).toBe(false);
     expect(matchBytecode(build, { solver }, withByte(code, at))).toMatchObject({ kind: "byte", at });
   }
-  // The last byte of the last place: the address in it is another one.
+  // The last byte of the last place, which changes the address in it.
   const end = place.start + place.length - 1;
   expect(matchBytecode(build, { solver }, withByte(code, end))).toMatchObject({
     kind: "immutable",
