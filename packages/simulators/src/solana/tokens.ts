@@ -34,8 +34,8 @@ export async function createMint(
   const isNewer = feeBps !== undefined || isToken2022 === true;
   const tokenProgram = isNewer ? TOKEN_2022 : TOKEN;
   const account = named ?? (await solanaKey());
-  // The base layout, or that of an account padded to the length of token accounts and the fee's extension
-  // behind a byte of kind.
+  // The base layout; with a fee, padded to the length of token accounts, followed by a type byte and the fee
+  // extension.
   const size = feeBps === undefined ? 82 : 166 + 4 + 108;
   const rent = await askNode<number>(url, "getMinimumBalanceForRentExemption", [size]);
   const key = (text: string) => getAddressEncoder().encode(address(text));
@@ -55,7 +55,7 @@ export async function createMint(
   ];
   const mint = { pubkey: account.address, isSigner: false, isWritable: true };
   if (feeBps !== undefined) {
-    // No authority may change the fee or withdraw what was withheld; without a maximum fee.
+    // Without authorities to change the fee or to withdraw withheld tokens, and without a maximum fee.
     const data = Buffer.alloc(2 + 1 + 1 + 2 + 8);
     data.set([26, 0, 0, 0]);
     data.writeUInt16LE(feeBps, 4);
