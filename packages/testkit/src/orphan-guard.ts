@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 
 /**
  * Reads one line from its parent. The line "gone" means that the guarded process has exited by itself; end of
- * input means that the parent died (even by SIGKILL), so the guarded process gets SIGTERM and, two seconds
+ * input means that the parent died (even by SIGKILL), so the guarded process gets SIGINT and, two seconds
  * later, SIGKILL.
  */
 const guardScript = `
