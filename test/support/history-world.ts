@@ -176,15 +176,20 @@ export async function startHistoryWorld(): Promise<HistoryWorld> {
   const mine = async (slotId: string): Promise<void> =>
     await uow.run(
       async (tx) =>
-        await tx.lanes.setMined(slotId, {
-          attempt: 1,
-          blockNumber: 900n,
-          blockHash: someHash(),
-          status: "success",
-          gasUsed: 40_000n,
-          effectiveGasPrice: 4n,
-          atMs: clock.nowMs(),
-        }),
+        await tx.lanes.setMined(
+          [
+            {
+              slotId,
+              attempt: 1,
+              blockNumber: 900n,
+              blockHash: someHash(),
+              status: "success",
+              gasUsed: 40_000n,
+              effectiveGasPrice: 4n,
+            },
+          ],
+          clock.nowMs(),
+        ),
     );
 
   return {

@@ -343,10 +343,10 @@ test("a leg can be paid again only after its nonce is dead", async () => {
     await uow.run(async (tx) => await tx.lanes.reserve([aPlan(sender, leg)], NOW_MS));
   const [first] = await reserve();
   if (first === undefined) throw new Error("the leg was never paid");
-  for (const live of ["setOpen", "setFinal"] as const) {
-    await uow.run(async (tx) => await tx.lanes[live](first.id, NOW_MS));
-    expect(await reserve()).toEqual([]);
-  }
+  await uow.run(async (tx) => await tx.lanes.setOpen(first.id));
+  expect(await reserve()).toEqual([]);
+  await uow.run(async (tx) => await tx.lanes.setFinal([first.id], NOW_MS));
+  expect(await reserve()).toEqual([]);
   await uow.run(async (tx) => await tx.lanes.setDead(first.id, "TRANSACTION_REVERTED"));
   expect(await reserve()).toMatchObject([{ nonce: first.nonce + 1 }]);
 });
@@ -390,15 +390,16 @@ test("money of open payments is reserved until a balance shows that it left", as
     (await uow.run(async (tx) => await tx.lanes.reserved(2, sender, currency, block))).amount;
   expect(await reservedAt(100n)).toBe(5n);
   await uow.run(async (tx) => {
-    await tx.lanes.setMined(slot.id, {
+    const mined = {
+      slotId: slot.id,
       attempt: 0,
       blockNumber: 50n,
       blockHash: someHash(),
       status: "success",
       gasUsed: 1n,
       effectiveGasPrice: 1n,
-      atMs: NOW_MS,
-    });
+    } as const;
+    await tx.lanes.setMined([mined], NOW_MS);
   });
   expect(await reservedAt(49n), "a balance read before the payment").toBe(5n);
   expect(await reservedAt(50n), "a balance that shows the payment").toBe(0n);
@@ -465,7 +466,7 @@ test("keeps the signed bytes of a payment until long after it became final", asy
     return await reads.slot(id);
   };
   expect(await after(finalAtMs + 1)).toMatchObject({ state: "open", attempts: [{ raw: "0xabcd" }] });
-  await uow.run((tx) => tx.lanes.setFinal(id, finalAtMs));
+  await uow.run((tx) => tx.lanes.setFinal([id], finalAtMs));
   expect(await after(finalAtMs)).toMatchObject({ state: "final", attempts: [{ raw: "0xabcd" }] });
   const emptied = { state: "final", attempts: [{ raw: "0x", txHash: signed.txHash }] };
   expect(await after(finalAtMs + 1)).toMatchObject(emptied);
@@ -542,7 +543,7 @@ test("keeps a hub transaction's call, its bytes and what oracles signed until lo
   const whole = { raw: "0xabcd", tx_hash: attempt.txHash, actions: ["0xac"], signature: "0x51" };
   expect(await stored()).toEqual([{ call_data: "0xca11", ...whole }]);
   await uow.run(async (tx) => {
-    await tx.lanes.setFinal(slot.id, NOW_MS);
+    await tx.lanes.setFinal([slot.id], NOW_MS);
     await tx.settlement.settle([key], NOW_MS);
   });
   await pruneAt(NOW_MS + KEPT_MS.attempts);

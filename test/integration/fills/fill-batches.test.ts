@@ -235,9 +235,10 @@ test("an outcome that cannot be stored fails alone, and those of the same block 
   const uow: WorkerServices["uow"] = {
     run: async (work) =>
       await services.uow.run(async (tx) => {
-        const setMined: typeof tx.lanes.setMined = async (slotId, mined) => {
-          if (slotId === broken?.id) throw new Error("this slot cannot be stored");
-          await tx.lanes.setMined(slotId, mined);
+        const setMined: typeof tx.lanes.setMined = async (mined, atMs) => {
+          if (mined.some(({ slotId }) => slotId === broken?.id))
+            throw new Error("this slot cannot be stored");
+          await tx.lanes.setMined(mined, atMs);
         };
         return await work({ ...tx, lanes: { ...tx.lanes, setMined } });
       }),

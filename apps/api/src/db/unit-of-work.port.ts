@@ -127,8 +127,8 @@ export interface RequestWrites {
   ): Promise<void>;
   /** {@link note} for many events, in order. */
   noteAll<E extends TraceEvent>(notes: readonly TraceNote<E>[], atMs: number): Promise<void>;
-  /** Adds one measured duration (deposit seen → fill mined) to the route's average. */
-  measured(originChainId: number, destinationChainId: number, tookMs: number): Promise<void>;
+  /** Adds measured durations (deposit seen → fill mined) to the route's average. */
+  measured(originChainId: number, destinationChainId: number, tookMs: readonly number[]): Promise<void>;
   /**
    * Deletes quotes that ended before that time and were never paid. Those of `seen` that stay are not checked
    * again.
@@ -303,6 +303,17 @@ export interface SendWrites {
   settle(send: SendRecord): Promise<void>;
 }
 
+/** What a canonical block says of a slot. */
+export interface MinedSlot {
+  readonly slotId: string;
+  readonly attempt: number;
+  readonly blockNumber: bigint;
+  readonly blockHash: Hex;
+  readonly status: "success" | "reverted";
+  readonly gasUsed: bigint;
+  readonly effectiveGasPrice: bigint;
+}
+
 export interface LaneWrites {
   /**
    * Creates the lane at `chainNonce`, or moves its next nonce up to it if the key was used elsewhere. The
@@ -370,20 +381,9 @@ export interface LaneWrites {
   noteRefused(slotId: string, n: number, atMs: number): Promise<void>;
   /** Clears the broadcast times of the slots' attempts, so that they are broadcast again. */
   forgetBroadcasts(slotIds: readonly string[]): Promise<void>;
-  setMined(
-    slotId: string,
-    mined: {
-      attempt: number;
-      blockNumber: bigint;
-      blockHash: Hex;
-      status: "success" | "reverted";
-      gasUsed: bigint;
-      effectiveGasPrice: bigint;
-      atMs: number;
-    },
-  ): Promise<void>;
+  setMined(mined: readonly MinedSlot[], atMs: number): Promise<void>;
   setOpen(slotId: string): Promise<void>;
-  setFinal(slotId: string, atMs: number): Promise<void>;
+  setFinal(slotIds: readonly string[], atMs: number): Promise<void>;
   /** Drops the signed bytes of up to `limit` attempts whose payment ended before `beforeMs`. */
   dropBytes(beforeMs: number, limit: number): Promise<number>;
   setDead(slotId: string, reason: string): Promise<void>;

@@ -3,8 +3,9 @@ import type { RequestId } from "@causeway/domain";
 import { keccak256 } from "viem";
 import type { Attempt, RequestRecord, Slot } from "../db/records.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
+import type { Tx } from "../db/unit-of-work.port.ts";
 import { kindOf } from "./legs/index.ts";
-import type { LegContext } from "./legs/leg-kind.ts";
+import type { LegContext, MinedLeg } from "./legs/leg-kind.ts";
 import type { Move } from "./moves.ts";
 import { hasDailyLimit } from "./policy/lane-limits.ts";
 import { isSignedNoop, isSignedPayment } from "./policy/signed-payment.ts";
@@ -59,7 +60,9 @@ export async function applyAll(
 }
 
 function isShareable({ slot, outcome }: Decided): boolean {
-  return kindOf(slot).sharesOutcomes === true && (outcome.kind === "mined" || outcome.kind === "final");
+  return (
+    kindOf(slot).outcomesTogether !== undefined && (outcome.kind === "mined" || outcome.kind === "final")
+  );
 }
 
 /** Locks no wallet: wallets of several legs would be locked in no fixed order. */
@@ -77,17 +80,39 @@ async function applyInOneCommit(
     const records =
       requestIds.length === 0 ? new Map<RequestId, RequestRecord>() : await tx.requests.lockAll(requestIds);
     const current = await tx.lanes.lockSlots(decided.map(({ slot }) => slot.id));
-    const moved: Slot[] = [];
+    const due: Due[] = [];
     const left: Decided[] = [];
     for (const one of decided) {
       const slot = current.get(one.slot.id);
       if (slot === undefined || !isUnchanged(one.slot, slot)) continue;
       const record = slot.leg.requestId && records.get(slot.leg.requestId);
       if (decided.length > 1 && (record === undefined || !isPlain(record))) left.push(one);
-      else moved.push({ ...slot, ...(await apply({ services, tx, slot, record }, one.outcome)) });
+      else due.push({ moment: { services, tx, slot, record }, outcome: one.outcome });
     }
-    return { moved, left };
+    return { moved: await apply(services, tx, due), left };
   });
+}
+
+/** A slot of this commit, locked and unchanged. */
+interface Due<O extends Outcome = Outcome> {
+  readonly moment: LegContext;
+  readonly outcome: O;
+}
+type OutcomeOf<K extends Outcome["kind"]> = Extract<Outcome, { readonly kind: K }>;
+
+/** @returns the slots as they are now */
+async function apply(services: WorkerServices, tx: Tx, due: readonly Due[]): Promise<Slot[]> {
+  const of = <K extends Outcome["kind"]>(kind: K): Due<OutcomeOf<K>>[] =>
+    due.flatMap(({ moment, outcome }) =>
+      outcome.kind === kind ? [{ moment, outcome: outcome as OutcomeOf<K> }] : [],
+    );
+  const moved = [
+    ...(await applyMined(services, tx, of("mined"))),
+    ...(await applyFinal(services, tx, of("final"))),
+  ];
+  for (const { moment } of of("orphaned")) moved.push(await applyOrphaned(moment));
+  for (const { moment, outcome } of of("dead")) moved.push(await applyDead(moment, outcome));
+  return moved;
 }
 
 function isUnchanged(seen: Slot, slot: Slot): boolean {
@@ -101,44 +126,50 @@ function isUnchanged(seen: Slot, slot: Slot): boolean {
   );
 }
 
-async function apply(moment: LegContext, outcome: Outcome): Promise<Partial<Slot>> {
+async function applyOrphaned(moment: LegContext): Promise<Slot> {
   const { services, tx, slot } = moment;
-  const nowMs = services.clock.nowMs();
-  switch (outcome.kind) {
-    case "mined":
-      return await applyMined(moment, outcome);
-    case "orphaned": {
-      await tx.lanes.setOpen(slot.id);
-      services.spentMemory?.noteUnpaid(slot, false);
-      // The bytes are the same, so they can pay only once; they are sent again immediately.
-      await tx.lanes.forgetBroadcasts([slot.id]);
-      const attempt = minedAttemptOf(slot);
-      if (attempt.kind === "pay") await kindOf(slot).orphaned(moment, attempt);
-      tx.events.alarm("slot_unmined", factsOf(slot));
-      return NOT_MINED;
-    }
-    case "final":
-      await tx.lanes.setFinal(slot.id, nowMs);
-      if (hasDailyLimit(services)) await tx.policy.keep(slot.id);
-      await kindOf(slot).final(moment);
-      tx.events.happened("slot_final", factsOf(slot));
-      return { state: "final" };
-    case "dead":
-      // Only now may the leg be paid another way.
-      await tx.lanes.setDead(slot.id, outcome.reason);
-      // It did not pay, so its day no longer counts it.
-      if (hasDailyLimit(services)) {
-        await tx.policy.giveBack(slot.id);
-        services.spentMemory?.giveBack(slot);
-      }
-      // The leg is planned again or ends another way: only a new plan can be held.
-      await tx.policy.release(slot.leg.kind, [slot.leg.id]);
-      await kindOf(slot).dead(moment, outcome.reason);
-      tx.events.alarm("slot_dead", { ...factsOf(slot), reason: outcome.reason, why: outcome.why });
-      return { state: "dead" };
-    default:
-      return outcome satisfies never;
+  await tx.lanes.setOpen(slot.id);
+  services.spentMemory?.noteUnpaid(slot, false);
+  // The bytes are the same, so they can pay only once; they are sent again immediately.
+  await tx.lanes.forgetBroadcasts([slot.id]);
+  const attempt = minedAttemptOf(slot);
+  if (attempt.kind === "pay") await kindOf(slot).orphaned(moment, attempt);
+  tx.events.alarm("slot_unmined", factsOf(slot));
+  return { ...slot, ...NOT_MINED };
+}
+
+async function applyFinal(
+  services: WorkerServices,
+  tx: Tx,
+  due: ReadonlyArray<Due<OutcomeOf<"final">>>,
+): Promise<Slot[]> {
+  if (due.length === 0) return [];
+  const legs = due.map(({ moment }) => moment);
+  const ids = legs.map(({ slot }) => slot.id);
+  await tx.lanes.setFinal(ids, services.clock.nowMs());
+  if (hasDailyLimit(services)) await tx.policy.keep(ids);
+  for (const [kind, ofKind] of Map.groupBy(legs, ({ slot }) => kindOf(slot))) {
+    if (ofKind.length > 1 && kind.outcomesTogether) await kind.outcomesTogether.final(services, tx, ofKind);
+    else for (const leg of ofKind) await kind.final(leg);
   }
+  for (const { slot } of legs) tx.events.happened("slot_final", factsOf(slot));
+  return legs.map(({ slot }) => ({ ...slot, state: "final" }));
+}
+
+async function applyDead(moment: LegContext, { reason, why }: OutcomeOf<"dead">): Promise<Slot> {
+  const { services, tx, slot } = moment;
+  // Only now may the leg be paid another way.
+  await tx.lanes.setDead(slot.id, reason);
+  // It did not pay, so its day no longer counts it.
+  if (hasDailyLimit(services)) {
+    await tx.policy.giveBack(slot.id);
+    services.spentMemory?.giveBack(slot);
+  }
+  // The leg is planned again or ends another way: only a new plan can be held.
+  await tx.policy.release(slot.leg.kind, [slot.leg.id]);
+  await kindOf(slot).dead(moment, reason);
+  tx.events.alarm("slot_dead", { ...factsOf(slot), reason, why });
+  return { ...slot, state: "dead" };
 }
 
 const NOT_MINED = {
@@ -152,29 +183,64 @@ const NOT_MINED = {
 } as const;
 
 async function applyMined(
-  moment: LegContext,
-  { attempt: seen, receipt }: Extract<Outcome, { readonly kind: "mined" }>,
-): Promise<Partial<Slot>> {
-  const { services, tx, slot } = moment;
-  const { blockNumber, blockHash, status, gasUsed, effectiveGasPrice, txHash } = receipt;
-  const { n, kind } = seen;
-  // The chain may give it an id that its signer could not know.
-  if (seen.txHash !== txHash) await tx.lanes.renameAttempt(slot.id, n, txHash);
-  const attempt = { ...seen, txHash };
-  services.spentMemory?.noteUnpaid(slot, await provesUnpaid(slot, attempt, receipt));
-  const cost = { gasUsed, effectiveGasPrice };
-  const atMs = services.clock.nowMs();
-  await tx.lanes.setMined(slot.id, { attempt: n, blockNumber, blockHash, status, ...cost, atMs });
-  if (kind === "pay") await kindOf(slot).mined(moment, { attempt, receipt });
-  tx.events.happened("slot_mined", { ...factsOf(slot), kind, status, txHash, block: blockNumber });
-  const mined = {
-    minedAttempt: n,
-    minedBlockNumber: blockNumber,
-    minedBlockHash: blockHash,
-    minedStatus: status,
-  };
-  const attempts = slot.attempts.map((one) => (one.n === n ? attempt : one));
-  return { state: "mined", ...mined, ...cost, attempts };
+  services: WorkerServices,
+  tx: Tx,
+  due: ReadonlyArray<Due<OutcomeOf<"mined">>>,
+): Promise<Slot[]> {
+  if (due.length === 0) return [];
+  const legs = due.map(({ moment, outcome: { attempt, receipt } }): MinedLeg => {
+    // The chain may give it an id that its signer could not know.
+    return { ...moment, attempt: { ...attempt, txHash: receipt.txHash }, receipt };
+  });
+  for (const [at, { slot, attempt, receipt }] of legs.entries()) {
+    if (due[at]?.outcome.attempt.txHash !== attempt.txHash)
+      await tx.lanes.renameAttempt(slot.id, attempt.n, attempt.txHash);
+    services.spentMemory?.noteUnpaid(slot, await provesUnpaid(slot, attempt, receipt));
+  }
+  await tx.lanes.setMined(
+    legs.map(
+      ({
+        slot,
+        attempt: { n },
+        receipt: { blockNumber, blockHash, status, gasUsed, effectiveGasPrice },
+      }) => ({
+        slotId: slot.id,
+        attempt: n,
+        blockNumber,
+        blockHash,
+        status,
+        gasUsed,
+        effectiveGasPrice,
+      }),
+    ),
+    services.clock.nowMs(),
+  );
+  const payments = legs.filter(({ attempt }) => attempt.kind === "pay");
+  for (const [kind, ofKind] of Map.groupBy(payments, ({ slot }) => kindOf(slot))) {
+    if (ofKind.length > 1 && kind.outcomesTogether) await kind.outcomesTogether.mined(services, tx, ofKind);
+    else for (const leg of ofKind) await kind.mined(leg);
+  }
+  return legs.map(({ slot, attempt, receipt }): Slot => {
+    const { blockNumber, blockHash, status, gasUsed, effectiveGasPrice, txHash } = receipt;
+    tx.events.happened("slot_mined", {
+      ...factsOf(slot),
+      kind: attempt.kind,
+      status,
+      txHash,
+      block: blockNumber,
+    });
+    return {
+      ...slot,
+      state: "mined",
+      minedAttempt: attempt.n,
+      minedBlockNumber: blockNumber,
+      minedBlockHash: blockHash,
+      minedStatus: status,
+      gasUsed,
+      effectiveGasPrice,
+      attempts: slot.attempts.map((one) => (one.n === attempt.n ? attempt : one)),
+    };
+  });
 }
 
 /** Whether bytes that the lane's key signed used the nonce without paying. Rows alone do not prove it. */

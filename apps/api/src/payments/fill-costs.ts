@@ -1,6 +1,9 @@
 import { amountToUsdUp, executionCost, ServiceError } from "@causeway/domain";
 import type { RequestId } from "@causeway/domain";
 import { gasUnitInMemory } from "../balances/index.ts";
+import type { RequestRecord, Slot } from "../db/records.port.ts";
+import type { WorkerServices } from "../db/services.port.ts";
+import type { Tx } from "../db/unit-of-work.port.ts";
 import type { DestinationExecution } from "./executions.port.ts";
 import { noteCosts } from "./executions/settle-execution.ts";
 import { isPlainTransfer } from "./gas-used-by-fills.ts";
@@ -113,25 +116,39 @@ export async function chargeCalls(
 }
 
 /**
- * How long the route took beyond the confirmations, which are known in advance and depend on the deposit's
+ * How long routes took beyond the confirmations, which are known in advance and depend on the deposit's
  * value.
  */
 export async function measure(
-  { services, tx, slot }: LegContext,
-  depositId: string | undefined,
-  atMs: number,
+  services: Pick<WorkerServices, "chains" | "clock">,
+  tx: Tx,
+  fills: ReadonlyArray<{ readonly slot: Slot; readonly record: RequestRecord }>,
 ): Promise<void> {
-  const deposit = depositId === undefined ? undefined : await tx.deposits.lock(depositId);
-  const origin = deposit && services.chains.profile(deposit.chainId);
-  if (!origin) return;
-  const awaitedBlocks = Number(deposit.confirmAtBlock - deposit.blockNumber);
-  const sinceSeenMs = atMs - deposit.seenAtMs;
-  tx.events.happened("fill_mined", {
-    requestId: slot.leg.requestId,
-    originChain: origin.name,
-    destinationChain: services.chains.profile(slot.chainId)?.name,
-    tookMs: sinceSeenMs,
+  const depositIds = fills.flatMap(({ record: { state } }) => state.depositId ?? []);
+  if (depositIds.length === 0) return;
+  const deposits = await tx.deposits.lockAll(depositIds);
+  const nowMs = services.clock.nowMs();
+  const runs = fills.flatMap(({ slot: { leg, chainId }, record: { state } }) => {
+    const deposit = state.depositId === undefined ? undefined : deposits.get(state.depositId);
+    const origin = deposit && services.chains.profile(deposit.chainId);
+    if (!origin) return [];
+    const awaitedBlocks = Number(deposit.confirmAtBlock - deposit.blockNumber);
+    const sinceSeenMs = nowMs - deposit.seenAtMs;
+    tx.events.happened("fill_mined", {
+      requestId: leg.requestId,
+      originChain: origin.name,
+      destinationChain: services.chains.profile(chainId)?.name,
+      tookMs: sinceSeenMs,
+    });
+    const tookMs = Math.max(sinceSeenMs - awaitedBlocks * origin.blockTimeSeconds * 1000, 0);
+    return { originId: deposit.chainId, chainId, tookMs };
   });
-  const tookMs = sinceSeenMs - awaitedBlocks * origin.blockTimeSeconds * 1000;
-  await tx.requests.measured(deposit.chainId, slot.chainId, Math.max(tookMs, 0));
+  for (const ofRoute of Map.groupBy(runs, ({ originId, chainId }) => `${originId} ${chainId}`).values()) {
+    const [{ originId, chainId }] = ofRoute as [(typeof runs)[number]];
+    await tx.requests.measured(
+      originId,
+      chainId,
+      ofRoute.map(({ tookMs }) => tookMs),
+    );
+  }
 }

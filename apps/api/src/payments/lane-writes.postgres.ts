@@ -3,7 +3,16 @@ import type { Address, FailReason, Hex, TxHash } from "@causeway/domain";
 import { and, asc, eq, isNull, lt, ne, sql as text } from "drizzle-orm";
 import type { Slot } from "../db/records.port.ts";
 import type { LaneWrites } from "../db/unit-of-work.port.ts";
-import { defineQuery, defineSql, nameOf, type Params, defineWrite } from "../db/define-query.postgres.ts";
+import {
+  defineQuery,
+  defineSql,
+  defineSqlWrite,
+  defineWrite,
+  nameOf,
+  type Params,
+  recordset,
+  rowsJson,
+} from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
 import { LaneHeld, ServerReplaced } from "../db/server-replaced.port.ts";
 import type { ServerWatch } from "../db/server-watch.postgres.ts";
@@ -151,32 +160,24 @@ const forgetBroadcasts = defineWrite("attempts_forget", (db, { slotIds }: Params
     .set({ broadcastAtMs: null, offeredSinceMs: null })
     .where(text`${attempts.slotId} = any(${slotIds}::bigint[])`),
 );
-interface Mined extends Id {
-  readonly attempt: number;
-  readonly blockNumber: bigint;
-  readonly blockHash: Hex;
-  readonly status: "success" | "reverted";
-  readonly gasUsed: bigint;
-  readonly effectiveGasPrice: bigint;
-  readonly atMs: number;
-}
-const setMined = defineWrite("slot_mined", (db, p: Params<Mined>) =>
-  db
-    .update(slots)
-    .set({
-      state: "mined",
-      minedAttempt: p.attempt,
-      minedBlockNumber: p.blockNumber,
-      minedBlockHash: p.blockHash,
-      minedStatus: p.status,
-      minedAtMs: p.atMs,
-      gasUsed: p.gasUsed,
-      effectiveGasPrice: p.effectiveGasPrice,
-      unexplainedSince: null,
-      unexplainedConfirmed: false,
-    })
-    .where(eq(slots.id, p.slotId)),
-);
+const MINED = {
+  id: slots.id,
+  minedAttempt: slots.minedAttempt,
+  minedBlockNumber: slots.minedBlockNumber,
+  minedBlockHash: slots.minedBlockHash,
+  minedStatus: slots.minedStatus,
+  gasUsed: slots.gasUsed,
+  effectiveGasPrice: slots.effectiveGasPrice,
+};
+const { id: _id, ...OUTCOME } = MINED;
+const setMined = defineSqlWrite("slots_mined", (p: Params<{ mined: string; atMs: number }>) => {
+  const outcome = Object.values(OUTCOME).map((column) => text`${nameOf(column)} = given.${nameOf(column)}`);
+  return text`
+    update ${slots} set ${nameOf(slots.state)} = 'mined', ${nameOf(slots.minedAtMs)} = ${p.atMs},
+      ${nameOf(slots.unexplainedSince)} = null, ${nameOf(slots.unexplainedConfirmed)} = false,
+      ${text.join(outcome, text`, `)}
+    from ${recordset(p.mined, MINED)} where ${slots.id} = given.id`;
+});
 const setOpen = defineWrite("slot_open", (db, { slotId }: Params<Id>) =>
   db
     .update(slots)
@@ -192,8 +193,11 @@ const setOpen = defineWrite("slot_open", (db, { slotId }: Params<Id>) =>
     })
     .where(eq(slots.id, slotId)),
 );
-const setFinal = defineWrite("slot_final", (db, p: Params<Id & { readonly atMs: number }>) =>
-  db.update(slots).set({ state: "final", finalAtMs: p.atMs }).where(eq(slots.id, p.slotId)),
+const setFinal = defineWrite("slots_final", (db, p: Params<Ids & { readonly atMs: number }>) =>
+  db
+    .update(slots)
+    .set({ state: "final", finalAtMs: p.atMs })
+    .where(text`${slots.id} = any(${p.slotIds}::bigint[])`),
 );
 // Nothing broadcasts an ended payment again. Its nonce and its hashes stay, so a variant that a reorg below
 // finality mines is still known, and its nonce never pays anything else.
@@ -336,14 +340,22 @@ export function laneWrites(sql: Sql, servers: ServerWatch): LaneWrites {
     async forgetBroadcasts(slotIds): Promise<void> {
       await forgetBroadcasts(sql, { slotIds });
     },
-    async setMined(slotId, mined): Promise<void> {
-      await setMined(sql, { slotId, ...mined });
+    async setMined(mined, atMs): Promise<void> {
+      const rows = mined.map(({ slotId, attempt, blockNumber, blockHash, status, ...cost }) => ({
+        id: Number(slotId),
+        minedAttempt: attempt,
+        minedBlockNumber: Number(blockNumber),
+        minedBlockHash: blockHash,
+        minedStatus: status,
+        ...cost,
+      }));
+      await setMined(sql, { mined: rowsJson(MINED, rows), atMs });
     },
     async setOpen(slotId): Promise<void> {
       await setOpen(sql, { slotId });
     },
-    async setFinal(slotId, atMs): Promise<void> {
-      await setFinal(sql, { slotId, atMs });
+    async setFinal(slotIds, atMs): Promise<void> {
+      await setFinal(sql, { slotIds, atMs });
     },
     async dropBytes(beforeMs, limit): Promise<number> {
       return (await dropBytes(sql, { beforeMs, limit }))[0]?.dropped ?? 0;

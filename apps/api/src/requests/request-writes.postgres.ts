@@ -130,21 +130,22 @@ const insertEvents = defineSqlWrite(
       from unnest(${p.requestIds}::text[], ${p.events}::text[], ${p.details}::text[]) with ordinality as s (request_id, event, detail, n)
       order by s.n`,
 );
-// An exponential moving average: each new run counts for at least a twentieth. A run is left out while
-// another one is being counted: many fills of one route that are mined together would wait for each other.
+// An exponential moving average: each new run counts for at least a twentieth. Runs are left out while
+// others are being counted: fills of one route that are stored at the same moment would wait for each other.
 const measured = defineSqlWrite(
   "request_measured",
-  (p: Params<{ originChainId: number; destinationChainId: number; tookMs: number }>) => {
+  (p: Params<{ originChainId: number; destinationChainId: number; meanMs: number; runs: number }>) => {
     const { originChainId, destinationChainId, samples, averageMs } = routeTimings;
     const isRoute = text`${originChainId} = ${p.originChainId} and ${destinationChainId} = ${p.destinationChainId}`;
     return text`
       with free as materialized (select ${averageMs} from ${routeTimings} where ${isRoute} for update skip locked),
       counted as (
-        update ${routeTimings} set ${nameOf(samples)} = ${samples} + 1,
-          ${nameOf(averageMs)} = ${averageMs} + (${p.tookMs}::float8 - ${averageMs}) / least(${samples} + 1, 20)
+        update ${routeTimings} set ${nameOf(samples)} = ${samples} + ${p.runs}::integer,
+          ${nameOf(averageMs)} = ${averageMs} + (${p.meanMs}::float8 - ${averageMs})
+            * least(1, ${p.runs}::float8 / least(${samples} + ${p.runs}::integer, 20))
         where ${isRoute} and exists (select from free))
       insert into ${routeTimings} (${namesOf(originChainId, destinationChainId, samples, averageMs)})
-      select ${p.originChainId}::bigint, ${p.destinationChainId}::bigint, 1, ${p.tookMs}::float8
+      select ${p.originChainId}::bigint, ${p.destinationChainId}::bigint, ${p.runs}::integer, ${p.meanMs}::float8
       where not exists (select from ${routeTimings} where ${isRoute})
       on conflict do nothing`;
   },
@@ -202,7 +203,8 @@ export function requestWrites(sql: Sql): RequestWrites {
       if (notes.length > 0) await insertNotes(notes, atMs);
     },
     async measured(originChainId, destinationChainId, tookMs): Promise<void> {
-      await measured(sql, { originChainId, destinationChainId, tookMs });
+      const meanMs = tookMs.reduce((sum, ms) => sum + ms, 0) / tookMs.length;
+      await measured(sql, { originChainId, destinationChainId, meanMs, runs: tookMs.length });
     },
     prune: async (quotes, beforeMs, limit) => await pruneQuotes(sql, quotes, beforeMs, limit),
     async lockWaiting(requestId): Promise<RequestRecord | undefined> {

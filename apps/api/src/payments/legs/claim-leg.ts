@@ -70,7 +70,7 @@ export const claimLeg: LegKind<DueClaim, Wanted, string> = {
   restored: async (_, tx, { plan: { leg } }) =>
     (await tx.claims.lock(idOf(leg)))?.state === "paying" ? "taken" : "lost",
 
-  async mined({ services, tx, slot: { leg } }, { attempt, receipt }) {
+  async mined({ services, tx, slot: { leg }, attempt, receipt }) {
     if (receipt.status === "success")
       await tx.claims.setTxHash(idOf(leg), attempt.txHash, services.clock.nowMs());
   },

@@ -121,7 +121,7 @@ export const executionLeg: LegKind<DueExecution, Wanted, Unsent> = {
     const execution = requestId && (await services.reads.execution(requestId));
     return execution !== undefined && refusedTarget(services, connected, execution) !== undefined;
   },
-  async mined({ services, tx, slot, record }, { attempt, receipt }) {
+  async mined({ services, tx, slot, record, attempt, receipt }) {
     if (record === undefined) return;
     const facts = { txHash: attempt.txHash, block: receipt.blockNumber, gasUsed: receipt.gasUsed };
     const change = record.inTxHashes.includes(attempt.txHash)

@@ -2,6 +2,7 @@ import { ServiceError } from "@causeway/domain";
 import type { FailReason, RequestId, StateName } from "@causeway/domain";
 import type { DepositRecord, RequestRecord } from "../../db/records.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
+import type { Tx } from "../../db/unit-of-work.port.ts";
 import { DONE } from "../../db/wait.ts";
 import type { Progress } from "../../db/wait.ts";
 import { addExposures } from "../../markets/index.ts";
@@ -16,7 +17,7 @@ import { attemptFacts } from "../slot-facts.ts";
 import { decideFill, type FillEnd, gaveUp, postpone, untilExplained } from "../plan/decide-fill.ts";
 import { valueOf } from "../plan/gas-of-calls.ts";
 import { whyMaybePaid } from "../unexplained-nonces.ts";
-import type { DueLeg, LegContext, LegKind } from "./leg-kind.ts";
+import type { DueLeg, LegContext, LegKind, MinedLeg } from "./leg-kind.ts";
 import type { Wanted } from "../wanted.port.ts";
 
 /** Fills of one request that may revert in a block before its deposit is refunded. */
@@ -168,20 +169,7 @@ export const fillLeg: LegKind<DueFill, WantedFill, FillEnd, RefusedFill> = {
       tx.events.happened("fast_fill_broadcast", { ...attemptFacts(slot, attempt), tookMs });
     }
   },
-  async mined({ services, tx, slot, record }, { attempt, receipt }) {
-    if (record === undefined || receipt.status !== "success") return;
-    const { decision } = await transition(
-      services,
-      tx,
-      record,
-      { kind: "fillMined" },
-      { txHashes: [attempt.txHash] },
-      { txHash: attempt.txHash, block: receipt.blockNumber, gasUsed: receipt.gasUsed },
-    );
-    // A fast fill does not measure how long the route takes.
-    if (decision.kind === "applied" && record.state.front === "none")
-      await measure({ services, tx, slot, record }, record.state.depositId, services.clock.nowMs());
-  },
+  mined: async (leg) => await fillsMined(leg.services, leg.tx, [leg]),
   async orphaned({ services, tx, slot, record }) {
     if (record && slot.minedStatus === "success")
       await transition(services, tx, record, { kind: "fillUnmined" });
@@ -219,7 +207,17 @@ export const fillLeg: LegKind<DueFill, WantedFill, FillEnd, RefusedFill> = {
     });
   },
   // A request has at most one live fill, so no request is moved twice in a commit.
-  sharesOutcomes: true,
+  outcomesTogether: {
+    mined: fillsMined,
+    async final(services, tx, legs) {
+      const event = { kind: "fillFinal" } as const;
+      await transitionAll(
+        services,
+        tx,
+        legs.flatMap(({ record }) => (record ? { record, event } : [])),
+      );
+    },
+  },
 
   /** @throws RpcFault: it is unknown whether the recipient was paid, and nothing was given up */
   async giveUp(services, { request: { terms } }, { reason, detail }) {
@@ -235,6 +233,27 @@ export const fillLeg: LegKind<DueFill, WantedFill, FillEnd, RefusedFill> = {
     return DONE;
   },
 };
+
+async function fillsMined(services: WorkerServices, tx: Tx, legs: readonly MinedLeg[]): Promise<void> {
+  const fills = legs.flatMap(({ slot, record, attempt, receipt }) =>
+    record !== undefined && receipt.status === "success" ? [{ slot, record, attempt, receipt }] : [],
+  );
+  const transitions = await transitionAll(
+    services,
+    tx,
+    fills.map(({ record, attempt: { txHash }, receipt: { blockNumber, gasUsed } }) => ({
+      record,
+      event: { kind: "fillMined" },
+      change: { txHashes: [txHash] },
+      facts: { txHash, block: blockNumber, gasUsed },
+    })),
+  );
+  // A fast fill does not measure how long the route takes.
+  const measured = fills.filter(
+    ({ record }, at) => transitions[at]?.decision.kind === "applied" && record.state.front === "none",
+  );
+  await measure(services, tx, measured);
+}
 
 /** Credits app fees of a fill that became final without a fresh price. */
 async function creditLate(services: WorkerServices, requestId: RequestId): Promise<Progress> {

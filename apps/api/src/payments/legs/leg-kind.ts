@@ -39,6 +39,12 @@ export interface LegContext {
   readonly record: RequestRecord | undefined;
 }
 
+/** A payment (not a no-op) in a canonical block, whether it succeeded or reverted. */
+export interface MinedLeg extends LegContext {
+  readonly attempt: Attempt;
+  readonly receipt: ReceiptFact;
+}
+
 /**
  * What the engine needs for a kind of payment: how it is reserved, and the effects of its outcomes. The
  * engine itself reserves slots, signs and sends, independent of the kind.
@@ -97,11 +103,7 @@ export interface PaymentKind<W extends Wanted = Wanted, R extends Refused = Refu
     sent: ReadonlyArray<{ readonly slot: Slot; readonly attempt: Attempt }>,
     of: { readonly atMs: number; readonly isId: boolean },
   ): Promise<void>;
-  /** The payment (not a no-op) is in a canonical block, whether it succeeded or reverted. */
-  mined(
-    moment: LegContext,
-    mined: { readonly attempt: Attempt; readonly receipt: ReceiptFact },
-  ): Promise<void>;
+  mined(leg: MinedLeg): Promise<void>;
   /** The block was reorged out, and the same bytes are sent again. `slot` still has its mined state. */
   orphaned(moment: LegContext, attempt: Attempt): Promise<void>;
   /** The payment succeeded in a final block. */
@@ -111,8 +113,14 @@ export interface PaymentKind<W extends Wanted = Wanted, R extends Refused = Refu
    * can the leg be paid in another way.
    */
   dead(moment: LegContext, reason: FailReason): Promise<void>;
-  /** Whether mined and final outcomes of several legs may share a commit: their rows are locked in order. */
-  readonly sharesOutcomes?: true;
+  /**
+   * How `mined` and `final` outcomes of several legs share a commit: as `mined` and `final` do, for requests
+   * that lock no wallet. Absent: each has a commit of its own.
+   */
+  readonly outcomesTogether?: {
+    mined(services: WorkerServices, tx: Tx, legs: readonly MinedLeg[]): Promise<void>;
+    final(services: WorkerServices, tx: Tx, legs: readonly LegContext[]): Promise<void>;
+  };
 }
 
 /** A kind of payment whose legs jobs find, plan and pay: its whole course, in order. */

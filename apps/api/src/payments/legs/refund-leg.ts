@@ -198,7 +198,7 @@ export const refundLeg: LegKind<DueRefund, WantedRefund, Impossible> = {
       ? { waitMs: 5_000, why: "the solver's inventory does not cover the refund" }
       : { waitMs: LIMIT_WAIT_MS, why: why.why },
 
-  async mined({ services, tx, slot, record }, { attempt, receipt }) {
+  async mined({ services, tx, slot, record, attempt, receipt }) {
     if (record === undefined || receipt.status !== "success") return;
     const depositId = slot.leg.id;
     const refundTxHashes = withHash(record.refundTxHashes, attempt.txHash);

@@ -141,7 +141,7 @@ export const sweepLeg: LegKind<DueSweep, WantedSweep, string> = {
     return waits(services, sweep, isSolvers ? "the solver lacks the fee of the sweep" : INSUFFICIENT_GAS);
   },
 
-  async mined({ tx, slot: { leg } }, { attempt, receipt }) {
+  async mined({ tx, slot: { leg }, attempt, receipt }) {
     // A reverted sweep moved nothing, but its funds stay reserved until that is final.
     if (receipt.status !== "success") return;
     await tx.depositAddresses.lockSweep(leg.id);

@@ -63,6 +63,6 @@ export interface PolicyWrites {
   ): Promise<void>;
   /** The slot ended without paying: the day no longer counts it. */
   giveBack(slotId: string): Promise<void>;
-  /** The slot paid, so its day counts it permanently. */
-  keep(slotId: string): Promise<void>;
+  /** The slots paid: the day counts them for good. */
+  keep(slotIds: readonly string[]): Promise<void>;
 }

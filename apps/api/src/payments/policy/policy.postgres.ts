@@ -101,8 +101,8 @@ const giveBack = defineSql(
     update ${spentDays} set usd = greatest(${spentDays.usd} - given.usd, 0) from given
     where ${spentDays.chainId} = given.chain_id and ${spentDays.keyName} = given.key_name and ${spentDays.day} = given.day`,
 );
-const keep = defineWrite("policy_keep", (db, p: Params<{ slotId: string }>) =>
-  db.delete(spentSlots).where(text`${spentSlots.slotId} = ${p.slotId}::bigint`),
+const keep = defineWrite("policy_keep", (db, p: Params<{ slotIds: readonly string[] }>) =>
+  db.delete(spentSlots).where(text`${spentSlots.slotId} = any(${p.slotIds}::bigint[])`),
 );
 
 function pauseOfRow({ scope, pausedBy, reason, sinceMs }: typeof pauses.$inferSelect): Pause[] {
@@ -144,6 +144,6 @@ export function policyWrites(sql: Sql): PolicyWrites {
       await count(sql, { ...day, slotIds, usds });
     },
     giveBack: async (slotId) => void (await giveBack(sql, { slotId })),
-    keep: async (slotId) => await keep(sql, { slotId }),
+    keep: async (slotIds) => await keep(sql, { slotIds }),
   };
 }
