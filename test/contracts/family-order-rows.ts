@@ -274,7 +274,7 @@ export const orderRows: readonly Row[] = [
     }
     expect(home.chain.vmType).toBe("ethereum-vm");
   }),
-  row("an order whose inputs have no weight is refused", async (judge) => {
+  row("refuses an order whose inputs have no weight", async (judge) => {
     const payments = [judge.onePayment()];
     const order = judge.orderPaying(payments, (one) => {
       for (const { payment } of one.inputs) payment.weight = "0";

@@ -1,7 +1,7 @@
 import type { Answer } from "../support/oracle-world.ts";
 
 export function payloadOf(answer: Answer | undefined): string {
-  if (answer === undefined) throw new Error("nobody was asked");
+  if (answer === undefined) throw new Error("no oracle was asked");
   const { messages, message, execution } = answer.body;
   return JSON.stringify([
     (messages ?? [message]).map(({ data, result }) => [data, result]),

@@ -20,7 +20,7 @@ export const withdrawalRows: readonly Row[] = [
     const answer = await judge.unsigned(judge.first, async () => judge.askWithdrawal(asked, made.payload));
     await judge.mustBeWithdrawal(answer, "pending", { asked, made, amount: judge.world.amount });
   }),
-  row("a final execution counts, and burns what was reserved", async (judge) => {
+  row("a final execution counts, and burns the reserved amount", async (judge) => {
     const { world } = judge;
     const { asked, made } = await judge.withdraws(judge.onePayment(), world.withdrawal);
     const transactionId = await made.execute();

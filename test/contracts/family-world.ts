@@ -131,7 +131,7 @@ export interface FamilyWorld {
     readonly none: Scene<[], NoDeposit>;
     /** A deposit in a block that was reorged out; its node still knows the block, or still has it. */
     readonly orphaned: Scene<[id: Hex32], NoDeposit>;
-    /** A deposit that is final only according to another node. */
+    /** A deposit that is final according to one node only. */
     readonly splitNode: Scene<[id: Hex32], NoDeposit>;
     /** A deposit that is complete, except that the transaction failed. */
     readonly failed: Scene<[id: Hex32], NoDeposit>;
@@ -155,7 +155,7 @@ export interface FamilyWorld {
     readonly withoutDeposit: Scene<[], NoDeposit | MadeDeposits>;
     /** A plain transfer of the native token with the id in its data. */
     readonly plainWithId: Scene<[id: Hex32], NoDeposit | MadeDeposits>;
-    /** A transfer of the depository to itself: change or a sweep. */
+    /** A transfer from the depository to itself: change or a sweep. */
     readonly ownTransfer: Scene<[id: Hex32], NoDeposit>;
     /** Nodes of another network. */
     readonly otherNetwork: Scene<[id: Hex32], NoDeposit>;

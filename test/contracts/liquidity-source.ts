@@ -5,7 +5,7 @@ import type { LiquiditySource, SwapQuestion } from "../../apps/api/src/markets/l
 export interface KnownPair {
   readonly source: LiquiditySource;
   readonly question: SwapQuestion;
-  /** An input that barely moves the pools. */
+  /** An input with almost no price impact. */
   readonly amountIn: bigint;
 }
 

@@ -15,7 +15,7 @@ export interface NonEvmWorld {
   aRecipient(): Promise<Hex>;
   /** Makes a deposit that waits for a block. Without `orderId`, the deposit carries no id. */
   deposit(amount: bigint, orderId: Hex | undefined): Promise<{ readonly txId: Hex; readonly sender: Hex }>;
-  /** Mines what was broadcast, without making it final. */
+  /** Mines broadcast transactions, without making them final. */
   mine(): Promise<void>;
   /** Makes everything that was broadcast final. */
   settle(): Promise<void>;

@@ -25,7 +25,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await system.stop());
 
-/** A user whom no other test uses, so that counted money moves for no other reason. */
+/** A user that no other test uses, so that no other test changes its balances. */
 function aUser(): ReturnType<typeof createWallet> {
   const user = free.pop();
   if (user === undefined) throw new Error("the system was started with too few users");
@@ -173,7 +173,7 @@ test.concurrent("no approval is requested while the allowance suffices", async (
   const large = await api.quote({ ...body, amount: "100000000" });
   expect(large.steps.map(({ id }) => id)).toEqual(["approve", "deposit"]);
   await user.execute({ ...large, steps: large.steps.slice(0, 1) });
-  // The service refreshes what it knows of an account with every block that it sees.
+  // The service refreshes its cached account state with every block.
   await expect
     .poll(async () => (await api.quote({ ...body, amount: "10000000" })).steps.map(({ id }) => id))
     .toEqual(["deposit"]);

@@ -11,7 +11,7 @@ export interface Bridging {
   readonly chains: readonly Chain[];
   quote(user: number, recipient: Address): Promise<Quote>;
   walletOf(user: number): ReturnType<typeof createWallet>;
-  /** What the recipient received on the destination, and in how many transactions. */
+  /** The amount that the recipient received on the destination, and in how many transactions. */
   arrived(recipient: Address): Promise<{ readonly amount: bigint; readonly payments: number }>;
 }
 

@@ -13,7 +13,7 @@ export interface Outcome {
   readonly tookMs: number;
 }
 
-/** What a user has of one currency in the end, and what they should have according to their routes. */
+/** A user's final balance of one currency, and the expected balance according to their routes. */
 export interface UserBalance {
   readonly chain: Chain;
   readonly currency: Currency;
@@ -28,7 +28,7 @@ export interface RouteCheck {
   readonly tookMs: number;
 }
 
-/** Runs all pairs with all trade types: each user's one after the other, all users at once. */
+/** Runs all pairs with all trade types: in sequence for each user, in parallel across users. */
 export async function checkRoutes(
   api: Client,
   chains: readonly Chain[],
@@ -72,7 +72,7 @@ async function outcomeOf(api: Client, user: Wallet, pair: Pair, tradeType: Trade
   return { pair, tradeType, ...result, tookMs: performance.now() - beganAtMs };
 }
 
-/** What the routes took of a currency; for the native token, including gas. */
+/** The amount of a currency that the routes spent; for the native token, including gas. */
 function takenOf(
   outcomes: readonly Outcome[],
   { chain, currency }: { readonly chain: Chain; readonly currency: Currency },

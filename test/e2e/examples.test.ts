@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await system.stop());
 
-/** What each example must print at the end, besides exiting with code 0. */
+/** The final output of each example, which must also exit with code 0. */
 const expectedEndings: Readonly<Record<string, RegExp>> = {
   "smart-eoa-bridge": /^Ada has 24\.\d+ USDC on local-b, and still 0 wei on local-a\.$/,
   "permit-bridge": /^Ada has 24\.\d+ USDC on local-b, and has sent no transaction\.$/,

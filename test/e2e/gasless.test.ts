@@ -378,7 +378,7 @@ async function serviceAccounts(): Promise<Readonly<Record<string, bigint>>> {
   }
 }
 
-/** What the sponsor sent to the solver on the home chain. */
+/** The amount that the sponsor sent to the solver on the home chain. */
 async function paidToSolver(): Promise<bigint> {
   const [home] = chains();
   const transfers = await createPublicClient({ transport: http(home.rpcUrl) }).getContractEvents({

@@ -46,7 +46,7 @@ test("bridges, a swap in a fill, a reported deposit and a refund pass on Hardhat
   expect(await judge()).toEqual(expectedOutcomes);
 });
 
-/** Bridges 0.01 native tokens for a user whom no other test uses. */
+/** Bridges 0.01 native tokens for a user that no other test uses. */
 async function aBridge(user: Address, recipient: Address, more: object = {}): Promise<Quote> {
   const [origin, destination] = chains;
   return await api.quote({

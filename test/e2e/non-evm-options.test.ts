@@ -109,7 +109,7 @@ async function fund(...fundings: Parameters<typeof fundLocal>[1]): Promise<void>
   await funding;
 }
 
-/** What an account has of a currency of the EVM chain; by default USDC. */
+/** An account's balance of a currency on the EVM chain. Default: USDC. */
 async function tokensOf(holder: Address, token = placeOf(EVM, "USDC").currency as Address): Promise<bigint> {
   if (token === zeroAddress) return await nativeOf(holder);
   return await reads().readContract({
@@ -164,7 +164,7 @@ const ended = async ({ requestId }: Pick<QuoteAnswer, "requestId">) =>
     AbortSignal.timeout(PATIENCE_MS),
   );
 
-/** What the hub owes the solver for deposits of one currency, and what it should owe in the end. */
+/** The solver's balance on the hub for deposits of one currency, and the expected final balance. */
 interface Claim {
   readonly chain: string;
   readonly position: Awaited<ReturnType<typeof watchPosition>>;
@@ -246,7 +246,7 @@ const transfer = (to: Address, amount: bigint) => ({
   data: encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [to, amount] }),
 });
 
-/** What the sponsor's app balance should have paid in the end. */
+/** The expected total charge to the sponsor's app balance. */
 let [sponsorHad, sponsored] = [0n, 0n];
 /** An app's balance in USDC, base units. */
 async function appBalanceOf(wallet: Address): Promise<bigint> {
@@ -259,7 +259,7 @@ test("from Solana, Bitcoin and Hyperliquid the fill makes calls with the output,
   sponsorHad = await appBalanceOf(system.sponsor.address);
   const to = placeOf(EVM, "USDC");
   const before = await solverHas();
-  // All of an input, exactly an output, and all of an input whose fees a sponsor pays.
+  // An exact input, an exact output, and an exact input whose fees a sponsor pays.
   const ways = [{}, { tradeType: "EXACT_OUTPUT", amount: "50000000" }, { subsidizeFees: true }];
   const filled = await Promise.all(
     others().map(async (from, at) => {

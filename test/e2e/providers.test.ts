@@ -28,7 +28,7 @@ let providers: readonly ProviderProxy[] = [];
 let system: System;
 let api: Client;
 let chains: readonly Chain[];
-/** Of the honest provider, per second. */
+/** Rates per second with the honest provider. */
 let usual = { httpRequests: 0, calls: 0 };
 
 beforeAll(async () => {

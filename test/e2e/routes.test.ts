@@ -61,7 +61,7 @@ test("in the end users have spent only what their quotes and their transactions'
   expect(check.userBalances).toHaveLength(system.users.length * 10);
 });
 
-test("in the end the contracts that money passes through hold none", async () => {
+test("the contracts that funds pass through are empty at the end", async () => {
   for (const { id, contracts } of system.chains)
     for (const { address, symbol } of currenciesOf(chains.find((chain) => chain.id === id) as Chain))
       for (const contract of [contracts.router, contracts.approvalProxy])

@@ -101,7 +101,7 @@ async function operator(...words: readonly string[]): Promise<readonly Record<st
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 }
 
-/** What a process exports to Prometheus. */
+/** A process's metrics in Prometheus format. */
 async function metricsOf(url: string, headers: Record<string, string>): Promise<string> {
   const answer = await fetch(`${url}/metrics`, { headers });
   expect(answer.status).toBe(200);

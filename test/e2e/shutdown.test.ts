@@ -31,14 +31,14 @@ beforeAll(async () => {
 });
 afterAll(async () => await system.stop());
 
-/** Stops a process by its pid, as a supervisor would. */
+/** Waits for a process to exit, and returns how it exited. */
 async function endOf(name: string): Promise<UnexpectedExit> {
   await expect.poll(() => exits.find((exit) => exit.name === name), { timeout: 15_000 }).toBeDefined();
   const at = exits.findIndex((exit) => exit.name === name);
   return exits.splice(at, 1)[0] as UnexpectedExit;
 }
 
-test("an API that is stopped answers the accepted calls, keeps its promises, and exits with 0", async () => {
+test("an API that is stopped responds to accepted calls, keeps its quotes, and exits with 0", async () => {
   const [process_] = system.apis;
   if (process_ === undefined) throw new Error("the system has an API");
   const recipient = anAddress();
@@ -62,7 +62,7 @@ test("an API that is stopped answers the accepted calls, keeps its promises, and
   for (const { requestId } of quotes) expect((await api.status(requestId)).status).toBe("waiting");
 }, 60_000);
 
-test("a worker that is stopped finishes its current work and exits with 0; its successor continues, and everyone is paid once", async () => {
+test("a worker that is stopped finishes its current work and exits with 0; its successor continues, and every recipient is paid once", async () => {
   const [worker] = system.workers;
   if (worker === undefined) throw new Error("the system has a worker");
   const recipients = Array.from({ length: 10 }, anAddress);
@@ -105,7 +105,7 @@ test("a worker that is killed during fills leaves no request behind and pays no 
   }
 }, 120_000);
 
-test("a client that cannot reach the worker still learns that the money is in the depository, not lost", async () => {
+test("while the worker is down, the status still reports that the funds are in the depository", async () => {
   const [worker] = system.workers;
   if (worker === undefined) throw new Error("the system has a worker");
   worker.kill("SIGKILL");

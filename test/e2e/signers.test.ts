@@ -101,7 +101,7 @@ async function quote(user: number, recipient: Address) {
   });
 }
 
-test("the API, which has no key, quotes signed orders; the worker, whose key is in a vault, fills them", async () => {
+test("an API without a key returns signed orders, and a worker whose key is in a vault fills them", async () => {
   const [api] = bridging.system.apis;
   const environment = await readFile(`/proc/${api?.pid}/environ`, "utf8");
   for (const { privateKey } of [solver, executor]) expect(environment).not.toContain(privateKey.slice(2));
@@ -125,7 +125,7 @@ test("the API, which has no key, quotes signed orders; the worker, whose key is 
   expect(vault.signed("sign")).toBeGreaterThan(0);
 });
 
-test("while the vault fails, a payment waits; afterwards it is made once", async () => {
+test("a payment waits while the vault fails, and is then made once", async () => {
   const recipient = anAddress();
   const bridge = await bridging.quote(1, recipient);
   const before = vault.signed("sign");
@@ -141,7 +141,7 @@ test("while the vault fails, a payment waits; afterwards it is made once", async
   expect((await bridging.arrived(recipient)).payments).toBe(1);
 });
 
-test("without the signer process, signed orders are unavailable, and nothing else; it restarts over its socket", async () => {
+test("without the signer process only signed orders are unavailable, and it can restart on its old socket", async () => {
   // Leaves its socket behind.
   signer.kill("SIGKILL");
   await signer.exited;

@@ -3,9 +3,9 @@ import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import type { Client, Quote, Wallet } from "./client.ts";
 import type { Pair, TradeType } from "./route-pairs.ts";
 
-/** A quote that was not honored or not true. */
-export class NotAsPromised extends Error {
-  override readonly name = "NotAsPromised";
+/** A quote that was inconsistent or not honored. */
+export class NotAsQuoted extends Error {
+  override readonly name = "NotAsQuoted";
 }
 
 /** What a route cost the user and delivered to the recipient. */
@@ -13,7 +13,7 @@ export interface RouteResult {
   readonly operation: string;
   /** Base units of the paid currency, without gas. */
   readonly spent: bigint;
-  /** For all transactions. */
+  /** Gas of all transactions, in wei. */
   readonly gasWei: bigint;
   readonly recipient: Address;
   readonly received: bigint;
@@ -21,14 +21,14 @@ export interface RouteResult {
 
 const PATIENCE_MS = 60_000;
 const ASK_EVERY_MS = 200;
-/** Maximum attempts: a block may come between two quotes that are compared. */
+/** Maximum attempts: a new block may separate two quotes that are compared. */
 const COMPARISONS = 30;
 
 /**
- * Quotes a pair and executes it as any client would, to a new recipient. Meanwhile the user must do nothing
- * else.
- * @throws NotAsPromised if the quote is not true, its input not minimal, or the delivered or taken amount is
- * not as quoted
+ * Quotes a pair and executes the quote as any client would, to a new recipient. The user must not send
+ * anything else in the meantime.
+ * @throws NotAsQuoted if the quote is inconsistent, its input is not minimal, or the delivered or spent
+ * amount is not as quoted
  */
 export async function runRoute(
   api: Client,
@@ -76,23 +76,23 @@ export async function runRoute(
   expectThat(end?.status === "success", `${end?.status} (${end?.failReason}) instead of success`);
 
   const received = await user.balance(destination.id, receive.address, recipient);
-  expectThat(received >= minimum, `brought ${received}, at least ${minimum} was promised`);
+  expectThat(received >= minimum, `delivered ${received}, expected at least ${minimum}`);
   // Only pools may give more than quoted, and even they must not change an exact output.
   if (tradeType === "EXACT_OUTPUT" || !isExchanged(pair))
-    expectThat(received <= amountOut, `brought ${received} instead of ${amountOut}`);
+    expectThat(received <= amountOut, `delivered ${received}, expected at most ${amountOut}`);
 
   const lost = before - (await user.balance(origin.id, pay.address, user.address));
   const spent = pay.address === zeroAddress ? lost - gasWei : lost;
   // A user who buys an exact output in their own transaction pays its current cost, up to the approval; all
   // others pay the quoted amount.
   const maxSpent = isOwnPurchase(quote, tradeType) ? maxTaken(quote) : amountIn;
-  expectThat(spent <= maxSpent, `took ${spent}, at most ${maxSpent} was agreed`);
-  if (maxSpent === amountIn) expectThat(spent === amountIn, `took ${spent} instead of ${amountIn}`);
-  expectThat(spent > 0n, "took nothing");
+  expectThat(spent <= maxSpent, `spent ${spent}, expected at most ${maxSpent}`);
+  if (maxSpent === amountIn) expectThat(spent === amountIn, `spent ${spent}, expected ${amountIn}`);
+  expectThat(spent > 0n, "spent nothing");
   return { operation: quote.details.operation, spent, gasWei, recipient, received };
 }
 
-/** The quote agrees with what was requested, and its parts with each other. */
+/** Checks the quote against the request, and its parts against each other. */
 function expectConsistent(
   quote: Quote,
   pair: Pair,
@@ -109,13 +109,20 @@ function expectConsistent(
     BigInt(currencyOut.minimumAmount),
   ];
   const quotedAmount = tradeType === "EXACT_INPUT" ? amountIn : amountOut;
-  expectThat(quotedAmount === asked, `quoted ${quotedAmount}, ${asked} was asked for`);
-  expectThat(0n < minimum && minimum <= amountOut, `a minimum of ${minimum} for ${amountOut}`);
-  if (tradeType === "EXACT_OUTPUT") expectThat(minimum === asked, `an exact output of at least ${minimum}`);
+  expectThat(quotedAmount === asked, `quoted ${quotedAmount}, requested ${asked}`);
+  expectThat(
+    0n < minimum && minimum <= amountOut,
+    `the minimum ${minimum} must be positive and at most ${amountOut}`,
+  );
+  if (tradeType === "EXACT_OUTPUT")
+    expectThat(minimum === asked, `the minimum of an exact output must equal it, got ${minimum}`);
   expectThat(isSame(details.sender, user), `sender ${details.sender}`);
   expectThat(isSame(details.recipient, recipient), `recipient ${details.recipient}`);
   const wanted = operationsOf(pair);
-  expectThat(wanted.includes(details.operation), `${details.operation}, which should be ${wanted.join("/")}`);
+  expectThat(
+    wanted.includes(details.operation),
+    `operation is ${details.operation}, expected ${wanted.join(" or ")}`,
+  );
   for (const [at, quotedSide, chain, currency] of [
     ["currencyIn", currencyIn, pair.origin, pair.pay],
     ["currencyOut", currencyOut, pair.destination, pair.receive],
@@ -124,16 +131,17 @@ function expectConsistent(
       quotedSide.currency.chainId === chain.id && isSame(quotedSide.currency.address, currency.address),
       `${at} is ${quotedSide.currency.address} of ${quotedSide.currency.chainId}`,
     );
-  expectThat(route.origin.inputCurrency.amount === currencyIn.amount, "the route begins with something else");
+  expectThat(route.origin.inputCurrency.amount === currencyIn.amount, "the route starts with another amount");
   expectThat(
     route.destination.outputCurrency.amount === currencyOut.amount,
-    "the route ends with something else",
+    "the route ends with another amount",
   );
   return { amountIn, amountOut, minimum };
 }
 
 /**
- * The input buys the requested output, and one unit less does not, in quotes between which nothing changed.
+ * Checks that the input buys the requested output, and that one unit less does not, in quotes at the same
+ * prices.
  */
 async function expectMinInput(
   ask: (tradeType: TradeType, amount: bigint) => Promise<Quote>,
@@ -146,7 +154,7 @@ async function expectMinInput(
     BigInt((await ask("EXACT_INPUT", input)).details.currencyOut.amount);
   let input = await inputFor();
   for (let comparison = 0; comparison < COMPARISONS; comparison++) {
-    // All at once: if a block comes between two of them, the first and the last differ.
+    // All at once: if a new block separates two of them, the first and the last differ.
     const [first, enough, less, last] = await Promise.all([
       inputFor(),
       boughtBy(input),
@@ -154,13 +162,13 @@ async function expectMinInput(
       inputFor(),
     ]);
     if (first === input && last === input) {
-      expectThat(enough >= asked, `${input} is asked for ${asked}, and buys ${enough}`);
-      expectThat(less < asked, `${input} is asked for ${asked}, which one unit less buys too`);
+      expectThat(enough >= asked, `input ${input} was quoted for ${asked}, but buys ${enough}`);
+      expectThat(less < asked, `input ${input} was quoted for ${asked}, but one unit less suffices`);
       return;
     }
     input = last;
   }
-  throw new NotAsPromised(`${COMPARISONS} times prices moved while one unit less was asked about`);
+  throw new NotAsQuoted(`prices changed during all ${COMPARISONS} comparisons`);
 }
 
 function operationsOf({ origin, destination, pay, receive }: Pair): string[] {
@@ -188,12 +196,12 @@ function maxTaken({ steps }: Quote): bigint {
   const [swap, approval] = [steps.at(-1), steps.at(-2)].map((step) => step?.items.at(-1)?.data);
   if (approval === undefined) return BigInt(swap?.value ?? 0);
   const { functionName, args } = decodeFunctionData({ abi: erc20Abi, data: approval.data });
-  if (functionName !== "approve") throw new NotAsPromised(`${functionName} before a swap`);
+  if (functionName !== "approve") throw new NotAsQuoted(`${functionName} before a swap`);
   return args[1];
 }
 
 const isSame = (one: Address, other: Address): boolean => one.toLowerCase() === other.toLowerCase();
 
 function expectThat(holds: boolean, otherwise: string): void {
-  if (!holds) throw new NotAsPromised(otherwise);
+  if (!holds) throw new NotAsQuoted(otherwise);
 }

@@ -179,7 +179,7 @@ function outcomeOf(
     const final = blocks.filter(({ number }) => number <= finalHeight);
     const unspent = new Set(chain.outputs({ blocks: final, finalHeight }).map(({ id }) => id));
     const known = new Set(chain.outputs({ blocks, finalHeight }).map(({ id }) => id));
-    // An output that is in no final block may be in a newer one.
+    // An output that is not in a final block may be in a newer one.
     const spent = outputs.some(
       (output) => !unspent.has(output) && !known.has(output) && wasThere(chain, final, output),
     );

@@ -51,7 +51,7 @@ export interface FakeOutput {
   readonly amount: bigint;
 }
 
-/** What a view of the chain shows; it may lack the newest blocks. */
+/** A view of the chain; it may lack the newest blocks. */
 export interface FakeView {
   readonly blocks: readonly FakeBlock[];
   readonly finalHeight: bigint;
@@ -92,7 +92,7 @@ export class FakeNonEvmChain {
   refusal: string | undefined;
   /** Reports deposits again that were reported before. */
   repeats = false;
-  /** Each payment begins with a different output of the solver, as a wallet may. */
+  /** Each payment starts with a different output of the solver, like some wallets. */
   turn = 0;
   readonly #opening: ReadonlyMap<Hex, bigint>;
   readonly #nowMs: () => number;
@@ -183,7 +183,7 @@ export class FakeNonEvmChain {
     return this.#barred.get(recipient);
   }
 
-  /** What nodes show. */
+  /** The nodes' view. */
   view(): FakeView {
     const blocks = this.#blocks.slice(0, Math.max(1, this.#blocks.length - this.lag));
     return { blocks, finalHeight: BigInt(blocks.length) - FINAL_DEPTH };
@@ -193,7 +193,7 @@ export class FakeNonEvmChain {
     return this.#pool.has(id);
   }
 
-  /** What the solver has of a currency in a view. */
+  /** The solver's balance of a currency in a view. */
   balance(currency: Hex, { blocks }: FakeView = this.view()): bigint {
     let sum = this.#opening.get(currency) ?? 0n;
     for (const { transaction } of blocks.flatMap(({ transactions }) => transactions)) {
@@ -226,7 +226,7 @@ export class FakeNonEvmChain {
     return [...outputs].map(([id, amount]) => ({ id, amount }));
   }
 
-  /** What an account received from the solver in canonical blocks. */
+  /** The amount that an account received from the solver in canonical blocks. */
   received(recipient: Hex, currency: Hex): bigint {
     return this.payments()
       .filter(({ payment }) => payment.to === recipient && payment.currency === currency)

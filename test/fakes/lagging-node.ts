@@ -1,6 +1,6 @@
 import { NodeRefusal, type RpcTransport } from "@causeway/chains";
 
-/** What a lagging node lacks of its newest blocks. */
+/** The data of its newest blocks that a lagging node lacks. */
 export type Lag =
   /** Answers log ranges with what it has, and refuses single blocks. */
   | "logs"
@@ -16,8 +16,8 @@ const numberOf = (entry: { readonly blockNumber?: string; readonly number?: stri
   BigInt(entry?.blockNumber ?? entry?.number ?? 0);
 
 /**
- * One URL with two nodes behind it: one is honest, the other lags by `blocks`. An HTTP request with a
- * question for which `isLagging` is true goes to the lagging one.
+ * One URL with two nodes behind it: one is honest, the other lags by `blocks`. HTTP requests with a call for
+ * which `isLagging` is true go to the lagging one.
  */
 export function laggingNode(
   honest: RpcTransport,

@@ -122,7 +122,7 @@ export function aNonEvmChain(vmType: NonEvmVmType, overrides: Partial<NonEvmChai
 
 export interface NonEvmStory {
   readonly chain?: Partial<NonEvmChain>;
-  /** What the solver holds of each currency; default: a hundred thousand whole units. */
+  /** The solver's balance of each currency. Default: 100,000 whole units. */
   readonly balance?: bigint;
   /** In base units of the native currency. */
   readonly paymentCost?: bigint;

@@ -18,11 +18,11 @@ export interface FakePair {
 }
 
 export interface FakeLiquidity extends LiquiditySource {
-  /** How often it was asked for a quote. */
+  /** Number of quote requests. */
   asked: number;
 }
 
-/** Of an instance that swaps nothing. */
+/** Liquidity of an instance without swaps. */
 export const noPools: Pick<Services, "liquidity" | "poolUsd"> = {
   liquidity: { sources: () => [], exactIn: () => undefined, exactOut: () => undefined },
   poolUsd: () => undefined,

@@ -1,7 +1,7 @@
 import type { StatusPush } from "../../apps/api/src/push/status-push.port.ts";
 import { connectionPlaces } from "../../apps/api/src/push/connection-places.ts";
 
-/** Push of a world in which no request is known and nothing happens; `change` puts other parts in. */
+/** Push services without any known request or event; `change` replaces parts. */
 export function fakePush(change: Partial<StatusPush> = {}): StatusPush {
   const policy = {
     maxConnections: 1_000,

@@ -136,12 +136,12 @@ export function aChain(chainId: number, change: Partial<Chain> = {}): Chain {
   };
 }
 
-/** What a test may choose about the world. */
+/** Options of the world. */
 export interface World {
   readonly origin?: Partial<Chain>;
   readonly destination?: Partial<Chain>;
   readonly account?: Partial<AccountState>;
-  /** What the solver holds of every currency. */
+  /** The solver's balance of every currency. */
   readonly inventory?: bigint;
   readonly nativeInventory?: bigint;
   readonly reserved?: bigint;

@@ -59,7 +59,7 @@ const useCases = {
 
 type FakeUseCases = Bound<typeof useCases>;
 
-/** What a test may fake: use cases, and services that routes use themselves. */
+/** The parts that a test can fake: use cases, and services that routes use directly. */
 export type RouteFakes = FakeUseCases & Omit<RouteContext, "call">;
 
 const notPaused = async (): Promise<never> => {

@@ -1,7 +1,7 @@
 import { ServiceError } from "@causeway/domain";
 import type { WebhookAdmin } from "../../apps/api/src/push/webhooks.port.ts";
 
-/** Webhooks of owners who have none. */
+/** A webhook registry without webhooks. */
 export function fakeWebhooks(overrides: Partial<WebhookAdmin> = {}): WebhookAdmin {
   const none = (): Promise<never> =>
     Promise.reject(new ServiceError("NOT_FOUND", "Webhook or delivery not found"));

@@ -38,7 +38,7 @@ type MigrationLoader = Exclude<MigrationLoaders[number]["loader"], string>;
 /** lock_not_available, deadlock_detected: the migration was rolled back and may run again. */
 const RETRYABLE_CODES: ReadonlySet<string | undefined> = new Set(["55P03", "40P01"]);
 
-/** What a run did. */
+/** The result of a run. */
 export interface Migrated {
   readonly applied: number;
   /** Migrations that the database has now. */
@@ -165,7 +165,7 @@ async function runPending(
   });
 }
 
-/** Reports what was done or why not; returns the exit code. */
+/** Reports the result or the error; returns the exit code. */
 async function run(env: Env): Promise<number> {
   try {
     const url = readDatabaseUrl(env);

@@ -2,7 +2,7 @@
 export interface ApiKeyList {
   /** Label by key. */
   readonly keys: ReadonlyMap<string, string>;
-  /** One sentence each, without any key. */
+  /** One sentence each; none contains a key. */
   readonly problems: readonly string[];
 }
 
@@ -10,9 +10,9 @@ export interface ApiKeyList {
 const MIN_KEY_LENGTH = 32;
 
 /**
- * Parses `API_KEYS`: `<key>:<label>` joined with `;`, optionally with a trailing `;`. The first `:`
- * separates, so a label may hold one. Refuses duplicate keys: removing one entry would not lock its caller
- * out.
+ * Parses `API_KEYS`: `<key>:<label>` joined with `;`, optionally with a trailing `;`. The first `:` is the
+ * separator, so a label may contain more. Rejects duplicate keys: removing one of the two entries would not
+ * revoke the key.
  */
 export function readApiKeys(text: string): ApiKeyList {
   const entries = text.split(";").map((entry) => entry.trim());

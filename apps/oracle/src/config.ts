@@ -78,7 +78,7 @@ type SignerWords = SettingValues<typeof signerSettings>;
 /**
  * Reads the environment, the secrets folder and the files of `CONFIGS_DIR`, and asks the key service for the
  * address of its key.
- * @throws ConfigError with all problems at once; no problem text holds a secret
+ * @throws ConfigError with all problems at once; none contains a secret
  */
 export async function readOracleConfig(processEnv: Env): Promise<OracleConfig> {
   const problems: string[] = [];
@@ -220,7 +220,7 @@ async function signerOf(
 
 /**
  * AWS's client reads the process environment, which lacks the values of the secrets folder. Undefined if
- * there are none: the client then looks elsewhere, for example for a role.
+ * there are none; the client then searches elsewhere, for example for a role.
  */
 function awsCredentials(env: Env): {
   readonly credentials?: AwsCredentials;

@@ -3,7 +3,7 @@ import { AttestationError } from "./ports/attestation-error.ts";
 import type { ApiKeys } from "./ports/api-keys.ts";
 import { limitWrongKeys } from "./wrong-keys.ts";
 
-/** Routes without a key, matched exactly: a longer path that starts alike is not among them. */
+/** Routes without a key, matched exactly, not by prefix. */
 const OPEN: readonly string[] = ["/lives/v1", "/documentation"];
 /** Routes of the documentation's assets. Compared with routes, never with the requested path. */
 const PARTS_OF_DOCUMENTATION = "/documentation/";

@@ -4,8 +4,8 @@ import type { Logger, LogOptions } from "@causeway/service-kit";
 const DEEPEST_CAUSE = 6;
 
 /**
- * A logger that writes neither stacks nor configured secrets. URLs of RPC providers hold keys, and libraries
- * quote their arguments, so every error text is searched for the secrets.
+ * A logger that writes neither stacks nor configured secrets. URLs of RPC providers contain keys, and
+ * libraries quote their arguments, so every error text is searched for secrets.
  */
 export function createOracleLog(options: LogOptions, secrets: readonly string[]): Logger {
   const facts = errorWords(secrets);

@@ -40,7 +40,7 @@ export interface ServerOptions {
   readonly traces?: Traces | undefined;
   /** Proxies whose `X-Forwarded-For` names the caller's address. Default: none. */
   readonly trustProxy?: TrustedProxies;
-  /** Marks every answer as coming from an oracle under test. */
+  /** Marks every response as coming from an oracle on trial. */
   readonly shadow: boolean;
   /** Time for a route to answer, peers included. ms */
   readonly handlerTimeoutMs: number;
@@ -48,7 +48,7 @@ export interface ServerOptions {
   readonly interactiveDocumentation?: boolean;
 }
 
-/** The oracle's HTTP server with all its routes. The caller listens. */
+/** The oracle's HTTP server with all its routes. It does not listen yet. */
 export async function buildServer(
   services: HttpServices & RouteServices,
   options: ServerOptions,

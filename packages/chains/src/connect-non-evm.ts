@@ -9,7 +9,7 @@ import type { ConnectUsers, OpenNonEvmUsers, UsersOptions } from "./non-evm-user
 
 export type { ConnectNonEvm, NonEvmOptions } from "./non-evm-options.ts";
 
-/** How each family is loaded: its libraries are read only when a chain of it is configured. */
+/** Loads each family on demand: its libraries are imported only if one of its chains is configured. */
 const loaders: Readonly<Record<NonEvmVmType, () => Promise<ConnectNonEvm>>> = {
   svm: async () => (await import("./solana/connection.ts")).connectSolana,
   bvm: async () => (await import("./bitcoin/connection.ts")).connectBitcoin,

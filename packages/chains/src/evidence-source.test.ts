@@ -59,7 +59,7 @@ function anEndpoint(answer: Evidence<bigint>) {
   return { endpoint, asked };
 }
 
-test("a final transaction is judged by the family's rules, which are read once", async () => {
+test("judges a final transaction by the family's rules, which are read once", async () => {
   const { family, counts } = aFamily();
   const { endpoint, asked } = anEndpoint(final(9n));
   const source = endpointEvidence(chain, family, endpoint);
@@ -83,7 +83,7 @@ test.each<Evidence<bigint>>([
   expect(await source.payments(id, question)).toEqual(answer);
 });
 
-test("an id in another format is not looked up, nor used as a hint", async () => {
+test("neither looks up an id in another format nor uses it as a hint", async () => {
   const { endpoint, asked } = anEndpoint(final(9n));
   const source = endpointEvidence(chain, aFamily().family, endpoint);
   const refutation = { kind: "refuted", reason: "transaction id must be 80 lowercase hex digits" };
@@ -94,7 +94,7 @@ test("an id in another format is not looked up, nor used as a hint", async () =>
   expect(await source.withdrawal("0x", id.toUpperCase())).toMatchObject({ reason: "no hint" });
 });
 
-test("without a depository only payments are attested", async () => {
+test("attests only payments without a depository", async () => {
   const { endpoint } = anEndpoint(final(9n));
   const source = endpointEvidence({ ...chain, depository: undefined }, aFamily().family, endpoint);
   const refutation = { kind: "refuted", reason: "chain lighter has no depository" };
@@ -103,7 +103,7 @@ test("without a depository only payments are attested", async () => {
   expect(await source.payments(id, question)).toMatchObject({ kind: "final" });
 });
 
-test("endpoints that lag behind each other are asked again after the family's time", async () => {
+test("retries endpoints that lag behind each other after the family's delay", async () => {
   const answers: Evidence<bigint>[] = [final(9n), { kind: "absent" }];
   const source = chainEvidence(
     chain,
@@ -114,7 +114,7 @@ test("endpoints that lag behind each other are asked again after the family's ti
   expect(await source.deposits(id)).toMatchObject({ kind: "notFinal", retryAfterSeconds: 3 });
 });
 
-test("a chain without facts of the family stops at startup", () => {
+test("refuses a chain without facts of the family at startup", () => {
   const { lighter: _, ...other } = chain;
   const connect = () => anEndpoint(final(9n)).endpoint;
   expect(() => chainEvidence(other, aFamily().family, {}, connect)).toThrow(

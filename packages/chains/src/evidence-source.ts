@@ -15,21 +15,21 @@ import {
 import type { ObserveCall } from "./nodes/rpc-call.ts";
 import { quorumEvidence, type Disagreement } from "./nodes/rpc-quorum.ts";
 
-/** The frame of evidence, the same for every family: what is asked, and when it is answered. */
+/** The common part of evidence sources: questions, and when they are answered. */
 
 export interface SourceOptions {
   /** Observes each call to a node of a chain. Endpoints of one chain are not distinguished. */
   readonly observeCalls?: (chain: string) => ObserveCall;
-  /** Called when endpoints contradict each other about something final. Never holds a URL. */
+  /** Called if endpoints contradict each other about something final. Contains no URL. */
   readonly onDisagreement?: (disagreement: Disagreement) => void;
 }
 
-/** How one endpoint of a family is read. Rejects with RpcFault for whatever it did not say. */
+/** Reads one endpoint of a family. Rejects with RpcFault if it does not answer. */
 export interface Endpoint<Rules, Transaction> {
   /**
-   * A final transaction that succeeded, with everything that the family judges it by.
+   * A final, successful transaction, with everything that the family needs to judge it.
    * @param id in canonical format
-   * @param question what it is asked about; undefined: its deposits
+   * @param question undefined: about its deposits
    */
   transaction(
     id: string,
@@ -42,19 +42,19 @@ export interface Endpoint<Rules, Transaction> {
   close(): Promise<void>;
 }
 
-/** What an endpoint is connected with. */
+/** Options of an endpoint's connection. */
 export interface Connection<F extends FamilyId> {
   readonly url: string;
-  /** Its place in the configuration. */
+  /** Its index in the configuration. */
   readonly at: number;
   readonly facts: FactsOf<F>;
   readonly observed: { readonly onCall?: ObserveCall };
 }
 
 /**
- * Evidence of one chain; opens nothing until the first question. Each endpoint is judged by itself; with
- * several, `rpcQuorum` of them must agree.
- * @throws RangeError when the chain is of another family, or has fewer endpoints than must agree
+ * Evidence of one chain. Connects at the first question. Each endpoint is judged by itself; with several,
+ * `rpcQuorum` of them must agree.
+ * @throws RangeError if the chain belongs to another family, or has fewer endpoints than must agree
  */
 export function chainEvidence<F extends FamilyId, Rules, Transaction>(
   chain: ConfiguredChain,
@@ -87,7 +87,7 @@ export function endpointEvidence<F extends FamilyId, Rules, Transaction>(
     question: PaymentQuestion | undefined,
     verdict: (rules: Rules, transaction: Transaction) => Evidence<T> | Promise<Evidence<T>>,
   ): Promise<Evidence<T>> => {
-    // Another format of an id is not looked up: its deposits would count a second time under another key.
+    // An id in another format is not looked up, because its deposits would count twice, under two keys.
     if (!isTransactionId(chain.vmType, id))
       return refuted(`transaction id must be ${transactionIdForm(chain.vmType)}`);
     const rules = await rulesOf();

@@ -4,21 +4,21 @@ import type { RpcFault } from "@causeway/families";
 import type { EndpointStatus } from "./nodes/endpoint-pool.ts";
 
 /**
- * What the core service does on a chain that has neither our contracts nor account nonces like EVM chains: it
- * sees deposits and pays. Inside the service, addresses and transaction ids of every family are their
- * canonical bytes in hex (`encodeAddress`, `transactionIdBytes` of the domain); only a family's own folder
- * and the edges of the service write them in the format of the network.
+ * What the service does on a chain without our contracts and EVM-like account nonces: it detects deposits and
+ * pays. Inside the service, addresses and transaction ids of every family are their canonical bytes in hex
+ * (`encodeAddress`, `transactionIdBytes` of the domain); only a family's own folder and the edges of the
+ * service use the format of the network.
  */
 export interface NonEvmConnection {
   readonly vm: VmType;
-  /** Where deposits to the solver's depository arrive, and what the solver pays from: canonical bytes. */
+  /** The account to which deposits are made and from which the solver pays, in canonical bytes. */
   readonly solver: Hex;
   /**
-   * Whether a pending payment can be replaced by bytes that conflict with it; otherwise the old bytes must
-   * have died first.
+   * Whether a pending payment can be replaced by bytes that conflict with it; otherwise the old bytes must be
+   * dead first.
    */
   readonly replaces: boolean;
-  /** Whether another transaction of the solver can cancel a payment that no node has. */
+  /** Whether another transaction by the solver can cancel a payment that no node has. */
   readonly takesBack: boolean;
   /** Requests wait for a share of the endpoint's rate limit, for up to two minutes each. */
   readonly isRateLimited?: true;
@@ -26,26 +26,28 @@ export interface NonEvmConnection {
   readonly costsByRecipient?: true;
   /** Addresses of the service, one per order, that users pay. Absent: they are not enabled. */
   readonly depositAddresses?: NonEvmDepositAddresses;
-  /** An attempt's `txId` is only ours until `outcome` reports the chain's: no explorer could find it. */
+  /**
+   * An attempt's `txId` is only internal until `outcome` reports the chain's id; explorers cannot find it.
+   */
   readonly idsComeLater?: true;
   /**
    * Deposits that became final (by the chain's policy) after `cursor`, oldest first, and the cursor after
-   * them. Reading from the same cursor again returns the same deposits, or more. Without a cursor it begins a
-   * little before now.
+   * them. Reading from the same cursor again returns the same deposits, or more. Without a cursor, it starts
+   * a little before now.
    * @throws RpcFault; then nothing was read
    */
   arrivals(cursor: string | undefined): Promise<NonEvmArrivals>;
   /** Deposits of one transaction. */
   arrivalsOf(transactionId: TxHash): Promise<NonEvmTransaction>;
   /**
-   * The solver's balances by currency, in base units; 0 for a currency of which it has none.
+   * The solver's balances by currency, in base units; may be 0.
    *
    * @throws RpcFault
    */
   balances(currencies: readonly Hex[]): Promise<ReadonlyMap<Hex, bigint>>;
   /**
-   * What a payment costs the solver now, in the smallest units of the chain's native currency. May be cached
-   * for some seconds.
+   * The current fee of a payment for the solver, in base units of the chain's native token. May be cached for
+   * some seconds.
    *
    * @throws RpcFault
    */
@@ -71,16 +73,16 @@ export interface NonEvmConnection {
    */
   send(attempt: NonEvmAttempt): Promise<"sent" | { readonly refused: string }>;
   /**
-   * The outcome of an attempt, by a node's final view wherever the answer is final.
+   * The outcome of an attempt. Final outcomes come from a node's finalized state.
    *
-   * @throws RpcFault when nothing is known
+   * @throws RpcFault if nothing is known
    */
   outcome(attempt: NonEvmAttempt): Promise<NonEvmOutcome>;
   /** Its endpoints in the order of the configuration. */
   endpoints?(): readonly EndpointStatus[];
   /**
-   * Called on news from the chain, where it offers a subscription; else at an interval. Returns the
-   * unsubscriber.
+   * Calls the listener on news from the chain if it offers a subscription, otherwise at an interval. Returns
+   * a function that unsubscribes.
    */
   onNews(listener: () => void): () => void;
   close(): Promise<void>;
@@ -112,7 +114,7 @@ export interface NonEvmDepositAddresses {
    */
   held(addresses: readonly AddressToRead[], currencies: readonly Hex[]): Promise<AddressBalances>;
   /**
-   * The most that one more sweep of an order's address can move now, in base units: what is final there.
+   * Maximum amount that another sweep of an order's address can move now, in base units: its final balance.
    * @param reserved the raw bytes of the solver's unsettled payments
    * @throws RpcFault
    */
@@ -144,20 +146,19 @@ export interface AddressBalances {
 export interface SweepUnderWay {
   /** The bytes of all its attempts. */
   readonly raws: readonly Hex[];
-  /** The attempt in a block, as far as the caller knows. */
+  /** The mined attempt, if the caller knows one. */
   readonly minedTxId: TxHash | undefined;
 }
 
 /** A connection that signs with the solver's key. */
 export interface PayingConnection extends NonEvmConnection {
   /**
-   * Makes and signs a payment without sending it. However often the result is sent, it pays once. `before`
-   * holds earlier attempts at the same payment, oldest first, of which none is known to have paid. The new
-   * attempt and these can never both count: it conflicts with them (Bitcoin: a common input), or they are
-   * certain never to count any more. A payment to the solver itself, for no order, cancels them where
-   * possible.
+   * Creates and signs a payment without sending it. However often the result is sent, it pays once. `before`
+   * contains earlier attempts at the same payment, oldest first, none of which is known to have paid. The new
+   * attempt and these can never both count: it conflicts with them (Bitcoin: a common input), or they can
+   * certainly no longer count. A payment to the solver itself, for no order, cancels them where possible.
    * @param reserved the raw bytes of the solver's unsettled payments, so that e.g. no output is spent twice
-   * @throws RpcFault, {@link InsufficientInventory} when the solver has not enough
+   * @throws RpcFault, {@link InsufficientInventory} if the solver's balance is insufficient
    */
   prepare(
     payment: NonEvmPayment,
@@ -165,35 +166,32 @@ export interface PayingConnection extends NonEvmConnection {
     reserved: readonly Hex[],
   ): Promise<NonEvmAttempt>;
   /**
-   * The solver's signed statement of the order that a payment is for, where the payment cannot name it
-   * itself. Deterministic. It must be published where oracles look for it, or the payment counts for no
-   * order. Absent where payments name their orders.
+   * The solver's signed mapping of a payment to its order, for payments that cannot name the order
+   * themselves. Deterministic. It must be published where oracles read it, or the payment counts for no
+   * order. Absent on chains whose payments name their orders.
    */
   signNonceMapping?(attempt: NonEvmAttempt, orderId: OrderId): Promise<SignedNonceMapping>;
 }
 
-/** A connection without the solver's key, made from its address alone. */
+/** A connection without the solver's key, created from its address alone. */
 export interface OpenConnection extends NonEvmConnection {
   /**
    * The same connection, able to pay.
    * @param privateKey of the solver on this chain: an ed25519 seed on Solana, a secp256k1 key elsewhere.
    * Never shown or logged.
-   * @param depositKey the extended private key of deposit addresses, where there are any
-   * @throws RangeError when one is not the key of `solver`, or of the deposit addresses
+   * @param depositKey the extended private key of deposit addresses, if enabled
+   * @throws RangeError if a key does not match `solver` or the deposit addresses
    */
   withKey(privateKey: Hex32, depositKey?: string): PayingConnection | Promise<PayingConnection>;
 }
 
 export interface NonEvmArrivals {
-  /** All final: their blocks cannot be reorged out. */
+  /** All final; their blocks cannot be reorged out. */
   readonly deposits: readonly DepositFact[];
   readonly cursor: string;
   /** The block (slot, ledger) up to which it was read. */
   readonly upTo: Pick<BlockRef, "number" | "hash" | "timestamp">;
-  /**
-   * The time of the oldest known transfer that was not read, in seconds since epoch. Absent: there is none,
-   * or the connection does not know.
-   */
+  /** The time of the oldest known unread transfer, in seconds since epoch. Absent: none, or unknown. */
   readonly unreadSince?: bigint;
   /** The fault that ended the reading. Everything unread is after `cursor`. */
   readonly fault?: RpcFault;
@@ -208,13 +206,13 @@ export type NonEvmTransaction =
   | { readonly kind: "notFinal" }
   | { readonly kind: "absent" };
 
-/** One payment, which carries the order's id in the way of the family. */
+/** One payment, with the order id in the family's way. */
 export interface NonEvmPayment {
   readonly recipient: Hex;
   readonly currency: Hex;
   /** Base units that the recipient gets. */
   readonly amount: bigint;
-  /** Undefined: the payment is for no order (a refund of money that could not be attributed). */
+  /** Undefined: the payment is for no order (a refund of funds that could not be attributed). */
   readonly orderId: OrderId | undefined;
   /**
    * The deposit address that provides the amount; the solver only pays the fee. Absent: the solver pays all.
@@ -239,24 +237,24 @@ export interface SignedNonceMapping {
 /** Signed bytes of a payment. */
 export interface NonEvmAttempt {
   readonly raw: Hex;
-  /** Different for different bytes; where the chain assigns its own id later, `outcome` returns it. */
+  /** Different for different bytes. If the chain assigns its own id later, `outcome` returns it. */
   readonly txId: TxHash;
-  /** Native tokens that it costs in addition to what is paid. */
+  /** Fee in the native token, in addition to the payment. */
   readonly fee: bigint;
-  /** When it was made, ms since epoch. */
+  /** Time of creation, ms since epoch. */
   readonly madeAtMs: number;
 }
 
 export type NonEvmOutcome =
   /** No node knows it; it may still be included later. */
   | { readonly kind: "unseen" }
-  /** Nodes have it, no block does. */
+  /** In the mempool, but not in a block. */
   | { readonly kind: "pending" }
   /** In a block that may still be reorged out. */
   | { readonly kind: "mined"; readonly block: Pick<BlockRef, "number" | "hash">; readonly txId?: TxHash }
-  /** It paid and is final. `txId`: the chain's id, where the attempt could not know it. */
+  /** It paid and is final. `txId`: the chain's id, if the attempt could not know it. */
   | { readonly kind: "final"; readonly block: Pick<BlockRef, "number" | "hash">; readonly txId?: TxHash }
-  /** It can never count any more: it failed, expired, or its inputs were spent otherwise, all final. */
+  /** It can no longer count: it failed, expired, or its inputs were spent otherwise, all final. */
   | { readonly kind: "dead"; readonly reason: string };
 
 /** The solver's balance of a currency is insufficient for a payment now. */

@@ -6,13 +6,13 @@ import type { OpenConnection } from "./non-evm-connection.ts";
 /** The dependencies of a connection. */
 export interface NonEvmOptions {
   readonly chain: NonEvmChain;
-  /** The same chain in the oracles' configuration: deposits are judged as the oracles will attest them. */
+  /** The same chain in the oracles' configuration, so that deposits are judged as oracles attest them. */
   readonly attestation: ConfiguredChain;
-  /** The solver's account on this chain: canonical bytes. */
+  /** The solver's account on this chain, in canonical bytes. */
   readonly solver: Hex;
-  /** The extended public key that deposit addresses derive from (Bitcoin). Absent: there are none. */
+  /** The extended public key from which deposit addresses are derived (Bitcoin). Absent: not enabled. */
   readonly depositAddressKey?: string | undefined;
-  /** The hub's mappings of nonces, where a transfer cannot name its order. */
+  /** The hub's nonce mappings, for transfers that cannot name their order. */
   readonly nonceMappings?: NonceMappings | undefined;
   /**
    * Whether this process answers clients (the API). Each kind of process has its own shares of an endpoint's

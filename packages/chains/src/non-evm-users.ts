@@ -36,7 +36,7 @@ export interface UserDeposit {
   readonly currency: Hex;
   readonly amount: bigint;
   readonly orderId: OrderId;
-  /** The order's deposit address. Absent: the depository is paid, and the payment names the order. */
+  /** The order's deposit address. Absent: the payment goes to the depository and names the order. */
   readonly to?: Hex | undefined;
   /**
    * The public key of the user's address, if the client passed it: some Bitcoin addresses do not reveal it.
@@ -71,9 +71,9 @@ export class SwapRefused extends Error {
 }
 
 export interface UserDepositStep {
-  /** The content of the step, as clients read it. */
+  /** The content of the step, in the API's format. */
   readonly data: SolanaDepositData | BitcoinDepositData;
-  /** Base units of the native token that it costs the user in addition to the deposit; may be an estimate. */
+  /** Fee in base units of the native token, in addition to the deposit; may be an estimate. */
   readonly fee: bigint;
 }
 
@@ -95,8 +95,8 @@ export interface BitcoinDepositData {
    */
   psbt?: string;
   /**
-   * What a wallet without PSBT sends: base units, the order id as text and as hex bytes. A payment to the
-   * order's deposit address carries no id.
+   * The payment for a wallet without PSBT support: base units, and the order id as text and as hex bytes. A
+   * payment to the order's deposit address carries no id.
    */
   payment: { address: string; amount: string; opReturn?: string; opReturnHex?: Hex };
 }

@@ -21,7 +21,7 @@ const aChain = (name: string, vmType: VmType, fields: Partial<ConfiguredChain> =
   ...fields,
 });
 
-test("every configured chain has its source, by name", async () => {
+test("creates a source for each configured chain, by name", async () => {
   const sources = await evidenceSources([aChain("ethereum", "ethereum-vm"), aChain("base", "ethereum-vm")]);
   expect([...sources.keys()]).toEqual(["ethereum", "base"]);
   for (const [name, source] of sources) {
@@ -30,7 +30,7 @@ test("every configured chain has its source, by name", async () => {
   }
 });
 
-test("what cannot work stops at startup: doubled names, facts of another family, endpoints that cannot agree", async () => {
+test("refuses duplicate names, facts of another family, and endpoints that cannot agree, at startup", async () => {
   await expect(evidenceSources([aChain("x", "ethereum-vm"), aChain("x", "ethereum-vm")])).rejects.toThrow(
     /more than once/,
   );

@@ -3,16 +3,16 @@ import type { ConfiguredChain, EvidenceSource, NonceMappings } from "@causeway/f
 import type { SourceOptions } from "./evidence-source.ts";
 import { evmEvidence, type EvmEvidenceOptions } from "./evm/evidence.ts";
 
-/** What all families are given. */
+/** Options for all families. */
 export interface EvidenceOptions extends SourceOptions {
   readonly evm?: Pick<EvmEvidenceOptions, "rpc">;
-  /** What the hub says of nonces. Without it a transfer of Hyperliquid is for no order. */
+  /** The hub's nonce mappings. Without them, no Hyperliquid transfer is for an order. */
   readonly nonceMappings?: NonceMappings;
 }
 
 type SourceOf = (chain: ConfiguredChain, options: EvidenceOptions) => EvidenceSource;
 
-/** How each family is loaded: its libraries are read when a chain of it is configured, and not before. */
+/** Loads each family on demand: its libraries are imported only if one of its chains is configured. */
 const SOURCES: Readonly<Record<FamilyId, () => Promise<SourceOf> | SourceOf>> = {
   evm: () => (chain, options) => evmEvidence(chain, { ...options, ...options.evm }),
   solana: async () => (await import("./solana/evidence.ts")).solanaEvidence,
@@ -23,9 +23,8 @@ const SOURCES: Readonly<Record<FamilyId, () => Promise<SourceOf> | SourceOf>> = 
 };
 
 /**
- * A source for each configured chain, by its name. Nothing is asked of any chain yet.
- * @throws RangeError for a name that comes twice, facts of another family, or endpoints that cannot agree: at
- * startup, not at the first request
+ * A source for each configured chain, by name. Does not connect yet.
+ * @throws RangeError for a duplicate name, facts of another family, or endpoints that cannot agree
  */
 export async function evidenceSources(
   chains: readonly ConfiguredChain[],

@@ -12,7 +12,9 @@ export interface Anvil {
   stop(): Promise<void>;
 }
 
-/** The platform's program itself: the package's command is a wrapper that stands between us and signals. */
+/**
+ * The platform's executable itself, because the package's command is a wrapper that does not forward signals.
+ */
 function anvilBinary(): string {
   const require = createRequire(import.meta.url);
   const wrapper = createRequire(require.resolve("@foundry-rs/anvil/package.json"));

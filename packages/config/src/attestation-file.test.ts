@@ -17,7 +17,7 @@ const ROUTER = `0x${"cd".repeat(20)}`;
 const PROXY = `0x${"ce".repeat(20)}`;
 const evmChain = { id: "base", vmType: "ethereum-vm", chainId: 8453, httpRpcUrl: "http://127.0.0.1:1" };
 
-/** Something that stands for a variable of that name in the files for real networks. */
+/** A value for a variable with this name in the files of real networks. */
 function valueOf(name: string): string {
   if (name.includes("_WS_")) return "ws://127.0.0.1:1";
   if (/SOLANA.*(PROGRAM|ADDRESS)$/.test(name)) return "99vQwtBwYtrqqD9YSXbdum3KBdxPAVxYTaQ3cfnJSrN2";
@@ -40,7 +40,7 @@ function problemsOf(read: () => unknown): readonly string[] {
   return [];
 }
 
-test("an oracle needs a chain's name, family, endpoints and contracts, in the format of the family", () => {
+test("reads a chain's name, family, endpoints and contracts, in the format of the family", () => {
   const { chains, warnings } = load(
     [
       {
@@ -76,7 +76,7 @@ test("an oracle needs a chain's name, family, endpoints and contracts, in the fo
   ]);
 });
 
-test("a chain of another family is numbered by the hash of its name, and keeps its address format", () => {
+test("numbers a chain of another family by the hash of its name, and keeps its address format", () => {
   const [chain] = load([
     {
       id: "solana",
@@ -92,7 +92,7 @@ test("a chain of another family is numbered by the hash of its name, and keeps i
   });
 });
 
-test("several endpoints must agree by more than half, unless the file says how many", () => {
+test("requires more than half of several endpoints to agree, unless the file sets a number", () => {
   const urls = ["http://a.test", "http://b.test", "http://c.test", "http://d.test"];
   const quorumOf = (count: number, rpcQuorum?: number) =>
     load([{ ...evmChain, httpRpcUrl: urls.slice(0, count), additionalData: { rpcQuorum } }]).chains[0]
@@ -110,7 +110,7 @@ const otherFamilies = {
 };
 
 test.each(Object.entries(otherFamilies))(
-  "one chain of the family %s under two names is refused, also with another endpoint",
+  "refuses one chain of family %s with two names, even with another endpoint",
   (vmType, fields) => {
     const entry = { id: "one", vmType, httpRpcUrl: "http://127.0.0.1:1", ...fields };
     expect(load([entry]).chains).toHaveLength(1);
@@ -120,7 +120,7 @@ test.each(Object.entries(otherFamilies))(
   },
 );
 
-test("one network of Bitcoin with another depository, or one former depository, is the same chain", () => {
+test("one Bitcoin network with another depository, or with a shared former depository, is the same chain", () => {
   const [bitcoin, solana] = [otherFamilies["bitcoin-vm"], otherFamilies["solana-vm"]].map((fields, at) => ({
     id: "one",
     vmType: at === 0 ? "bitcoin-vm" : "solana-vm",
@@ -136,7 +136,7 @@ test("one network of Bitcoin with another depository, or one former depository, 
     additionalDepositories: [solana?.depository],
   };
   expect(problemsOf(() => load([solana, former])).join()).toContain("solana-vm depository");
-  // Two clusters may have one program when both say which cluster they are.
+  // Two clusters may have the same program address if both set `genesisHash`.
   const [mainnet, devnet] = [
     "5eykt4UsFv8P8NJdTREpY1vzqKqZKvdpKuc147dw2N9d",
     "EtWTRABZaYq6iMfeYKouRu166VU2xqa1wcaWoxPkrZBG",
@@ -145,7 +145,7 @@ test("one network of Bitcoin with another depository, or one former depository, 
   expect(problemsOf(() => load([mainnet, { ...mainnet, id: "again" }])).join()).toContain("genesisHash");
 });
 
-test("one EVM chain under two names, or under another number on the hub, is refused: its deposits would count twice", () => {
+test("refuses one EVM chain with two names, or with another number on the hub, because its deposits would count twice", () => {
   const twice = problemsOf(() => load([evmChain, { ...evmChain, id: "base-two" }])).join();
   expect(twice).toContain("chain id 8453 of base-two is also used by base");
   const renumbered = problemsOf(() => load([{ ...evmChain, hubChainId: "9999" }])).join();
@@ -159,7 +159,7 @@ test("a depository of another family must be an address of that family", () => {
   );
 });
 
-test("an EVM chain may be numbered by hubChainId alone, as files of other networks do", () => {
+test("accepts hubChainId alone as the number of an EVM chain, as in files of other networks", () => {
   const { chainId: _, ...unnumbered } = evmChain;
   expect(load([{ ...unnumbered, hubChainId: "10" }]).chains[0]).toMatchObject({
     hubChainId: "10",
@@ -168,7 +168,7 @@ test("an EVM chain may be numbered by hubChainId alone, as files of other networ
   expect(problemsOf(() => load([unnumbered])).join()).toContain("chainId is missing");
 });
 
-test("a depth instead of the finalized tag needs the reason why it is final enough", () => {
+test("requires a reason for a depth instead of the finalized tag", () => {
   const deep = (additionalData: unknown) => load([{ ...evmChain, additionalData }]);
   expect(
     deep({ finalizationBlocks: 10, finalizationTime: 20, finalityReason: "because" }).chains[0]?.evm
@@ -183,7 +183,7 @@ test("a depth instead of the finalized tag needs the reason why it is final enou
   expect(problemsOf(() => deep({ finalizationTime: 10 })).join()).toContain("requires finalizationBlocks");
 });
 
-test("a chain may lack its depository, router or approval proxy, and says what is then not attested", () => {
+test("accepts a chain without depository, router or approval proxy, and reports what is then not attested", () => {
   const contracts = { router: "$BASE_ROUTER", approvalProxy: "$BASE_PROXY" };
   const entry = { ...evmChain, depository: "$BASE_DEPOSITORY", contracts };
   const { chains, warnings } = load([entry]);
@@ -201,14 +201,14 @@ test("a chain may lack its depository, router or approval proxy, and says what i
   });
 });
 
-test("what is wrong in the file does not hide what is wrong in the variables", () => {
+test("problems in the file do not hide problems in the variables", () => {
   const entry = { ...evmChain, httpRpcUrl: "$BASE_RPC_URL", additionalData: { finalityReason: "" } };
   const problems = problemsOf(() => load([entry], { BASE_RPC_URL: "ftp://a.test" })).join();
   expect(problems).toContain("finalityReason");
   expect(problems).toContain("httpRpcUrl (BASE_RPC_URL): must be an http(s) URL");
 });
 
-test("a chain with an unset variable is off, with a warning when another is set, unless it is required", () => {
+test("disables a chain with an unset variable, with a warning if another is set, unless it is required", () => {
   const entry = { ...evmChain, httpRpcUrl: "$BASE_RPC_URL" };
   expect(load([entry])).toEqual({ chains: [], warnings: [], off: ["base"] });
   const partly = { ...entry, depository: "$BASE_DEPOSITORY_ADDRESS" };
@@ -224,7 +224,7 @@ test("a chain with an unset variable is off, with a warning when another is set,
   expect(problemsOf(() => load([entry], { BASE_RPC_URL: "$OTHER" })).join()).toContain("another placeholder");
 });
 
-test("reports all problems at once, and quotes no value", () => {
+test("reports all problems at once, without quoting values", () => {
   const problems = problemsOf(() =>
     load([
       evmChain,
@@ -267,7 +267,7 @@ test("a file that is not an array, not JSON or missing is a problem, not a crash
 });
 
 test.each(["local", "testnets.prod", "mainnets.prod"])(
-  "both services read the chain file of %s",
+  "both services can read the chain file of %s",
   (environment) => {
     const text = readFileSync(join(configsDir, `chains.${environment}.json`), "utf8");
     const env = Object.fromEntries(
@@ -280,7 +280,7 @@ test.each(["local", "testnets.prod", "mainnets.prod"])(
       api.chains.map((chain) => [chain.name, chain.id]),
     );
     expect(evm.every((chain) => (chain.evm?.fillContracts.length ?? 0) > 0)).toBe(true);
-    // What the service believes to be a deposit must be one to oracles.
+    // A deposit for the service must also be one for oracles.
     const nonEvmChains = chains.filter(({ vmType }) =>
       ["solana-vm", "bitcoin-vm", "hyperliquid-vm"].includes(vmType),
     );

@@ -10,16 +10,16 @@ import {
 import { ConfigError } from "./config-error.ts";
 import { toConfiguredChain } from "./configured-chain.ts";
 
-/** What the chain file of an environment gives an oracle. */
+/** The content of an environment's chain file for an oracle. */
 export type LoadedAttestationChains = LoadedFile<ConfiguredChain>;
 
-/** Parts of an entry that an oracle needs; a variable that is unset elsewhere is none of its business. */
+/** Parts of an entry that an oracle needs; unset variables elsewhere do not matter. */
 const NEEDED: readonly string[] = ["httpRpcUrl", "additionalDepositories", "chainId", "hubChainId"];
 
-/** Of `additionalData`: without them more would be believed than the operator meant. */
+/** Fields of `additionalData` without which the oracle would accept more than the operator intended. */
 const REQUIRED_FIELDS: readonly string[] = ["fillContracts", "exchangeContract"];
 
-/** Parts that a chain may lack, and what is then not attested. */
+/** Optional parts of a chain, and what is not attested without them. */
 const OPTIONAL_FIELDS: readonly { readonly path: string; readonly without: string }[] = [
   { path: "depository", without: "deposits and withdrawals" },
   { path: "contracts.router", without: "fills by the router" },
@@ -44,10 +44,10 @@ const oracleUse: ChainUse<AttestationChainEntry, ConfiguredChain> = {
 
 /**
  * Reads from `configs/chains.<ENVIRONMENT>.json`, the file of the API, what an oracle needs of each chain,
- * and checks that part whole. A file of another network that has only these fields will do too.
+ * and validates that part completely. A file of another network that has only these fields is sufficient too.
  * @throws ConfigError with every problem and its path: unreadable file, unknown family, wrong values,
- * duplicates, a `required` chain whose variables are unset. No problem quotes a value: a URL may hold
- * credentials.
+ * duplicates, a `required` chain whose variables are unset. No problem quotes a value, because a URL may
+ * contain credentials.
  */
 export function loadAttestationChains(source: ChainSource): LoadedAttestationChains {
   const { problems, faulty: _, ...loaded } = readAttestationChains(source);
@@ -56,8 +56,8 @@ export function loadAttestationChains(source: ChainSource): LoadedAttestationCha
 }
 
 /**
- * For callers that check more: problems of the file's content are part of the result.
- * @throws ConfigError when there is no such file, or it is not an array.
+ * For callers that check more: problems of the content are part of the result.
+ * @throws ConfigError if the file is missing or not an array
  */
 export function readAttestationChains(source: ChainSource): ReadFile<ConfiguredChain> {
   return readChainFile(source, oracleUse);

@@ -10,8 +10,8 @@ import { z } from "zod";
 import { isUrlOf } from "./kinds.ts";
 import { placeholderName } from "./placeholder.ts";
 
-// What an oracle reads of the chain file and the hub file. Both hold much that is for others; unknown fields
-// are ignored, known ones are strict.
+// The parts of the chain file and the hub file that an oracle reads. Unknown fields are ignored, because both
+// files contain settings for others; known ones are validated strictly.
 
 /** A year: no order waits longer. */
 const LONGEST_LEAD_SECONDS = 31_536_000;
@@ -56,7 +56,7 @@ export const attestationChainEntry = z.object({
   additionalDepositories: z.array(text).default([]),
   chainId: numericChainId.optional(),
   hubChainId: integerText.optional(),
-  /** Absent: what is usual in the family. */
+  /** Absent: the family's default. */
   blockTimeSeconds: z.number().positive().max(3600).optional(),
   contracts: z.object({ router: evmAddress.optional(), approvalProxy: evmAddress.optional() }).optional(),
   additionalData: z
@@ -66,7 +66,7 @@ export const attestationChainEntry = z.object({
       fillContracts: z.array(text).optional(),
       /** Tron: goes with every question to a node. */
       rpcApiKey: text.optional(),
-      /** How many endpoints must agree; absent: more than half of them. 1 takes the first answer. */
+      /** Number of endpoints that must agree. Default: more than half of them. 1 accepts the first answer. */
       rpcQuorum: z.int().min(1).optional(),
       /** Bitcoin: base URL of an explorer with Esplora's REST interface. */
       esploraCompatibleApiUrl: rpcUrl.optional(),
@@ -90,11 +90,11 @@ export const attestationChainEntry = z.object({
       weightPerMinute: z.int().min(1_200, "must be at least 1200").optional(),
       /** Exchanges: base URL of the explorer's API. */
       explorerApiUrl: rpcUrl.optional(),
-      /** Lighter: the chain id in what its users sign. */
+      /** Lighter: the chain id that its users sign. */
       exchangeChainId: numericChainId.optional(),
       /** Lighter: its contract on Ethereum, which distinguishes its networks. */
       exchangeContract: evmAddress.optional(),
-      /** Solana: base58 of the hash of the cluster's first block, which tells clusters apart. */
+      /** Solana: genesis hash of the cluster in base58, which identifies it. */
       genesisHash: z
         .string()
         .regex(/^[1-9A-HJ-NP-Za-km-z]{32,44}$/, "must be 32 bytes in base58")
@@ -125,7 +125,7 @@ export const hubEntry = z.object({
     )
     .max(LONGEST_LEAD_SECONDS, `must be at most ${LONGEST_LEAD_SECONDS}`)
     .default(CLOCK_SKEW_SECONDS),
-  // Text where a variable gives it.
+  // A string if it comes from a variable.
   depositPartsSince: z.preprocess(
     (value) => (typeof value === "string" && /^\d+$/.test(value) ? Number(value) : value),
     z

@@ -43,9 +43,7 @@ function liquidityProblems({ id, liquidity }: ChainEntry): readonly string[] {
   ];
 }
 
-/**
- * One asset has one price and one class, whatever chain it is on: otherwise a bridge of it would be a trade.
- */
+/** An asset must have the same price and class on every chain; otherwise, bridging it would be a trade. */
 function assetProblems(entries: readonly Entry[]): readonly string[] {
   const first = new Map<string, { chain: string; priceId: string; class: string }>();
   return entries.flatMap((entry) =>

@@ -44,7 +44,7 @@ function problemsOf(read: () => unknown): string {
   return "";
 }
 
-test("the local file has two chains with tokens and exchanges where the deployer creates them", () => {
+test("the local file has two chains, with tokens and DEXs at the addresses that the deployer creates", () => {
   const { chains, warnings } = loadChains({ environment: "local", configsDir, env: bothNodes });
   expect(warnings).toEqual([]);
   expect(chains.map((c) => [c.id, c.name, c.rpcUrl, c.publicRpcUrl])).toEqual([
@@ -52,7 +52,7 @@ test("the local file has two chains with tokens and exchanges where the deployer
     [72100228, "local-b", "http://127.0.0.1:2", "http://127.0.0.1:2"],
   ]);
   const from = privateKeyToAddress(localPrivateKey("deployer", 0));
-  // The thirteenth puts money into pools. The first five, and the fifteenth, are not used.
+  // The thirteenth adds liquidity to pools. The first five, and the fifteenth, are not used.
   const created = [5n, 6n, 7n, 8n, 9n, 10n, 11n, 13n, 15n].map((nonce) =>
     getContractAddress({ from, nonce }).toLowerCase(),
   );
@@ -69,7 +69,7 @@ test("the local file has two chains with tokens and exchanges where the deployer
   }
 });
 
-test("amounts in the file become integers with their units", () => {
+test("converts amounts in the file to integers in base units", () => {
   const [chain] = loadChains({ environment: "local", configsDir, env: bothNodes }).chains;
   expect(chain?.confirmationTiers).toEqual([
     { belowUsd: 1_000n * 10n ** 18n, confirmations: 1 },
@@ -80,7 +80,7 @@ test("amounts in the file become integers with their units", () => {
   expect(chain?.fees.flatUsd).toBe(10n ** 16n);
 });
 
-test("a chain for which nothing is set is off without a warning, or refused when required", () => {
+test("disables a chain without any set variable silently, or refuses it if it is required", () => {
   const env = { ...bothNodes, LOCAL_B_RPC_URL: "", LOCAL_B_WS_URL: "" };
   const { chains, warnings, off } = loadEdited(() => undefined, env);
   expect(chains.map((c) => c.name)).toEqual(["local-a"]);
@@ -90,12 +90,12 @@ test("a chain for which nothing is set is off without a warning, or refused when
   expect(required).toContain("[1] (local-b): required chain is missing variables: LOCAL_B_RPC_URL");
 });
 
-test("a WebSocket URL may be unset without disabling anything", () => {
+test("an unset WebSocket URL disables nothing", () => {
   const { chains } = loadEdited(() => undefined, { ...bothNodes, LOCAL_A_WS_URL: "ws://127.0.0.1:1" });
   expect(chains.map((c) => c.wsRpcUrl)).toEqual(["ws://127.0.0.1:1", undefined]);
 });
 
-test("an entry with enabled false is left out, yet still checked", () => {
+test("omits an entry with enabled false, but still validates it", () => {
   expect(loadEdited(([a]) => Object.assign(a ?? {}, { enabled: false })).chains.map((c) => c.name)).toEqual([
     "local-b",
   ]);
@@ -104,7 +104,7 @@ test("an entry with enabled false is left out, yet still checked", () => {
   ).toContain("[0] (local-a).vmType");
 });
 
-test("everything wrong in a file is reported at once, each with its path", () => {
+test("reports all problems of a file at once, each with its path", () => {
   const problems = problemsOf(() =>
     loadEdited(([a, b]) => {
       Object.assign(a ?? {}, { surprise: 1, depository: "0x12", httpRpcUrl: "ftp://x" });
@@ -131,7 +131,7 @@ test("everything wrong in a file is reported at once, each with its path", () =>
     expect(problems).toContain(part);
 });
 
-test("two entries may not share an id, a chain id, a token address or a currency id", () => {
+test("refuses two entries with the same id, chain id, token address or currency id", () => {
   const twice = problemsOf(() =>
     loadEdited(([a, b]) => Object.assign(b ?? {}, { id: a?.["id"], chainId: a?.["chainId"] })),
   );
@@ -142,14 +142,14 @@ test("two entries may not share an id, a chain id, a token address or a currency
   expect(tokens).toContain("(local-a): duplicate currency id usdc");
 });
 
-test("one asset may not have two prices or classes", () => {
+test("refuses an asset with two prices or classes", () => {
   const problems = problemsOf(() =>
     loadEdited(([, b]) => Object.assign(b?.tokens[0] ?? {}, { priceId: "ethereum" })),
   );
   expect(problems).toContain("(local-b): currency usdc has a different priceId or class than on local-a");
 });
 
-test("what a chain's tokens are exchanged in is read as it is written, with nothing where the file says nothing", () => {
+test("reads the liquidity of a chain, or none if the file has none", () => {
   const { chains } = loadEdited(([a, b]) => {
     const contracts: unknown = a?.["contracts"];
     delete (contracts as Record<string, unknown>)["depositAddressFactory"];
@@ -180,7 +180,7 @@ test("what a chain's tokens are exchanged in is read as it is written, with noth
   expect(b?.contracts.formerDepositories).toEqual([`0x${"ef".repeat(20)}`]);
 });
 
-test("pools that cannot be are refused, each with its field", () => {
+test("refuses impossible pools, each with its field", () => {
   const problemsWith = (change: object): string =>
     problemsOf(() => loadEdited(([a]) => Object.assign(a?.["liquidity"] ?? {}, change)));
   const native = `0x${"00".repeat(20)}`;
@@ -218,7 +218,7 @@ test("pools that cannot be are refused, each with its field", () => {
     expect(problemsWith(change)).toContain(`(local-a)${problem}`);
 });
 
-test("a value that comes from a variable is checked like a written one and never shown", () => {
+test("validates a value from a variable like a literal one, and never shows it", () => {
   const problems = problemsOf(() =>
     loadEdited(() => undefined, { ...bothNodes, LOCAL_A_RPC_URL: "gopher://u:hunter2@x" }),
   );
@@ -256,7 +256,7 @@ test("refuses an address with a wrong checksum, without suggesting a corrected o
   expect(connection).toMatch(/depository: has an invalid[^]*additionalDepositories\[1\]: has an invalid/);
 });
 
-test("what is wrong in the file does not hide what is wrong in its variables", () => {
+test("problems in the file do not hide problems in its variables", () => {
   const problems = problemsOf(() =>
     loadEdited(([a]) => Object.assign(a ?? {}, { surprise: 1, wsRpcUrl: "$UNSET" }), {
       ...bothNodes,
@@ -270,7 +270,7 @@ test("what is wrong in the file does not hide what is wrong in its variables", (
   ]);
 });
 
-test("a missing file, invalid JSON and a document that is not an array are problems, not crashes", () => {
+test("reports a missing file, invalid JSON and a document that is not an array as problems", () => {
   expect(problemsOf(() => loadChains({ environment: "none", configsDir: dir, env: {} }))).toContain("ENOENT");
   writeFileSync(join(dir, "chains.text.json"), "[");
   expect(problemsOf(() => loadChains({ environment: "text", configsDir: dir, env: {} }))).toContain(
@@ -354,14 +354,14 @@ test.each([
   },
 );
 
-test("every currency of the local system has a picture, which no other server has to serve", () => {
+test("every currency of the local system has an embedded logo", () => {
   const { chains, nonEvmChains } = loadChains({ environment: "local", configsDir, env: bothNodes });
   for (const { name, native, tokens } of [...chains, ...nonEvmChains])
     for (const { symbol, logoUri } of [native, ...tokens])
       expect(logoUri, `${name} ${symbol}`).toMatch(/^data:image\/svg\+xml,/);
 });
 
-test("public nodes, symbols and block times of real networks are as the makers of the networks publish them", () => {
+test("public nodes, symbols and block times of real networks equal the published ones", () => {
   const known = new Map<number, ViemChain>(Object.values(viemChains).map((chain) => [chain.id, chain]));
   const all = ["mainnets.prod", "testnets.prod"].flatMap((name) => loadWithEveryVariable(name).chains);
   for (const { id, name, publicRpcUrl } of all)
@@ -374,9 +374,9 @@ test("public nodes, symbols and block times of real networks are as the makers o
     expect(blockTimeSeconds, name).toBe(0.45);
 });
 
-test("every mainnet with pools swaps the native token and its listed tokens, through the router that is deployed there", () => {
+test("every mainnet with pools swaps the native token and its listed tokens through the deployed router", () => {
   const { chains } = loadWithEveryVariable("mainnets.prod");
-  // The exchange's own EVM chain is bridged to and from; nothing is exchanged on it.
+  // HyperEVM is bridged to and from, but nothing is swapped on it.
   const exchanging = chains.filter(({ id }) => id !== 999);
   expect(exchanging).toHaveLength(6);
   for (const { name, tokens, contracts, liquidity } of exchanging) {
@@ -392,7 +392,7 @@ test("every mainnet with pools swaps the native token and its listed tokens, thr
   }
 });
 
-test("every address written in the files carries a valid checksum, so that a typo cannot pass", () => {
+test("every address in the files has a valid checksum, so that a typo is detected", () => {
   for (const environment of ["local", "mainnets.prod", "testnets.prod"]) {
     const text = readFileSync(join(configsDir, `chains.${environment}.json`), "utf8");
     const addresses = [...text.matchAll(/0x[0-9a-fA-F]{40}/g)].map(([address]) => address);
@@ -401,7 +401,7 @@ test("every address written in the files carries a valid checksum, so that a typ
   }
 });
 
-test("fixed prices are USD with 18 decimals, and every currency that the solver of the local chains holds has one", () => {
+test("fixed prices are USD with 18 decimals, and every currency of the local solver has one", () => {
   const prices = loadFixedPrices({ environment: "local", configsDir });
   expect(prices.get("usd-coin")).toBe(10n ** 18n);
   const { chains } = loadChains({ environment: "local", configsDir, env: bothNodes });
@@ -477,7 +477,7 @@ test("reads the addresses of a non-EVM chain as bytes, in the format of its fami
   ]);
 });
 
-test("refuses what does not fit the family in the entry of a non-EVM chain, naming its place", () => {
+test("refuses fields of a non-EVM chain that do not fit its family, with their path", () => {
   const problemsWith = (vmType: string, change: object): string =>
     problemsOf(() =>
       loadEdited((entries) => entries.splice(2, 3, Object.assign(nonEvmEntryOf(vmType), change)), {
@@ -518,7 +518,7 @@ test("refuses what does not fit the family in the entry of a non-EVM chain, nami
     expect(problemsWith(vmType, change), problem).toContain(problem);
 });
 
-test("without an explorer nothing is paid on Bitcoin: the chain is off", () => {
+test("disables Bitcoin without an explorer, which payments need", () => {
   const { BITCOIN_ESPLORA_URL: _, ...withoutExplorer } = nonEvmEnv;
   const { nonEvmChains, warnings } = loadEdited((entries) => {
     entries.splice(2, 3, nonEvmEntryOf("bitcoin-vm"));
@@ -527,7 +527,7 @@ test("without an explorer nothing is paid on Bitcoin: the chain is off", () => {
   expect(warnings).toContain("chain bitcoin is disabled; missing variables: BITCOIN_ESPLORA_URL");
 });
 
-test("a chain for which some variables are set is disabled with a warning that names the others", () => {
+test("disables a chain with only some variables set, with a warning that names the others", () => {
   const { off, warnings } = loadEdited(([, b]) => Object.assign(b ?? {}, { wsRpcUrl: "$LOCAL_B_WS_URL" }), {
     ...bothNodes,
     LOCAL_B_RPC_URL: "",
@@ -537,7 +537,7 @@ test("a chain for which some variables are set is disabled with a warning that n
   expect(warnings).toEqual(["chain local-b is disabled; missing variables: LOCAL_B_RPC_URL"]);
 });
 
-test("an unset variable disables a non-EVM chain, and entries of families that only oracles know are skipped", () => {
+test("an unset variable disables a non-EVM chain; entries of families that only oracles support are skipped", () => {
   const { chains, nonEvmChains, off } = loadEdited((entries) => {
     entries.splice(2, 3, nonEvmEntryOf("solana-vm"), { id: "tron", vmType: "tron-vm", tokens: [] });
   });

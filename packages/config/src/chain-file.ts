@@ -33,7 +33,7 @@ export interface LoadedChains extends Omit<LoadedFile<ConfiguredChain>, "chains"
   readonly nonEvmConfigs: readonly NonEvmChainConfig[];
 }
 
-/** The same, also where parts of the file are wrong. */
+/** The same, even if parts of the file are invalid. */
 export interface ReadChains extends LoadedChains, Pick<ReadFile<ConfiguredChain>, "problems" | "faulty"> {}
 
 /** A chain with how the service uses it. */
@@ -85,8 +85,8 @@ export function loadChains(source: ChainSource): LoadedChains {
 }
 
 /**
- * For callers that check more: problems of the file's content are part of the result.
- * @throws ConfigError when there is no such file, or it is not an array.
+ * For callers that check more: problems of the content are part of the result.
+ * @throws ConfigError if the file is missing or not an array
  */
 export function readChains(source: ChainSource): ReadChains {
   const { chains: served, ...file } = readChainFile(source, serviceUse);

@@ -20,15 +20,15 @@ export interface LoadedFile<C extends ConfiguredChain> {
   /** Enabled chains in the order of the file. */
   readonly chains: readonly C[];
   /**
-   * Chains that are off although some of their variables are set, and what is not attested; each with what is
-   * not set.
+   * Chains that are disabled although some of their variables are set, and what is not attested, each with
+   * the missing settings.
    */
   readonly warnings: readonly string[];
-  /** Names of chains that are off because none of their variables is set. */
+  /** Names of chains that are disabled because none of their variables is set. */
   readonly off: readonly string[];
 }
 
-/** The same, also where parts of the file are wrong. */
+/** The same, even if parts of the file are invalid. */
 export interface ReadFile<C extends ConfiguredChain> extends LoadedFile<C> {
   /** Every problem, with its path. */
   readonly problems: readonly string[];
@@ -81,7 +81,7 @@ export interface EntryPlace {
 
 /**
  * Reads the chain file. Problems of its content are part of the result.
- * @throws ConfigError when there is no such file, or it is not an array.
+ * @throws ConfigError if the file is missing or not an array
  */
 export function readChainFile<Entry extends WrittenEntry, C extends ConfiguredChain>(
   { environment, configsDir, env }: ChainSource,
@@ -152,8 +152,7 @@ function resolvedEntry<Entry extends WrittenEntry, C extends ConfiguredChain>(
     if (need.kind === "optional" && need.without !== undefined)
       file.warnings.push(`chain ${id}: ${need.without} are not attested; missing variable: ${variable}`);
   }
-  // Placeholders are replaced once: a variable that holds another one's name would pass the schema
-  // unreplaced.
+  // Placeholders are replaced once, so a variable that contains another placeholder must be refused.
   for (const { path } of resolvePlaceholders(value, {}).unset)
     if (use.need(path).kind !== "unread")
       file.problems.push(
@@ -189,7 +188,7 @@ export function schemaProblems(
   return issues.map((issue) => `${place}${pathOf(issue)}${variableAt(source, issue.path)}: ${issue.message}`);
 }
 
-/** What is wrong with the variables of an entry that is wrong by itself, besides what was found already. */
+/** Further problems in the variables of an entry that is invalid itself. */
 function problemsOfVariables<Entry extends WrittenEntry>(
   use: Pick<ChainUse<Entry, never>, "parse">,
   { source, place, problems: found }: EntryPlace,
@@ -217,7 +216,7 @@ function identityOf(document: unknown): ReadFile<ConfiguredChain>["faulty"][numb
   return { name, id };
 }
 
-/** Where an entry of a file stands, with its id when it has one. */
+/** The position of an entry in a file, with its id if it has one. */
 function placeOf(document: unknown, index: number): string {
   const id = typeof document === "object" && document !== null && "id" in document ? document.id : undefined;
   return typeof id === "string" ? `[${index}] (${id})` : `[${index}]`;

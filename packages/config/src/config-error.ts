@@ -12,8 +12,8 @@ export class ConfigError extends Error {
 }
 
 /**
- * Returns what `read` returns. A ConfigError adds its problems to `problems` and gives undefined, so that
- * reading continues and one start reports every problem. Other errors pass through.
+ * Returns what `read` returns. If it throws a ConfigError, adds its problems to `problems` and returns
+ * undefined, so that one start reports every problem. Other errors are rethrown.
  */
 export function gather<T>(problems: string[], read: () => T): T | undefined {
   try {

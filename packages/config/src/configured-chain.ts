@@ -20,7 +20,7 @@ export function toConfiguredChain(
 ): ConfiguredChain | undefined {
   const before = problems.length;
   const rpcUrls = endpointUrls(entry.httpRpcUrl);
-  // Endpoints that need not agree would be weaker than one: whichever answers first would be believed.
+  // Without a quorum, several endpoints would be weaker than one, because the first answer would count.
   const { rpcQuorum = usualQuorum(rpcUrls.length) } = entry.additionalData;
   problems.push(...endpointProblems(place, rpcUrls, rpcQuorum));
   const id = familyIdOf(entry.vmType);

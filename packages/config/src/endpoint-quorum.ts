@@ -3,12 +3,12 @@ export function endpointUrls(httpRpcUrl: string | readonly string[]): readonly s
   return typeof httpRpcUrl === "string" ? [httpRpcUrl] : httpRpcUrl;
 }
 
-/** How many of so many endpoints must agree where `rpcQuorum` is not set: one of one, both of two. */
+/** The default of `rpcQuorum` for this number of endpoints: a majority, so one of one and both of two. */
 export function usualQuorum(endpoints: number): number {
   return Math.floor(endpoints / 2) + 1;
 }
 
-/** What is wrong with the endpoints of an entry and the quorum among them. */
+/** Problems with an entry's endpoints and its quorum. */
 export function endpointProblems(
   place: string,
   urls: readonly string[],

@@ -47,7 +47,7 @@ function usdOf(text: string | undefined): bigint | undefined {
 
 const sourceFields = { name: z.string().min(1), factory: serviceAddress };
 
-/** Hundredths of a bp; a pool keeps less than all. */
+/** Hundredths of a bp, below 100 percent. */
 const feeTiers = z
   .array(z.int().min(1).max(999_999))
   .min(1)
@@ -69,7 +69,7 @@ const poolSource = z.discriminatedUnion("kind", [
   z.strictObject({
     kind: z.literal("uniswap-v2"),
     ...sourceFields,
-    /** `UniswapV2Router02`. Absent: the pairs tell prices, but nothing is traded in them. */
+    /** `UniswapV2Router02`. Absent: the pairs only provide prices; nothing is swapped in them. */
     router: serviceAddress.optional(),
     /** bps of the input. */
     feeBps: z.int().min(0).max(9_999),
@@ -77,17 +77,17 @@ const poolSource = z.discriminatedUnion("kind", [
 ]);
 
 const liquidity = z.strictObject({
-  /** Absent: native money is not exchanged. */
+  /** Absent: the native token is not swapped. */
   wrappedNative: serviceAddress.optional(),
-  /** Tokens that paths may lead through, the likeliest first; they need not be in `tokens`. */
+  /** Intermediate tokens of swap paths, in order of preference; they need not be in `tokens`. */
   connectors: z.array(serviceAddress).default([]),
-  /** None: native money is wrapped and unwrapped, and nothing else. */
+  /** Empty: the native token can be wrapped and unwrapped, but nothing is swapped. */
   sources: z.array(poolSource).default([]),
 });
 
 /**
- * An EVM chain in `configs/chains.<ENVIRONMENT>.json`. Both services read the same file; each ignores what is
- * only for the other.
+ * An EVM chain in `configs/chains.<ENVIRONMENT>.json`. Both services read the same file and ignore each
+ * other's fields.
  */
 export const chainEntry = z.strictObject({
   ...profileFields,
@@ -106,7 +106,7 @@ export const chainEntry = z.strictObject({
     depositAddressFactory: serviceAddress.optional(),
     formerContracts: z.array(serviceAddress).optional(),
   }),
-  /** Absent: nothing is exchanged on this chain. */
+  /** Absent: nothing is swapped on this chain. */
   liquidity: liquidity.optional(),
   confirmationTiers,
   maxUnconfirmedUsd: decimalText(18).optional(),
@@ -125,11 +125,14 @@ export const chainEntry = z.strictObject({
       finalityReason: z.string().min(1).optional(),
       fillContracts: z.array(serviceAddress).optional(),
       isZksyncStack: z.boolean().optional(),
-      /** How many endpoints must agree where a read decides about money; absent: more than half of them. */
+      /**
+       * Number of endpoints that must agree on a read that decides about money. Default: more than half of
+       * them.
+       */
       rpcQuorum: z.int().min(1).optional(),
     })
     .optional(),
 });
 
-/** An entry whose form is right. */
+/** An entry that matches the schema. */
 export type ChainEntry = z.infer<typeof chainEntry>;

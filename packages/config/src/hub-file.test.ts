@@ -33,7 +33,7 @@ function problemsOf(read: () => unknown): string {
   return "";
 }
 
-test("a hub is one object or the only element of an array, its fields at the top or in additionalData", () => {
+test("accepts a hub as an object or the only element of an array, with fields at the top or in additionalData", () => {
   const { hubAddress, oracleAddress, ...top } = hub;
   const wanted = {
     name: "hub",
@@ -56,7 +56,7 @@ test("a hub is one object or the only element of an array, its fields at the top
   expect(problemsOf(() => load([]))).toContain("exactly one hub");
 });
 
-test("an operator joins another network by its domain and its key of settlement", () => {
+test("reads the domain and the settlement key of another network", () => {
   const joined = load({
     ...hub,
     domain: { name: "Other", version: "2" },
@@ -75,14 +75,14 @@ test("an operator joins another network by its domain and its key of settlement"
   });
 });
 
-test("a network says by how much a fill may be older than its deposit; no less than clocks may differ", () => {
+test("reads by how much a fill may precede its deposit, and refuses less than the tolerance of clocks", () => {
   expect(load({ ...hub, fillLeadSeconds: 604_800 }).hub.fillLeadSeconds).toBe(604_800);
   expect(load({ ...hub, additionalData: { fillLeadSeconds: 60 } }).hub.fillLeadSeconds).toBe(60);
   for (const wrong of [59, 60.5, "600", 31_536_001])
     expect(problemsOf(() => load({ ...hub, fillLeadSeconds: wrong }))).toContain(".fillLeadSeconds: must be");
 });
 
-test("reads from when on deposits are attested in parts, in seconds; never by default", () => {
+test("reads the time from which deposits are attested in parts, in seconds; default: never", () => {
   expect(load({ ...hub, depositPartsSince: 0 }).hub.depositPartsSince).toBe(0);
   expect(load({ ...hub, depositPartsSince: 1_800_000_000 }).hub.depositPartsSince).toBe(1_800_000_000);
   expect(load({ ...hub, depositPartsSince: "1800000000" }).hub.depositPartsSince).toBe(1_800_000_000);
@@ -93,7 +93,7 @@ test("reads from when on deposits are attested in parts, in seconds; never by de
     );
 });
 
-test("the templates take the time from a variable, because 0 would mint old deposits of an existing network twice", () => {
+test("the templates read this time from a variable, because 0 would mint old deposits of an existing network twice", () => {
   for (const environment of ["mainnets", "testnets"]) {
     const text = readFileSync(join(configsDir, `chains.hub.${environment}.prod.json`), "utf8");
     expect(JSON.parse(text)).toMatchObject([{ depositPartsSince: "$HUB_DEPOSIT_PARTS_SINCE" }]);
@@ -105,7 +105,7 @@ test("the templates take the time from a variable, because 0 would mint old depo
   );
 });
 
-test("where one fill settles every deposit of its order, a fill is never older than them", () => {
+test("refuses fills that precede their deposits if one fill settles every deposit of its order", () => {
   const joined = { ...hub, settlementKey: "deposits" };
   expect(problemsOf(() => load({ ...joined, fillLeadSeconds: 61 }))).toContain(
     'requires settlementKey "payment"',
@@ -131,7 +131,7 @@ test("reports all problems of a hub at once", () => {
   );
 });
 
-test("a hub whose parts contradict each other is refused", () => {
+test("refuses a hub with contradicting fields", () => {
   expect(problemsOf(() => load({ ...hub, hubChainId: "72" }))).toContain(
     "chainId and hubChainId must be equal",
   );
@@ -144,7 +144,7 @@ test("a hub whose parts contradict each other is refused", () => {
   );
 });
 
-test("a hub may lack its multisig, its allocator and its mapping, and says so", () => {
+test("accepts a hub without multisig, allocator and mapping, with a warning", () => {
   const loaded = load({
     ...hub,
     allocatorAddress: "$HUB_ALLOCATOR_ADDRESS",
@@ -159,7 +159,7 @@ test("a hub may lack its multisig, its allocator and its mapping, and says so", 
 });
 
 test.each(["local", "testnets.prod", "mainnets.prod"])(
-  "the hub of %s is given by variables alone",
+  "reads the hub of %s from variables alone",
   (environment) => {
     const env = {
       HUB_RPC_URL: "http://127.0.0.1:1",

@@ -20,7 +20,7 @@ const OPTIONAL: readonly string[] = [
   "depositPartsSince",
 ];
 
-/** What the hub file gives. */
+/** The content of the hub file. */
 export interface LoadedHub {
   readonly hub: AttestationHub;
   readonly warnings: readonly string[];
@@ -28,8 +28,8 @@ export interface LoadedHub {
 
 /**
  * Reads `configs/chains.hub.<ENVIRONMENT>.json`: the hub as one object, or as the only element of an array.
- * Fields may stand at the top or in `additionalData`; unknown ones are ignored.
- * @throws ConfigError with every problem: no file, several hubs, a variable that is unset, wrong values.
+ * Fields may be at the top or in `additionalData`; unknown ones are ignored.
+ * @throws ConfigError with every problem: missing file, several hubs, unset variables, invalid values
  */
 export function loadHub(source: ConfigLocation & { readonly env: Env }): LoadedHub {
   const fileName = `chains.hub.${source.environment}.json`;

@@ -47,7 +47,7 @@ function kind<T>(rules: Rules<T>): Kind<T> {
   return (setting: Definition<T>) => define(setting, rules);
 }
 
-/** A kind whose definitions carry further options, such as bounds. */
+/** A kind with further options, such as bounds. */
 function kindWith<T, Options>(rulesOf: (options: Options) => Rules<T>): Kind<T, Options> {
   return (setting: Definition<T> & Options) => define(setting, rulesOf(setting));
 }
@@ -105,7 +105,7 @@ export const flag = kind<boolean>({
     raw === "true" || raw === "false" ? valid(raw === "true") : invalid("must be `true` or `false`"),
 });
 
-/** One word of a fixed set. */
+/** One of a fixed set of words. */
 export function choice<const W extends string>({
   words,
   ...setting

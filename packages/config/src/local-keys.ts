@@ -21,7 +21,7 @@ export const LOCAL_KEYS_PER_ROLE = 32;
 
 /**
  * Private key of the `n`-th account of a role on the local system: keccak256 of `causeway local <role> <n>`.
- * Anyone can compute it, so it may only ever hold money of local chains.
+ * Anyone can compute it, so it must only hold funds on local chains.
  */
 export function localPrivateKey(role: LocalRole, n: number): Hex32 {
   return keccak256(stringToBytes(`causeway local ${role} ${n}`));

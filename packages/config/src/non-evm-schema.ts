@@ -44,7 +44,7 @@ export const nonEvmEntry = z
     ...profileFields,
     vmType: z.enum(paidFamilies),
     tokens: z.array(token).default([]),
-    /** Solana: the depository program; Bitcoin and the exchange: the address that receives. */
+    /** Solana: the depository program; Bitcoin and Hyperliquid: the receiving address. */
     depository: familyText,
     additionalDepositories: z.array(familyText).optional(),
     /** Solana: the program of deposit addresses; absent: there are none. */

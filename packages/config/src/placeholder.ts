@@ -2,16 +2,14 @@ import type { Env } from "./env.ts";
 
 const PLACEHOLDER = /^\$([A-Z][A-Z0-9_]*)$/;
 
-/**
- * The variable that a text stands for, e.g. `BASE_RPC_URL` for `$BASE_RPC_URL`; undefined for ordinary text.
- */
+/** The variable of a placeholder, e.g. `BASE_RPC_URL` for `$BASE_RPC_URL`; undefined for ordinary text. */
 export function placeholderName(text: string): string | undefined {
   return PLACEHOLDER.exec(text)?.[1];
 }
 
 /**
- * ` (NAME)` when the text at `path` of the document stands for the variable NAME, else nothing: for a problem
- * that is to be mended there.
+ * ` (NAME)` if the text at `path` of the document is a placeholder for the variable NAME, otherwise empty.
+ * Appended to a problem, to show where to fix it.
  */
 export function variableAt(document: unknown, path: readonly PropertyKey[]): string {
   let value = document;

@@ -4,12 +4,11 @@ import { parseExactDecimal } from "./exact-decimal.ts";
 import { isUrlOf } from "./kinds.ts";
 import { placeholderName } from "./placeholder.ts";
 
-// What entries of every family write alike. The same schema reads the text of the file, where a
-// `$PLACEHOLDER` may stand for a URL or an address, and the result after replacement, so that a chain that is
-// switched off is checked too.
+// The common fields of all families. The same schema validates the file, in which a `$PLACEHOLDER` may
+// replace a URL or an address, and the result after replacement, so that a disabled chain is validated too.
 
 /**
- * A value of the given form, or a placeholder for one. Messages never quote the value: a URL may hold
+ * A value of the given form, or a placeholder. Messages never quote the value, because a URL may contain
  * credentials.
  */
 export function orPlaceholder(form: string, isValid: (text: string) => boolean): z.ZodString {
@@ -58,7 +57,7 @@ export const currencyFields = {
   supportsBridging: z.boolean().default(true),
   logoUri: z.url().optional(),
   verified: z.boolean().default(true),
-  /** Largest amount of one fill, smallest units. */
+  /** Maximum amount of one fill, base units. */
   maxFillAmount: integerText.optional(),
 };
 
@@ -85,7 +84,7 @@ export const profileFields = {
   /** Shown to clients, so never one with credentials. */
   publicRpcUrl: httpUrl,
   publicWsRpcUrl: wsUrl.optional(),
-  /** Empty: there is none. */
+  /** Empty: none. */
   explorerUrl: z.union([z.literal(""), z.httpUrl()], "must be an http(s) URL or empty"),
   explorerName: z.string(),
   iconUrl: z.union([z.literal(""), z.url()], "must be a URL or empty"),

@@ -1,18 +1,15 @@
 import { familyIdOf, type FamilyId } from "@causeway/domain";
 import { factsOf, families, type ConfiguredChain, type FactsOf, type FamilyEntry } from "@causeway/families";
 
-/** Two entries of one chain would turn each of its deposits into two. */
+/** Finds chains that are configured twice: each of their deposits would count as two. */
 
-/**
- * A fact that no two chains share, and how to tell the entries apart when they are different chains after
- * all.
- */
+/** A fact that identifies a chain, and the text that names it in a problem. */
 interface Identity {
   readonly key: string;
   readonly fact: string;
 }
 
-/** One sentence for each entry that stands for a chain that an earlier entry stands for. */
+/** One sentence for each entry that configures the same chain as an earlier entry. */
 export function sameChainProblems(chains: readonly ConfiguredChain[]): readonly string[] {
   const first = new Map<string, string>();
   return chains.flatMap((chain) => {

@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 
-/** A value that must not reach a log, an error or an answer: every way of printing it gives `[secret]`. */
+/** A value that must not reach a log, an error or a response: every way of printing it gives `[secret]`. */
 export class Secret {
   readonly #value: string;
 

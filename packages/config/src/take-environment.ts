@@ -8,9 +8,9 @@ const KEPT: readonly RegExp[] = [
 ];
 
 /**
- * Moves the environment of the process into a value: libraries, diagnostic reports and child processes find
- * no secret in `process.env` any more. By what is kept, not by names of secrets: chain files may name any
- * variable, and an environment file holds what other processes need.
+ * Moves the environment of the process into a value, so that libraries, diagnostic reports and child
+ * processes no longer find secrets in `process.env`. It lists the variables to keep, not the secrets, because
+ * chain files may use any variable, and an environment file also contains variables of other processes.
  */
 export function takeEnvironment(processEnv: NodeJS.ProcessEnv): Env {
   const taken = { ...processEnv };

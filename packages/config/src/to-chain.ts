@@ -4,7 +4,7 @@ import type { ChainEntry } from "./evm-schema.ts";
 import { endpointUrls, usualQuorum } from "./endpoint-quorum.ts";
 import { parseExactDecimal } from "./exact-decimal.ts";
 
-/** The domain's view of an entry that passed every check and holds no placeholder. */
+/** Converts a valid entry without placeholders to the domain's type. */
 export function toChain(entry: ChainEntry): Chain {
   return {
     id: entry.chainId,

@@ -53,7 +53,7 @@ test("names both settings that a typo could mean", () => {
   expect(find("FEE_MANOR_BPS").problems.join()).toContain("rename it to FEE_MAJOR_BPS or FEE_MINOR_BPS");
 });
 
-test("warns of a name that is similar to a set variable or starts like several settings", () => {
+test("warns about a name that is similar to a setting or has the prefix of several settings", () => {
   expect(find("DATABASE_URI", "DATABASE_URL")).toEqual({
     problems: [],
     warnings: ["DATABASE_URI is set but is not a known setting; it has no effect"],
@@ -88,7 +88,7 @@ test("ignores a missing configuration directory", () => {
   expect(unknownVariables({ PATH: "/bin" }, groups, join(dir, "none")).problems).toEqual([]);
 });
 
-test("warns of a removed setting with the value that is fixed now, even if the name is similar to a setting", () => {
+test("warns about a removed setting and its fixed value, even if the name is similar to a setting", () => {
   const why = "is set but is no longer a setting; it has no effect, the value is always";
   expect(find("TX_STUCK_AFTER_MS", "FEE_MANOR_BPS_")).toEqual({
     problems: [],

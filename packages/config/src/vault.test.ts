@@ -8,7 +8,7 @@ import { parseVaultFile, withVaultSecrets } from "./vault.ts";
 const dir = mkdtempSync(join(tmpdir(), "causeway-vault-"));
 afterAll(() => rmSync(dir, { recursive: true }));
 
-test("lines are taken literally: nothing is executed or expanded", () => {
+test("reads lines literally: nothing is executed or expanded", () => {
   const file = [
     "# comment",
     "",
@@ -29,12 +29,12 @@ test("lines are taken literally: nothing is executed or expanded", () => {
   });
 });
 
-test("a line that is not an assignment is named by number, not by content", () => {
+test("reports a line that is not an assignment by its number, not its content", () => {
   expect(() => parseVaultFile("A=1\nhunter2", "secrets")).toThrow(/secrets:2/);
   expect(() => parseVaultFile("A=1\nhunter2", "secrets")).not.toThrow(/hunter2/);
 });
 
-test("files are laid over the environment in alphabetical order, hidden ones and folders left out", () => {
+test("files override the environment in alphabetical order; hidden files and folders are ignored", () => {
   writeFileSync(join(dir, "b"), "X=b\nY=b");
   writeFileSync(join(dir, "a"), "X=a\nZ=a");
   writeFileSync(join(dir, ".hidden"), "X=hidden");
@@ -60,6 +60,6 @@ test("reports a removed file and an invalid line together", () => {
   ]);
 });
 
-test("without the folder the environment stays as it is", () => {
+test("leaves the environment unchanged if the folder does not exist", () => {
   expect(withVaultSecrets({ VAULT_SECRETS_DIR: join(dir, "none"), X: "1" })).toMatchObject({ X: "1" });
 });

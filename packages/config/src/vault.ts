@@ -37,9 +37,9 @@ function unquote(text: string): string {
 }
 
 /**
- * The environment with every file of the secrets folder laid over it, files in alphabetical order, later ones
- * winning. A folder that does not exist holds no secrets.
- * @throws ConfigError with all that cannot be read or parsed.
+ * The environment, overridden by the files of the secrets folder in alphabetical order: the last file wins. A
+ * missing folder counts as empty.
+ * @throws ConfigError with every file and line that cannot be read or parsed.
  */
 export function withVaultSecrets(
   env: Readonly<Record<string, string | undefined>>,
@@ -56,7 +56,7 @@ export function withVaultSecrets(
   return Object.assign({}, env, ...layers) as Record<string, string | undefined>;
 }
 
-/** Empty for what is no file. @throws ConfigError */
+/** Empty if the path is not a file. @throws ConfigError */
 function readVaultFile(path: string): Record<string, string> {
   let text: string;
   try {

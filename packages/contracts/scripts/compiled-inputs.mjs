@@ -1,4 +1,4 @@
-// Plain JavaScript: the bootstrap asks this on any Node, before it starts the compiler.
+// Plain JavaScript, because the bootstrap imports it on any Node.js version before it starts the compiler.
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -34,7 +34,7 @@ export function readSources() {
   );
 }
 
-/** Changes with everything that decides what is generated: compiler, settings, sources and libraries. */
+/** A hash of everything that determines the output: compiler, settings, sources and libraries. */
 export function inputHash() {
   const hash = createHash("sha256");
   for (const script of ["compile.ts", "compiled-inputs.mjs"]) hash.update(readFileSync(join(here, script)));

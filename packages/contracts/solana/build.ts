@@ -6,10 +6,10 @@ import { join } from "node:path";
 import { linkObject } from "./link-object.ts";
 
 /**
- * Builds the programs of this folder with clang 16: the same source gives the same bytes on every machine.
- * `node -C source packages/contracts/solana/build.ts [--check]`; CLANG names another path of clang 16.
- * `--check` writes nothing. It fails when a committed program differs from its source, and prints NOT BUILT
- * where clang 16 is not installed.
+ * Builds the programs of this folder reproducibly with clang 16. `node -C source
+ * packages/contracts/solana/build.ts [--check]`; CLANG names another path of clang 16. `--check` writes
+ * nothing. It fails if a committed program differs from its source, and prints NOT BUILT if clang 16 is not
+ * installed.
  */
 const compiler = process.env["CLANG"] ?? "clang-16";
 const flags =

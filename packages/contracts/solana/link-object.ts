@@ -1,8 +1,7 @@
 /**
- * Makes a program of the Solana virtual machine out of what a plain clang compiles for BPF: one section of
- * code, calls into the runtime by name. What the Solana toolchain's linker does beyond that (read-only data,
- * several objects) is refused, so that nothing is left out in silence. Pure; the same object gives the same
- * bytes.
+ * Links the BPF output of a plain clang to a Solana program: one code section, with runtime calls by name.
+ * Features of the Solana toolchain's linker beyond that (read-only data, several objects) are refused, so
+ * that nothing is silently dropped. Pure and deterministic.
  */
 
 /** Functions of the runtime that a program may call. */
@@ -39,8 +38,8 @@ interface RuntimeCall {
 }
 
 /**
- * @throws Error when the object holds anything but one section of code, with a global `entrypoint`, that
- * calls the runtime.
+ * @throws Error unless the object consists of one code section with a global `entrypoint` that calls the
+ * runtime
  */
 export function linkObject(object: Uint8Array): Uint8Array {
   const { code, entry, calls } = readObject(Buffer.from(object));
@@ -91,7 +90,7 @@ function sectionsOf(object: Buffer): readonly Section[] {
     name: textAt(contents(names), header(index).readUInt32LE(0)),
     type: header(index).readUInt32LE(4),
     flags: header(index).readBigUInt64LE(8),
-    // Sections without contents in the file (type 8) are as long as they say.
+    // Sections without contents in the file (type 8) have their declared length.
     bytes: contents(index),
   }));
 }
@@ -112,7 +111,7 @@ function textAt(bytes: Buffer, from: number): string {
   return bytes.toString("latin1", from, bytes.indexOf(0, from));
 }
 
-/** A shared object as the loader wants it: what lies at an offset of the file lies at the same address. */
+/** A shared object in the loader's format: file offsets equal addresses. */
 function writeProgram(code: Buffer, entry: number, calls: readonly RuntimeCall[]): Uint8Array {
   const names = [...new Set(calls.map(({ name }) => name))];
   const strings = textTable(names);

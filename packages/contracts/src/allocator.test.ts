@@ -101,7 +101,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await chain.stop());
 
-test("the allocator records the payload of a withdrawal that the oracles signed; both ways it can be looked up", async () => {
+test("the allocator records the payload of a withdrawal that the oracles signed, for lookup in both directions", async () => {
   const request = aRequest();
   expect(await recordedFor(request.spender)).toBe(payload(0));
   const receipt = await chain.send(allocator, {
@@ -122,7 +122,7 @@ test("the allocator records the payload of a withdrawal that the oracles signed;
   ]);
 });
 
-test("a withdrawal address has one payload for good, and a payload one address", async () => {
+test("a withdrawal address has one payload forever, and a payload one address", async () => {
   const [one, other] = [aRequest(), aRequest()];
   await chain.send(allocator, { to: registry, data: record(one, payload(21), await signed(one)) });
 
@@ -150,7 +150,7 @@ test("refuses a record from any account but the allocator, even if the oracles s
   }
 });
 
-test("what the oracles signed for one withdrawal address is not recorded for another", async () => {
+test("refuses to record a payload for another withdrawal address than the oracles signed", async () => {
   const request = aRequest();
   const other = freshAddress(9_999);
   const data = record(request, payload(41), await signed(request), other);
@@ -185,7 +185,7 @@ test.each<[string, (r: Request) => Promise<Hex>]>([
   expect(await chain.revertOf(allocator, { to: registry, data })).toBe(invalidSignature);
 });
 
-test("no payload is not a payload", async () => {
+test("refuses an empty payload", async () => {
   const request = aRequest();
   const data = record(request, payload(0), await signed(request));
   expect(await chain.revertOf(allocator, { to: registry, data })).toBe(

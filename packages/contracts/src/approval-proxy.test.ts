@@ -77,7 +77,7 @@ function pullAndRoute(
   });
 }
 
-test("exactly the amount is pulled, the calls spend it, and an order id may follow the calldata", async () => {
+test("pulls exactly the amount, lets the calls spend it, and accepts an order id after the calldata", async () => {
   const calls = [call(token, transfer(recipient, 300n)), call(router, nativeTransfer(recipient, 8n), 8n)];
   const data = concat([pullAndRoute(300n, calls), id]);
   const receipt = await chain.send(user, { to: proxy, data, value: 8n });
@@ -91,7 +91,7 @@ test("exactly the amount is pulled, the calls spend it, and an order id may foll
   ]);
 });
 
-test("what is left of the token, of native and of other listed tokens goes to the refund address", async () => {
+test("sends the remainder of the token, of native tokens and of other listed tokens to the refund address", async () => {
   const other = await heldToken(chain, proxy, 1n);
   const calls = [call(token, transfer(probe, 300n)), call(other, mint(router, 40n))];
   await chain.send(user, { to: proxy, data: pullAndRoute(500n, calls, recipient, [other]), value: 3n });
@@ -100,7 +100,7 @@ test("what is left of the token, of native and of other listed tokens goes to th
   expect(await chain.nativeBalance(recipient)).toBe(3n);
 });
 
-test("without a refund address the rest goes back to the caller", async () => {
+test("sends the remainder to the caller without a refund address", async () => {
   const before = await chain.nativeBalance(user.address);
   const { gasUsed, effectiveGasPrice } = await chain.send(user, {
     to: proxy,
@@ -111,7 +111,7 @@ test("without a refund address the rest goes back to the caller", async () => {
   expect(await chain.nativeBalance(user.address)).toBe(before - gasUsed * effectiveGasPrice);
 });
 
-test("no account can move what another one approved", async () => {
+test("no account can move tokens that another one approved", async () => {
   const calls = [call(token, transfer(stranger.address, 1n))];
   expect(await chain.revertOf(stranger, { to: proxy, data: pullAndRoute(1n, calls) })).toBe(pullFailed);
 
@@ -136,11 +136,11 @@ test("no account can move what another one approved", async () => {
   expect(await chain.tokenBalance(token, user.address)).toBe(1_000n);
 });
 
-test("more than was approved is not pulled", async () => {
+test("does not pull more than was approved", async () => {
   expect(await chain.revertOf(user, { to: proxy, data: pullAndRoute(1_001n, []) })).toBe(pullFailed);
 });
 
-test("a failing call hands its revert data through router and proxy, and nothing moves", async () => {
+test("a failing call reverts everything, and router and proxy forward its revert data", async () => {
   const calls = [call(token, transfer(recipient, 300n)), call(probe, refuse(77n))];
   const tx = { to: proxy, data: pullAndRoute(300n, calls) };
   expect(await chain.revertOf(user, tx)).toBe(refused(77n));
@@ -148,13 +148,13 @@ test("a failing call hands its revert data through router and proxy, and nothing
   expect(await chain.tokenBalance(token, user.address)).toBe(1_000n);
 });
 
-test("a token that charges a fee is routed with what arrived", async () => {
+test("routes the received amount of a token that charges a fee", async () => {
   token = await heldToken(chain, proxy, 1_000n, { abi: feeOnTransferAbi, bytecode: feeOnTransferBytecode });
   await chain.send(user, { to: proxy, data: pullAndRoute(1_000n, [], recipient) });
   expect(await chain.tokenBalance(token, recipient)).toBe(981n);
 });
 
-test("a token that returns nothing is routed, one that answers false is refused", async () => {
+test("routes a token that returns nothing, and refuses one that returns false", async () => {
   token = await heldToken(chain, proxy, 9n, { abi: returnsNothingAbi, bytecode: returnsNothingBytecode });
   await chain.send(user, { to: proxy, data: pullAndRoute(9n, [call(token, transfer(recipient, 9n))]) });
   expect(await chain.tokenBalance(token, recipient)).toBe(9n);
@@ -195,7 +195,7 @@ test("pulled tokens can be deposited for the user by a call", async () => {
   ]);
 });
 
-test("it knows its router, which cannot be the zero address", async () => {
+test("has its router, which cannot be the zero address", async () => {
   expect(
     await chain.client.readContract({ address: proxy, abi: approvalProxyAbi, functionName: "router" }),
   ).toBe(router);
@@ -204,7 +204,7 @@ test("it knows its router, which cannot be the zero address", async () => {
   );
 });
 
-test("native sent to it outside a call is refused", async () => {
+test("refuses native tokens outside a call", async () => {
   expect(await chain.revertOf(user, { to: proxy, value: 1n })).toBe("0x");
 });
 

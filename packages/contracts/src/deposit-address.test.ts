@@ -52,11 +52,10 @@ import {
   transferErrorsAbi,
 } from "./index.ts";
 
-// Addresses that anyone can pay to: what is paid there can only go to the depository or to the recovery
-// address.
+// Addresses that anyone can pay. Their funds can only go to the depository or to the recovery address.
 
 const { user, solver: operator, stranger, owner, allocator, deployer } = people;
-/** Who may take out what it paid. */
+/** The recovery address. */
 const recovery = allocator;
 const farFuture = 2n ** 40n;
 const otherId: Hex = `0x${"2e".repeat(32)}`;
@@ -178,7 +177,7 @@ async function hasCode(at: Address): Promise<boolean> {
   return (await chain.client.getCode({ address: at })) !== undefined;
 }
 
-test("an address is known before anything is there, from the factory and the key alone", async () => {
+test("the address depends only on the factory and the key, and is known before deployment", async () => {
   const of = key();
   const initCodeHash = await chain.client.readContract({
     address: factory,
@@ -196,7 +195,7 @@ test("an address is known before anything is there, from the factory and the key
   expect(await hasCode(computed)).toBe(true);
 });
 
-test("another value anywhere in the key is another address", async () => {
+test("any change of the key changes the address", async () => {
   const keys = [
     key(),
     key({ id: otherId }),
@@ -208,7 +207,7 @@ test("another value anywhere in the key is another address", async () => {
   expect(new Set(addresses).size).toBe(keys.length);
 });
 
-test("native is deposited for the depositor under the order that the operator names, as often as it comes", async () => {
+test("deposits native tokens for the depositor with the operator's order id, any number of times", async () => {
   const of = key();
   for (const [value, orderId] of [
     [7n, id],
@@ -223,7 +222,7 @@ test("native is deposited for the depositor under the order that the operator na
   }
 });
 
-test("tokens are deposited for the depositor under the order that the operator names, as often as they come", async () => {
+test("deposits tokens for the depositor with the operator's order id, any number of times", async () => {
   const of = key();
   for (const [amount, orderId] of [
     [70n, id],
@@ -248,7 +247,7 @@ test("a deposit without a depositor belongs to the address itself", async () => 
 });
 
 test.each([0n, 1n])(
-  "the smallest payment arrives, with 2,300 gas, before the clone is there and after (%s)",
+  "accepts the smallest payment with 2,300 gas, before and after the clone is deployed (%s)",
   async (created) => {
     const of = key();
     const at = await addressOf(of);
@@ -263,7 +262,7 @@ test.each([0n, 1n])(
   },
 );
 
-test("more than is there cannot be deposited, and nothing cannot either", async () => {
+test("refuses to deposit more than the balance, or nothing", async () => {
   const of = key({ strict: true });
   await payToken(of, 70n);
   await payNative(of, 7n);
@@ -311,7 +310,7 @@ test.each([
   expect(await chain.tokenBalance(token, at)).toBe(0n);
 });
 
-test("not even the operator deposits what is at a strict address under another order than its own", async () => {
+test("not even the operator can deposit funds of a strict address with another order id", async () => {
   const of = key({ strict: true });
   const at = await payToken(of, 100n);
   await payNative(of, 7n);
@@ -331,7 +330,7 @@ test("not even the operator deposits what is at a strict address under another o
   expect(await chain.nativeBalance(at)).toBe(7n);
 });
 
-test("of several sweeps all are made or none", async () => {
+test("several sweeps are atomic", async () => {
   const of = key();
   const at = await payToken(of, 100n);
   const data = sweepMany([
@@ -343,7 +342,7 @@ test("of several sweeps all are made or none", async () => {
   expect(await chain.tokenBalance(token, at)).toBe(100n);
 });
 
-test("only the operator can assign a sum to an order", async () => {
+test("only the operator can assign an amount to an order", async () => {
   const of = key({ strict: true });
   await payToken(of, 70n);
   const many = sweepMany([{ key: of, currency: token, amount: 70n, orderId: id }]);
@@ -354,7 +353,7 @@ test("only the operator can assign a sum to an order", async () => {
   }
 });
 
-test("anyone deposits what is at a strict address, all of it and under its own order", async () => {
+test("anyone can deposit the whole balance of a strict address with its own order id", async () => {
   const of = key({ strict: true });
   await payToken(of, 70n);
   await payNative(of, 7n);
@@ -368,7 +367,7 @@ test("anyone deposits what is at a strict address, all of it and under its own o
   ]);
 });
 
-test("only the operator deposits what is at an open address, because only it knows the order", async () => {
+test("only the operator can deposit funds of an open address, because only it knows the order", async () => {
   const of = key();
   await payToken(of, 70n);
   expect(await chain.revertOf(stranger, sweepStrict(of, token))).toBe(failure("NotStrict"));
@@ -378,7 +377,7 @@ test("only the operator deposits what is at an open address, because only it kno
   );
 });
 
-test("only the recovery address withdraws everything, before and after the clone is deployed", async () => {
+test("only the recovery address can withdraw everything, before and after the clone is deployed", async () => {
   const of = key();
   const at = await payToken(of, 70n);
   await payNative(of, 7n);
@@ -406,13 +405,13 @@ test("a caller that names itself in the key gets another address", async () => {
   );
 });
 
-test("without a recovery address no account can withdraw", async () => {
+test("no account can withdraw without a recovery address", async () => {
   const of = key({ recovery: zeroAddress });
   await payToken(of, 70n);
   expect(await chain.revertOf(stranger, recover(of, token))).toBe(failure("OnlyRecovery"));
 });
 
-test("a clone, and what it is a clone of, obey the factory alone", async () => {
+test("the clone and its implementation accept calls only from the factory", async () => {
   const of = key();
   const clone = await payToken(of, 70n);
   await chain.send(operator, sweep(of, token, 1n));
@@ -441,7 +440,7 @@ test("a clone, and what it is a clone of, obey the factory alone", async () => {
   }
 });
 
-test("lets only the owner change the operator, and existing addresses obey the new one", async () => {
+test("only the owner can change the operator, and existing addresses accept the new one", async () => {
   const rotated = await chain.deploy(depositAddressFactoryAbi, depositAddressFactoryBytecode, [
     depository,
     owner.address,
@@ -510,7 +509,7 @@ test.each([
   },
 );
 
-test("a token whose allowances stay is deposited again and again", async () => {
+test("deposits a token whose allowances remain any number of times", async () => {
   const of = key({ strict: true });
   const at = await addressOf(of);
   const keeping = await hostile({ abi: keepsAllowanceAbi, bytecode: keepsAllowanceBytecode }, at);
@@ -520,7 +519,7 @@ test("a token whose allowances stay is deposited again and again", async () => {
   expect(await chain.tokenBalance(keeping, depository)).toBe(500n);
 });
 
-test("a token that says it did not move is neither deposited nor recovered", async () => {
+test("neither deposits nor recovers a token that returns false", async () => {
   const of = key({ strict: true });
   const lying = await hostile({ abi: returnsFalseAbi, bytecode: returnsFalseBytecode }, await addressOf(of));
   expect(await chain.revertOf(stranger, sweepStrict(of, lying))).toBe(
@@ -531,7 +530,7 @@ test("a token that says it did not move is neither deposited nor recovered", asy
   );
 });
 
-test("a token that calls the factory while it is deposited moves nothing else", async () => {
+test("a token that reenters the factory during a deposit moves nothing else", async () => {
   const of = key({ strict: true });
   const at = await payNative(of, 7n);
   const calling = await hostile({ abi: callbackTokenAbi, bytecode: callbackTokenBytecode }, at);
@@ -548,7 +547,7 @@ test("a token that calls the factory while it is deposited moves nothing else", 
   expect(await chain.nativeBalance(at)).toBe(7n);
 });
 
-test("a token that calls the factory while it is pulled moves nothing else", async () => {
+test("a token that reenters the factory during a pull moves nothing else", async () => {
   const of = key({ strict: true });
   const at = await payNative(of, 7n);
   const calling = await hostile({ abi: callbackTokenAbi, bytecode: callbackTokenBytecode }, user.address);
@@ -567,7 +566,7 @@ test("a token that calls the factory while it is pulled moves nothing else", asy
   expect(await chain.tokenBalance(calling, depository)).toBe(300n);
 });
 
-test("a recovery address that calls the factory while it is paid moves nothing else", async () => {
+test("a recovery address that reenters the factory during its payment moves nothing else", async () => {
   const greedy = await chain.deploy(reentererAbi, reentererBytecode);
   const of = key({ recovery: greedy });
   const at = await payNative(of, 7n);
@@ -586,7 +585,7 @@ test("a recovery address that calls the factory while it is paid moves nothing e
   ).toBe(reentered);
 });
 
-test("a sum that a call's data comes with is refused once the clone is there", async () => {
+test("refuses native tokens with calldata once the clone is deployed", async () => {
   const of = key();
   const at = await payNative(of, 7n);
   await chain.send(operator, sweep(of, zeroAddress, 7n));
@@ -629,7 +628,7 @@ function differs(allowance: bigint, amount: bigint): Hex {
   });
 }
 
-test("lets anyone use a permit to deposit the depositor's tokens, under the order only", async () => {
+test("anyone can use a permit to deposit the depositor's tokens, but only with the order id", async () => {
   const { usd, of, at, permit } = await signedPermit(300n);
   const receipt = await chain.send(stranger, pull(of, usd, 300n, permit));
   expect(eventsOf(receipt, depository, depositoryAbi, "Erc20Deposit")).toEqual([
@@ -640,14 +639,14 @@ test("lets anyone use a permit to deposit the depositor's tokens, under the orde
   expect(await chain.revertOf(stranger, pull(of, usd, 300n, permit))).toBe(differs(0n, 300n));
 });
 
-test("a permit that was submitted before does not stop the deposit", async () => {
+test("a permit that was already submitted does not prevent the deposit", async () => {
   const signed = await signedPermit(300n);
   await chain.send(stranger, submitPermit(signed, 300n));
   await chain.send(operator, pull(signed.of, signed.usd, 300n, signed.permit));
   expect(await chain.tokenBalance(signed.usd, depository)).toBe(300n);
 });
 
-test("a front-runner with the permit cannot deposit a part of what was signed", async () => {
+test("a front-runner with the permit cannot deposit only a part of the signed amount", async () => {
   const signed = await signedPermit(300n);
   await chain.send(stranger, submitPermit(signed, 300n));
   expect(await chain.revertOf(stranger, pull(signed.of, signed.usd, 1n, signed.permit))).toBe(
@@ -655,7 +654,7 @@ test("a front-runner with the permit cannot deposit a part of what was signed", 
   );
 });
 
-test("a permit for another address, amount or time, or without a signer, moves nothing", async () => {
+test("refuses a permit for another address, amount or deadline, or with an invalid signature", async () => {
   const { usd, of, permit } = await signedPermit(300n);
   const other = { ...of, id: otherId };
   expect(await chain.revertOf(stranger, pull(other, usd, 300n, permit))).toBe(differs(0n, 300n));
@@ -669,7 +668,7 @@ test("a permit for another address, amount or time, or without a signer, moves n
   expect(await chain.revertOf(stranger, pull(late.of, late.usd, 300n, late.permit))).toBe(differs(0n, 300n));
 });
 
-test("what lies at the address already is not deposited with what is pulled", async () => {
+test("a pull does not deposit the address's existing balance", async () => {
   const { usd, of, at, permit } = await signedPermit(300n);
   await chain.send(deployer, { to: usd, data: mint(at, 5n) });
   const receipt = await chain.send(stranger, pull(of, usd, 300n, permit));
@@ -679,7 +678,7 @@ test("what lies at the address already is not deposited with what is pulled", as
   expect(await chain.tokenBalance(usd, at)).toBe(5n);
 });
 
-test("a token without permits is pulled where it was approved, and what arrived is deposited", async () => {
+test("pulls an approved token without permit support, and deposits the received amount", async () => {
   const of = key({ strict: true });
   const at = await addressOf(of);
   const charging = await chain.deploy(feeOnTransferAbi, feeOnTransferBytecode);
@@ -692,14 +691,14 @@ test("a token without permits is pulled where it was approved, and what arrived 
   ]);
 });
 
-test("to an open address nothing is pulled", async () => {
+test("refuses to pull to an open address", async () => {
   const { usd, of, permit } = await signedPermit(300n);
   expect(await chain.revertOf(operator, pull({ ...of, strict: false }, usd, 300n, permit))).toBe(
     failure("NotStrict"),
   );
 });
 
-test("the router pays a recipient at such an address within the gas of a payment", async () => {
+test("the router can pay a deposit address within its gas limit for payments", async () => {
   const router = await chain.deploy(routerAbi, routerBytecode);
   const at = await payNative(key(), 7n);
   await chain.send(operator, sweep(key(), zeroAddress, 7n));

@@ -58,19 +58,19 @@ test("a native deposit without a depositor belongs to the caller", async () => {
   expect(await chain.nativeBalance(depository)).toBe(before + 7n);
 });
 
-test("a native deposit belongs to the depositor it names, and may be of nothing", async () => {
+test("a native deposit belongs to the depositor it names, and may be zero", async () => {
   const receipt = await chain.send(user, { to: depository, data: depositNative(stranger.address) });
   expect(eventsOf(receipt, depository, depositoryAbi, "NativeDeposit")).toEqual([
     { from: stranger.address, amount: 0n, id },
   ]);
 });
 
-test("native sent without a deposit call is refused", async () => {
+test("refuses native tokens without a deposit call", async () => {
   expect(await chain.revertOf(user, { to: depository, value: 1n })).toBe("0x");
   expect(await chain.revertOf(user, { to: depository, data: id, value: 1n })).toBe("0x");
 });
 
-test("an ERC-20 deposit moves the amount asked for and says so", async () => {
+test("an ERC-20 deposit moves the requested amount and emits an event", async () => {
   const token = await heldToken(chain, depository, 1_000n);
   const receipt = await chain.send(user, { to: depository, data: depositErc20(token, 400n) });
   expect(eventsOf(receipt, depository, depositoryAbi, "Erc20Deposit")).toEqual([
@@ -90,7 +90,7 @@ test("an ERC-20 deposit belongs to the depositor it names but is paid by the cal
   expect(await chain.tokenBalance(token, user.address)).toBe(0n);
 });
 
-test("the form without an amount deposits the whole allowance of the caller", async () => {
+test("the overload without an amount deposits the caller's whole allowance", async () => {
   const token = await heldToken(chain, depository, 1_000n);
   await chain.send(user, { to: token, data: approve(depository, 250n) });
   const receipt = await chain.send(user, { to: depository, data: depositAllErc20(token, stranger.address) });
@@ -100,7 +100,7 @@ test("the form without an amount deposits the whole allowance of the caller", as
   expect(await chain.tokenBalance(token, depository)).toBe(250n);
 });
 
-test("no account can deposit what another one approved", async () => {
+test("no account can deposit tokens that another one approved", async () => {
   const token = await heldToken(chain, depository, 1_000n);
   const data = depositErc20(token, 1n, user.address);
   expect(await chain.revertOf(stranger, { to: depository, data })).toBe(pullFailed);
@@ -109,7 +109,7 @@ test("no account can deposit what another one approved", async () => {
   expect(await chain.tokenBalance(token, user.address)).toBe(1_000n);
 });
 
-test("a deposit above the allowance is refused", async () => {
+test("refuses a deposit above the allowance", async () => {
   const token = await heldToken(chain, depository, 5n);
   expect(await chain.revertOf(user, { to: depository, data: depositErc20(token, 6n) })).toBe(pullFailed);
 });
@@ -130,7 +130,7 @@ test.each([
   expect(await chain.tokenBalance(token, depository)).toBe(77n + 990n);
 });
 
-test("a token that returns nothing can be deposited in both forms", async () => {
+test("accepts a token that returns nothing, in both overloads", async () => {
   const token = await heldToken(chain, depository, 100n, {
     abi: returnsNothingAbi,
     bytecode: returnsNothingBytecode,
@@ -140,7 +140,7 @@ test("a token that returns nothing can be deposited in both forms", async () => 
   expect(await chain.tokenBalance(token, depository)).toBe(100n);
 });
 
-test("a token that answers false is refused, in both forms", async () => {
+test("refuses a token that returns false, in both overloads", async () => {
   const token = await heldToken(chain, depository, 100n, {
     abi: returnsFalseAbi,
     bytecode: returnsFalseBytecode,
@@ -149,7 +149,7 @@ test("a token that answers false is refused, in both forms", async () => {
   expect(await chain.revertOf(user, { to: depository, data: depositAllErc20(token) })).toBe(pullFailed);
 });
 
-test("a token that blocks the depository is refused", async () => {
+test("refuses a token that blocks the depository", async () => {
   const token = await heldToken(chain, depository, 100n, {
     abi: blocksRecipientAbi,
     bytecode: blocksRecipientBytecode,
@@ -163,13 +163,13 @@ test("a token that blocks the depository is refused", async () => {
   expect(await chain.revertOf(user, { to: depository, data: depositErc20(token, 40n) })).toBe(pullFailed);
 });
 
-test("an address without code is not a token", async () => {
+test("refuses an address without code as a token", async () => {
   const data = depositErc20(stranger.address, 1n);
   expect(await chain.revertOf(user, { to: depository, data })).toBe("0x");
   expect(await chain.revertOf(user, { to: depository, data: depositAllErc20(stranger.address) })).toBe("0x");
 });
 
-test("a plain transfer with the id after its calldata arrives", async () => {
+test("accepts a plain transfer with the id after its calldata", async () => {
   const token = await heldToken(chain, depository, 9n);
   const receipt = await chain.send(user, { to: token, data: concat([transfer(depository, 9n), id]) });
   expect(await chain.tokenBalance(token, depository)).toBe(9n);
@@ -222,14 +222,14 @@ test.each([
   expect(eventsOf(receipt, depository, depositoryAbi, "NativeDeposit")).toHaveLength(0);
 });
 
-test("the lock is open again after a deposit", async () => {
+test("releases the reentrancy lock after a deposit", async () => {
   const token = await heldToken(chain, depository, 2n);
   await chain.send(user, { to: depository, data: depositErc20(token, 1n) });
   await chain.send(user, { to: depository, data: depositErc20(token, 1n) });
   expect(await chain.tokenBalance(token, depository)).toBe(2n);
 });
 
-test("tokens that arrive by the way during a deposit are not credited to it", async () => {
+test("does not credit a deposit with other tokens that arrive during it", async () => {
   const token = await callbackToken((self) => ({ to: self, data: mint(depository, 5_000n) }));
   const receipt = await chain.send(user, { to: depository, data: depositErc20(token, 100n) });
   expect((await callbackOutcome(token)).succeeded).toBe(true);

@@ -86,7 +86,7 @@ async function numbersOf(): Promise<bigint[]> {
   return logs.map((log) => log.args.number ?? -1n);
 }
 
-test("anyone may submit what the allocator signed; the calls run in order and each emits an event", async () => {
+test("anyone can submit what the allocator signed; the calls run in order, and each emits an event", async () => {
   const calls = [
     call(probe, poke(1n), 5n),
     call(token, transfer(stranger.address, 30n)),
@@ -105,7 +105,7 @@ test("anyone may submit what the allocator signed; the calls run in order and ea
   expect(await isUsed(request)).toBe(true);
 });
 
-test("execute answers what each call returned", async () => {
+test("execute returns the return data of each call", async () => {
   const request = requestOf([
     call(probe, poke(41n)),
     { ...call(probe, refuse(7n)), allowFailure: true },
@@ -119,7 +119,7 @@ test("execute answers what each call returned", async () => {
   ]);
 });
 
-test("a request is valid up to and including the second of its expiration", async () => {
+test("a request is valid until its expiration, inclusive", async () => {
   const { timestamp } = await chain.client.getBlock();
   const inTime = requestOf([call(probe, poke(1n))], timestamp + 100n);
   const late = requestOf([call(probe, poke(1n))], timestamp + 199n);
@@ -134,7 +134,7 @@ test("a request is valid up to and including the second of its expiration", asyn
   expect(await isUsed(late)).toBe(false);
 });
 
-test("an expired request fails as expired, with any signature", async () => {
+test("an expired request reverts as expired, whatever its signature", async () => {
   const request = requestOf([], 1n);
   for (const signature of [
     await sign(allocator, depository, request),
@@ -169,7 +169,7 @@ test.each<[string, (request: CallRequest) => Promise<Hex>]>([
   expect(await chain.revertOf(solver, { to: depository, data })).toBe(raised("InvalidSignature"));
 });
 
-test("a request is executed once, whatever form its signature has", async () => {
+test("executes a request once, whatever the format of its signature", async () => {
   const request = requestOf([call(stranger.address, "0x", 1n)]);
   const signature = await sign(allocator, depository, request);
   await chain.send(solver, { to: depository, data: execute(request, signature) });
@@ -181,14 +181,14 @@ test("a request is executed once, whatever form its signature has", async () => 
   }
 });
 
-test("a used request with a wrong signature is called wrongly signed", async () => {
+test("a used request with a wrong signature reverts with the signature error", async () => {
   const request = requestOf([]);
   await chain.send(solver, { to: depository, data: await signed(request) });
   const data = execute(request, await sign(stranger, depository, request));
   expect(await chain.revertOf(solver, { to: depository, data })).toBe(raised("InvalidSignature"));
 });
 
-test("a compact signature is accepted", async () => {
+test("accepts a compact signature", async () => {
   const request = requestOf([]);
   const signature = parseSignature(await sign(allocator, depository, request));
   const compact = serializeCompactSignature(signatureToCompactSignature(signature));
@@ -196,7 +196,7 @@ test("a compact signature is accepted", async () => {
   expect(await isUsed(request)).toBe(true);
 });
 
-test("the same request has the same id at another depository and is used there on its own", async () => {
+test("the same request has the same id at another depository, where it is used independently", async () => {
   const other = await chain.deploy(depositoryAbi, depositoryBytecode, [owner.address, allocator.address]);
   const request = requestOf([]);
   await chain.send(solver, { to: depository, data: await signed(request) });
@@ -205,7 +205,7 @@ test("the same request has the same id at another depository and is used there o
   expect(await isUsed(request, other)).toBe(true);
 });
 
-test("a contract may be the allocator, and answers for its key (EIP-1271)", async () => {
+test("the allocator can be a contract that validates signatures (EIP-1271)", async () => {
   const wallet = await chain.deploy(contractAllocatorAbi, contractAllocatorBytecode, [allocator.address]);
   const guarded = await chain.deploy(depositoryAbi, depositoryBytecode, [owner.address, wallet]);
   await fund(guarded);
@@ -218,14 +218,14 @@ test("a contract may be the allocator, and answers for its key (EIP-1271)", asyn
   expect(await isUsed(request, guarded)).toBe(true);
 });
 
-test("an allocator contract that does not answer EIP-1271 signs nothing", async () => {
+test("an allocator contract without EIP-1271 cannot sign", async () => {
   const guarded = await chain.deploy(depositoryAbi, depositoryBytecode, [owner.address, probe]);
   const request = requestOf([]);
   const data = execute(request, await sign(allocator, guarded, request));
   expect(await chain.revertOf(solver, { to: guarded, data })).toBe(raised("InvalidSignature"));
 });
 
-test("a call that may fail is passed over without an event, and the rest is made", async () => {
+test("skips a failed call with allowFailure, without an event, and runs the others", async () => {
   const made = call(probe, poke(3n));
   const request = requestOf([{ ...call(probe, refuse(1n), 8n), allowFailure: true }, made]);
   const before = await chain.nativeBalance(depository);
@@ -253,7 +253,7 @@ test.each<[string, () => Call, () => Hex]>([
   expect(await isUsed(request)).toBe(false);
 });
 
-test("execute takes no native", async () => {
+test("execute refuses native tokens", async () => {
   const data = await signed(requestOf([]));
   expect(await chain.revertOf(solver, { to: depository, data, value: 1n })).toBe("0x");
 });
@@ -292,7 +292,7 @@ test.each<[string, (paid: CallRequest, other: CallRequest) => Promise<Hex>]>([
   expect(await isUsed(other)).toBe(false);
 });
 
-test("a request cannot call the depository's own locked functions", async () => {
+test("a request cannot reenter the depository's locked functions", async () => {
   const inner = requestOf([]);
   const request = requestOf([call(depository, await signed(inner))]);
   expect(await chain.revertOf(solver, { to: depository, data: await signed(request) })).toBe(

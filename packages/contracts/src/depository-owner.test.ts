@@ -28,7 +28,7 @@ async function read(functionName: "owner" | "allocator"): Promise<Address> {
   return await chain.client.readContract({ address: depository, abi: depositoryAbi, functionName });
 }
 
-test("the owner and the allocator are those it was made with", async () => {
+test("has the owner and the allocator of its constructor", async () => {
   expect(await read("owner")).toBe(owner.address);
   expect(await read("allocator")).toBe(allocator.address);
 });
@@ -42,7 +42,7 @@ test("neither the owner nor the allocator can be the zero address", async () => 
   }
 });
 
-test("a new allocator's signatures count at once, and the old one's no longer", async () => {
+test("a new allocator's signatures are valid at once, and the old one's no longer", async () => {
   const receipt = await chain.send(owner, { to: depository, data: setAllocator(stranger.address) });
   expect(eventsOf(receipt, depository, depositoryAbi, "AllocatorChanged")).toEqual([
     { previousAllocator: allocator.address, newAllocator: stranger.address },
@@ -58,7 +58,7 @@ test("a new allocator's signatures count at once, and the old one's no longer", 
   });
 });
 
-test("only the owner sets the allocator, and never to zero", async () => {
+test("only the owner can set the allocator, and not to the zero address", async () => {
   for (const other of [stranger, allocator]) {
     const data = setAllocator(other.address);
     expect(await chain.revertOf(other, { to: depository, data })).toBe(unauthorized);
@@ -66,7 +66,7 @@ test("only the owner sets the allocator, and never to zero", async () => {
   expect(await chain.revertOf(owner, { to: depository, data: setAllocator(zeroAddress) })).toBe(zeroRefused);
 });
 
-test("ownership is handed over in two steps: the new owner asks, the old one agrees", async () => {
+test("transfers ownership in two steps: the new owner requests, and the old one completes", async () => {
   const complete = encodeFunctionData({
     abi: depositoryAbi,
     functionName: "completeOwnershipHandover",

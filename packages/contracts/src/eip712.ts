@@ -1,6 +1,6 @@
 import { permit2Address } from "./permit2.ts";
 
-/** An EIP-712 domain of a contract of this package; viem takes it as it is. */
+/** An EIP-712 domain of a contract in this package, in viem's format. */
 export interface ContractDomain {
   readonly name: string;
   readonly version: string;
@@ -35,7 +35,7 @@ export const callRequestTypes = {
 
 /**
  * The domain under which oracles sign executions for one `Oracle` contract. Name and version are the
- * contract's constructor arguments; these are what a network of our own uses.
+ * contract's constructor arguments; these are the defaults of our own networks.
  */
 export function oracleDomain(
   chainId: number,
@@ -130,9 +130,9 @@ export const cancelAuthorizationTypes = {
 } as const;
 
 /**
- * What is to become of money that is paid by signature (primary type `RouteWitness`). Its struct hash, which
- * has no domain, is the witness of a Permit2 permit, and the first word of what is hashed to the nonce of an
- * EIP-3009 authorisation (`authorizationNonce` of the `ApprovalProxy`).
+ * The route of a payment by signature (primary type `RouteWitness`). Its struct hash, without a domain, is
+ * the witness of a Permit2 permit, and the first word of the preimage of an EIP-3009 authorization's nonce
+ * (`authorizationNonce` of the `ApprovalProxy`).
  */
 export const routeWitnessTypes = {
   RouteWitness: [

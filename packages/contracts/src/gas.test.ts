@@ -48,14 +48,17 @@ import {
   testUsdBytecode,
 } from "./index.ts";
 
-// The snapshot is what quotes take as the gas of a deposit or a fill, so it may not drift from what the
-// contracts cost. UPDATE_GAS=1 writes it anew.
+// Quotes use the snapshot as the gas of deposits and fills, so it must match what the contracts use.
+// UPDATE_GAS=1 rewrites it.
 
 const snapshotFile = new URL("gas-snapshot.json", import.meta.url);
 const { user, solver, owner, allocator, deployer } = people;
 const amountWei = parseEther("0.512345");
 const amountUsd = 1_234_567_891n;
-/** A recipient's first tokens and a sender's last ones have other costs; no sender here spends its last. */
+/**
+ * Receiving the first tokens and spending the last ones cost a different amount of gas; no sender here spends
+ * its last.
+ */
 const plenty = 10n ** 15n;
 
 let chain: TestChain;
@@ -84,7 +87,7 @@ async function freshUsd(holder: Address): Promise<Address> {
   return token;
 }
 
-/** The next account that never held anything. */
+/** The next account that has never held anything. */
 function freshRecipient(): Address {
   recipients += 1;
   return freshAddress(0x101 + recipients);
@@ -210,9 +213,7 @@ async function measureTransfers() {
   return { native, erc20 };
 }
 
-/**
- * What a solver pays to settle: executions that two of three oracles signed, submitted alone or ten at once.
- */
+/** Gas of settlements: executions signed by two of three oracles, submitted one by one or ten at once. */
 async function measureSettlements() {
   const hub = await chain.deploy(hubAbi, hubBytecode, [owner.address]);
   const oracle = await chain.deploy(oracleAbi, oracleBytecode, [owner.address, hub, "Oracle", "1"]);
@@ -230,7 +231,7 @@ async function measureSettlements() {
     const data = encodeFunctionData({ abi: hubAbi, functionName: "grantRoles", args: [holder, 1n] });
     await chain.send(owner, { to, data });
   }
-  // Each order's deposit lies at an address of its own.
+  // Each order's deposit is at an address of its own.
   const settled = (n: number, kind: "mint" | "transfer"): Execution => ({
     idempotencyKey: keccak256(toHex(`${kind} ${n}`)),
     actions: [
@@ -262,7 +263,7 @@ async function measureSettlements() {
   return { mint, transfer, tenTransfers };
 }
 
-test("the gas snapshot is what deposits, fills and payments cost on a node", async () => {
+test("the gas snapshot equals the gas that deposits, fills and payments use on a node", async () => {
   const deposits = await measureDeposits();
   const bench = { chain, depository, router, proxy, amountWei, amountUsd, freshUsd, freshRecipient, gasOf };
   const measured = {
@@ -274,14 +275,14 @@ test("the gas snapshot is what deposits, fills and payments cost on a node", asy
     route: await measureRoutes(bench),
     depositAddress: await measureDepositAddresses(bench),
   };
-  // Set this after an intended change of a cost.
+  // Set this after an intended change.
   if (process.env["UPDATE_GAS"] === "1") {
     writeFileSync(snapshotFile, `${JSON.stringify(measured, undefined, 2)}\n`);
   }
   expect(measured).toEqual(JSON.parse(readFileSync(snapshotFile, "utf8")));
 });
 
-test("the exported figures are the snapshot's, in gas units", () => {
+test("the exported figures equal the snapshot, in gas units", () => {
   const snapshot = JSON.parse(readFileSync(snapshotFile, "utf8")) as {
     approve: number;
     deposit: { erc20: number };

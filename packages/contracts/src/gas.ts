@@ -1,7 +1,7 @@
 import snapshot from "./gas-snapshot.json" with { type: "json" };
 
-// Gas units of whole transactions, measured on a local node by gas.test.ts, which keeps the snapshot true.
-// Each figure is the expensive case: a recipient (or depository) that never held the token, a sender that
+// Gas units of whole transactions, measured on a local node; gas.test.ts keeps the snapshot up to date. Each
+// figure is the expensive case: a recipient (or depository) that has never held the token, and a sender that
 // keeps some of it.
 
 function gasUnits<K extends string>(figures: Readonly<Record<K, number>>): Readonly<Record<K, bigint>> {
@@ -13,14 +13,14 @@ function gasUnits<K extends string>(figures: Readonly<Record<K, number>>): Reado
 export const depositGas = gasUnits(snapshot.deposit);
 
 /**
- * `native`: sent to the recipient with the order id as data. `erc20`: transferred with the order id after the
- * calldata. `routerNative`: paid by the router. `routerCall`: one payment and one small call by the router;
- * `proxyCall`: a token pulled by the approval proxy, then the same, with the payment noted and required.
- * Calls cost what their targets cost on top.
+ * `native`: a transfer to the recipient with the order id as data. `erc20`: a token transfer with the order
+ * id after the calldata. `routerNative`: a payment by the router. `routerCall`: one payment and one small
+ * call by the router; `proxyCall`: a token pulled by the approval proxy, then the same, with the payment
+ * noted and required. The gas that the called contracts use is added to it.
  */
 export const fillGas = gasUnits(snapshot.fill);
 
-/** An allocator-signed `execute` of the depository with one payment in it. */
+/** An allocator-signed `execute` of the depository with one payment. */
 export const executeGas = gasUnits(snapshot.execute);
 
 /** A plain send, with no data. */
@@ -33,17 +33,17 @@ export const transferGas = gasUnits(snapshot.transfer);
 export const settleGas = gasUnits(snapshot.settle);
 
 /**
- * Routes without what exchanges cost: what came in is deposited or paid by the router, whole.
- * `depositNative`, `payNative` and `wrapAndPay` are multicalls with a value; `depositErc20`, `payErc20` and
- * `unwrapAndPay` begin with `pullAndRoute`; `permit2` and `authorization` are the deposit of a token that was
- * paid by signature, with a first nonce.
+ * Routes without the gas of swaps: the router deposits or pays everything it received. `depositNative`,
+ * `payNative` and `wrapAndPay` are multicalls with a value; `depositErc20`, `payErc20` and `unwrapAndPay`
+ * begin with `pullAndRoute`; `permit2` and `authorization` are deposits of a token paid by signature, with a
+ * first nonce.
  */
 export const routeGas = gasUnits(snapshot.route);
 
 /**
- * What is at a deposit address: deposited for the first time, which creates the clone, and later. `overpaid`
- * is a first `sweepMany` of one token in two deposits, `pull` a first deposit with an EIP-2612 permit;
- * `recover` takes a token out where the clone is already.
+ * Sweeps of a deposit address: the first, which creates the clone, and later ones. `overpaid` is a first
+ * `sweepMany` of one token in two deposits, `pull` a first deposit with an EIP-2612 permit; `recover`
+ * withdraws a token when the clone exists already.
  */
 export const depositAddressGas = gasUnits(snapshot.depositAddress);
 

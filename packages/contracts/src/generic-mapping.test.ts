@@ -81,7 +81,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await chain.stop());
 
-test("any account can set an entry that the oracles signed, with the time of its block", async () => {
+test("any account can set an entry that the oracles signed, which gets the time of its block", async () => {
   const entry = anEntry();
   expect(await entryOf(entry)).toEqual(["0x", 0n]);
   const receipt = await chain.send(stranger, setEntry(entry, await signed(entry)));
@@ -90,7 +90,7 @@ test("any account can set an entry that the oracles signed, with the time of its
   expect(eventsOf(receipt, mapping, genericMappingAbi, "EntrySet")).toEqual([{ ...entry, setAt: timestamp }]);
 });
 
-test("the first word stands: neither the same nor another is set after it, though the oracles signed it", async () => {
+test("the first entry is permanent: neither the same nor another signed entry can replace it", async () => {
   const entry = anEntry();
   await chain.send(submitter, setEntry(entry, await signed(entry)));
   const before = await entryOf(entry);
@@ -111,7 +111,7 @@ test("the first word stands: neither the same nor another is set after it, thoug
   expect(await entryOf(entry)).toEqual(before);
 });
 
-test("accounts speak for themselves, and of each id apart", async () => {
+test("keeps separate entries for each account and id", async () => {
   const entry = anEntry();
   await chain.send(submitter, setEntry(entry, await signed(entry)));
   const others = [
@@ -126,7 +126,7 @@ test("accounts speak for themselves, and of each id apart", async () => {
   expect((await entryOf(entry))[0]).toBe(entry.data);
 });
 
-test("an entry of any length comes back as it was signed", async () => {
+test("returns an entry of any length unchanged", async () => {
   for (const data of [
     "0x01",
     toHex("x".repeat(31)),
@@ -226,7 +226,7 @@ test("refuses an empty entry: it would look like a missing one", async () => {
   );
 });
 
-test("it is not deployed without an oracle", async () => {
+test("cannot be deployed without an oracle", async () => {
   expect(await chain.deployRevertOf(genericMappingAbi, genericMappingBytecode, [zeroAddress])).toBe(
     refusal("AddressCannotBeZero"),
   );

@@ -37,7 +37,7 @@ test("fee on transfer: the recipient gets one percent less", async () => {
   expect(await chain.tokenBalance(token, recipient)).toBe(990n);
 });
 
-test("returns false: the transfer succeeds, says false and moves nothing", async () => {
+test("returns false: the transfer succeeds, returns false and moves nothing", async () => {
   const token = await held(returnsFalseAbi, returnsFalseBytecode);
   const tx = { to: token, data: transfer(recipient, 1_000n) };
   const answer = await chain.ask(user, tx);
@@ -46,7 +46,7 @@ test("returns false: the transfer succeeds, says false and moves nothing", async
   expect(await chain.tokenBalance(token, recipient)).toBe(0n);
 });
 
-test("returns nothing: the transfer moves and answers no bytes", async () => {
+test("returns nothing: the transfer moves tokens and returns no data", async () => {
   const token = await held(returnsNothingAbi, returnsNothingBytecode);
   const tx = { to: token, data: transfer(recipient, 1_000n) };
   expect(await chain.ask(user, tx)).toBe("0x");
@@ -71,7 +71,7 @@ test("blocks recipient: only transfers to a listed address revert", async () => 
   await chain.send(user, { to: token, data: transfer(recipient, 1n) });
 });
 
-test("refuses approval change: a standing approval must go to zero first", async () => {
+test("refuses approval change: an existing approval must be reset to zero first", async () => {
   const token = await held(refusesApprovalChangeAbi, refusesApprovalChangeBytecode);
   expect(await chain.revertOf(user, { to: token, data: approve(solver.address, 2n) })).toBe(
     encodeErrorResult({ abi: refusesApprovalChangeAbi, errorName: "AllowanceNotZero", args: [1_000n] }),

@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await chain.stop());
 
-test("the contracts are where the plan says, with one role each, and the owner owns them", async () => {
+test("deploys the contracts at their planned addresses, with one role each, and the owner owns them", async () => {
   const contracts = [
     { address: at("Hub"), holder: at("Oracle") },
     { address: at("Oracle"), holder: at("OracleMultisig") },
@@ -44,7 +44,7 @@ test("the contracts are where the plan says, with one role each, and the owner o
   }
 });
 
-test("anyone may send the creation, and a second one changes nothing", async () => {
+test("anyone can send the creation, and a second one changes nothing", async () => {
   const code = await chain.client.getCode({ address: at("Hub") });
   for (const { creationCode } of plan.creations) {
     const again = { to: deterministicDeployer, data: create2Calldata(creationCode) };
@@ -53,7 +53,7 @@ test("anyone may send the creation, and a second one changes nothing", async () 
   expect(await chain.client.getCode({ address: at("Hub") })).toBe(code);
 });
 
-test("a hub without an owner, an oracle or an allocator is not created", async () => {
+test("cannot be created without an owner, an oracle or an allocator", async () => {
   const args = [owner.address, at("OracleMultisig"), allocator.address, "Oracle", "1"];
   const deploy = async (place: number) =>
     await chain.deployRevertOf(hubSetupAbi, hubSetupBytecode, args.with(place, zeroAddress));

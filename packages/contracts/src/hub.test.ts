@@ -4,7 +4,7 @@ import { eventsOf, zeroAddress } from "../test/calls.ts";
 import { freshAddress, people, startTestChain, type TestChain } from "../test/chain.ts";
 import { hubAbi, hubBytecode } from "./index.ts";
 
-// The deployer of these tests holds the minter's role in place of the Oracle contract.
+// In these tests, the deployer has the minter role instead of the Oracle contract.
 const { deployer: minter, owner, user, solver, stranger } = people;
 const unauthorized: Hex = "0x82b42900";
 const alias = freshAddress(1);
@@ -68,7 +68,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await chain.stop());
 
-test("the minter mints, moves and burns balances; supply follows and each change emits an event", async () => {
+test("the minter mints, moves and burns balances; the supply follows, and each change emits an event", async () => {
   const id = await held(alias, 100n);
   const moved = await chain.send(minter, { to: hub, data: move(alias, solver.address, id, 60n) });
   const burned = await chain.send(minter, { to: hub, data: burn(alias, id, 10n) });
@@ -93,7 +93,7 @@ test.each<[string, (id: bigint) => Hex]>([
   }
 });
 
-test("no account can take from an address without its approval", async () => {
+test("no account can transfer from an address without its approval", async () => {
   const id = await held(alias, 5n);
   for (const who of [stranger, owner, minter]) {
     expect(await chain.revertOf(who, { to: hub, data: transferFrom(alias, who.address, id, 1n) })).toBe(
@@ -106,7 +106,7 @@ test("no account can take from an address without its approval", async () => {
   }
 });
 
-test("a holder with a key transfers its balance, and no more than that", async () => {
+test("a holder with a key can transfer its balance, and no more", async () => {
   const id = await held(user.address, 5n);
   await chain.send(user, { to: hub, data: transfer(solver.address, id, 4n) });
   expect([await balance(user.address), await balance(solver.address)]).toEqual([1n, 4n]);
@@ -119,7 +119,7 @@ test("a holder with a key transfers its balance, and no more than that", async (
   );
 });
 
-test("an approval is spent, is of one token id, and an operator needs none", async () => {
+test("an approval is used up and valid for one token id; an operator needs none", async () => {
   const id = await held(user.address, 50n);
   const other = await held(user.address, 50n);
   const approved = await chain.send(user, { to: hub, data: approve(stranger.address, id, 10n) });
@@ -141,7 +141,7 @@ test("an approval is spent, is of one token id, and an operator needs none", asy
   expect((await chain.mine(stranger, { to: hub, data: wrongId })).status).toBe("reverted");
 });
 
-test("a supply cannot overflow", async () => {
+test("the supply cannot overflow", async () => {
   const id = await held(alias, maxUint256);
   const panic = encodeErrorResult({
     abi: [{ type: "error", name: "Panic", inputs: [{ type: "uint256", name: "code" }] }],
@@ -167,7 +167,7 @@ test("the minter cannot burn or move more than the balance, nor pay the zero add
   expect([await balance(alias), await supply()]).toEqual([3n, 3n]);
 });
 
-test("only the owner gives and takes the minter's role", async () => {
+test("only the owner can grant and revoke the minter role", async () => {
   const grant = encodeFunctionData({ abi: hubAbi, functionName: "grantRoles", args: [stranger.address, 1n] });
   for (const who of [stranger, minter])
     expect(await chain.revertOf(who, { to: hub, data: grant })).toBe(unauthorized);
@@ -184,7 +184,7 @@ test("only the owner gives and takes the minter's role", async () => {
   expect(await chain.revertOf(stranger, { to: hub, data: mint(alias, id, 1n) })).toBe(unauthorized);
 });
 
-test("it says that it is an ERC-6909 ledger, and has an owner from the start", async () => {
+test("supports the ERC-6909 interface, and has an owner from the start", async () => {
   const says = await chain.client.readContract({
     address: hub,
     abi: hubAbi,

@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await chain.stop());
 
-test("aggregate answers the block and every return value, and fails as one", async () => {
+test("aggregate returns the block and all return values, and reverts if any call fails", async () => {
   const { result } = await chain.client.simulateContract({
     address,
     abi: multicall3Abi,
@@ -53,7 +53,7 @@ test("aggregate answers the block and every return value, and fails as one", asy
   expect(await chain.revertOf(user, { to: address, data })).toBe(callFailed);
 });
 
-test("aggregate3 passes over only the calls that may fail", async () => {
+test("aggregate3 ignores failures only of calls with allowFailure", async () => {
   const { result } = await chain.client.simulateContract({
     address,
     abi: multicall3Abi,
@@ -75,7 +75,7 @@ test("aggregate3 passes over only the calls that may fail", async () => {
   expect(await chain.revertOf(user, { to: address, data })).toBe(callFailed);
 });
 
-test("aggregate3Value sends each call its value, and the values must add up to what came", async () => {
+test("aggregate3Value sends each call its value, and the values must add up to the total", async () => {
   const data = encodeFunctionData({
     abi: multicall3Abi,
     functionName: "aggregate3Value",
@@ -97,7 +97,7 @@ test("aggregate3Value sends each call its value, and the values must add up to w
 });
 
 test.each(["tryAggregate", "tryBlockAndAggregate"] as const)(
-  "%s fails as one only if asked",
+  "%s reverts on a failure only if requested",
   async (name) => {
     const calls = [
       { target: probe, callData: refuse(5n) },
@@ -117,7 +117,7 @@ test.each(["tryAggregate", "tryBlockAndAggregate"] as const)(
   },
 );
 
-test("blockAndAggregate answers the block with the results, and fails as one", async () => {
+test("blockAndAggregate returns the block and the results, and reverts if any call fails", async () => {
   const { result } = await chain.client.simulateContract({
     address,
     abi: multicall3Abi,
@@ -135,7 +135,7 @@ test("blockAndAggregate answers the block with the results, and fails as one", a
   expect(await chain.revertOf(user, { to: address, data })).toBe(callFailed);
 });
 
-test("the getters tell the block they are asked at", async () => {
+test("the getters return the properties of the current block", async () => {
   await chain.client.mine({ blocks: 2 });
   const block = await chain.client.getBlock();
   const at = { address, abi: multicall3Abi, blockNumber: block.number } as const;
@@ -165,7 +165,7 @@ test("the getters tell the block they are asked at", async () => {
   expect(BigInt(answer.data ?? "0x0")).toBeGreaterThan(0n);
 });
 
-test("a client's own multicall works on it", async () => {
+test("works with viem's multicall", async () => {
   const token = await chain.deploy(testTokenAbi, testTokenBytecode, ["Test", "TEST"]);
   await chain.send(user, { to: token, data: mint(user.address, 5n) });
   const erc20 = { address: token, abi: erc20Abi } as const;

@@ -65,7 +65,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await chain.stop());
 
-test("any two of three oracles are enough", async () => {
+test("accepts any two of three oracles", async () => {
   for (const pair of [
     [first, second],
     [first, third],
@@ -75,7 +75,7 @@ test("any two of three oracles are enough", async () => {
   }
 });
 
-test("only the first entries, as many as the threshold, are read", async () => {
+test("reads only as many entries as the threshold", async () => {
   const [a, b, c] = [await by(first), await by(second), await by(third)];
   expect(await verdict(concat([a, b, c]))).toBe(valid);
   expect(await verdict(concat([a, b, `0x${"00".repeat(65)}`]))).toBe(valid);
@@ -112,7 +112,7 @@ test.each<[string, () => Promise<Hex>]>([
   expect(await verdict(await signature())).toBe(invalid);
 });
 
-test("the owner replaces the set at once; who left signs no more", async () => {
+test("the owner replaces the set at once, and removed signers can no longer sign", async () => {
   const set = await deployed(oracles, 2n);
   const next = [third.address, stranger.address];
   const data = encodeFunctionData({ abi: oracleMultisigAbi, functionName: "setSigners", args: [next, 1n] });
@@ -131,7 +131,7 @@ test("the owner replaces the set at once; who left signs no more", async () => {
   expect(await verdict(await by(stranger), set)).toBe(valid);
 });
 
-test("only the owner changes the set", async () => {
+test("only the owner can change the set", async () => {
   const data = encodeFunctionData({
     abi: oracleMultisigAbi,
     functionName: "setSigners",
@@ -178,12 +178,12 @@ function invalidThreshold(threshold: bigint, signers: bigint): Hex {
   });
 }
 
-test("it has an owner from the start", async () => {
+test("has an owner from the start", async () => {
   const args = [zeroAddress, oracles, 2n];
   expect(await chain.deployRevertOf(oracleMultisigAbi, oracleMultisigBytecode, args)).toBe(noAddress);
 });
 
-test("the Oracle contract carries out what two of three signed, and nothing that one signed", async () => {
+test("the Oracle contract executes what two of three signed, and nothing that only one signed", async () => {
   const hub = await chain.deploy(hubAbi, hubBytecode, [owner.address]);
   const oracle = await chain.deploy(oracleAbi, oracleBytecode, [owner.address, hub, "Oracle", "1"]);
   for (const [to, holder] of [

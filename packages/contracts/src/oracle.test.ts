@@ -88,7 +88,7 @@ async function held(holder: Address, amount: bigint): Promise<bigint> {
 }
 const invalidSignature = encodeErrorResult({ abi: oracleAbi, errorName: "InvalidSignature" });
 
-test("anyone may submit what the oracle signed; its actions run in order and emit an event", async () => {
+test("anyone can submit what the oracle signed; its actions run in order and emit an event", async () => {
   tokenId += 1n;
   const execution = executionOf([
     mintAction(alice, tokenId, 100n),
@@ -105,14 +105,14 @@ test("anyone may submit what the oracle signed; its actions run in order and emi
   ]);
 });
 
-test("the published names: HUB() and the type that oracles sign", async () => {
+test("has the published names: HUB() and the type that oracles sign", async () => {
   expect(await chain.client.readContract({ address: oracle, abi: oracleAbi, functionName: "HUB" })).toBe(hub);
   expect(keccak256(toHex("Execution(bytes32 idempotencyKey,bytes[] actions)"))).toBe(
     "0x821c9f218660060ad54afef3dc04f1786940fee025460be0e809f4812224eaf8",
   );
 });
 
-test("a fact takes effect once, whatever is signed about it later", async () => {
+test("an idempotency key takes effect once, whatever is signed for it later", async () => {
   const id = await held(alice, 10n);
   const first = executionOf([transferAction(alice, bob, id, 4n)]);
   await chain.send(solver, { to: oracle, data: await signed(first) });
@@ -155,7 +155,7 @@ test.each<[string, (e: Execution) => Promise<Hex>]>([
   expect(await chain.revertOf(solver, { to: oracle, data })).toBe(invalidSignature);
 });
 
-test("the domain is set by the constructor, so that an existing network can be joined", async () => {
+test("the constructor sets the domain, so that an existing network can be joined", async () => {
   const older = await chain.deploy(oracleAbi, oracleBytecode, [owner.address, hub, "Other", "2"]);
   await grant(older, signer.address);
   await grant(hub, older);
@@ -167,7 +167,7 @@ test("the domain is set by the constructor, so that an existing network can be j
   expect(await balance(alice, 2_000n)).toBe(9n);
 });
 
-test("who does not hold the role is no oracle, though its signature is good; nor who has lost it", async () => {
+test("refuses valid signatures of accounts without the role, or whose role was revoked", async () => {
   const execution = executionOf([mintAction(alice, 3_000n, 1n)]);
   const refusal = (who: Address): Hex =>
     encodeErrorResult({ abi: oracleAbi, errorName: "NotAnOracle", args: [who] });
@@ -193,7 +193,7 @@ test("who does not hold the role is no oracle, though its signature is good; nor
   );
 });
 
-test("only the owner names oracles", async () => {
+test("only the owner can add oracles", async () => {
   const data = encodeFunctionData({
     abi: oracleAbi,
     functionName: "grantRoles",
@@ -243,13 +243,13 @@ test.each<[string, Hex, bigint]>([
   );
 });
 
-test("an execution without actions is refused: its key would be spent for nothing", async () => {
+test("refuses an execution without actions, which would use up its key", async () => {
   expect(await chain.revertOf(solver, { to: oracle, data: await signed(executionOf([])) })).toBe(
     encodeErrorResult({ abi: oracleAbi, errorName: "NoActions" }),
   );
 });
 
-test("an action without an amount is passed over, even where it could not be carried out", async () => {
+test("skips an action without an amount, even if it would fail", async () => {
   const id = await held(alice, 5n);
   const execution = executionOf([
     mintAction(zeroAddress, id, 0n),
@@ -262,7 +262,7 @@ test("an action without an amount is passed over, even where it could not be car
   expect([await balance(alice), await balance(bob)]).toEqual([0n, 5n]);
 });
 
-test("an execution that the hub refuses leaves no trace and may be submitted again", async () => {
+test("an execution that the hub refuses has no effect and can be submitted again", async () => {
   const id = await held(alice, 5n);
   const execution = executionOf([mintAction(bob, id, 1n), transferAction(alice, bob, id, 6n)]);
   const data = await signed(execution);
@@ -274,14 +274,14 @@ test("an execution that the hub refuses leaves no trace and may be submitted aga
   expect([await balance(alice), await balance(bob)]).toEqual([0n, 7n]);
 });
 
-test("a mint that would overflow is refused whole", async () => {
+test("refuses a mint that would overflow completely", async () => {
   const id = await held(alice, maxUint256);
   const execution = executionOf([burnAction(alice, id, 1n), mintAction(bob, id, 2n)]);
   expect((await chain.mine(solver, { to: oracle, data: await signed(execution) })).status).toBe("reverted");
   expect(await balance(alice)).toBe(maxUint256);
 });
 
-test("each of many executions is independent: done ones are skipped, failing ones are reported, the others run", async () => {
+test("runs executions of a batch independently: skips executed ones, reports failing ones, and runs the others", async () => {
   const id = await held(alice, 10n);
   const done = executionOf([mintAction(alice, id, 1n)]);
   await chain.send(solver, { to: oracle, data: await signed(done) });
@@ -315,7 +315,7 @@ test("each of many executions is independent: done ones are skipped, failing one
   expect([await isExecuted(poor), await isExecuted(last)]).toEqual([false, true]);
 });
 
-test("one bad signature among many stops only its own execution", async () => {
+test("one invalid signature in a batch affects only its own execution", async () => {
   tokenId += 1n;
   const [good, bad] = [
     executionOf([mintAction(alice, tokenId, 1n)]),
@@ -330,7 +330,7 @@ test("one bad signature among many stops only its own execution", async () => {
   expect([await balance(alice), await balance(bob)]).toEqual([1n, 0n]);
 });
 
-test("as many signatures as executions, or none is looked at", async () => {
+test("requires as many signatures as executions", async () => {
   const execution = executionOf([mintAction(alice, 4_000n, 1n)]);
   const data = executeMultiple([execution], signer.address, []);
   expect(await chain.revertOf(solver, { to: oracle, data })).toBe(
@@ -338,7 +338,7 @@ test("as many signatures as executions, or none is looked at", async () => {
   );
 });
 
-test("an oracle contract that is asked about a signature cannot enter again", async () => {
+test("an oracle contract cannot reenter while it validates a signature", async () => {
   const hostile = await chain.deploy(reenteringOracleAbi, reenteringOracleBytecode);
   await grant(oracle, hostile);
   tokenId += 1n;
@@ -362,7 +362,7 @@ test("an oracle contract that is asked about a signature cannot enter again", as
   expect([await balance(alice), await balance(bob), await isExecuted(inner)]).toEqual([1n, 0n, false]);
 });
 
-test("who takes over from an earlier contract repeats nothing that took effect there", async () => {
+test("a successor does not repeat executions of an earlier contract", async () => {
   tokenId += 1n;
   const old = executionOf([mintAction(alice, tokenId, 5n)]);
   await chain.send(solver, { to: oracle, data: await signed(old) });
@@ -390,7 +390,7 @@ test("who takes over from an earlier contract repeats nothing that took effect t
   expect(await balance(alice)).toBe(7n);
 });
 
-test("an earlier contract is one, is another one, and there are five at most", async () => {
+test("accepts at most five earlier contracts, which must be distinct and implement the interface", async () => {
   const next = await chain.deploy(oracleAbi, oracleBytecode, [owner.address, hub, "Oracle", "1"]);
   const add = (earlier: Address): Hex =>
     encodeFunctionData({ abi: oracleAbi, functionName: "addEarlier", args: [earlier] });
@@ -405,7 +405,7 @@ test("an earlier contract is one, is another one, and there are five at most", a
   );
 });
 
-test("a contract without EIP-1271 signs nothing, with any signature", async () => {
+test("a contract without EIP-1271 cannot sign", async () => {
   await grant(oracle, hub);
   const execution = executionOf([mintAction(alice, 5_000n, 1n)]);
   const data = execute(execution, hub, await signExecution(signer, oracle, execution));

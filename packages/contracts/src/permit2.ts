@@ -1,11 +1,10 @@
 import type { Address, Hex } from "viem";
 
 /**
- * Creation code of Permit2, Copyright (c) 2022 Uniswap Labs, MIT License. No package on npm has it compiled:
- * this is what solc 0.8.17 makes of `lib/permit2/src` and of its two solmate sources in
- * `@uniswap/v4-periphery` 1.0.3, all given at once (via IR, 1,000,000 runs, London, no metadata hash). The
- * address that it gets from the deterministic deployer depends on every byte, and is the one it has on public
- * chains.
+ * Creation code of Permit2, Copyright (c) 2022 Uniswap Labs, MIT License. No npm package contains it
+ * compiled, so this is the output of solc 0.8.17 for `lib/permit2/src` and its two solmate sources in
+ * `@uniswap/v4-periphery` 1.0.3, compiled together (via IR, 1,000,000 runs, London, no metadata hash). Its
+ * address from the deterministic deployer depends on every byte, and equals the one on public chains.
  */
 export const permit2CreationCode: Hex = `0x${[
   "60c0346100bb574660a052602081017f8cad95687ba82c2ce50e74f7b754645e5117c3a5bec8151c0726d5857980a8668152",
@@ -200,5 +199,5 @@ export const permit2CreationCode: Hex = `0x${[
 /** Of the deterministic deployer, for the address on public chains. */
 export const permit2Salt: Hex = "0x0000000000000000000000000000000000000000d3af2663da51c10215000000";
 
-/** Where Permit2 is on every chain that has it, and where the `ApprovalProxy` expects it. */
+/** The address of Permit2 on every chain that has it, which the `ApprovalProxy` expects. */
 export const permit2Address: Address = "0x000000000022D473030F116dDEE9F6B43aC78BA3";

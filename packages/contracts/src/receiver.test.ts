@@ -38,13 +38,13 @@ test.each<[string, Hex]>([
   expect(await chain.revertOf(user, { to: receiver, data, value: 1n })).toBe(raised("IdMissing"));
 });
 
-test("a solver that cannot be paid makes the send fail", async () => {
+test("reverts if the solver cannot be paid", async () => {
   const probe = await chain.deploy(probeAbi, probeBytecode);
   const unpayable = await chain.deploy(receiverAbi, receiverBytecode, [probe]);
   expect(await chain.revertOf(user, { to: unpayable, data: id, value: 1n })).toBe(raised("ForwardFailed"));
 });
 
-test("it knows its solver, who cannot be the zero address", async () => {
+test("has its solver, which cannot be the zero address", async () => {
   // The getter's selector is four bytes, so no 32-byte id can be taken for it.
   const known = await chain.client.readContract({
     address: receiver,

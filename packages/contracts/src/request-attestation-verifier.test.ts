@@ -23,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await chain.stop());
 
-/** As a solver signs it: a personal message over the 32 bytes of the hash. */
+/** A solver's signature: a personal message over the 32 bytes of the hash. */
 async function signed(signer = solver): Promise<Hex> {
   const types = ["bytes32", "uint256", "bytes32", "bytes32", "uint256", "uint256", "bytes32"];
   const hash = keccak256(
@@ -43,16 +43,16 @@ async function signerOf(of: typeof attestation, signature: Hex): Promise<Address
   });
 }
 
-test("a contract recomputes the hash of a request's attestation and finds the solver that signed it", async () => {
+test("a contract recomputes the hash of a request's attestation and recovers the solver that signed it", async () => {
   expect(await signerOf(attestation, await signed())).toBe(solver.address);
 });
 
-test("who else signed is found as someone else", async () => {
+test("recovers another signer as that signer", async () => {
   expect(await signerOf(attestation, await signed(stranger))).toBe(stranger.address);
 });
 
 test.each(Object.keys(attestation) as (keyof typeof attestation)[])(
-  "another %s is not what was signed",
+  "a signature is invalid for another %s",
   async (field) => {
     const value = typeof attestation[field] === "bigint" ? 7n : toHex(7, { size: 32 });
     expect(await signerOf({ ...attestation, [field]: value }, await signed())).not.toBe(solver.address);

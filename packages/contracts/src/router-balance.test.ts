@@ -49,7 +49,7 @@ import {
   wrappedEtherBytecode,
 } from "./index.ts";
 
-// What the router does with the whole of what it has: deposit it, pay it, wrap it, unwrap it.
+// Calls of the router that use its whole balance: deposit, pay, wrap and unwrap.
 
 const { user, owner, allocator, stranger, deployer } = people;
 const onlyFromMulticall = encodeErrorResult({ abi: routerAbi, errorName: "OnlyFromMulticall" });
@@ -125,7 +125,7 @@ async function hostile(kind: { readonly abi: Abi; readonly bytecode: Hex }): Pro
   return await heldToken(chain, router, 1_000n, kind);
 }
 
-test("deposits all tokens of the router for the depositor and the order, and emits no call", async () => {
+test("deposits all tokens of the router for the depositor and the order, without emitting a call", async () => {
   const receipt = await chain.send(user, {
     to: router,
     data: multicall([bring(300n), bring(45n), self(depositBalance(depository, recipient, token, 340n))]),
@@ -139,7 +139,7 @@ test("deposits all tokens of the router for the depositor and the order, and emi
   expect(eventsOf(receipt, router, routerAbi, "SolverCallExecuted")).toHaveLength(2);
 });
 
-test("all native that the router has is deposited for the depositor under the order", async () => {
+test("deposits all native tokens of the router for the depositor and the order", async () => {
   const before = await chain.nativeBalance(depository);
   const receipt = await chain.send(user, {
     to: router,
@@ -153,7 +153,7 @@ test("all native that the router has is deposited for the depositor under the or
   expect(eventsOf(receipt, router, routerAbi, "SolverCallExecuted")).toEqual([]);
 });
 
-test("a deposit below the minimum fails and says what there was", async () => {
+test("a deposit below the minimum reverts with the balance", async () => {
   const tokens = multicall([bring(300n), self(depositBalance(depository, recipient, token, 301n))]);
   expect(await chain.revertOf(user, { to: router, data: tokens })).toBe(belowMinimum(token, 300n, 301n));
   const native = multicall([self(depositBalance(depository, recipient, zeroAddress, 10n))]);
@@ -162,14 +162,14 @@ test("a deposit below the minimum fails and says what there was", async () => {
   );
 });
 
-test("a deposit that may fail gives what was to be deposited back", async () => {
+test("refunds the balance if a deposit with allowFailure fails", async () => {
   const tooLittle = { ...self(depositBalance(depository, recipient, token, 301n)), allowFailure: true };
   await chain.send(user, { to: router, data: multicall([bring(300n), tooLittle]) });
   expect(await chain.tokenBalance(token, user.address)).toBe(1_000n);
   expect(await chain.tokenBalance(token, depository)).toBe(0n);
 });
 
-test("native that a later call was to be sent is deposited too, and that call fails", async () => {
+test("also deposits native tokens meant for a later call, which then fails", async () => {
   const deposit = self(depositBalance(depository, recipient, zeroAddress, 0n));
   const payment = self(nativeTransfer(recipient, 4n), 4n);
   await expect(
@@ -204,7 +204,7 @@ test.each([
   },
 );
 
-test("a deposit succeeds with any earlier allowance, and leaves none", async () => {
+test("a deposit succeeds with any existing allowance, and leaves none", async () => {
   const odd = await hostile({ abi: refusesApprovalChangeAbi, bytecode: refusesApprovalChangeBytecode });
   await chain.send(stranger, { to: router, data: multicall([call(odd, approve(depository, 7n))], []) });
   expect(await allowance(odd, depository)).toBe(7n);
@@ -217,7 +217,7 @@ test("a deposit succeeds with any earlier allowance, and leaves none", async () 
   expect(await allowance(odd, depository)).toBe(0n);
 });
 
-test("a depository that takes less than it was approved keeps no allowance", async () => {
+test("a depository that pulls less than it was approved keeps no allowance", async () => {
   const half = await chain.deploy(halfDepositoryAbi, halfDepositoryBytecode);
   await chain.send(user, {
     to: router,
@@ -228,7 +228,7 @@ test("a depository that takes less than it was approved keeps no allowance", asy
   expect(await allowance(token, half)).toBe(0n);
 });
 
-test("a token that says it did not move makes deposit and payment fail", async () => {
+test("deposit and payment fail if the token returns false", async () => {
   const lying = await hostile({ abi: returnsFalseAbi, bytecode: returnsFalseBytecode });
   await chain.send(deployer, { to: lying, data: mint(router, 300n) });
   for (const [data, errorName] of [
@@ -241,7 +241,7 @@ test("a token that says it did not move makes deposit and payment fail", async (
   }
 });
 
-test("what is no contract is no depository, and no wrapped native", async () => {
+test("refuses an account without code as depository or wrapped token", async () => {
   for (const data of [
     multicall([self(depositBalance(recipient, recipient, zeroAddress, 1n))]),
     multicall([self(wrapBalance(recipient))]),
@@ -250,7 +250,7 @@ test("what is no contract is no depository, and no wrapped native", async () => 
   }
 });
 
-test("pays all native token and emits a native payment, not a call", async () => {
+test("pays all native tokens and emits a native payment, not a call", async () => {
   const receipt = await chain.send(user, {
     to: router,
     data: multicall([self(payBalance(zeroAddress, recipient, 9n))]),
@@ -263,7 +263,7 @@ test("pays all native token and emits a native payment, not a call", async () =>
   expect(await chain.nativeBalance(recipient)).toBe(12n);
 });
 
-test("all tokens are paid to the recipient", async () => {
+test("pays all tokens to the recipient", async () => {
   const receipt = await chain.send(user, {
     to: router,
     data: multicall([bring(300n), self(payBalance(token, recipient, 299n))]),
@@ -272,7 +272,7 @@ test("all tokens are paid to the recipient", async () => {
   expect(eventsOf(receipt, router, routerAbi, "SolverNativeTransfer")).toEqual([]);
 });
 
-test("a payment below the minimum fails and says what there was", async () => {
+test("a payment below the minimum reverts with the balance", async () => {
   const tokens = multicall([bring(300n), self(payBalance(token, recipient, 301n))]);
   expect(await chain.revertOf(user, { to: router, data: tokens })).toBe(belowMinimum(token, 300n, 301n));
   const native = multicall([self(payBalance(zeroAddress, recipient, 13n))]);
@@ -281,7 +281,7 @@ test("a payment below the minimum fails and says what there was", async () => {
   );
 });
 
-test("a recipient that refuses native makes the payment fail with its own reason", async () => {
+test("a payment to a recipient that refuses native tokens reverts with the recipient's reason", async () => {
   const refusing = await chain.deploy(receiverAbi, receiverBytecode, [user.address]);
   const data = multicall([self(payBalance(zeroAddress, refusing, 1n))]);
   expect(await chain.revertOf(user, { to: router, data, value: 1n })).toBe(
@@ -289,7 +289,7 @@ test("a recipient that refuses native makes the payment fail with its own reason
   );
 });
 
-test("a recipient that burns all gas costs its payer no more than a payment may cost", async () => {
+test("limits the gas that a recipient can burn", async () => {
   const hungry = await chain.deploy(hungryRecipientAbi, hungryRecipientBytecode);
   const pay = { ...self(payBalance(zeroAddress, hungry, 1n)), allowFailure: true };
   const modest = await chain.send(user, { to: router, data: multicall([pay]), value: 1n });
@@ -301,7 +301,7 @@ test("a recipient that burns all gas costs its payer no more than a payment may 
   expect(burning.gasUsed - modest.gasUsed).toBeLessThan(67_300n);
 });
 
-test("native is wrapped and unwrapped one for one, whole", async () => {
+test("wraps and unwraps the whole balance one for one", async () => {
   await chain.send(user, {
     to: router,
     data: multicall([self(wrapBalance(wrapped)), self(payBalance(wrapped, recipient, 12n))]),
@@ -322,12 +322,12 @@ test("native is wrapped and unwrapped one for one, whole", async () => {
   expect(await chain.nativeBalance(other)).toBe(12n);
 });
 
-test("less than the minimum is not unwrapped", async () => {
+test("refuses to unwrap less than the minimum", async () => {
   const data = multicall([self(wrapBalance(wrapped)), self(unwrapBalance(wrapped, 13n))]);
   expect(await chain.revertOf(user, { to: router, data, value: 12n })).toBe(belowMinimum(wrapped, 12n, 13n));
 });
 
-test("native that was wrapped and not spent is not given back as native, so a composer names the token", async () => {
+test("does not refund unspent wrapped tokens as native tokens, so callers must list the wrapped token", async () => {
   await chain.send(user, {
     to: router,
     data: multicall([self(wrapBalance(wrapped))], [wrapped]),
@@ -382,7 +382,7 @@ function multicallOf(calls: readonly Call[]): Hex {
   return encodeFunctionData({ abi: routerAbi, functionName: "multicall", args: [calls, zeroAddress, []] });
 }
 
-test("a token that calls the router while it is deposited can neither deposit nor pay what is there", async () => {
+test("a token that reenters the router during a deposit can neither deposit nor pay its balance", async () => {
   for (const data of [
     payBalance(zeroAddress, stranger.address, 0n),
     depositBalance(depository, stranger.address, zeroAddress, 0n),
@@ -405,7 +405,7 @@ test("a token that calls the router while it is deposited can neither deposit no
   }
 });
 
-test("tokens that an allowance left by a stranger takes away make the deposit fail, and with it everything", async () => {
+test("reverts everything if another account's leftover allowance takes the tokens before the deposit", async () => {
   await chain.send(stranger, {
     to: router,
     data: multicallOf([call(token, approve(stranger.address, 1_000n))]),

@@ -45,7 +45,7 @@ import {
 // payment at the end.
 
 const { solver, user, stranger } = people;
-/** Has approved all its tokens, also future ones, to the contract that would take them. */
+/** Has an unlimited approval for the contract that takes the tokens back. */
 const recipient = user.address;
 const before = 1_000n;
 const paid = 300n;
@@ -72,7 +72,7 @@ afterEach(async () => {
 });
 afterAll(async () => await chain.stop());
 
-/** The recipient has some already; the solver has what is to be paid, and has approved it to the proxy. */
+/** The recipient has a balance already; the solver has the payment, and has approved it to the proxy. */
 async function aToken(abi: Abi, bytecode: Hex): Promise<Address> {
   const made = await heldToken(chain, taker, before, { abi, bytecode });
   await chain.send(user, { to: made, data: approve(taker, maxUint256) });
@@ -94,7 +94,7 @@ function multicall(calls: readonly Call[]): Hex {
   return encodeFunctionData({ abi: routerAbi, functionName: "multicall", args: [calls, zeroAddress, []] });
 }
 
-/** A payment that is to stand, with calls after it. */
+/** A payment that must be received, with calls after it. */
 function payment(...calls: readonly Call[]): { to: Address; data: Hex } {
   return pullAndRoute([
     call(router, noteBalance(token, recipient)),
@@ -142,7 +142,7 @@ async function armToken(target: Address, data: Hex): Promise<Call> {
   );
 }
 
-test("a payment that is kept succeeds, and neither its note nor the check is emitted as a call", async () => {
+test("a payment that the recipient keeps succeeds, and neither note nor check is emitted as a call", async () => {
   const receipt = await chain.send(solver, payment(call(probe, poke(1n))));
   expect(await chain.tokenBalance(token, recipient)).toBe(before + paid);
   expect(eventsOf(receipt, router, routerAbi, "SolverCallExecuted")).toEqual([
@@ -152,25 +152,22 @@ test("a payment that is kept succeeds, and neither its note nor the check is emi
   expect(receipt.logs.filter(({ address }) => address === router.toLowerCase())).toHaveLength(2);
 });
 
-test.each([1n, paid, before + paid])(
-  "when a call takes %s of it back, nothing of it all has happened",
-  async (amount) => {
-    const tx = payment(take(amount));
-    expect(await chain.revertOf(solver, tx)).toBe(
-      failure("NotReceived", [token, recipient, before, before + paid - amount, paid]),
-    );
-    expect((await chain.mine(solver, tx)).status).toBe("reverted");
-    expect(await chain.tokenBalance(token, recipient)).toBe(before);
-    expect(await chain.tokenBalance(token, solver.address)).toBe(paid);
-  },
-);
+test.each([1n, paid, before + paid])("reverts everything if a call takes %s of it back", async (amount) => {
+  const tx = payment(take(amount));
+  expect(await chain.revertOf(solver, tx)).toBe(
+    failure("NotReceived", [token, recipient, before, before + paid - amount, paid]),
+  );
+  expect((await chain.mine(solver, tx)).status).toBe("reverted");
+  expect(await chain.tokenBalance(token, recipient)).toBe(before);
+  expect(await chain.tokenBalance(token, solver.address)).toBe(paid);
+});
 
-test("what is taken and put back leaves the payment standing", async () => {
+test("succeeds if tokens are taken and returned", async () => {
   await chain.send(solver, payment(take(paid), call(token, mint(recipient, paid))));
   expect(await chain.tokenBalance(token, recipient)).toBe(before + paid);
 });
 
-test("a token that arrives with less is no payment of the whole amount", async () => {
+test("a token with a transfer fee does not pay the whole amount", async () => {
   token = await aToken(feeOnTransferAbi, feeOnTransferBytecode);
   const had = await chain.tokenBalance(token, recipient);
   const short = pullAndRoute([
@@ -183,7 +180,7 @@ test("a token that arrives with less is no payment of the whole amount", async (
   );
 });
 
-test("an amount beyond all numbers is simply not received", async () => {
+test("an amount that would overflow counts as not received", async () => {
   const calls = [
     call(router, noteBalance(token, recipient)),
     call(router, requireReceived(token, recipient, maxUint256)),
@@ -193,7 +190,7 @@ test("an amount beyond all numbers is simply not received", async () => {
   );
 });
 
-test("a later call cannot note the balance again, when it is lower", async () => {
+test("a later call cannot note the balance again once it is lower", async () => {
   const tx = payment(take(paid), call(router, noteBalance(token, recipient)));
   expect(await chain.revertOf(solver, tx)).toBe(failure("NotedBefore", [token, recipient]));
   // Nor when its failure would be passed over.
@@ -206,7 +203,7 @@ test("a later call cannot note the balance again, when it is lower", async () =>
   );
 });
 
-test("other balances may be noted and required as well", async () => {
+test("other balances can be noted and required as well", async () => {
   const other = freshAddress(9);
   const calls = [
     call(router, noteBalance(token, other)),
@@ -221,7 +218,7 @@ test("other balances may be noted and required as well", async () => {
   expect(await chain.revertOf(solver, short)).toBe(failure("NotReceived", [token, other, 4n, 8n, 5n]));
 });
 
-test("what was not noted in the same transaction is never received", async () => {
+test("without a note in the same transaction, nothing counts as received", async () => {
   await chain.send(solver, { to: router, data: multicall([call(router, noteBalance(token, recipient))]) });
   const calls = [call(router, requireReceived(token, recipient, 0n))];
   expect(await chain.revertOf(solver, { to: router, data: multicall(calls) })).toBe(
@@ -229,7 +226,7 @@ test("what was not noted in the same transaction is never received", async () =>
   );
 });
 
-test("an account that has nothing is noted like any other", async () => {
+test("notes an account with a zero balance like any other", async () => {
   const poor = freshAddress(10);
   const noted = call(router, noteBalance(token, poor));
   expect(await chain.revertOf(solver, { to: router, data: multicall([noted, noted]) })).toBe(
@@ -247,13 +244,13 @@ test.each([
   expect(await answerOf(intruder)).toBe(failure("OnlyFromMulticall", []));
 });
 
-test("while one runs no other multicall can note for it", async () => {
+test("no other multicall can note a balance while one runs", async () => {
   const intruder = await armed(router, multicall([call(router, noteBalance(token, recipient))]));
   await chain.send(solver, { ...payment(call(intruder, "0x", 1n)), value: 1n });
   expect(await answerOf(intruder)).toBe(reentered);
 });
 
-test("a token that has the balance noted while it is pulled makes the payment fail, and never cheaper", async () => {
+test("a token that notes the balance while it is pulled makes the payment fail, and never cheaper", async () => {
   token = await aToken(callbackTokenAbi, callbackTokenBytecode);
   const early = multicall([call(router, noteBalance(token, recipient))]);
   const { to, data } = await armToken(router, early);
@@ -261,7 +258,7 @@ test("a token that has the balance noted while it is pulled makes the payment fa
   expect(await chain.revertOf(solver, payment(take(paid)))).toBe(failure("NotedBefore", [token, recipient]));
 });
 
-test("a token that moves the payment away during its transfer makes it fail", async () => {
+test("fails if a token moves the payment away during its transfer", async () => {
   token = await aToken(callbackTokenAbi, callbackTokenBytecode);
   const arm = await armToken(taker, take(paid).data);
   const tx = pullAndRoute([
@@ -275,7 +272,7 @@ test("a token that moves the payment away during its transfer makes it fail", as
   );
 });
 
-test("the failure of a call is still handed on as it is", async () => {
+test("still forwards the failure of a call unchanged", async () => {
   const tx = payment(call(probe, refuse(5n)));
   expect(await chain.revertOf(solver, tx)).toBe(
     encodeErrorResult({ abi: probeAbi, errorName: "Refused", args: [5n, "refused"] }),

@@ -109,7 +109,7 @@ async function answerOf(reenterer: Address): Promise<Hex> {
   });
 }
 
-test("a native payment arrives, emits an event, and may carry an order id after its calldata", async () => {
+test("a native payment emits an event, and accepts an order id after its calldata", async () => {
   const data = concat([nativeTransfer(recipient, 12n), id]);
   const receipt = await chain.send(solver, { to: router, data, value: 12n });
   expect(eventsOf(receipt, router, routerAbi, "SolverNativeTransfer")).toEqual([
@@ -121,14 +121,14 @@ test("a native payment arrives, emits an event, and may carry an order id after 
   expect(await chain.nativeBalance(recipient)).toBe(12n);
 });
 
-test.each([0n, 11n, 13n])("a payment of 12 with a value of %s is refused", async (value) => {
+test.each([0n, 11n, 13n])("refuses a payment of 12 with a value of %s", async (value) => {
   const data = nativeTransfer(recipient, 12n);
   expect(await chain.revertOf(solver, { to: router, data, value })).toBe(
     encodeErrorResult({ abi: routerAbi, errorName: "ValueMismatch", args: [value, 12n] }),
   );
 });
 
-test("a recipient that refuses native makes the payment fail with its own reason", async () => {
+test("a payment to a recipient that refuses native tokens reverts with the recipient's reason", async () => {
   const refusing = await chain.deploy(receiverAbi, receiverBytecode, [solver.address]);
   expect(await chain.revertOf(solver, { to: router, data: nativeTransfer(refusing, 1n), value: 1n })).toBe(
     encodeErrorResult({ abi: receiverAbi, errorName: "IdMissing" }),
@@ -136,8 +136,8 @@ test("a recipient that refuses native makes the payment fail with its own reason
 });
 
 /**
- * Above what a payment to a modest recipient costs: the recipient's 60,000, the node's 2,300 for it, and what
- * handing on a reason takes.
+ * Above the gas of an ordinary payment: 60,000 for the recipient, 2,300 for the stipend, and gas to forward a
+ * reason.
  */
 const MAX_EXTRA_GAS = 60_000n + 2_300n + 5_000n;
 
@@ -172,7 +172,7 @@ test("pays a contract wallet that writes storage and emits an event on receipt",
   expect(await chain.nativeBalance(wallet)).toBe(5n);
 });
 
-test("calls run in order, each emits an event, and an order id may follow the calldata", async () => {
+test("runs calls in order, emits an event for each, and accepts an order id after the calldata", async () => {
   const calls = [call(probe, poke(1n), 4n), call(probe, poke(2n)), call(recipient, "0x", 3n)];
   const data = concat([multicall(calls), id]);
   const receipt = await chain.send(solver, { to: router, data, value: 7n });
@@ -187,7 +187,7 @@ test("calls run in order, each emits an event, and an order id may follow the ca
   expect(await chain.nativeBalance(probe)).toBe(4n);
 });
 
-test("a payment among the calls is emitted only as a payment", async () => {
+test("emits a payment among the calls only as a payment", async () => {
   const calls = [call(probe, poke(1n)), call(router, nativeTransfer(recipient, 9n), 9n)];
   const receipt = await chain.send(solver, { to: router, data: multicall(calls), value: 9n });
   expect(eventsOf(receipt, router, routerAbi, "SolverNativeTransfer")).toEqual([
@@ -199,7 +199,7 @@ test("a payment among the calls is emitted only as a payment", async () => {
   expect(await chain.nativeBalance(recipient)).toBe(9n);
 });
 
-test("multicall answers what each call returned", async () => {
+test("multicall returns the return data of each call", async () => {
   const calls = [call(probe, poke(41n)), { ...call(probe, refuse(7n)), allowFailure: true }];
   const answer = await chain.ask(solver, { to: router, data: multicall(calls) });
   expect(decodeFunctionResult({ abi: routerAbi, functionName: "multicall", data: answer })).toEqual([
@@ -222,7 +222,7 @@ test.each([
   },
 );
 
-test("a call that may fail is passed over without an event and its value is refunded", async () => {
+test("skips a failed call with allowFailure, without an event, and refunds its value", async () => {
   const calls = [{ ...call(probe, refuse(1n), 6n), allowFailure: true }, call(probe, poke(2n), 1n)];
   const receipt = await chain.send(solver, { to: router, data: multicall(calls, recipient), value: 7n });
   expect(eventsOf(receipt, router, routerAbi, "SolverCallExecuted")).toEqual([
@@ -231,20 +231,20 @@ test("a call that may fail is passed over without an event and its value is refu
   expect(await chain.nativeBalance(recipient)).toBe(6n);
 });
 
-test("native that is left goes to the refund address", async () => {
+test("sends remaining native tokens to the refund address", async () => {
   const data = multicall([call(probe, poke(1n), 1n)], recipient);
   await chain.send(solver, { to: router, data, value: 10n });
   expect(await chain.nativeBalance(recipient)).toBe(9n);
 });
 
-test("native that a call sends back goes to the refund address", async () => {
+test("sends native tokens that a call returns to the refund address", async () => {
   const data = multicall([call(probe, toFunctionSelector("giveHalfBack()"), 10n)], recipient);
   await chain.send(solver, { to: router, data, value: 10n });
   expect(await chain.nativeBalance(probe)).toBe(5n);
   expect(await chain.nativeBalance(recipient)).toBe(5n);
 });
 
-test("without a refund address the rest goes back to the caller", async () => {
+test("sends the remainder to the caller without a refund address", async () => {
   const before = await chain.nativeBalance(solver.address);
   const calls = [call(token, mint(router, 50n))];
   const data = multicall(calls, zeroAddress, [token]);
@@ -253,7 +253,7 @@ test("without a refund address the rest goes back to the caller", async () => {
   expect(await chain.tokenBalance(token, solver.address)).toBe(50n);
 });
 
-test("listed tokens that are left go to the refund address, also one that returns nothing", async () => {
+test("sends remaining listed tokens to the refund address, including one that returns nothing", async () => {
   const silent = await chain.deploy(returnsNothingAbi, returnsNothingBytecode);
   const calls = [
     call(token, mint(router, 50n)),
@@ -265,38 +265,38 @@ test("listed tokens that are left go to the refund address, also one that return
   expect(await chain.tokenBalance(silent, recipient)).toBe(60n);
 });
 
-test("a refund that fails undoes all", async () => {
+test("reverts everything if a refund fails", async () => {
   const liar = await chain.deploy(returnsFalseAbi, returnsFalseBytecode);
   const tokens = multicall([call(liar, mint(router, 1n))], recipient, [liar]);
   expect(await chain.revertOf(solver, { to: router, data: tokens })).toBe(
     encodeErrorResult({ abi: transferErrorsAbi, errorName: "TransferFailed" }),
   );
-  // The probe takes no plain native.
+  // The probe refuses plain native transfers.
   expect(await chain.revertOf(solver, { to: router, data: multicall([], probe), value: 1n })).toBe(
     encodeErrorResult({ abi: transferErrorsAbi, errorName: "ETHTransferFailed" }),
   );
 });
 
-test("native from outside is refused", async () => {
+test("refuses native tokens outside a call", async () => {
   expect(await chain.revertOf(solver, { to: router, value: 1n })).toBe(failure("NativeNotExpected"));
   expect(await chain.revertOf(solver, { to: router, data: id, value: 1n })).toBe("0x");
 });
 
-test("a refunded contract cannot leave native behind", async () => {
+test("a refunded contract cannot leave native tokens in the router", async () => {
   const refunded = await armed(router, "0x", 1n);
   await chain.send(solver, { to: router, data: multicall([], refunded), value: 5n });
   expect(await answerOf(refunded)).toBe(failure("NativeNotExpected"));
   expect(await chain.nativeBalance(refunded)).toBe(5n);
 });
 
-test("a paid contract cannot leave native behind", async () => {
+test("a paid contract cannot leave native tokens in the router", async () => {
   const paid = await armed(router, "0x", 1n);
   await chain.send(solver, { to: router, data: nativeTransfer(paid, 5n), value: 5n });
   expect(await answerOf(paid)).toBe(failure("NativeNotExpected"));
   expect(await chain.nativeBalance(paid)).toBe(5n);
 });
 
-test("a called contract cannot start a multicall of its own and sweep what is there", async () => {
+test("a called contract cannot start its own multicall and take the router's balance", async () => {
   const thief = await armed(router, multicall([], recipient, [token]));
   const calls = [call(token, mint(router, 50n)), call(thief, "0x", 1n), call(token, transfer(probe, 50n))];
   await chain.send(solver, { to: router, data: multicall(calls), value: 1n });
@@ -305,12 +305,12 @@ test("a called contract cannot start a multicall of its own and sweep what is th
   expect(await chain.tokenBalance(token, recipient)).toBe(0n);
 });
 
-test("a multicall cannot call itself", async () => {
+test("a multicall cannot reenter itself", async () => {
   const data = multicall([call(router, multicall([]))]);
   expect(await chain.revertOf(solver, { to: router, data })).toBe(reentered);
 });
 
-test("a contract that is called may pay through the router from its own purse", async () => {
+test("a called contract can pay through the router from its own balance", async () => {
   const payer = await armed(router, nativeTransfer(recipient, 2n), 2n);
   const data = multicall([call(payer, "0x", 2n)]);
   const receipt = await chain.send(deployer, { to: router, data, value: 2n });
@@ -320,7 +320,7 @@ test("a contract that is called may pay through the router from its own purse", 
   expect(await chain.nativeBalance(recipient)).toBe(2n);
 });
 
-test("the lock is open again after a multicall", async () => {
+test("releases the reentrancy lock after a multicall", async () => {
   const twice = [call(probe, poke(1n))];
   await chain.send(solver, { to: router, data: multicall(twice) });
   await chain.send(solver, { to: router, data: multicall(twice) });

@@ -52,8 +52,7 @@ import {
   transferErrorsAbi,
 } from "./index.ts";
 
-// Payments by signature: the signature decides what becomes of the money, and its submitter can only do
-// that.
+// Payments by signature. The signature determines the route, and the submitter can do nothing else.
 
 const { user, solver, stranger, owner, allocator, deployer } = people;
 const farFuture = 2n ** 40n;
@@ -212,7 +211,7 @@ function wrongRelayer(relayer: Address, caller: Address): Hex {
   return encodeErrorResult({ abi: approvalProxyAbi, errorName: "WrongRelayer", args: [relayer, caller] });
 }
 
-/** Every single thing in a witness changed, one at a time. */
+/** Every field of a witness changed, one at a time. */
 function alterations(of: Witness): readonly (readonly [string, Witness])[] {
   const [first] = of.calls;
   if (first === undefined) throw new RangeError("a route without calls");
@@ -230,7 +229,7 @@ function alterations(of: Witness): readonly (readonly [string, Witness])[] {
   ];
 }
 
-test("one Permit2 signature deposits tokens, and its submitter pays the gas", async () => {
+test("deposits tokens with one Permit2 signature, and the submitter pays the gas", async () => {
   const tx = permit2Route(permit(), witness(), await signPermit(permit(), witness()));
   const before = await chain.nativeBalance(user.address);
   const receipt = await chain.send(stranger, tx);
@@ -241,7 +240,7 @@ test("one Permit2 signature deposits tokens, and its submitter pays the gas", as
   expect(await chain.nativeBalance(user.address)).toBe(before);
 });
 
-test("several permitted tokens are routed, and the rest of each goes to the one who signed", async () => {
+test("routes several permitted tokens, and refunds the remainder of each to the signer", async () => {
   const other = await heldToken(chain, permit2Address, 1_000n);
   const both = permit({
     permitted: [
@@ -260,7 +259,7 @@ test("several permitted tokens are routed, and the rest of each goes to the one 
   expect(await chain.tokenBalance(other, router)).toBe(0n);
 });
 
-test("the rest, and that of other tokens named, goes where the signature says", async () => {
+test("refunds the remainder, and that of other listed tokens, to the signed address", async () => {
   const other = await heldToken(chain, permit2Address, 0n);
   for (const swapped of [usd, other]) await chain.send(deployer, { to: swapped, data: mint(router, 5n) });
   const bound = witness({
@@ -274,7 +273,7 @@ test("the rest, and that of other tokens named, goes where the signature says", 
   expect(await chain.tokenBalance(other, recipient)).toBe(5n);
 });
 
-test("a relayer that is named alone may submit", async () => {
+test("only a named relayer can submit", async () => {
   const bound = witness({ relayer: solver.address });
   const tx = permit2Route(permit(), bound, await signPermit(permit(), bound));
   expect(await chain.revertOf(stranger, tx)).toBe(wrongRelayer(solver.address, stranger.address));
@@ -291,7 +290,7 @@ test("a relayer that is named alone may submit", async () => {
   await chain.send(solver, usdTx);
 });
 
-test("nothing that becomes of permitted tokens can be altered", async () => {
+test("no part of the route of permitted tokens can be changed", async () => {
   const signature = await signPermit(permit(), witness());
   for (const [what, altered] of alterations(witness())) {
     const answer = await chain.revertOf(stranger, permit2Route(permit(), altered, signature));
@@ -299,7 +298,7 @@ test("nothing that becomes of permitted tokens can be altered", async () => {
   }
 });
 
-test("neither amount, token, nonce, deadline nor owner of a permit can be altered", async () => {
+test("neither amount, token, nonce, deadline nor owner of a permit can be changed", async () => {
   const signature = await signPermit(permit(), witness());
   const altered: readonly Permit[] = [
     permit({ permitted: [{ token, amount: 301n }] }),
@@ -323,14 +322,14 @@ test("neither amount, token, nonce, deadline nor owner of a permit can be altere
   expect(await chain.revertOf(stranger, forOther)).toBe(permit2Error("InvalidSigner"));
 });
 
-test("the first submitter of a permit can only do what was signed, and no one can repeat it", async () => {
+test("a permit can be submitted once, and only as signed", async () => {
   const tx = permit2Route(permit(), witness(), await signPermit(permit(), witness()));
   await chain.send(stranger, tx);
   expect(await chain.tokenBalance(token, depository)).toBe(300n);
   expect(await chain.revertOf(solver, tx)).toBe(permit2Error("InvalidNonce"));
 });
 
-test("a permit ends at its deadline", async () => {
+test("a permit expires at its deadline", async () => {
   const late = permit({ deadline: 1n });
   const tx = permit2Route(late, witness(), await signPermit(late, witness()));
   expect(await chain.revertOf(solver, tx)).toBe(
@@ -338,7 +337,7 @@ test("a permit ends at its deadline", async () => {
   );
 });
 
-test("a route that fails leaves the tokens and the signature", async () => {
+test("a failed route leaves the tokens and the signature unused", async () => {
   const tooMuch = witness({ calls: [call(router, depositBalance(depository, user.address, token, 301n))] });
   const tx = permit2Route(permit(), tooMuch, await signPermit(permit(), tooMuch));
   expect(await chain.revertOf(solver, tx)).toBe(
@@ -348,7 +347,7 @@ test("a route that fails leaves the tokens and the signature", async () => {
   await chain.send(solver, permit2Route(permit(), witness(), await signPermit(permit(), witness())));
 });
 
-test("native that calls need comes with who submits; what is left of it goes to the one who signed", async () => {
+test("the submitter provides native tokens for calls; the remainder goes to the signer", async () => {
   const bound = witness({ calls: [call(router, nativeTransfer(recipient, 8n), 8n)] });
   const tx = permit2Route(permit(), bound, await signPermit(permit(), bound));
   await expect(chain.ask(solver, tx)).rejects.toThrow();
@@ -358,7 +357,7 @@ test("native that calls need comes with who submits; what is left of it goes to 
   expect((await chain.nativeBalance(user.address)) - before).toBe(3n);
 });
 
-test("of a token that charges for transfers the calls decide whether enough arrived", async () => {
+test("for a token with a transfer fee, the calls decide whether enough arrived", async () => {
   const charging = await heldToken(chain, permit2Address, 1_000n, {
     abi: feeOnTransferAbi,
     bytecode: feeOnTransferBytecode,
@@ -373,7 +372,7 @@ test("of a token that charges for transfers the calls decide whether enough arri
   await chain.send(solver, permit2Route(used, paying(297n), await signPermit(used, paying(297n))));
 });
 
-test("where Permit2 is missing nothing is routed", async () => {
+test("fails without Permit2", async () => {
   const tx = permit2Route(permit(), witness(), await signPermit(permit(), witness()));
   const code = await chain.client.getCode({ address: permit2Address });
   await chain.client.setCode({ address: permit2Address, bytecode: "0x" });
@@ -381,7 +380,7 @@ test("where Permit2 is missing nothing is routed", async () => {
   await chain.client.setCode({ address: permit2Address, bytecode: code ?? "0x" });
 });
 
-test("one EIP-3009 signature deposits tokens that were never approved to anyone", async () => {
+test("deposits tokens without any approval, with one EIP-3009 signature", async () => {
   const tx = authorizationRoute(
     authorization(),
     usdWitness(),
@@ -394,7 +393,7 @@ test("one EIP-3009 signature deposits tokens that were never approved to anyone"
   expect(await chain.tokenBalance(usd, user.address)).toBe(700n);
 });
 
-test("the nonce of an authorisation is what the contract says it is", async () => {
+test("the nonce of an authorization equals that of the contract", async () => {
   const bound = usdWitness({ relayer: solver.address, refundTo: recipient, refundTokens: [token, usd] });
   const answer = await chain.client.readContract({
     address: proxy,
@@ -425,11 +424,11 @@ test("a known witness has a known hash and nonce", () => {
   expect(nonceOf(of, fixed)).toBe("0xeceb18246eb68e89aac712b918b982ec14433ff4aab0b2cb624d341bbfa845d1");
 });
 
-test("nothing that becomes of authorised tokens can be altered", async () => {
+test("no part of the route of authorized tokens can be changed", async () => {
   const signature = await signAuthorization(authorization(), usdWitness());
   for (const [what, altered] of alterations(usdWitness())) {
     const answer = await chain.revertOf(
-      // The relayer is asked before the signature.
+      // The relayer is checked before the signature.
       stranger,
       authorizationRoute(authorization(), altered, signature),
     );
@@ -437,7 +436,7 @@ test("nothing that becomes of authorised tokens can be altered", async () => {
   }
 });
 
-test("neither value, times, owner nor token of an authorisation can be altered", async () => {
+test("neither value, times, owner nor token of an authorization can be changed", async () => {
   const signature = await signAuthorization(authorization(), usdWitness());
   const otherUsd = await chain.deploy(testUsdAbi, testUsdBytecode, ["Test USD", "USD"]);
   await chain.send(deployer, { to: otherUsd, data: mint(user.address, 1_000n) });
@@ -466,7 +465,7 @@ test("an authorization only works in the proxy, and once", async () => {
   expect(await chain.revertOf(stranger, { to: usd, data: alone })).toBe(
     encodeErrorResult({ abi: testUsdAbi, errorName: "CallerIsNotPayee", args: [stranger.address, proxy] }),
   );
-  // As `transferWithAuthorization`, which anyone may submit, it is not what was signed.
+  // The signature is invalid for `transferWithAuthorization`, which anyone could submit.
   const asTransfer = encodeFunctionData({
     abi: testUsdAbi,
     functionName: "transferWithAuthorization",
@@ -487,7 +486,7 @@ test("an authorization only works in the proxy, and once", async () => {
   );
 });
 
-test("what is left of authorised tokens goes to the one who signed, or where the signature says", async () => {
+test("refunds the remainder of authorized tokens to the signer, or to the signed address", async () => {
   const spend = [call(usd, transfer(recipient, 100n))];
   const toUser = usdWitness({ calls: spend });
   await chain.send(
@@ -505,7 +504,7 @@ test("what is left of authorised tokens goes to the one who signed, or where the
   expect(await chain.tokenBalance(usd, owner.address)).toBe(200n);
 });
 
-test("a token that takes an unknown call for done, and moved nothing, is not routed", async () => {
+test("refuses a token that accepts unknown calls without moving anything", async () => {
   const any = await chain.deploy(answersAnythingAbi, answersAnythingBytecode);
   await chain.send(deployer, { to: any, data: mint(user.address, 1_000n) });
   await chain.send(user, { to: any, data: approve(proxy, maxUint256) });
@@ -534,7 +533,7 @@ async function answerTo(calling: Address): Promise<Hex> {
   });
 }
 
-test("a token that calls the proxy back while it is permitted is locked out", async () => {
+test("a token cannot reenter the proxy during a permit transfer", async () => {
   const calling = await heldToken(chain, permit2Address, 1_000n, {
     abi: callbackTokenAbi,
     bytecode: callbackTokenBytecode,
@@ -547,7 +546,7 @@ test("a token that calls the proxy back while it is permitted is locked out", as
   expect(await chain.tokenBalance(calling, depository)).toBe(300n);
 });
 
-test("a token that calls the proxy back while it is authorised is locked out", async () => {
+test("a token cannot reenter the proxy during an authorized transfer", async () => {
   const calling = await heldToken(chain, proxy, 1_000n, {
     abi: callbackAuthorizationAbi,
     bytecode: callbackAuthorizationBytecode,

@@ -124,13 +124,13 @@ function usedAlready(nonce: Hex): Hex {
 
 const invalid = encodeErrorResult({ abi: testUsdAbi, errorName: "InvalidAuthorization" });
 
-test("it has six decimals and tells its domain", async () => {
+test("has six decimals and returns its domain", async () => {
   const read = { address: usd, abi: testUsdAbi } as const;
   expect(await chain.client.readContract({ ...read, functionName: "decimals" })).toBe(6);
   expect(await chain.client.readContract({ ...read, functionName: "version" })).toBe("1");
 });
 
-test("a permit approves by signature, once", async () => {
+test("a permit approves by signature once", async () => {
   const message = {
     owner: user.address,
     spender: solver.address,
@@ -161,7 +161,7 @@ test("a permit approves by signature, once", async () => {
   expect((await chain.mine(solver, { to: usd, data })).status).toBe("reverted");
 });
 
-test.each(forms)("anyone may submit a signed transfer (%s), once", async (form) => {
+test.each(forms)("anyone can submit a signed transfer once (%s)", async (form) => {
   const signedOff = authorization();
   const signature = await signTransfer(user, signedOff);
   const data = move("transferWithAuthorization", signedOff, signature, form);
@@ -173,7 +173,7 @@ test.each(forms)("anyone may submit a signed transfer (%s), once", async (form) 
   expect(await chain.revertOf(solver, { to: usd, data })).toBe(usedAlready(signedOff.nonce));
 });
 
-test.each(forms)("only the payee may submit a signed receipt (%s)", async (form) => {
+test.each(forms)("only the payee can submit a signed receipt (%s)", async (form) => {
   const signedOff = authorization({ to: solver.address });
   const signature = await signReceive(user, signedOff);
   const data = move("receiveWithAuthorization", signedOff, signature, form);
@@ -195,7 +195,7 @@ test("a signed receipt cannot be submitted as a transfer", async () => {
   expect(await chain.revertOf(stranger, { to: usd, data })).toBe(invalid);
 });
 
-test.each(forms)("a cancelled authorisation (%s) cannot be used", async (form) => {
+test.each(forms)("a cancelled authorization cannot be used (%s)", async (form) => {
   const signedOff = authorization();
   const { nonce } = signedOff;
   const forged = cancel(nonce, await signCancel(stranger, nonce), form);
@@ -212,7 +212,7 @@ test.each(forms)("a cancelled authorisation (%s) cannot be used", async (form) =
   expect(await chain.revertOf(solver, { to: usd, data })).toBe(usedAlready(nonce));
 });
 
-test("an authorisation of another key, or for another amount, is refused", async () => {
+test("refuses an authorization by another key, or for another amount", async () => {
   const signedOff = authorization();
   const byStranger = move("transferWithAuthorization", signedOff, await signTransfer(stranger, signedOff));
   expect(await chain.revertOf(solver, { to: usd, data: byStranger })).toBe(invalid);
@@ -221,7 +221,7 @@ test("an authorisation of another key, or for another amount, is refused", async
   expect(await chain.revertOf(solver, { to: usd, data: larger })).toBe(invalid);
 });
 
-test("an authorisation counts only between its two times", async () => {
+test("an authorization is valid only between its two times", async () => {
   const early = authorization({ validAfter: farFuture - 1n });
   expect(
     await chain.revertOf(solver, {
@@ -240,7 +240,7 @@ test("an authorisation counts only between its two times", async () => {
   ).toBe(encodeErrorResult({ abi: testUsdAbi, errorName: "AuthorizationExpired", args: [1n] }));
 });
 
-test("a contract wallet may authorise in the bytes form (EIP-1271)", async () => {
+test("a contract wallet can authorize with a bytes signature (EIP-1271)", async () => {
   const wallet = await chain.deploy(contractAllocatorAbi, contractAllocatorBytecode, [user.address]);
   await chain.send(user, { to: usd, data: mint(wallet, 10n) });
   const signedOff = authorization({ from: wallet });

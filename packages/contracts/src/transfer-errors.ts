@@ -1,6 +1,6 @@
 /**
- * What a failed token or native movement, or approval, reverts with; raised in assembly, so no contract's own
- * ABI lists them.
+ * Errors of failed transfers and approvals. They are raised in assembly, so the contracts' own ABIs do not
+ * list them.
  */
 export const transferErrorsAbi = [
   { type: "error", name: "TransferFromFailed", inputs: [] },

@@ -13,7 +13,9 @@ export interface Anvil {
 
 const startWithinMs = 15_000;
 
-/** The platform's program itself: the package's command is a wrapper that stands between us and signals. */
+/**
+ * The platform's executable itself, because the package's command is a wrapper that does not forward signals.
+ */
 function anvilBinary(): string {
   const require = createRequire(import.meta.url);
   const wrapper = createRequire(require.resolve("@foundry-rs/anvil/package.json"));
@@ -28,7 +30,7 @@ function anvilBinary(): string {
  * @throws Error when it ended, or did not listen within 15 seconds
  */
 export async function startAnvil(chainId: number): Promise<Anvil> {
-  // The node writes under its home folder; a home of its own leaves nothing behind.
+  // The node writes to its home folder; a temporary one leaves nothing behind.
   const home = await mkdtemp(join(tmpdir(), "anvil-"));
   const options = `--host 127.0.0.1 --port 0 --chain-id ${chainId} --hardfork prague`;
   const node = spawn(anvilBinary(), options.split(" "), {

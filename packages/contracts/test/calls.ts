@@ -113,7 +113,7 @@ export function eventsOf(
   return parseEventLogs({ abi, logs, eventName: name }).map((event) => (event as { args?: unknown }).args);
 }
 
-/** A token of which the user holds `amount`, all of it approved to `spender`. */
+/** A token of which the user has `amount`, all approved to `spender`. */
 export async function heldToken(
   chain: TestChain,
   spender: Address,

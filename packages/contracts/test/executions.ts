@@ -34,13 +34,13 @@ export function transferAction(from: Address, to: Address, tokenId: bigint, amou
 
 let executions = 0;
 
-/** An execution with a key of its own. */
+/** An execution with its own idempotency key. */
 export function executionOf(actions: readonly Hex[]): Execution {
   executions += 1;
   return { idempotencyKey: keccak256(toHex(`fact ${executions}`)), actions };
 }
 
-/** What a domain may be made to say other than it should. */
+/** Overrides for fields of a domain. */
 export interface DomainFacts {
   readonly name?: string;
   readonly version?: string;
@@ -61,7 +61,7 @@ export async function signExecution(
   });
 }
 
-/** Signatures of all signers in the order that a multisig wants: ascending by signer. */
+/** Signatures of all signers in the order that a multisig requires: ascending by signer. */
 export async function joined(
   signers: readonly LocalAccount[],
   sign: (signer: LocalAccount) => Promise<Hex>,
@@ -75,7 +75,7 @@ export function ascending(signers: readonly LocalAccount[]): LocalAccount[] {
 
 const curveOrder = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
-/** The other signature of the same hash by the same key, which canonical forms leave out. */
+/** The high-s form of the same signature. */
 export function highS(signature: Hex): Hex {
   const s = BigInt(`0x${signature.slice(66, 130)}`);
   const v = signature.slice(130) === "1b" ? "0x1c" : "0x1b";

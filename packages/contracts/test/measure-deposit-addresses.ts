@@ -6,7 +6,7 @@ import { depositAddressFactoryAbi, depositAddressFactoryBytecode, permitTypes } 
 
 const { user, solver, owner, allocator } = people;
 
-/** Deposits of what is at deposit addresses: gas of whole transactions. */
+/** Gas of whole transactions that sweep, pull and recover funds of deposit addresses. */
 export async function measureDepositAddresses(bench: GasBench) {
   const { chain, depository, amountWei, amountUsd, freshUsd, gasOf } = bench;
   const factory = await chain.deploy(depositAddressFactoryAbi, depositAddressFactoryBytecode, [

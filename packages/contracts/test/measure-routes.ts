@@ -26,7 +26,7 @@ import {
 
 const { user, solver } = people;
 
-/** Routes as a service composes them, without exchanges: gas of whole transactions. */
+/** Gas of whole transactions of the routes that the service composes, without swaps. */
 export async function measureRoutes(bench: GasBench) {
   const { chain, depository, router, proxy, amountWei, amountUsd, freshUsd, freshRecipient, gasOf } = bench;
   await installPermit2(chain);
@@ -49,7 +49,7 @@ export async function measureRoutes(bench: GasBench) {
     const data = encodeFunctionData({ abi: approvalProxyAbi, functionName: "pullAndRoute", args });
     return await gasOf(user, { to: proxy, data });
   };
-  // The depository holds native; each token is new to it, and to the router.
+  // The depository already holds the native token; each ERC-20 is new to it and to the router.
   const depositNative = await multicall([
     self(depositBalance(depository, user.address, zeroAddress, amountWei)),
   ]);

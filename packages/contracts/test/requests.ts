@@ -13,13 +13,13 @@ export interface CallRequest {
 const farFuture = 2n ** 40n;
 let nonces = 0n;
 
-/** A request that no other is equal to. */
+/** A unique request. */
 export function requestOf(calls: readonly Call[], expiration = farFuture): CallRequest {
   nonces += 1n;
   return { calls, nonce: nonces, expiration };
 }
 
-/** What the depository files the request under. */
+/** The id under which the depository records the request. */
 export function requestId(request: CallRequest): Hex {
   return hashStruct({ types: callRequestTypes, primaryType: "CallRequest", data: request });
 }

@@ -4,12 +4,12 @@ export function final<T>(value: T): Evidence<T> {
   return { kind: "final", value };
 }
 
-/** @param of `endpoint`: it says what this endpoint does not show, nothing about the chain */
+/** @param of `endpoint`: this endpoint lacks the data, which proves nothing about the chain */
 export function refuted(reason: string, of?: "endpoint"): Evidence<never> {
   return { kind: "refuted", reason, ...(of === "endpoint" && { ofEndpoint: true }) };
 }
 
-/** A judge's answer, with the block that it is about. */
+/** A judgement, with the block that it is about. */
 export function paidIn(
   block: Omit<PaymentAnswer, "amounts">,
   judgement: Pick<PaymentAnswer, "amounts"> | { readonly refusal: string },
@@ -19,7 +19,7 @@ export function paidIn(
     : final({ ...block, amounts: judgement.amounts });
 }
 
-/** When to ask again for what the next block may decide. */
+/** When to retry if the next block may decide. */
 export function blockRetrySeconds({ blockTimeSeconds }: { readonly blockTimeSeconds: number }): number {
   return Math.max(1, Math.ceil(blockTimeSeconds));
 }

@@ -12,7 +12,7 @@ const deposit: DepositEvidence = {
 const made = [deposit];
 const bare = [{ ...deposit, isBare: true as const }];
 
-test("attests the deposits of one depository only, the present one first", () => {
+test("attests the deposits of one depository only, and prefers the current one", () => {
   const chosen = (present: readonly DepositEvidence[], former: readonly DepositEvidence[]): string =>
     attestedDepository([
       { depository: "present", deposits: present },

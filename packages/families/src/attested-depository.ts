@@ -6,12 +6,12 @@ export interface DepositoryReading {
 }
 
 /**
- * Which depository's deposits of one transaction are attested: the first that received something for an order
- * or by its own call, else the first that received anything. Never those of two: each depository's deposits
- * are then numbered and divided into parts by themselves, so that no change of `additionalDepositories` can
- * move a deposit into another part, where it would be minted again.
+ * The depository whose deposits of a transaction are attested: the first that received something for an order
+ * or by its own call, otherwise the first that received anything. Only one depository counts, so that its
+ * deposits are numbered and divided into parts by themselves: no change of `additionalDepositories` can move
+ * a deposit into another part, where it would be minted again.
  *
- * @param readings the present depository first
+ * @param readings the current depository first
  */
 export function attestedDepository<Reading extends DepositoryReading>(
   readings: readonly [Reading, ...Reading[]],

@@ -1,7 +1,7 @@
 import type { BitcoinNetwork, ExchangeNetwork, ExchangeProfileName, FamilyId } from "@causeway/domain";
 import type { AddressCodec } from "./address-codec.ts";
 
-/** What is read from the chain file, and where problems are reported. */
+/** The entry in the chain file, and the list of problems. */
 export interface EntrySource {
   readonly entry: WrittenChain;
   readonly rpcUrls: readonly string[];
@@ -17,7 +17,7 @@ export interface WrittenChain {
   readonly additionalDepositories: readonly string[];
   readonly chainId?: number | undefined;
   readonly hubChainId?: string | undefined;
-  /** Absent: what is usual in the family. */
+  /** Absent: the family's default. */
   readonly blockTimeSeconds?: number | undefined;
   readonly contracts?:
     | { readonly router?: string | undefined; readonly approvalProxy?: string | undefined }
@@ -58,9 +58,9 @@ export interface FamilyEntry<F extends FamilyId, Facts> {
   facts(source: EntrySource): Facts;
   /** A fact that no two chains of the family share, by its name in messages; undefined: not configured. */
   network(facts: Facts): readonly [name: string, value: string | number | bigint] | undefined;
-  /** Whether a depository identifies its chain. False where several chains can have one address. */
+  /** Whether a depository identifies its chain. False if several chains can have the same address. */
   isIdentifiedByDepository(all: readonly Facts[]): boolean;
-  /** Absent: the family's canonical format, whatever it is. */
+  /** Absent: the family's canonical format. */
   readonly depository?: (text: string, place: string, problems: string[]) => string;
   /** Absent: derived from the chain's name. */
   hubChainId?(facts: Facts): string;
@@ -94,7 +94,7 @@ export interface FamilyFiles {
   family(): Promise<object>;
 }
 
-/** The fields of such an entry that families disagree about. */
+/** The fields of such an entry that differ between families. */
 export interface PaidEntry {
   readonly tokens: readonly unknown[];
   readonly confirmations: number;

@@ -6,12 +6,12 @@ export interface Depositories {
   readonly additionalDepositories: readonly string[];
 }
 
-/** All depositories of a chain, the present one first. */
+/** All depositories of a chain, the current one first. */
 export function depositoriesOf({ depository, additionalDepositories }: Depositories): readonly string[] {
   return depository === undefined ? additionalDepositories : [depository, ...additionalDepositories];
 }
 
-/** @throws TypeError: deposits are judged only where a depository is configured */
+/** @throws TypeError if no depository is configured; deposits are not judged on such chains */
 export function presentFirst<T>(depositories: readonly T[]): readonly [present: T, ...former: T[]] {
   const [present, ...former] = depositories;
   if (present === undefined)

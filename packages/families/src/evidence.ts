@@ -1,10 +1,10 @@
 import type { Address, Hex, Hex32 } from "@causeway/domain";
 
-/** How far a chain is final. */
+/** The newest final block of a chain. */
 export interface FinalHead {
-  /** Number of the block; slot. */
+  /** Block number or slot. */
   readonly height: bigint;
-  /** Unix seconds of the block; undefined when the node does not return it with the height. */
+  /** Unix seconds of the block; undefined if the node does not return it with the height. */
   readonly timestamp: bigint | undefined;
 }
 
@@ -14,14 +14,11 @@ export type Evidence<T> =
   | { readonly kind: "notFinal"; readonly reason: string; readonly retryAfterSeconds: number }
   /** The chain does not know the transaction. */
   | { readonly kind: "absent" }
-  /**
-   * Final, and it contradicts what was claimed: the transaction failed, came too late, does not name the
-   * order, …
-   */
+  /** Final, but it contradicts the claim: the transaction failed, was too late, does not name the order, … */
   | {
       readonly kind: "refuted";
       readonly reason: string;
-      /** It concerns what this endpoint does not show, not the chain: another endpoint may show it. */
+      /** This endpoint lacks the data; another endpoint may have it. */
       readonly ofEndpoint?: true;
     };
 
@@ -29,40 +26,37 @@ export interface TransactionDeposits {
   /** The depository that received, in the family's address format. */
   readonly depository: string;
   readonly deposits: readonly DepositEvidence[];
-  /** Unix seconds of the block that holds the transaction. */
+  /** Unix seconds of the transaction's block. */
   readonly timestamp: bigint;
-  /** Of that block; only where block times are not in the order of blocks (Bitcoin). */
+  /** Height of that block; only if block times are not monotonic (Bitcoin). */
   readonly height?: bigint;
 }
 
 /** One deposit. Addresses and currencies in the family's canonical format (lower case on EVM chains). */
 export interface DepositEvidence {
   /**
-   * Third part of the on-chain id. On EVM chains the block-wide log index: of the Transfer where there is
-   * one, else of the event.
+   * Third part of the on-chain id. On EVM chains the block-wide log index of the Transfer if there is one,
+   * otherwise of the event.
    */
   readonly index: string;
   readonly depositor: string;
   readonly currency: string;
   readonly amount: bigint;
-  /** 32 bytes; undefined when it carries none. */
+  /** 32 bytes; undefined if the deposit carries none. */
   readonly depositId: Hex32 | undefined;
-  /**
-   * Only a token's own Transfer proves it, and it names no order: any contract can emit such a log at little
-   * cost.
-   */
+  /** Only a token's own Transfer proves it, without an order id. Any contract can emit such a log cheaply. */
   readonly isBare?: true;
 }
 
 /**
- * What a paying transaction is asked about; all of one order's payments at once, so that no transfer is
- * counted twice.
+ * A question about a paying transaction. It contains all payments of an order, so that no transfer counts
+ * twice.
  */
 export interface PaymentQuestion {
   readonly orderId: Hex32;
-  /** The account that signed the order, as EVM chains write it. Payments may come from others. */
+  /** The account that signed the order, in EVM format. Payments may come from other accounts. */
   readonly solver: Address;
-  /** Unix seconds; a block that is certainly later than this refutes (`headerSkewSeconds`). */
+  /** Unix seconds; a block that is certainly later refutes the payment (`headerSkewSeconds`). */
   readonly deadline: number;
   /** The order's `extraData` of this side (EVM: the fill contract, ABI-encoded; `0x`: none). */
   readonly extraData: Hex;
@@ -74,11 +68,11 @@ export interface PaymentQuestion {
 
 export interface PaymentAnswer {
   /**
-   * What the payer gave each recipient of the question, less what the recipient gave back in the same
+   * What the payer paid each recipient of the question, less what the recipient returned in the same
    * transaction, base units; never negative. See ADR 22.
    */
   readonly amounts: readonly bigint[];
-  /** Unix seconds of the block that holds the transaction. */
+  /** Unix seconds of the transaction's block. */
   readonly timestamp: bigint;
   /** As in {@link TransactionDeposits}. */
   readonly height?: bigint;
@@ -87,15 +81,13 @@ export interface PaymentAnswer {
 export interface WithdrawalAnswer {
   /** The family's id of the payload. */
   readonly withdrawalId: Hex32;
-  /** The depository that paid; for an unused payload that names none, the present one. */
+  /** The depository that paid; for an unused payload that does not name one, the current one. */
   readonly depository: string;
-  /**
-   * Only of an unused payload that names no depository: former depositories that it may be meant for instead.
-   */
+  /** Only for an unused payload that does not name a depository: former depositories that it may be for. */
   readonly formerDepositories?: readonly string[];
   /** `pending`: neither executed nor impossible at the final block. */
   readonly status: "pending" | "executed" | "expired";
-  /** What the payload pays. */
+  /** The payment of the payload. */
   readonly recipient: string;
   readonly currency: string;
   readonly amount: bigint;

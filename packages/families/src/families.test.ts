@@ -3,7 +3,7 @@ import { FAMILY_IDS, FAMILY_VM_TYPES } from "@causeway/domain";
 import { expect, test } from "vitest";
 import { families } from "./families.ts";
 
-test("the folders are the families of the list", () => {
+test("there is one folder per listed family", () => {
   const folders = readdirSync(import.meta.dirname, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())
     .map(({ name }) => name);

@@ -2,20 +2,20 @@ import type { FamilyId } from "@causeway/domain";
 import type { Depositories } from "./depositories.ts";
 import type { Evidence, PaymentAnswer, PaymentQuestion, TransactionDeposits } from "./evidence.ts";
 
-/** What a chain family decides about final transactions, without I/O: `chains` reads what is judged here. */
+/** A chain family's decisions about final transactions, without I/O; `packages/chains` reads the facts. */
 
 /** Solana derives addresses with asynchronous hashes. */
 type MaybePromise<T> = T | Promise<T>;
 
 export interface Family<F extends FamilyId, Facts, Rules, Transaction> {
   readonly id: F;
-  /** When to ask again while endpoints lag behind each other. */
+  /** When to retry while endpoints lag behind each other. */
   readonly retryAfterSeconds: (facts: Facts) => number;
-  /** What of a chain's configuration its transactions are judged by. */
+  /** The part of a chain's configuration that decisions depend on. */
   readonly rules: (depositories: Depositories, facts: Facts) => MaybePromise<Rules>;
-  /** The deposits of a final transaction that succeeded. The chain has a depository. */
+  /** The deposits of a final, successful transaction. The chain must have a depository. */
   readonly deposits: (rules: Rules, transaction: Transaction) => MaybePromise<Evidence<TransactionDeposits>>;
-  /** What such a transaction paid. */
+  /** The payments of such a transaction. */
   readonly payments: (
     rules: Rules,
     transaction: Transaction,

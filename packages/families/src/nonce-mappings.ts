@@ -1,17 +1,16 @@
 import type { Address, Hex32 } from "@causeway/domain";
 
 /**
- * A hub's mappings of wallet nonces: the deposit id of the transfer with a nonce, where the transfer itself
- * cannot carry one (Hyperliquid). Read at a hub block that is final by the hub's policy, so that every oracle
- * reads the same.
+ * A hub's mappings from wallet nonces to deposit ids, for transfers that cannot carry an id themselves
+ * (Hyperliquid). Read at a hub block that is final by the hub's policy, so that every oracle reads the same.
  */
 export interface NonceMappings {
-  /** @throws RpcFault when the hub's node does not answer: then nothing may be signed */
+  /** @throws RpcFault if the hub's node does not respond; then nothing may be signed */
   of(chainName: string, wallet: Address, nonce: bigint): Promise<NonceMappingAnswer>;
 }
 
 export interface NonceMappingAnswer {
-  /** Undefined: there is none at the final block. */
+  /** Undefined: no mapping exists at the final block. */
   readonly entry:
     | {
         readonly id: Hex32;

@@ -1,6 +1,6 @@
 /**
- * How endpoints tell that they got too many calls. Sources of the wordings: the error references of Alchemy
- * ("compute units per second", "monthly capacity limit"), QuickNode ("request limit reached"), Infura
+ * Recognizes responses of endpoints to too many calls. Sources of the wordings: the error references of
+ * Alchemy ("compute units per second", "monthly capacity limit"), QuickNode ("request limit reached"), Infura
  * ("request rate exceeded", "daily request count exceeded") and Chainstack ("RPS limit"); user reports for
  * dRPC ("too many request"), Base ("over rate limit") and public endpoints ("usage limit").
  */
@@ -10,7 +10,7 @@ const wordings = [
   /\b(?:requests?|rps|usage|calls?|credits?|throughput|capacity) (?:limit|quota)|quota (?:is )?exceeded/i,
   /request rate (?:is )?(?:exceed|limit|too high)|request count exceed|capacity exceeded/i,
 ];
-/** A batch that has too many calls is refused as well, and smaller ones pass. */
+/** A batch with too many calls is refused too, but smaller ones succeed. */
 const batchSize = /too many requests in|batch.{0,40}(?:limit|size|more than|too (?:large|big|many))/i;
 
 /**
@@ -25,10 +25,10 @@ export interface NodeErrorFacts {
   readonly data: unknown;
 }
 
-/** Whether an error object of JSON-RPC says that there were too many calls. */
+/** Whether a JSON-RPC error object reports too many calls. */
 export function saysRateLimit({ code, message, data }: NodeErrorFacts): boolean {
   if (codes.has(code)) return true;
-  // The words of a revert are chosen by the contract, which must not be able to pause an endpoint.
+  // A contract chooses its revert message, and must not be able to pause an endpoint with it.
   if (code === 3 || /revert|VM execution error/i.test(message)) return false;
   if (typeof data === "string" && data.startsWith("0x")) return false;
   return !batchSize.test(message) && wordings.some((wording) => wording.test(message));

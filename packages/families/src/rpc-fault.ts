@@ -3,23 +3,23 @@ import { saysRateLimit } from "./rate-limit.ts";
 
 /** The kind of fault of a node or the network. */
 export type RpcFaultKind =
-  /** No connection, or it broke. */
+  /** The connection failed or broke. */
   | "network"
   /** No complete answer before the deadline. */
   | "deadline"
-  /** An HTTP status other than 200 without a JSON-RPC answer in it. */
+  /** An HTTP status other than 200 without a JSON-RPC response in the body. */
   | "http"
-  /** An answer to something else: no JSON, another id, another hash, missing fields. */
+  /** A malformed or wrong answer: not JSON, another id, another hash, missing fields. */
   | "garbage"
   /** The answer exceeded the size bound. */
   | "tooLarge"
-  /** Calls that must be answered together cannot be sent as one batch. */
+  /** Calls that need a common answer could not be sent as one batch. */
   | "batchRefused"
   /** The node answered with a JSON-RPC error. */
   | "refused"
   /** The node serves another chain than the configured one. */
   | "wrongChain"
-  /** Answers contradict each other or the chain moved between two reads: ask again. */
+  /** Answers contradict each other, or the chain changed between two reads. Retry. */
   | "inconsistent"
   /** The connection was closed by us, or the caller's signal aborted the call. */
   | "aborted";
@@ -27,11 +27,10 @@ export type RpcFaultKind =
 export interface RpcFaultFacts {
   readonly kind: RpcFaultKind;
   readonly method: string;
-  /** Readable, never holding the URL of the node or anything else that may carry credentials. */
+  /** Readable text without the node's URL or anything else that may contain credentials. */
   readonly reason: string;
   /**
-   * The endpoint's or our own rate limit, or a pause after it; unrelated to the requested data. Default
-   * false.
+   * The endpoint's rate limit, our own, or a pause after it; unrelated to the requested data. Default: false.
    */
   readonly isPause?: boolean;
   readonly cause?: unknown;
@@ -47,7 +46,7 @@ export class RpcFault extends Error {
   readonly kind: RpcFaultKind;
   readonly method: string;
   readonly reason: string;
-  /** False only where a retry cannot help before the configuration or the node changes. */
+  /** False only if a retry cannot succeed until the configuration or the node changes. */
   readonly retryable: boolean;
   /** Too many calls were made; unrelated to the requested data. */
   readonly isPause: boolean;
@@ -85,19 +84,19 @@ export class NodeRefusal extends RpcFault {
   }
 }
 
-/** Whether an error or its cause is an answer with an HTTP error, such as 429 for a rate limit. */
+/** Whether an error or its cause is an HTTP error response, such as 429 for a rate limit. */
 export function isHttpFault(error: unknown): boolean {
   for (let cause = error; cause instanceof Error; cause = cause.cause)
     if (cause instanceof RpcFault && cause.kind === "http") return true;
   return false;
 }
 
-/** Shorthand for an answer of the wrong shape. */
+/** Creates the fault for a malformed answer. */
 export function garbage(method: string, reason: string): RpcFault {
   return new RpcFault({ kind: "garbage", method, reason });
 }
 
-/** Shorthand for answers that contradict each other. */
+/** Creates the fault for answers that contradict each other. */
 export function inconsistent(method: string, reason: string): RpcFault {
   return new RpcFault({ kind: "inconsistent", method, reason });
 }

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await node.stop());
 
-test("the ERC-4337 contracts stand where public chains have them", async () => {
+test("the ERC-4337 contracts have their addresses on public chains", async () => {
   const client = createPublicClient({ transport: http(node.url) });
   for (const [name, address] of Object.entries(contracts)) {
     const code = await client.getCode({ address });
@@ -20,7 +20,7 @@ test("the ERC-4337 contracts stand where public chains have them", async () => {
   }
 });
 
-test("each account contract listens to the entry point of its version", async () => {
+test("each account contract accepts calls from the entry point of its version", async () => {
   const client = createPublicClient({ transport: http(node.url) });
   const factoryAbi = parseAbi(["function accountImplementation() view returns (address)"]);
   const accountAbi = parseAbi(["function entryPoint() view returns (address)"]);
@@ -39,6 +39,6 @@ test("each account contract listens to the entry point of its version", async ()
   expect(await client.readContract({ ...delegate, functionName: "entryPoint" })).toBe(contracts.entryPoint08);
 });
 
-test("deploying them twice on one chain is refused", async () => {
+test("refuses to deploy them twice on one chain", async () => {
   await expect(deployAccountAbstraction(node)).rejects.toThrow("creation of entryPoint07 reverted on chain");
 });

@@ -12,21 +12,21 @@ import {
 } from "@causeway/testkit";
 
 /**
- * ERC-4337 contracts of the local chains, at the very addresses that they have on public chains: the same
- * creation code, through the same factory, with the same salt.
+ * ERC-4337 contracts of the local chains. They have the same addresses as on public chains, because creation
+ * code, factory and salt are the same.
  */
 export interface AccountAbstractionContracts {
   readonly entryPoint07: Address;
   readonly entryPoint08: Address;
-  /** What an EIP-7702 account delegates to; takes calls from itself and from `entryPoint08` only. */
+  /** Delegate of EIP-7702 accounts. Accepts calls only from itself and from `entryPoint08`. */
   readonly simple7702Account: Address;
-  /** Creates accounts that listen to `entryPoint07`. */
+  /** Creates accounts that accept calls from `entryPoint07`. */
   readonly simpleAccountFactory: Address;
-  /** Creates accounts that listen to `entryPoint08`. */
+  /** Creates accounts that accept calls from `entryPoint08`. */
   readonly simpleAccountFactory08: Address;
 }
 
-/** Known before anything is deployed. */
+/** The addresses, known before deployment. */
 export const localAccountAbstraction: AccountAbstractionContracts = {
   entryPoint07: entryPoint07Address,
   entryPoint08: entryPoint08Address,
@@ -36,10 +36,10 @@ export const localAccountAbstraction: AccountAbstractionContracts = {
 };
 
 /**
- * Deploys them to a local chain, after `deployLocal`.
+ * Deploys them to a local chain. Run it after `deployLocal`.
  *
- * @throws LocalTransactionFailed when they are there already, or when their creation code is not that of the
- * public chains.
+ * @throws LocalTransactionFailed if they are deployed already, or if their creation code differs from that on
+ * public chains
  */
 export async function deployAccountAbstraction(node: NodeAddress): Promise<AccountAbstractionContracts> {
   const creations = readCreations();
@@ -72,7 +72,7 @@ interface Creation {
 }
 
 /**
- * In an order in which each finds what its constructor asks for. Creation code comes from the packages that
+ * Ordered so that each constructor finds the contracts it calls. The creation code comes from packages that
  * the authors publish.
  */
 function readCreations(): Creation[] {

@@ -2,7 +2,7 @@ import { localPrivateKey, type LocalRole } from "@causeway/config";
 import type { Address, Hex } from "viem";
 import { privateKeyToAddress } from "viem/accounts";
 
-/** One account of the local system; the same on every machine, and known to everyone. */
+/** One account of the local system. Its key is public and the same on every machine. */
 export interface LocalAccount {
   readonly role: LocalRole;
   readonly privateKey: Hex;

@@ -10,7 +10,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Hex } from "viem";
 import { ANSWER_WITHIN_MS } from "@causeway/testkit";
 
-/** What a user asks for; amounts in the smallest unit, addresses as the chain writes them. */
+/** A quote request: amounts in base units, addresses in the chain's format. */
 export interface QuoteBody {
   readonly user: string;
   readonly recipient?: string;
@@ -39,17 +39,17 @@ export class ApiRefused extends Error {
   }
 }
 
-/** The public HTTP API as a client sees it. Every answer is checked against its schema. */
+/** A client of the public HTTP API. Validates every response against its schema. */
 export interface ApiClient {
   chains(): Promise<readonly WireChain[]>;
   quote(body: QuoteBody): Promise<QuoteAnswer>;
   status(requestId: Hex): Promise<StatusAnswer>;
   /**
-   * Asks for the status until it is one that clients stop at: `success`, `refund` or `failure`. The money is
-   * there by then, though the blocks that say so may still be young (`final` is false).
+   * Polls the status until it is `success`, `refund` or `failure`. The funds have arrived by then, although
+   * their block may not be final yet (`final` is false).
    *
-   * @param onChange gets each status that differs from the one before
-   * @throws when the deadline passes first
+   * @param onChange called with each status that differs from the previous one
+   * @throws Error if the deadline passes first
    */
   untilEnded(
     requestId: Hex,
@@ -60,7 +60,7 @@ export interface ApiClient {
 
 const endStatuses: readonly StatusAnswer["status"][] = ["success", "refund", "failure"];
 
-/** @param askEveryMs how often `untilEnded` asks; the API's own advice is for clients far away */
+/** @param askEveryMs polling interval of `untilEnded`; the API's own advice is meant for remote clients */
 export function createApiClient(apiUrl: string, askEveryMs = 100): ApiClient {
   const call = async (path: string, body?: unknown): Promise<unknown> => {
     const post = {

@@ -15,14 +15,14 @@ afterAll(async () => {
 
 const [sponsor, solver] = [localAccount("sponsor"), localAccount("solver").address];
 
-test("a deposit to an app balance is a transfer with the marked address behind it", () => {
+test("a top-up of an app balance is a transfer with the marked address appended", () => {
   const transfer = `0xa9059cbb${"0".repeat(24)}${solver.slice(2).toLowerCase()}${"f4240".padStart(64, "0")}`;
   const mark = (credited: string): string => `012345abcdef${credited.slice(2).toLowerCase()}012345abcdef`;
   for (const credited of [sponsor.address, zeroAddress])
     expect(topUpCalldata({ solver, amount: 1_000_000n, credited })).toBe(transfer + mark(credited));
 });
 
-test("the token takes such a transfer as any other", async () => {
+test("the token executes such a transfer like any other", async () => {
   const node = await startAnvil({ chainId: 72_100_117, blockTimeSeconds: 1 });
   opened.push(async () => await node.stop());
   const { tokens } = await deployLocal(node);
@@ -46,7 +46,7 @@ test("the token takes such a transfer as any other", async () => {
   expect(balances).toEqual([2n, 5n]);
 });
 
-test("what is waited for is this token's amount, and a deadline says how much is there", async () => {
+test("waits for the amount of this token, and reports the current amount at the deadline", async () => {
   const token = "0xD416ea5F70f471FD77D0A3D5D3BB18982E72656f";
   let amount = 0;
   const server = createServer((_request, response) => {

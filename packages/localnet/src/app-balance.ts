@@ -4,21 +4,21 @@ import { privateKeyToAccount } from "viem/accounts";
 import type { LocalAccount } from "./accounts.ts";
 import { ANSWER_WITHIN_MS, createLocalClient, sendPipelined, type NodeAddress } from "@causeway/testkit";
 
-/** Before and after the address to credit, behind the calldata of a transfer to the solver. */
+/** Markers before and after the address to credit, appended to the calldata of a transfer to the solver. */
 const marker: Hex = "0x012345abcdef";
 
-/** A deposit to an app balance: who pays which token to whom, and for whom. */
+/** A top-up of an app balance. */
 export interface TopUp {
   readonly token: Address;
-  /** Smallest units. */
+  /** Base units. */
   readonly amount: bigint;
   readonly from: LocalAccount;
   readonly solver: Address;
-  /** Whose app balance grows; the zero address is the payer's own. */
+  /** Wallet whose app balance is credited; the zero address means the payer. */
   readonly credited: Address;
 }
 
-/** The calldata of a transfer that is a deposit to an app balance. */
+/** The calldata of a transfer that tops up an app balance. */
 export function topUpCalldata({
   solver,
   amount,
@@ -29,7 +29,7 @@ export function topUpCalldata({
 }
 
 /**
- * Sends it and mines it at once; the service takes notice when it is as deep as its amount asks.
+ * Sends and mines it at once. The service credits it once it has the confirmations that its amount requires.
  *
  * @throws LocalTransactionFailed
  */
@@ -39,9 +39,7 @@ export async function topUp(node: NodeAddress, deposit: TopUp): Promise<void> {
   await sendPipelined(createLocalClient(node), payer, calls, 150_000n);
 }
 
-/**
- * What `GET /app-fees/{wallet}/balances` says of one asset; the rest of its answer is of no interest here.
- */
+/** The fields of one asset in `GET /app-fees/{wallet}/balances` that are needed here. */
 interface BalancesAnswer {
   readonly balances: readonly {
     readonly currency: { readonly address: string };
@@ -49,7 +47,7 @@ interface BalancesAnswer {
   }[];
 }
 
-/** What the service says a wallet has with it of one token, in smallest units. */
+/** A wallet's app balance in one token according to the service, in base units. */
 export async function readAppBalance(apiUrl: string, wallet: Address, token: Address): Promise<bigint> {
   const response = await fetch(`${apiUrl}/app-fees/${wallet}/balances`, {
     signal: AbortSignal.timeout(ANSWER_WITHIN_MS),
@@ -61,9 +59,9 @@ export async function readAppBalance(apiUrl: string, wallet: Address, token: Add
 }
 
 /**
- * Waits until a wallet has at least this much of a token with the service.
+ * Waits until a wallet's app balance in a token is at least this amount.
  *
- * @throws Error when the deadline passes first
+ * @throws Error if the deadline passes first
  */
 export async function untilAppBalance(
   apiUrl: string,

@@ -4,8 +4,8 @@ import type { LocalAccount } from "./accounts.ts";
 import { createLocalClient, sendPipelined, type NodeAddress } from "@causeway/testkit";
 
 /**
- * Lets a spender take as much of these tokens as it likes: what an operator does once for each token that
- * fills with destination calls are paid in.
+ * Approves a spender without a limit. Operators do this once for each token that fills with destination calls
+ * use.
  *
  * @throws LocalTransactionFailed
  */

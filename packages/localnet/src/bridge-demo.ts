@@ -13,15 +13,12 @@ export interface BridgeDemoOptions {
   readonly recipient: Address;
   /** Whole units of USDC. */
   readonly amount: string;
-  /** One line of the timeline, without its end of line. */
+  /** One line of the timeline, without the line break. */
   readonly print: (line: string) => void;
   readonly deadlineMs: number;
 }
 
-/**
- * What the chains say about the bridge afterwards. `reason` is there when the money did not arrive as
- * promised.
- */
+/** Outcome of the bridge according to the chains. `reason` is set if the funds did not arrive as quoted. */
 export interface BridgeDemoResult {
   readonly arrived: boolean;
   readonly reason?: string;
@@ -31,8 +28,8 @@ export interface BridgeDemoResult {
 }
 
 /**
- * Bridges USDC from one chain to another as a user does, through the public HTTP API alone, and tells each
- * step as it happens. Success is judged by the recipient's balance on the chain, not by what the API says.
+ * Bridges USDC from one chain to another like a user, through the public HTTP API alone, and prints each
+ * step. Success means that the recipient's balance on chain grew, whatever the API reports.
  */
 export async function runBridgeDemo(options: BridgeDemoOptions): Promise<BridgeDemoResult> {
   const startedAtMs = performance.now();

@@ -7,11 +7,10 @@ import { shortHex, type TerminalStyle } from "./terminal.ts";
 import { PATIENCE_MS } from "@causeway/testkit";
 
 /**
- * One bridge as a user does it, then what the oracles make of it on the hub, then what an app has to pay for
- * its users.
+ * Demonstrates one bridge, then its settlement on the hub, then the app balance of a sponsor.
  *
- * @returns whether the money arrived, was settled when there are oracles, and the app balance was credited;
- * why it did not is printed, and the system stays up to be looked at
+ * @returns whether the funds arrived, were settled (if there are oracles), and the app balance was credited.
+ * If not, the reason is printed, and the system keeps running for inspection
  */
 export async function demonstrate(
   system: System,
@@ -49,10 +48,10 @@ export async function demonstrate(
 
 type Position = Awaited<ReturnType<typeof watchPosition>>;
 
-/** What the hub owes the solver for deposits of USDC on the first chain; undefined when there is no hub. */
+/** The solver's balance on the hub for USDC deposits on the first chain; undefined without a hub. */
 async function solverPosition({ endpoints, solver, chains }: System): Promise<Position | undefined> {
   const { hub, oracles } = endpoints;
-  // The first chain is also the one by which orders name the solver.
+  // Orders identify the solver by its account on the first chain.
   const [origin] = chains;
   const usdc = origin?.tokens.find(({ symbol }) => symbol === "USDC");
   if (hub === undefined || origin === undefined || usdc === undefined) return undefined;

@@ -4,24 +4,24 @@ import { localAccount } from "./accounts.ts";
 import { createdBy, type Creation } from "./deploy-in-order.ts";
 import { exchangeCode } from "./exchange-artifacts.ts";
 
-/** The contracts of exchanges that stand on every local chain, at the same addresses on each. */
+/** The DEX contracts on every local chain, at the same addresses on each. */
 export interface ExchangeContracts {
   readonly weth9: Address;
   readonly uniswapV3Factory: Address;
-  /** The make whose swaps take a deadline. */
+  /** The version whose swaps take a deadline. */
   readonly swapRouter: Address;
   readonly quoterV2: Address;
-  /** Puts money into v3 pools. */
+  /** Adds liquidity to v3 pools. */
   readonly positionManager: Address;
   readonly uniswapV2Factory: Address;
   /** `UniswapV2Router02`. */
   readonly uniswapV2Router: Address;
 }
 
-/** How many transactions the deployer sends before these. */
+/** Number of transactions that the deployer sends before these. */
 const before = 7;
 
-/** Known before anything is deployed. */
+/** The addresses, known before deployment. */
 export const localExchanges: ExchangeContracts = {
   weth9: createdBy(before),
   uniswapV3Factory: createdBy(before + 2),
@@ -29,14 +29,14 @@ export const localExchanges: ExchangeContracts = {
   quoterV2: createdBy(before + 4),
   positionManager: createdBy(before + 5),
   uniswapV2Factory: createdBy(before + 6),
-  // After whatever else the deployer creates.
+  // The last contract that the deployer creates.
   uniswapV2Router: createdBy(before + 8),
 };
 
-/** A token that one other token is traded for, and that no source of prices knows. */
+/** A token with a pool for one other token, and without a price. */
 export const oddToken = { symbol: "ODD", name: "Odd Token", decimals: 18, address: createdBy(before + 1) };
 
-/** In the order of their addresses. */
+/** In the order that their addresses require. */
 export function exchangeCreations(): Creation[] {
   const { weth9, uniswapV3Factory } = localExchanges;
   const periphery = [uniswapV3Factory, weth9];
@@ -53,13 +53,13 @@ export function exchangeCreations(): Creation[] {
     creation("uniswapV3Factory", []),
     creation("swapRouter", periphery),
     creation("quoterV2", periphery),
-    // It asks its third argument for pictures of positions: there are none here.
+    // The third argument, the descriptor of position NFTs, is not needed here.
     creation("positionManager", [...periphery, zeroAddress]),
     creation("uniswapV2Factory", [localAccount("owner").address]),
   ];
 }
 
-/** The last that the deployer creates. */
+/** The last contract that the deployer creates. */
 export function pairRouterCreation(): Creation {
   return creation("uniswapV2Router", [localExchanges.uniswapV2Factory, localExchanges.weth9]);
 }

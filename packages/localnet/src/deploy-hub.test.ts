@@ -76,7 +76,7 @@ async function credited(): Promise<bigint> {
   });
 }
 
-test("the contracts are at the predicted addresses, and know each other", async () => {
+test("the contracts have the predicted addresses and refer to each other", async () => {
   const [hub, signers, threshold, oracleOfAllocator, oracleOfMapping] = await Promise.all([
     client.readContract({ address: contracts.oracle, abi: oracleAbi, functionName: "HUB" }),
     client.readContract({
@@ -103,7 +103,7 @@ test("the contracts are at the predicted addresses, and know each other", async 
   expect(oracleOfMapping).toBe(contracts.oracleMultisig);
 });
 
-test("two of the three local oracles move the ledger; one alone does not, nor the owner with it", async () => {
+test("two of the three local oracles can change the ledger; one cannot, even together with the owner", async () => {
   const [first, second, third] = oracles;
   if (first === undefined || second === undefined || third === undefined)
     throw new RangeError("three oracles");
@@ -115,7 +115,7 @@ test("two of the three local oracles move the ledger; one alone does not, nor th
   expect(await credited()).toBe(5n);
 });
 
-test("the local allocator may record payloads", async () => {
+test("the local allocator can record payloads", async () => {
   const allocator = localAccount("allocator").address;
   const held = { address: contracts.allocator, abi: allocatorAbi, functionName: "rolesOf" } as const;
   expect(await client.readContract({ ...held, args: [allocator] })).toBe(1n);

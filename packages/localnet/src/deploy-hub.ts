@@ -4,7 +4,7 @@ import { localAccount } from "./accounts.ts";
 import { deployInOrder, plannedCreations } from "./deploy-in-order.ts";
 import type { NodeAddress } from "@causeway/testkit";
 
-/** Who signs for the hub: `threshold` of the signers. */
+/** The signers for the hub, of which `threshold` must sign. */
 export interface Quorum {
   readonly signers: readonly Address[];
   readonly threshold: number;
@@ -25,7 +25,7 @@ export const localHub: { readonly chainId: number; readonly name: string } = {
   name: "hub",
 };
 
-/** Where the contracts of a quorum's hub are, before anything is deployed. */
+/** Addresses of the hub contracts for this quorum, known before deployment. */
 export function hubContracts(quorum: Quorum): HubContracts {
   const plan = localPlan(quorum);
   return {
@@ -40,7 +40,7 @@ export function hubContracts(quorum: Quorum): HubContracts {
 /**
  * Deploys the hub's contracts with their roles to a fresh local chain, as `operator deploy` does.
  *
- * @throws LocalTransactionFailed when the chain is not fresh or a transaction reverts
+ * @throws LocalTransactionFailed if the chain is not fresh or a transaction reverts
  */
 export async function deployHub(node: NodeAddress, quorum: Quorum): Promise<HubContracts> {
   await deployInOrder(node, plannedCreations(localPlan(quorum)));

@@ -12,7 +12,7 @@ import {
 
 const deployer = localAccount("deployer");
 
-/** The deployer's gas, and the wrapped native token that it brings to pools. */
+/** For the deployer's gas and the wrapped native token that it adds to pools. */
 export const deployerWei = parseEther("100000");
 
 /**
@@ -25,7 +25,7 @@ export interface Creation {
   readonly to?: Address;
 }
 
-/** The creations of a plan; each takes a place in the order, but its address does not depend on it. */
+/** The creations of a plan. Each uses one nonce of the deployer, but its address does not depend on it. */
 export function plannedCreations({ creations }: DeploymentPlan): Creation[] {
   return creations.map(({ contract, creationCode }) => ({
     label: contract,
@@ -35,18 +35,18 @@ export function plannedCreations({ creations }: DeploymentPlan): Creation[] {
 }
 
 /**
- * The address that the deployer's n-th transaction creates on any chain: an order of creations is part of the
- * configuration.
+ * The address of the contract that the deployer's n-th transaction creates. The order of creations is
+ * therefore part of the configuration.
  */
 export function createdBy(nonce: number): Address {
   return getContractAddress({ from: deployer.address, nonce: BigInt(nonce) });
 }
 
 /**
- * Creates contracts on a fresh chain: those of a plan where the plan says, each other one at the address of
- * its place in the order.
+ * Creates contracts on a fresh chain: those of a plan at their planned addresses, all others at addresses
+ * that follow from their position in the order.
  *
- * @throws LocalTransactionFailed when the chain is not fresh or a constructor reverts.
+ * @throws LocalTransactionFailed if the chain is not fresh or a constructor reverts
  */
 export async function deployInOrder(node: NodeAddress, creations: readonly Creation[]): Promise<void> {
   const client = createLocalClient(node);

@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await node.stop());
 
-test("every local chain of the configuration names the addresses that deploying gives", () => {
+test("the configuration of every local chain has the addresses of the deployed contracts", () => {
   const chains = readLocalChains(nodeEnvironment({ portA: 1, portB: 2 }));
   expect(chains.map(({ id, name }) => ({ id, name }))).toEqual([
     { id: 72_100_117, name: "local-a" },
@@ -61,7 +61,7 @@ test("every local chain of the configuration names the addresses that deploying 
   }
 });
 
-test("contracts and tokens are on the chain, with the names that the configuration says", async () => {
+test("contracts and tokens are deployed, and tokens have their configured names", async () => {
   const client = createPublicClient({ transport: http(node.url) });
   const { tokens, ...contracts } = localDeployment;
   for (const address of Object.values(contracts)) {
@@ -76,7 +76,7 @@ test("contracts and tokens are on the chain, with the names that the configurati
   }
 });
 
-test("a key of its own operates the deposit addresses, and the owner may name another", async () => {
+test("a dedicated key operates the deposit addresses, and the owner can replace it", async () => {
   const client = createPublicClient({ transport: http(node.url) });
   const read = { abi: depositAddressFactoryAbi, address: localDeployment.depositAddressFactory } as const;
   expect(await client.readContract({ ...read, functionName: "operator" })).toBe(
@@ -85,11 +85,11 @@ test("a key of its own operates the deposit addresses, and the owner may name an
   expect(await client.readContract({ ...read, functionName: "owner" })).toBe(localAccount("owner").address);
 });
 
-test("deploying twice on one chain is refused: the addresses would be others", async () => {
+test("refuses to deploy twice on one chain, because the addresses would differ", async () => {
   await expect(deployLocal(node)).rejects.toThrow("is not new");
 });
 
-test("accounts get exactly the money they are given", async () => {
+test("funds accounts with exactly the given amounts", async () => {
   const { address } = localAccount("user", 9);
   const token = localDeployment.tokens[0]?.address ?? "0x";
   await fundLocal(node, [{ address, nativeWei: parseEther("3"), tokens: [{ token, amount: 5_000_000n }] }]);
@@ -99,11 +99,11 @@ test("accounts get exactly the money they are given", async () => {
   expect(await client.readContract(balance)).toBe(5_000_000n);
 });
 
-test("hostile tokens stand at five addresses of their own", async () => {
+test("deploys hostile tokens at five distinct addresses", async () => {
   expect(new Set(Object.values(await deployHostileTokens(node))).size).toBe(5);
 });
 
-test("a node mines on its own, answers WebSocket on the same port and keeps others off it", async () => {
+test("a node mines by itself, serves WebSocket on the same port and keeps the port in use", async () => {
   const transport = webSocket(node.wsUrl);
   const client = createPublicClient({ transport });
   expect(await client.getChainId()).toBe(72_100_117);

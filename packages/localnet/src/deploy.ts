@@ -28,7 +28,7 @@ export interface LocalToken {
   readonly address: Address;
 }
 
-/** What stands on every local chain, at the same addresses on each. */
+/** The contracts and tokens of every local chain, at the same addresses on each. */
 export interface LocalDeployment extends ExchangeContracts {
   readonly depository: Address;
   readonly router: Address;
@@ -36,9 +36,9 @@ export interface LocalDeployment extends ExchangeContracts {
   readonly receiver: Address;
   readonly multicall3: Address;
   readonly permit2: Address;
-  /** The account `depositAddressOperator` moves what was paid to its addresses. */
+  /** Its operator is the account `depositAddressOperator`. */
   readonly depositAddressFactory: Address;
-  /** Made for these chains and anyone's to mint, but for WETH. */
+  /** Test tokens that anyone can mint, except WETH. */
   readonly tokens: readonly LocalToken[];
 }
 
@@ -51,7 +51,7 @@ const plan = planChain({
   multicall3: true,
 });
 
-/** Known before anything is deployed. */
+/** The addresses, known before deployment. */
 export const localDeployment: LocalDeployment = {
   depository: plannedAddress(plan, "Depository"),
   router: plannedAddress(plan, "Router"),
@@ -72,11 +72,11 @@ export const localDeployment: LocalDeployment = {
 /**
  * Deploys the contracts and tokens to a fresh local chain.
  *
- * @throws LocalTransactionFailed when the chain is not fresh or a constructor reverts.
+ * @throws LocalTransactionFailed if the chain is not fresh or a constructor reverts
  */
 export async function deployLocal(node: NodeAddress): Promise<LocalDeployment> {
   const planned = plannedCreations(plan);
-  // The places of planned contracts are free to choose: these give the others their known addresses.
+  // Planned contracts can be created at any position; this order gives the others their known addresses.
   await deployInOrder(node, [
     ...planned.slice(0, 5),
     ...tokenCreations(),

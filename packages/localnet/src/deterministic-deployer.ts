@@ -7,10 +7,9 @@ import { giveNative } from "./give-native.ts";
 import { sendAndWait, type LocalClient } from "@causeway/testkit";
 
 /**
- * Creates the deterministic deployer where a given node does not have it; most development nodes have it from
- * the start.
+ * Creates the deterministic deployer on a given node that lacks it; most development nodes include it.
  *
- * @throws LocalTransactionFailed when the node refuses transactions without a chain id
+ * @throws LocalTransactionFailed if the node refuses transactions without a chain id
  */
 export async function ensureDeterministicDeployer(client: LocalClient): Promise<void> {
   const code = await client.getCode({ address: deterministicDeployer });

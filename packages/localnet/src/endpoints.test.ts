@@ -17,7 +17,7 @@ function aFolder(): string {
   return folder;
 }
 
-/** What a system from this port would write of itself; its API listens until it is stopped. */
+/** The endpoints of a system at this port base. Its API listens until it is stopped. */
 async function aSystem(portBase: number) {
   const port = await freePort();
   const server = createServer();
@@ -33,7 +33,7 @@ async function aSystem(portBase: number) {
   };
 }
 
-test("the common file names the system that was started last, and after its end one that still runs", async () => {
+test("the common file describes the system that was started last, and after that one stops, one that still runs", async () => {
   const folder = aFolder();
   const common = async (): Promise<number | undefined> =>
     (await readEndpoints(join(folder, "endpoints.json")))?.portBase;
@@ -48,7 +48,7 @@ test("the common file names the system that was started last, and after its end 
   expect(await common()).toBeUndefined();
 });
 
-test("a system that is not the last one stops without touching the common file", async () => {
+test("a system that was not started last stops without changing the common file", async () => {
   const folder = aFolder();
   const [first, second] = [await aSystem(20_000), await aSystem(20_100)];
   for (const { endpoints } of [first, second]) await writeEndpoints(endpoints, {}, folder);
@@ -56,7 +56,7 @@ test("a system that is not the last one stops without touching the common file",
   expect((await readEndpoints(join(folder, "endpoints.json")))?.portBase).toBe(20_100);
 });
 
-test("what an operator is given is for its owner's eyes, and is gone with the system", async () => {
+test("only the owner can read the operator's variables, and they are removed with the system", async () => {
   const folder = aFolder();
   const { endpoints } = await aSystem(20_000);
   await writeEndpoints(endpoints, { DATABASE_URL: "postgres://user:hunter2@127.0.0.1/x" }, folder);
@@ -66,7 +66,7 @@ test("what an operator is given is for its owner's eyes, and is gone with the sy
   await expect(stat(file)).rejects.toThrow("ENOENT");
 });
 
-test("tools get the swap contracts and every token", () => {
+test("lists the swap contracts and every token", () => {
   const chains = readLocalChains(nodeEnvironment({ portA: 1, portB: 2 }));
   const described = describeEndpoints({
     portBase: 20_000,

@@ -13,7 +13,7 @@ export interface Endpoints {
   /** The process that runs the system. */
   readonly pid: number;
   readonly portBase: number;
-  /** `wsUrl` is where WebSockets of the API are opened. */
+  /** `wsUrl` is the URL of the API's WebSockets. */
   readonly api: { readonly url: string; readonly wsUrl: string };
   /** All API processes, the first of which is `api`. */
   readonly apiUrls: readonly string[];
@@ -28,10 +28,10 @@ export interface Endpoints {
       readonly decimals: number;
     }[];
   }[];
-  /** The chain on which attested payments are settled; absent when the system runs without oracles. */
+  /** The chain on which attested payments are settled. Absent if the system runs without oracles. */
   readonly hub?: HubEndpoint;
   readonly oracles: readonly OracleEndpoint[];
-  /** Of an app that pays for its users. */
+  /** Credentials of an app that sponsors its users. */
   readonly apiKeys: readonly ApiKeyEndpoint[];
   readonly accounts: readonly {
     readonly address: Address;
@@ -49,18 +49,18 @@ export interface HubEndpoint {
 
 export interface OracleEndpoint {
   readonly url: string;
-  /** Of its signing key. */
+  /** Address of its signing key. */
   readonly address: Address;
-  /** Value of `x-api-key` that it accepts from tools. */
+  /** The `x-api-key` that it accepts from tools. */
   readonly apiKey: string;
 }
 
 export interface ApiKeyEndpoint {
   readonly id: string;
-  /** Value of `x-api-key`. */
+  /** The `x-api-key` of the app. */
   readonly key: string;
   readonly scopes: readonly string[];
-  /** Wallet whose app balance pays for what is ordered with the key. */
+  /** Wallet whose app balance pays for requests with this key. */
   readonly fundingAddress: Address;
 }
 
@@ -105,9 +105,9 @@ export function describeEndpoints(facts: {
 }
 
 /**
- * Writes the file for tools, and in the system's data folder a copy that stays when another system starts,
- * with the variables for `npm run operator`. A database URL may have a password, so only the owner may read
- * them.
+ * Writes the file for tools and, in the system's data folder, a copy that remains if another system starts,
+ * with the variables for `npm run operator`. Only the owner can read them, because the database URL may
+ * contain a password.
  */
 export async function writeEndpoints(
   endpoints: Endpoints,
@@ -121,8 +121,8 @@ export async function writeEndpoints(
 }
 
 /**
- * Removes what `writeEndpoints` wrote. If the common file still names this system, it is rewritten for the
- * newest system that still runs, and removed only when there is none.
+ * Removes what `writeEndpoints` wrote. If the common file still describes this system, it is rewritten for
+ * the newest system that still runs, or removed if none does.
  */
 export async function removeEndpoints(endpoints: Endpoints, folder: string = localnetDir): Promise<void> {
   const own = ownFiles(endpoints.portBase, folder);
@@ -134,15 +134,14 @@ export async function removeEndpoints(endpoints: Endpoints, folder: string = loc
   else await replaceFile(commonFile(folder), asText(heir));
 }
 
-/** The system that runs now, as far as the file tells; undefined when there is no file. */
+/** The running system according to the file; undefined without a file. */
 export async function readEndpoints(file: string = endpointsFile): Promise<Endpoints | undefined> {
   const text = await readFile(file, "utf8").catch(() => undefined);
   return text === undefined ? undefined : (JSON.parse(text) as Endpoints);
 }
 
 /**
- * Systems that run, the one started last first. A system that was killed leaves its file: only those that
- * listen count.
+ * Running systems, the newest first. A killed system leaves its file behind, so only those that listen count.
  */
 export async function livingSystems(folder: string = localnetDir): Promise<Endpoints[]> {
   const names = (await readdir(folder).catch(() => [])).filter((name) => /^\d+$/.test(name));
@@ -178,7 +177,7 @@ function asText(endpoints: Endpoints): string {
   return `${JSON.stringify(endpoints, undefined, 2)}\n`;
 }
 
-/** Readers get the old text or the new one, never a part. */
+/** Readers see the old content or the new one, never a partial file. */
 async function replaceFile(file: string, text: string, mode = 0o644): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
   const draft = `${file}.${process.pid}`;

@@ -9,7 +9,7 @@ import { defaultPortBase } from "./local-chains.ts";
 
 const usual = { from: 32_768, to: 60_999 };
 
-test("warns of a port base inside the range of outgoing connections, and names one outside that is free", async () => {
+test("warns about a port base inside the range of outgoing connections, and suggests a free one outside", async () => {
   const warning = await ephemeralWarning(45_500, usual);
   expect(warning).toMatch(
     /^ports 45500 to 45525: this machine uses 32768 to 60999 for outgoing connections, .* Safer: --port-base \d+$/,
@@ -19,7 +19,7 @@ test("warns of a port base inside the range of outgoing connections, and names o
   expect(await isPortFree(better)).toBe(true);
 });
 
-test("a base counts by all ports of its system, and one outside the range needs no warning", async () => {
+test("checks all ports of the system, and does not warn if they are outside the range", async () => {
   expect(await ephemeralWarning(usual.from - 25, usual)).toBeDefined();
   expect(await ephemeralWarning(usual.from - 26, usual)).toBeUndefined();
   expect(await ephemeralWarning(usual.to, usual)).toBeDefined();
@@ -27,7 +27,7 @@ test("a base counts by all ports of its system, and one outside the range needs 
   expect(await ephemeralWarning(45_500, undefined)).toBeUndefined();
 });
 
-test("does not recommend a base that is taken, nor any where the range leaves none", async () => {
+test("does not suggest a base that is taken, or any base if the range leaves none", async () => {
   const server = createServer();
   if (await isPortFree(defaultPortBase)) server.listen(defaultPortBase, "127.0.0.1");
   try {
@@ -38,14 +38,14 @@ test("does not recommend a base that is taken, nor any where the range leaves no
   expect(await ephemeralWarning(45_500, { from: 1_024, to: 65_535 })).not.toContain("--port-base");
 });
 
-test("where a system is to start instead is the next hundred, or outside the range of outgoing connections", async () => {
+test("suggests the next hundred as the port base, or one outside the range of outgoing connections", async () => {
   expect(await otherBase(18_500, usual)).toBe(18_600);
   expect(await otherBase(45_500, undefined)).toBe(45_600);
   expect(await otherBase(45_500, usual)).toBeLessThan(usual.from);
   expect(await otherBase(32_700, usual)).toBeLessThan(usual.from);
 });
 
-test("reads the range as Linux writes it, and nothing where there is no such file", async () => {
+test("reads the range in the format of Linux; undefined without the file", async () => {
   const folder = await mkdtemp(join(tmpdir(), "ephemeral-"));
   const file = join(folder, "range");
   await writeFile(file, "32768\t60999\n");

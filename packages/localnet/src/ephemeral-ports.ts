@@ -2,13 +2,13 @@ import { readFile } from "node:fs/promises";
 import { isPortFree } from "@causeway/testkit";
 import { defaultPortBase, portBlock } from "./local-chains.ts";
 
-/** Ports, both ends included. */
+/** A range of ports, both ends inclusive. */
 export interface PortRange {
   readonly from: number;
   readonly to: number;
 }
 
-/** From which ports Linux takes those of outgoing connections; undefined on systems that do not say. */
+/** The range of local ports that Linux uses for outgoing connections; undefined on other systems. */
 export async function readEphemeralRange(
   file = "/proc/sys/net/ipv4/ip_local_port_range",
 ): Promise<PortRange | undefined> {
@@ -18,8 +18,8 @@ export async function readEphemeralRange(
 }
 
 /**
- * One sentence when an outgoing connection may take a port of the system from `portBase` before the system
- * does; else undefined.
+ * A warning if an outgoing connection could take a port of the system at `portBase` before the system does;
+ * otherwise undefined.
  */
 export async function ephemeralWarning(
   portBase: number,
@@ -33,7 +33,7 @@ export async function ephemeralWarning(
   );
 }
 
-/** Where else to start a system whose ports are taken: the next hundred, or outside of `range`. */
+/** Another port base for a system whose ports are taken: the next hundred, or outside `range`. */
 export async function otherBase(portBase: number, range: PortRange | undefined): Promise<number> {
   const next = portBase + 100;
   if (range === undefined || !overlaps(next, range)) return next;
@@ -44,7 +44,7 @@ function overlaps(portBase: number, { from, to }: PortRange): boolean {
   return portBase <= to && portBase + portBlock > from;
 }
 
-/** The default first, then what follows it; undefined when none of them will do. */
+/** Tries the default first, then the bases after it; undefined if none is usable. */
 async function freeBaseOutside(range: PortRange): Promise<number | undefined> {
   for (let base = defaultPortBase; base + portBlock <= 65_535; base += 100)
     if (!overlaps(base, range) && (await isPortFree(base))) return base;

@@ -1,9 +1,8 @@
 import { createRequire } from "node:module";
 import type { Hex } from "viem";
 
-// Packages that the authors publish, with what their compilers made. They are under the GPL (the licence of
-// v3-core became it on 1 April 2023): they are read here, for local chains, and nothing of them is copied or
-// shipped.
+// npm packages of the DEX authors with compiled contracts. They are licensed under the GPL (v3-core since 1
+// April 2023): local chains read them at run time, and nothing of them is copied or distributed.
 const artifacts = {
   weth9: "canonical-weth/build/contracts/WETH9.json",
   uniswapV2Factory: "@uniswap/v2-core/build/UniswapV2Factory.json",
@@ -18,7 +17,7 @@ const artifacts = {
 
 const read = createRequire(import.meta.url);
 
-/** Creation code of one of the contracts of exchanges, without arguments of its constructor. */
+/** Creation code of one DEX contract, without constructor arguments. */
 export function exchangeCode(contract: keyof typeof artifacts): Hex {
   const { bytecode } = read(artifacts[contract]) as { readonly bytecode: string };
   return `0x${bytecode.replace(/^0x/, "")}`;

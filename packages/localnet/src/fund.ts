@@ -5,16 +5,16 @@ import { giveNative } from "./give-native.ts";
 import { createLocalClient, sendPipelined, type NodeAddress } from "@causeway/testkit";
 import { isWrappedNative, mintCalls } from "./mint-calls.ts";
 
-/** What an account gets on a local chain. */
+/** Funds of an account on a local chain. */
 export interface Funding {
   readonly address: Address;
-  /** Set to exactly this; on a given node at least this. */
+  /** The balance is set to exactly this amount; on a given node, to at least this amount. */
   readonly nativeWei?: bigint;
-  /** Minted on top of what is there; amounts in the token's smallest unit. */
+  /** Minted in addition to the current balance; in base units. */
   readonly tokens?: readonly { readonly token: Address; readonly amount: bigint }[];
 }
 
-/** Gives native money and tokens of the local chains in one go. */
+/** Funds accounts with the native token and tokens of the local chains. */
 export async function fundLocal(node: NodeAddress, fundings: readonly Funding[]): Promise<void> {
   const client = createLocalClient(node);
   const gifts = fundings.flatMap(({ address, tokens = [] }) =>
@@ -36,7 +36,7 @@ export async function fundLocal(node: NodeAddress, fundings: readonly Funding[])
 
 const deployer = localAccount("deployer");
 
-/** All native money that these fundings take from a given node's key, without gas. */
+/** Total wei that these fundings take from a given node's key, without gas. */
 export function requiredWei(fundings: readonly Funding[]): bigint {
   return fundings.reduce((sum, { nativeWei = 0n }) => sum + nativeWei, weiToWrap(fundings));
 }

@@ -3,8 +3,8 @@ import { privateKeyToAccount } from "viem/accounts";
 import { sendPipelined, type LocalClient } from "@causeway/testkit";
 
 /**
- * Gives accounts native money: sets their balances on a node of ours. On a given node its funding key
- * transfers what an account lacks.
+ * Funds accounts with the native token: sets their balances on our own node. On a given node, its funding key
+ * transfers the missing amounts.
  *
  * @throws LocalTransactionFailed
  */

@@ -15,7 +15,7 @@ import { fundLocal, type Funding } from "./fund.ts";
 import { givenNodeEnvironment, prepareGivenNode, readGivenNodes, type GivenNode } from "./given-node.ts";
 import { openPools } from "./open-pools.ts";
 
-/** Of anvil's first account. */
+/** Private key of anvil's first account. */
 const fundingKey = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";
 const holder = "0x00000000000000000000000000000000000000a1";
 const fundings: readonly Funding[] = [
@@ -51,7 +51,7 @@ afterAll(async () => {
   await node.stop();
 });
 
-/** As a provider's node: no batches, and no methods that steer a development node. */
+/** Like a provider's node: refuses batches and the methods that control a development node. */
 async function forward(request: IncomingMessage): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -83,7 +83,7 @@ async function complaint(attempt: () => unknown): Promise<string> {
   return "none";
 }
 
-test("refuses a given node that does not answer, serves another chain or has too little money at the key", async () => {
+test("refuses a given node that does not respond, serves another chain, or whose key has insufficient funds", async () => {
   const silent = `http://127.0.0.1:${await freePort()}/v2/SECRET`;
   const asked = async (change: Partial<GivenNode>, chainId = node.chainId): Promise<string> =>
     await complaint(async () => await prepareGivenNode(given(change), chainId, fundings));
@@ -99,7 +99,7 @@ test("refuses a given node that does not answer, serves another chain or has too
   );
 });
 
-test("names the variable that is missing or malformed before anything connects", async () => {
+test("names a missing or malformed variable before it connects", async () => {
   const rpc = { LOCAL_A_RPC_URL: "http://127.0.0.1:1" };
   const read = async (env: Record<string, string>): Promise<string> =>
     await complaint(() => readGivenNodes(env));
@@ -112,7 +112,7 @@ test("names the variable that is missing or malformed before anything connects",
   expect(await complaint(() => checkGivenUrls({ ...rpc, LOCAL_A_WS_URL: "wss://x" }))).toBe("none");
 });
 
-test("takes the WebSocket of a given node to be at the address of its HTTP interface", () => {
+test("derives the WebSocket URL of a given node from its HTTP URL", () => {
   const nodes = readGivenNodes({
     LOCAL_B_RPC_URL: "https://x.test/v2",
     LOCAL_FUNDING_PRIVATE_KEY: fundingKey,
@@ -123,8 +123,8 @@ test("takes the WebSocket of a given node to be at the address of its HTTP inter
   });
 });
 
-test("puts contracts, pools and money on a given node with plain transactions alone, once", async () => {
-  // As on chains where it is not deployed yet.
+test("deploys contracts, pools and funds on a given node once, with ordinary transactions only", async () => {
+  // Like chains on which it is not deployed yet.
   await createLocalClient(node).setCode({
     address: "0x4e59b44847b379578588920cA78FbF26c0B4956C",
     bytecode: "0x",

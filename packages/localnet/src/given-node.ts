@@ -16,12 +16,15 @@ import {
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A node that runs already and serves one of the local chains. */
+/** A running node that serves one of the local chains. */
 export interface GivenNode {
   readonly variable: GivenService;
   readonly url: string;
   readonly wsUrl: string;
-  /** Pays for contracts and accounts: such a node is never asked to mine, or to set a balance or the time. */
+  /**
+   * Pays for contracts and accounts. Such a node never receives requests to mine or to set balances or the
+   * time.
+   */
   readonly fundingKey: Hex;
 }
 
@@ -31,9 +34,9 @@ const variables = [
 ] as const;
 
 /**
- * The given nodes, by the chain's name. Connects to nothing.
+ * The given nodes by chain name. Does not connect.
  *
- * @throws GivenServiceUnusable when a variable that one of them needs is missing or malformed
+ * @throws GivenServiceUnusable if a required variable is missing or malformed
  */
 export function readGivenNodes(env: Environment): ReadonlyMap<string, GivenNode> {
   const nodes = new Map<string, GivenNode>();
@@ -59,7 +62,7 @@ function readFundingKey(env: Environment, rpc: string): Hex {
   );
 }
 
-/** What the services read about the given nodes. */
+/** The services' environment variables for the given nodes. */
 export function givenNodeEnvironment(nodes: ReadonlyMap<string, GivenNode>): Record<string, string> {
   return Object.fromEntries(
     variables.flatMap(({ chain, rpc, ws }) => {
@@ -74,19 +77,18 @@ export function givenNodeEnvironment(nodes: ReadonlyMap<string, GivenNode>): Rec
   );
 }
 
-/** Room for the gas of everything that the start sends. */
+/** Wei for the gas of all transactions of the start. */
 const gasWei = parseEther("20");
 
 /** Copies `length` 0 bytes with MCOPY: an invalid instruction before Cancun. */
 const usesMcopy: Hex = "0x5f5f5f5e00";
 
 /**
- * Checks that a given node can take the contracts, and creates the deterministic deployer where it is
+ * Checks that the contracts can be deployed on a given node, and creates the deterministic deployer if it is
  * missing.
  *
- * @throws GivenServiceUnusable when the node does not answer, serves another chain or older rules, has
- * contracts of an earlier start, or the key has too
- * little money
+ * @throws GivenServiceUnusable if the node does not respond, serves another chain, has rules older than
+ * Cancun or contracts of an earlier start, or if the key has insufficient funds
  */
 export async function prepareGivenNode(
   { variable, url, fundingKey }: GivenNode,
@@ -131,7 +133,10 @@ async function checkMoney(
   );
 }
 
-/** viem's errors quote the URL, which may hold a provider's key. @throws Error with the node's own message */
+/**
+ * viem's errors quote the URL, which may contain a provider's API key. @throws Error with the node's own
+ * message
+ */
 async function ask(url: string, method: string, params: readonly unknown[]): Promise<unknown> {
   const response = await fetch(url, {
     method: "POST",

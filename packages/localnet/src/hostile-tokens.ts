@@ -20,7 +20,7 @@ import {
   type NodeAddress,
 } from "@causeway/testkit";
 
-/** Tokens that behave as some real ones do, and as careless code does not expect. */
+/** Tokens with unusual behavior that some real tokens have. */
 export interface HostileTokens {
   readonly feeOnTransfer: Address;
   readonly returnsFalse: Address;
@@ -29,7 +29,7 @@ export interface HostileTokens {
   readonly refusesApprovalChange: Address;
 }
 
-/** Deploys the hostile tokens after `deployLocal`; only tests want them. */
+/** Deploys the hostile tokens after `deployLocal`. Only tests need them. */
 export async function deployHostileTokens(node: NodeAddress): Promise<HostileTokens> {
   const creations = {
     feeOnTransfer: encodeDeployData({ abi: feeOnTransferAbi, bytecode: feeOnTransferBytecode }),

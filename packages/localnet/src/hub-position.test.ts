@@ -37,9 +37,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await node.stop());
 
-/**
- * Executes in one transaction what pairs of oracles sign (by index; by default the first and the last one).
- */
+/** Executes in one transaction what pairs of oracles signed (by index; default: the first and the last). */
 async function settle(
   all: readonly { readonly actions: readonly Hex[]; readonly by?: readonly number[] }[],
 ): Promise<void> {
@@ -82,7 +80,7 @@ const transfer = (from: Address, to: Address, token: bigint, amount: bigint): He
     [2, from, to, token, amount],
   );
 
-test("the growth of a position is read from the hub, with the oracles that signed for it and for nothing else", async () => {
+test("reads the growth of a position from the hub, with the oracles that signed it", async () => {
   await settle([{ actions: [mint(alias, tokenId, 100n)] }]);
   const position = await watchPosition({ hub, oracles, holder, currency });
   await settle([
@@ -96,7 +94,7 @@ test("the growth of a position is read from the hub, with the oracles that signe
   expect(settled.transactionHash).toMatch(/^0x[0-9a-f]{64}$/);
 });
 
-test("money of another token or another holder is no growth", async () => {
+test("ignores balances of other tokens and holders", async () => {
   const position = await watchPosition({ hub, oracles, holder, currency });
   await settle([
     { actions: [mint(alias, tokenId + 1n, 5n)] },
@@ -106,7 +104,7 @@ test("money of another token or another holder is no growth", async () => {
   await expect(position.grownBy(2n, AbortSignal.abort())).rejects.toThrow("grew by 1, expected 2");
 });
 
-test("signatures of strangers are not counted as oracles'", async () => {
+test("does not count signatures of unknown signers", async () => {
   const known = oracles.slice(0, 1);
   const position = await watchPosition({ hub, oracles: known, holder, currency });
   await settle([{ actions: [mint(alias, tokenId, 7n), mint(order, BigInt(toHex("x")), 1n)] }]);

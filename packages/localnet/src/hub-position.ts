@@ -13,32 +13,32 @@ import {
 } from "viem";
 import type { HubEndpoint, OracleEndpoint } from "./endpoints.ts";
 
-/** What is looked at on the hub: one token of one holder. */
+/** A position on the hub: one token of one holder. */
 export interface HubPosition {
   readonly hub: HubEndpoint;
   readonly oracles: readonly Pick<OracleEndpoint, "address">[];
-  /** Chain and address of the holder, as the hub names it. */
+  /** Chain and address of the holder, in the hub's format. */
   readonly holder: { readonly chainName: string; readonly address: Address };
-  /** Chain and currency that the token stands for; the currency as the bytes that its family has for it. */
+  /** Chain and currency that the token represents; the currency in its family's bytes. */
   readonly currency: { readonly chainName: string; readonly address: Hex };
 }
 
-/** A growth of the position, and whose word made it grow. */
+/** A growth of the position, and the oracles that signed it. */
 export interface Settlement {
   readonly before: bigint;
   readonly after: bigint;
-  /** Transaction on the hub that moved the money to the holder last. */
+  /** The last transaction on the hub that credited the holder. */
   readonly transactionHash: Hex;
-  /** Oracles of the position whose signatures that transaction carried. */
+  /** Oracles whose signatures that transaction contained. */
   readonly signers: readonly Address[];
 }
 
 /**
- * Reads the position on the hub's contract now, and tells later by how much it has grown: read from the
- * chain, whatever the services say of it.
+ * Reads the position from the hub's contract now, and later how much it has grown since. Uses only the chain,
+ * not what the services report.
  */
 export async function watchPosition(position: HubPosition): Promise<{
-  /** Waits until at least `amount` has come on top. @throws Error when the deadline passes first. */
+  /** Waits until the position has grown by at least `amount`. @throws Error if the deadline passes first */
   grownBy(amount: bigint, deadline: AbortSignal): Promise<Settlement>;
 }> {
   const { hub } = position;
@@ -91,7 +91,7 @@ export async function watchPosition(position: HubPosition): Promise<{
   };
 }
 
-/** The hub's address of an account of some chain: it has no key. */
+/** The hub's alias address for an account on some chain; no private key exists for it. */
 function hubAccount(chainName: string, address: Address): Address {
   return slice(packedHash(chainName, address), 12);
 }
@@ -102,7 +102,7 @@ function packedHash(chainName: string, address: Hex): Hex {
 
 interface SignedExecution {
   readonly execution: { readonly idempotencyKey: Hex; readonly actions: readonly Hex[] };
-  /** Signatures of 65 bytes, one after the other. */
+  /** Concatenated signatures of 65 bytes. */
   readonly signature: Hex;
 }
 
@@ -114,7 +114,7 @@ function executionsIn(input: Hex): SignedExecution[] {
   return executions.map((execution, index) => ({ execution, signature: signatures[index] ?? "0x" }));
 }
 
-/** A mint names its receiver in its second word, a transfer in its third; token and amount come last. */
+/** A mint has its receiver in the second word, a transfer in the third; token and amount come last. */
 function moneyGoesTo(action: Hex, holder: Address, tokenId: bigint): boolean {
   const words = action.slice(2).match(/.{64}/g) ?? [];
   const receiver = words[Number(words[0] === word(2n)) + 1];

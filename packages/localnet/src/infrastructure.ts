@@ -23,22 +23,22 @@ import { prepareGivenNode, type GivenNode } from "./given-node.ts";
 import { openPools } from "./open-pools.ts";
 
 export interface InfrastructureOptions {
-  /** `DATABASE_URL` and `REDIS_URL` are used when set. */
+  /** `DATABASE_URL` and `REDIS_URL` are used if set. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly ports: { readonly postgres: number; readonly redis: number };
-  /** Each chain's node listens where its `rpcUrl` says. */
+  /** Each chain's node listens at its `rpcUrl`. */
   readonly chains: readonly Chain[];
   /** Nodes to use instead of starting one, by the chain's name. */
   readonly givenNodes: ReadonlyMap<string, GivenNode>;
-  /** The chain on which attested payments are settled, and whose word it takes; undefined: there is none. */
+  /** The chain on which attested payments are settled, and the quorum that it accepts. Undefined: none. */
   readonly hub: { readonly port: number; readonly quorum: Quorum } | undefined;
-  /** Data of Postgres and logs. */
+  /** For logs and the data of Postgres. */
   readonly folder: string;
   readonly durable: boolean;
   readonly postgresSettings: readonly string[];
   readonly blockTimeSeconds: number;
   readonly mixedMining: boolean;
-  /** Who gets what on each chain. */
+  /** Accounts to fund on each chain. */
   readonly fundings: (chain: Chain) => readonly Funding[];
   readonly hubFundings: readonly Funding[];
   readonly solver: LocalAccount;
@@ -46,10 +46,10 @@ export interface InfrastructureOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A node with contracts and money on it. Stopping one that was given leaves it running. */
+/** A node with contracts and funded accounts. Stopping a given node leaves it running. */
 export interface RunningNode extends NodeAddress, Stoppable {}
 
-/** What the services stand on: an empty database, a queue server, and chains with contracts and money. */
+/** What the services depend on: an empty database, Redis, and chains with contracts and funds. */
 export interface Infrastructure extends Stoppable {
   readonly databaseUrl: string;
   readonly redisUrl: string;
@@ -61,7 +61,7 @@ interface Server extends Stoppable {
   readonly url: string;
 }
 
-/** Starts all of it at the same time; when one part fails nothing is left running. */
+/** Starts all parts in parallel. If one fails, stops the others. */
 export async function startInfrastructure(options: InfrastructureOptions): Promise<Infrastructure> {
   const [database, redis, chains, hub] = await startTogether<
     [
@@ -157,7 +157,7 @@ async function startHub(
   return { node, stop: async () => await node.stop() };
 }
 
-/** A node with what `furnish` puts on it, or nothing that runs. */
+/** Starts a node and runs `furnish` on it; stops it if that fails. */
 async function startNode(
   chain: { readonly id: number; readonly name: string; readonly port: number },
   options: InfrastructureOptions,
@@ -184,12 +184,12 @@ function cancelledBy(signal: AbortSignal | undefined): { signal?: AbortSignal } 
   return signal === undefined ? {} : { signal };
 }
 
-/** Tokens that the solver holds: it pays in them. */
+/** Tokens that the solver holds and pays with. */
 function solverTokens(chain: Chain): Chain["tokens"] {
   return chain.tokens.filter(({ supportsBridging }) => supportsBridging);
 }
 
-/** The same amount of every token of a chain that the solver holds. */
+/** The same amount of each of a chain's tokens that the solver holds. */
 export function everySolverToken(
   chain: Chain,
   amountOf: (decimals: number) => bigint,

@@ -3,18 +3,18 @@ import type { Chain } from "@causeway/domain";
 import { join } from "node:path";
 import { repositoryRoot } from "@causeway/testkit";
 
-/** The first port of `npm start` by default. */
+/** Default port base of `npm start`. */
 export const defaultPortBase = 18_500;
 
-/** How many ports from its first one belong to a system. */
+/** Number of ports of a system, from its port base. */
 export const portBlock = 26;
 
-/** Whether a port is one of those that the system from `base` may use. */
+/** Whether a port belongs to the system at `base`. */
 export function isInPortBlock(port: number, base: number): boolean {
   return port >= base && port < base + portBlock;
 }
 
-/** Which port each part listens on, within the block from `base`. */
+/** The port of each part of the system at `base`. */
 export function portsFrom(base: number) {
   return {
     api: (index: number): number => base + index,
@@ -31,7 +31,7 @@ export function portsFrom(base: number) {
   };
 }
 
-/** The variables that `configs/chains.local.json` asks for. */
+/** The variables that `configs/chains.local.json` requires. */
 export function nodeEnvironment(nodes: { portA: number; portB: number }): Record<string, string> {
   return {
     LOCAL_A_RPC_URL: `http://127.0.0.1:${nodes.portA}`,

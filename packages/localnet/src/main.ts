@@ -1,4 +1,4 @@
-// Entry of `npm start`: the whole system on this machine, one bridge through it, then it stays up until
+// Entry of `npm start`: starts the whole system on this machine, sends one bridge through it, and runs until
 // Ctrl-C.
 import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
@@ -25,7 +25,7 @@ Set DATABASE_URL and REDIS_URL to use your own servers instead of the embedded o
 LOCAL_B_RPC_URL and LOCAL_B_WS_URL to use running EVM nodes, with LOCAL_FUNDING_PRIVATE_KEY, the key of
 a funded account on them; see packages/localnet/README.md.`;
 
-/** A quiet machine has done it by then. */
+/** An idle machine needs less than this. */
 const USUAL_MS = { start: 60_000, bridge: 30_000, tour: 120_000 };
 const startedAtMs = performance.now();
 const style = terminalStyle(process.stdout);
@@ -33,10 +33,10 @@ const print = (line: string): void => void process.stdout.write(`${line}\n`);
 const say = (text: string): void =>
   print(`${style.dim(`[${((performance.now() - startedAtMs) / 1_000).toFixed(1).padStart(5)} s]`)} ${text}`);
 
-// A terminal that was closed takes no more lines; stopping in order must go on all the same.
+// Writing to a closed terminal fails; the orderly shutdown must continue regardless.
 process.stdout.on("error", () => undefined);
 process.exitCode = await main();
-// Whatever is still open (idle connections to the nodes) is not worth waiting for.
+// Do not wait for open handles, such as idle connections to nodes.
 process.exit();
 
 interface Arguments {
@@ -94,7 +94,8 @@ async function run(args: Arguments): Promise<number> {
   const stopAsked = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
     process.on(signal, () => stopAsked.abort(signal));
-  // Only when started by another Node with a channel: that one has died without passing a signal on.
+  // Only if started by another Node.js process with an IPC channel: that process died without forwarding a
+  // signal.
   process.on("disconnect", () => stopAsked.abort("disconnect"));
   process.channel?.unref();
 
@@ -124,10 +125,10 @@ async function run(args: Arguments): Promise<number> {
   }
 }
 
-/** What the API has logged about these variables: a misspelled one has no effect. */
+/** The API's warnings about these variables: a misspelled one has no effect. */
 async function settingWarnings(logFile = "", names: readonly string[]): Promise<readonly string[]> {
   if (names.length === 0) return [];
-  // The last piece is empty, or a line that is still being written.
+  // The last element is empty or an incomplete line.
   const lines = (await readFile(logFile, "utf8")).split("\n").slice(0, -1);
   return lines
     .filter((line) => line.startsWith("{"))
@@ -135,7 +136,7 @@ async function settingWarnings(logFile = "", names: readonly string[]): Promise<
     .filter((warning) => names.some((name) => warning.startsWith(`${name} `)));
 }
 
-/** One bridge, and the tour when it was asked for. */
+/** One bridge, and the tour if requested. */
 async function show(system: System, withTour: boolean): Promise<boolean> {
   const arrived = await demonstrate(system, print, style);
   if (!withTour || !arrived) return arrived;
@@ -166,7 +167,7 @@ async function boot(args: Arguments, stopAsked: AbortController): Promise<System
           `${facts.name} exited unexpectedly (${facts.exit.signal ?? `exit code ${facts.exit.code}`}), see ${facts.logFile}`,
         );
         print(facts.logTail);
-        // A quorum works without one oracle, and killing one should show that.
+        // The quorum works without one oracle; users can kill one to try that.
         if (!facts.name.startsWith("oracle-")) stopAsked.abort("exit");
       },
       signal: stopAsked.signal,
@@ -176,7 +177,7 @@ async function boot(args: Arguments, stopAsked: AbortController): Promise<System
   );
 }
 
-/** Says so once when the work takes longer than usual. */
+/** Prints a hint once if the work takes longer than usual. */
 async function withHint<Result>(work: Promise<Result>, usualMs: number, doing: string): Promise<Result> {
   const hint = setTimeout(() => say(`${doing}; this machine is slow or busy`), usualMs);
   hint.unref();

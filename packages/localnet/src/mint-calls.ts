@@ -3,10 +3,7 @@ import { encodeFunctionData, erc20Abi, parseAbi, type Address } from "viem";
 import { localExchanges } from "./deploy-exchanges.ts";
 import type { PipelinedCall } from "@causeway/testkit";
 
-/**
- * Tokens of the local chains out of nothing. Wrapped native money is made of native money, which the sender
- * must have.
- */
+/** Calls that mint tokens of the local chains. Wrapped native tokens require native tokens of the sender. */
 export function mintCalls(token: Address, to: Address, amount: bigint): PipelinedCall[] {
   const label = `mint of ${token} to ${to}`;
   if (!isWrappedNative(token)) {
@@ -20,7 +17,7 @@ export function mintCalls(token: Address, to: Address, amount: bigint): Pipeline
   ];
 }
 
-/** Whether a token of the local chains is made of native money. */
+/** Whether a token of the local chains is the wrapped native token. */
 export function isWrappedNative(token: Address): boolean {
   return token.toLowerCase() === localExchanges.weth9.toLowerCase();
 }

@@ -31,7 +31,7 @@ const pairAbi = parseAbi(["function mint(address to) returns (uint256 liquidity)
 const provider = localAccount("deployer");
 
 /**
- * Opens the pools of the local chains and puts money into them, after `deployLocal` and once per chain.
+ * Creates the pools of the local chains with their liquidity. Run it once per chain, after `deployLocal`.
  *
  * @throws LocalTransactionFailed
  */
@@ -42,7 +42,7 @@ export async function openPools(node: NodeAddress): Promise<void> {
   await sendPipelined(createLocalClient(node), privateKeyToAccount(provider.privateKey), calls, 8_000_000n);
 }
 
-/** More of a token than all pools take, theirs to take. */
+/** Mints more of a token than all pools need, and approves them. */
 function providing(token: PoolToken): PipelinedCall[] {
   const approve = {
     abi: erc20Abi,
@@ -55,7 +55,7 @@ function providing(token: PoolToken): PipelinedCall[] {
   ];
 }
 
-/** One transaction: creates a v3 pool, sets its price and takes its positions. */
+/** One transaction that creates a v3 pool, sets its price and opens its positions. */
 function opening({ pair, fee, positions }: LocalV3Pool): PipelinedCall {
   const [a, b] = sorted(pair);
   const create = encodeFunctionData({
@@ -111,19 +111,19 @@ function openingPair({ pair: tokens, usdPerSide }: LocalV2Pair): PipelinedCall[]
   ];
 }
 
-/** Pools know their tokens in the order of their addresses. */
+/** Pools sort their tokens by address. */
 function sorted([a, b]: readonly [PoolToken, PoolToken]): readonly [PoolToken, PoolToken] {
   return BigInt(a.address) < BigInt(b.address) ? [a, b] : [b, a];
 }
 
-/** So many whole USD of a token, in its smallest unit. */
+/** The amount of a token that is worth this many USD, in base units. */
 function amountOf({ usd, decimals }: PoolToken, wholeUsd: number): bigint {
   return (BigInt(wholeUsd) * 10n ** 18n * 10n ** BigInt(decimals)) / usd;
 }
 
 /**
- * The price of `a` in `b` as a v3 pool keeps it: the square root of smallest units for smallest unit, with 96
- * binary places.
+ * The price of `a` in `b` in the format of v3 pools: the square root of the ratio of base units, with 96
+ * fractional bits.
  */
 function sqrtPriceX96(a: PoolToken, b: PoolToken): bigint {
   const ofB = b.usd * 10n ** BigInt(a.decimals);
@@ -140,13 +140,13 @@ function squareRoot(square: bigint): bigint {
   }
 }
 
-/** The price as a tick, near enough to lay ranges about it. */
+/** The approximate tick of the price, to center ranges on. */
 function tickAt(a: PoolToken, b: PoolToken): number {
   const price = (Number(a.usd) / Number(b.usd)) * 10 ** (b.decimals - a.decimals);
   return Math.floor(Math.log(price) / Math.log(1.0001));
 }
 
-/** What pools of a fee may have as bounds: multiples of this. The factory's own table. */
+/** Tick spacing by fee, from the factory's table: bounds of positions must be multiples of it. */
 function spacingOf(fee: number): number {
   const spacing = new Map([
     [500, 10],
@@ -157,7 +157,7 @@ function spacingOf(fee: number): number {
   return spacing;
 }
 
-/** Farthest tick of any pool, either way. */
+/** Maximum absolute tick of any pool. */
 const maxTick = 887_272;
 
 function rangeOf(tick: number, widthTicks: number | undefined, spacing: number): readonly [number, number] {

@@ -9,7 +9,7 @@ function entries(list: string | undefined, separator: string): string[][] {
   return (list ?? "").split(";").map((entry) => entry.split(separator));
 }
 
-test("three oracles are peers of each other: what one shows another, the other accepts from it alone", () => {
+test("three oracles are peers of each other, each with a separate key for every other", () => {
   for (const oracle of oracles) {
     const peers = entries(oracle.env["PEERS"], "|");
     expect(peers.map(([url]) => url)).toEqual(
@@ -24,7 +24,7 @@ test("three oracles are peers of each other: what one shows another, the other a
   }
 });
 
-test("each has its own key, which production refuses, and all know the same quorum of two", () => {
+test("each has its own signing key, which production refuses, and all have the same quorum of two", () => {
   expect(new Set(oracles.map(({ account }) => account.privateKey)).size).toBe(3);
   for (const { account, env } of oracles) {
     expect(isLocalKey(account.privateKey)).toBe(true);
@@ -35,13 +35,13 @@ test("each has its own key, which production refuses, and all know the same quor
   expect(quorum.signers).toEqual(oracles.map(({ account }) => account.address));
 });
 
-test("a single oracle is a quorum, and has no peers", () => {
+test("a single oracle is a quorum by itself and has no peers", () => {
   const alone = planOracles([12]);
   expect(alone.quorum.threshold).toBe(1);
   expect(alone.oracles[0]?.env).not.toHaveProperty("PEERS");
 });
 
-test("the worker asks every oracle with a key that it accepts; without oracles it gets no hub settings", () => {
+test("the worker has a valid key for every oracle; without oracles it gets no hub settings", () => {
   const env = settlementEnvironment({ oracles, quorum }, 22);
   expect(env["HUB_RPC_URL"]).toBe("http://127.0.0.1:22");
   const asked = entries(env["ORACLE_URLS"], "|");

@@ -7,9 +7,9 @@ export interface PlannedOracle {
   readonly port: number;
   readonly url: string;
   readonly account: LocalAccount;
-  /** Key that the worker and tools ask it with. */
+  /** API key that the worker and tools use. */
   readonly apiKey: string;
-  /** What its process reads, besides what all processes read. */
+  /** Environment variables of its process, in addition to those of all processes. */
   readonly env: Readonly<Record<string, string>>;
 }
 
@@ -20,9 +20,9 @@ export interface OraclePlan {
 }
 
 /**
- * Oracles on these ports, each with a key of its own, peers of each other with a key per pair, any two of
- * them enough (a single one alone). Keys and credentials are public: they open nothing but this machine's
- * system.
+ * Plans oracles on these ports, each with its own signing key. They are peers of each other with one API key
+ * per pair, and any two of them (or a single one) form a quorum. Their keys are public, but valid only for
+ * local systems.
  */
 export function planOracles(ports: readonly number[]): OraclePlan {
   const accounts = localAccounts("oracle", ports.length);
@@ -54,7 +54,7 @@ export function planOracles(ports: readonly number[]): OraclePlan {
           ECDSA_PRIVATE_KEY: account.privateKey,
           API_KEYS: keys.join(";"),
           ...(peers.length === 0 ? {} : { PEERS: peers.join(";") }),
-          // Peers must not wait long for one that was killed.
+          // Peers must not wait long for a killed oracle.
           PEER_REQUEST_TIMEOUT_MS: "3000",
           REQUEST_DEADLINE_MS: "2500",
           ORACLE_SIGNERS: quorum.signers.join(";"),
@@ -66,7 +66,7 @@ export function planOracles(ports: readonly number[]): OraclePlan {
   return { oracles, quorum };
 }
 
-/** What the worker reads to settle, and every process to find the hub; empty when there are no oracles. */
+/** Variables that the worker needs to settle, and all processes to find the hub; empty without oracles. */
 export function settlementEnvironment(plan: OraclePlan, hubPort: number): Record<string, string> {
   if (plan.oracles.length === 0) return {};
   const { chainId } = localHub;
@@ -87,7 +87,7 @@ function urlOf(port: number): string {
   return `http://127.0.0.1:${port}`;
 }
 
-/** The credential that one oracle shows another. */
+/** The API key that one oracle uses with another. */
 function peerKey(from: number, to: number): string {
   return `local-oracle-key-from-${from + 1}-for-peer-${to + 1}-`;
 }

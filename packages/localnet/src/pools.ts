@@ -4,7 +4,7 @@ import type { Address } from "viem";
 import { localDeployment } from "./deploy.ts";
 import { repositoryRoot } from "@causeway/testkit";
 
-/** A token as pools see it. */
+/** A token of a pool. */
 export interface PoolToken {
   readonly symbol: string;
   readonly address: Address;
@@ -13,15 +13,15 @@ export interface PoolToken {
   readonly usd: bigint;
 }
 
-/** Money in a v3 pool between two prices. */
+/** Liquidity of a v3 pool in a price range. */
 export interface PoolPosition {
-  /** Whole USD of either token that are offered, for the half that is at its side of the price. */
+  /** Whole USD of each token, on its side of the price. */
   readonly usdPerSide: number;
-  /** How far it reaches from the price either way, in ticks (0.01 % each); undefined: over all prices. */
+  /** Distance from the price to either bound, in ticks of 0.01 % each. Undefined: the full range. */
   readonly widthTicks?: number;
 }
 
-/** A v3 pool of the local chains; its price is that of the fixed prices. */
+/** A v3 pool of the local chains. Its price follows from the fixed prices. */
 export interface LocalV3Pool {
   readonly pair: readonly [PoolToken, PoolToken];
   /** Hundredths of a bp. */
@@ -35,13 +35,13 @@ export interface LocalV2Pair {
   readonly usdPerSide: number;
 }
 
-/** No source of prices knows it: what it is worth is only to be learnt from its pool. */
+/** No price source has it; only its pool reveals its value. */
 const oddUsd = 4n * 10n ** 18n;
 
 /**
  * Pools of every local chain, priced by `configs/prices.local.json`.
  *
- * @throws ConfigError when that file is not right.
+ * @throws ConfigError if that file is invalid
  */
 export function localPools(): { readonly v3: readonly LocalV3Pool[]; readonly v2: readonly LocalV2Pair[] } {
   const prices = loadFixedPrices({ environment: "local", configsDir: join(repositoryRoot, "configs") });
@@ -57,7 +57,7 @@ export function localPools(): { readonly v3: readonly LocalV3Pool[]; readonly v2
   const odd = token("ODD", oddUsd);
   return {
     v3: [
-      // Deep, and denser about the price: a swap of some ten thousand USD leaves a range or two behind.
+      // Deep and concentrated around the price: a swap of some $10,000 crosses one or two ranges.
       {
         pair: [weth, usdc],
         fee: 500,
@@ -70,7 +70,7 @@ export function localPools(): { readonly v3: readonly LocalV3Pool[]; readonly v2
       { pair: [weth, usdc], fee: 3_000, positions: [{ usdPerSide: 6_000_000 }] },
       { pair: [tst, weth], fee: 3_000, positions: [{ usdPerSide: 2_000_000 }] },
       { pair: [tst, usdc], fee: 10_000, positions: [{ usdPerSide: 1_000_000 }] },
-      // Shallow: some hundred USD are seen in the price, some thousand leave ranges behind.
+      // Shallow: some $100 move the price visibly, some $1,000 cross ranges.
       {
         pair: [odd, tst],
         fee: 10_000,

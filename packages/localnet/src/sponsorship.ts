@@ -7,36 +7,33 @@ import { topUp, untilAppBalance } from "./app-balance.ts";
 import type { ApiKeyEndpoint } from "./endpoints.ts";
 import { ANSWER_WITHIN_MS, PATIENCE_MS, type NodeAddress } from "@causeway/testkit";
 
-/** Opens the admin API of the local system, and nothing else. */
+/** Operator token of the local system's admin API only. */
 export const localOperatorToken = "local-operator-token-known-to-everyone";
 
-/** An app that pays for its users: its key, and the balance it pays from. */
+/** An app that sponsors its users: its API key and its app balance. */
 export interface Sponsorship {
   readonly apiKey: ApiKeyEndpoint;
-  /**
-   * Resolves when the service has credited the app balance, to what it then is in smallest units; takes some
-   * seconds.
-   */
+  /** Resolves to the app balance in base units once the service has credited it, which takes some seconds. */
   readonly funded: Promise<bigint>;
 }
 
 export interface SponsorshipOptions {
   readonly apiUrl: string;
-  /** Its wallet pays. */
+  /** The wallet that pays. */
   readonly sponsor: LocalAccount;
   readonly solver: Address;
   /** Chain and token of the app balance. */
   readonly home: NodeAddress;
   readonly token: Address;
-  /** Smallest units. */
+  /** Base units. */
   readonly amount: bigint;
 }
 
 const scopes = ["quote", "execute", "fast-fill", "read"] as const;
 
 /**
- * Has the operator make a key for an app, proves that the sponsor's wallet is the app's, and pays into its
- * app balance by a transfer on the chain.
+ * Creates an API key for an app as the operator, proves that the app owns the sponsor's wallet, and tops up
+ * its app balance with a transfer on chain.
  *
  * @throws ApiRefused, LocalTransactionFailed
  */
@@ -46,8 +43,7 @@ export async function arrangeSponsorship(options: SponsorshipOptions): Promise<S
   const issued = await admin("/admin/keys", {
     label: "local sponsor",
     scopes,
-    // Demos and tests fast fill quotes before they are paid, and sponsor calls that carry native
-    // token.
+    // Demos and tests fast fill unpaid quotes, and sponsor calls with a native value.
     rules: { allowUnsubmitted: true, maxCallValueUsd: "100" },
   });
   const { key, apiKey } = issuedApiKeyAnswer.parse(issued);
@@ -56,7 +52,8 @@ export async function arrangeSponsorship(options: SponsorshipOptions): Promise<S
   const { message } = fundingChallengeAnswer.parse(challenge);
   const signature = await privateKeyToAccount(sponsor.privateKey).signMessage({ message });
   await admin(link, { address: sponsor.address, signature });
-  // Must be mined before the solver's balance is read: elsewhere only the service's own records are awaited.
+  // Must be mined before anyone reads the solver's balance; everything else waits only for the service's
+  // records.
   await topUp(options.home, {
     token: options.token,
     amount: options.amount,
@@ -69,12 +66,12 @@ export async function arrangeSponsorship(options: SponsorshipOptions): Promise<S
     { wallet: sponsor.address, token: options.token, amount: options.amount },
     AbortSignal.timeout(PATIENCE_MS),
   );
-  // The caller may await it. If it does not, a rejection must not end the process.
+  // If the caller does not await it, a rejection must not end the process.
   funded.catch(() => undefined);
   return { apiKey: { id: apiKey.id, key, scopes, fundingAddress: sponsor.address }, funded };
 }
 
-/** Calls of the operator. */
+/** Calls the admin API. */
 function adminOf(apiUrl: string): (path: string, body: object) => Promise<unknown> {
   return async (path, body) => {
     const response = await fetch(`${apiUrl}${path}`, {

@@ -13,49 +13,48 @@ import { planOracles, type OraclePlan } from "./oracle-plan.ts";
 
 export interface SystemOptions {
   /**
-   * `DATABASE_URL`, `REDIS_URL` and, for the two EVM chains, `LOCAL_A_RPC_URL` and its relatives are used
-   * when set.
+   * `DATABASE_URL`, `REDIS_URL` and, for the two EVM chains, `LOCAL_A_RPC_URL` and related variables are used
+   * if set.
    */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** First port of the block that the system uses. */
+  /** First of the consecutive ports that the system uses. */
   readonly portBase?: number;
-  /** Processes of each kind, one by default and five at most. */
+  /** Number of processes of each kind, from 1 (default) to 5. */
   readonly apis?: number;
   readonly workers?: number;
   /**
-   * Oracles, three by default, that attest payments to the hub: any two of them are enough, a single one
-   * alone. With none there is no hub, and nothing
-   * is settled.
+   * Number of oracles. Default: 3. Any two of them, or a single one, form a quorum. 0: no hub, and nothing is
+   * settled.
    */
   readonly oracles?: 0 | 1 | 2 | 3;
-  /** Also chains of other families: Solana, Bitcoin and Hyperliquid. Default false. */
+  /** Also start Solana, Bitcoin and Hyperliquid. Default: false. */
   readonly families?: boolean;
   /** Seconds between blocks of EVM chains. Default 1. */
   readonly blockTimeSeconds?: number;
-  /** Mine each transaction at once as well. */
+  /** Also mine each transaction at once. */
   readonly mixedMining?: boolean;
-  /** Whether the embedded Postgres keeps what was committed when it is killed. Default true. */
+  /** Whether commits of the embedded Postgres survive a kill. Default: true. */
   readonly durable?: boolean;
   /** Further settings of the embedded Postgres, each `name=value`. */
   readonly postgresSettings?: readonly string[];
-  /** Funded users. Default 10. */
+  /** Number of funded users. Default: 10. */
   readonly users?: number;
   /** Further variables for API and worker. */
   readonly appEnv?: Readonly<Record<string, string>>;
-  /** Variables of one worker alone, by its number from 0, given those that all have. */
+  /** Additional variables of a single worker, by its index and the shared variables. */
   readonly workerEnv?: (
     worker: number,
     env: Readonly<Record<string, string>>,
   ) => Promise<Readonly<Record<string, string>>>;
   /** Called for each completed step, in the order of completion. */
   readonly onProgress?: (text: string) => void;
-  /** Called when an API, worker or oracle ends that was neither stopped nor killed. */
+  /** Called if an API, worker or oracle exits that was neither stopped nor killed. */
   readonly onUnexpectedExit?: (facts: UnexpectedExit) => void;
-  /** Cancels the start; what was started by then is stopped. */
+  /** Cancels the start and stops what was started. */
   readonly signal?: AbortSignal;
 }
 
-/** Everything that follows from the options before anything is started. */
+/** Everything that is derived from the options before the start. */
 export interface SystemPlan {
   readonly portBase: number;
   readonly ports: ReturnType<typeof portsFrom>;
@@ -64,19 +63,19 @@ export interface SystemPlan {
   readonly oracles: OraclePlan;
   readonly folder: string;
   readonly hasFamilies: boolean;
-  /** Where the EVM nodes are. */
+  /** Environment variables with the URLs of the EVM nodes. */
   readonly nodeEnv: Readonly<Record<string, string>>;
-  /** Those that run already, by the chain's name. */
+  /** Nodes that run already, by chain name. */
   readonly givenNodes: ReadonlyMap<string, GivenNode>;
   readonly chains: readonly Chain[];
   readonly solver: LocalAccount;
-  /** Sends sponsored executions; has native money for their gas and nothing else. */
+  /** Sends sponsored executions; holds only native tokens for their gas. */
   readonly executor: LocalAccount;
-  /** Moves money from deposit addresses; has native money for gas and nothing else. */
+  /** Sweeps deposit addresses; holds only native tokens for gas. */
   readonly depositAddressOperator: LocalAccount;
-  /** Pays for its users from its app balance. */
+  /** Sponsors its users from its app balance. */
   readonly sponsor: LocalAccount;
-  /** Where app balances live, and the token that the sponsor pays in. */
+  /** The chain of app balances, and the token that the sponsor pays with. */
   readonly home: { readonly chain: Chain; readonly token: Address };
   readonly users: readonly LocalAccount[];
   readonly onProgress: (text: string) => void;
@@ -130,7 +129,7 @@ function firstOnes(count: number): number[] {
 }
 
 /**
- * Asked before anything starts, so that a second system on the same ports costs nothing and breaks nothing.
+ * Checked before anything starts, so that a second system on the same ports fails early and without damage.
  */
 export async function checkPorts(plan: SystemPlan, env: SystemOptions["env"]): Promise<void> {
   const { postgres, redis, nodeA, nodeB, hub, solana, bitcoin, exchange } = plan.ports;
@@ -159,7 +158,7 @@ export function fundings(chain: Chain, plan: SystemPlan): Funding[] {
     nativeWei: parseEther("100000"),
     tokens: everySolverToken(chain, (d) => parseUnits("100000000", d)),
   };
-  // Tokens that only pools take come in amounts that their pools can bear.
+  // Amounts of tokens that can only be swapped are limited to what their pools can absorb.
   const swapped = chain.tokens.filter(({ supportsBridging }) => !supportsBridging);
   const usual = {
     nativeWei: parseEther("1000"),
@@ -180,7 +179,7 @@ export function fundings(chain: Chain, plan: SystemPlan): Funding[] {
   ];
 }
 
-/** The solver submits executions; the owner and the allocator have business of their own there. */
+/** The solver submits executions; the owner and the allocator send their own transactions. */
 export function hubFundings({ solver }: SystemPlan): Funding[] {
   return [solver, localAccount("owner"), localAccount("allocator")].map(({ address }) => ({
     address,

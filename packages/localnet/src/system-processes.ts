@@ -24,9 +24,9 @@ import { localOperatorToken } from "./sponsorship.ts";
 import { shortHex } from "./terminal.ts";
 import { urlOfPort, type SystemOptions, type SystemPlan } from "./system-plan.ts";
 
-/** Our own processes, each ready. */
+/** The processes of Causeway, all ready. */
 export interface SystemProcesses extends Stoppable {
-  /** What API and worker read alike. */
+  /** Environment variables that API and worker share. */
   readonly environment: Readonly<Record<string, string>>;
   readonly apis: readonly SystemProcess[];
   readonly workers: readonly SystemProcess[];
@@ -39,11 +39,11 @@ export interface SystemProcesses extends Stoppable {
  */
 export async function startProcesses(
   plan: SystemPlan,
-  ground: Dependencies,
+  infrastructure: Dependencies,
   options: Pick<SystemOptions, "appEnv" | "workerEnv" | "onUnexpectedExit">,
 ): Promise<SystemProcesses> {
-  const env = appEnvironment(plan, ground, options.appEnv);
-  const keys = workerKeys(plan, ground);
+  const env = appEnvironment(plan, infrastructure, options.appEnv);
+  const keys = workerKeys(plan, infrastructure);
   const onUnexpectedExit = options.onUnexpectedExit ?? (() => undefined);
   const workerEnv: NonNullable<SystemOptions["workerEnv"]> = async (worker, given) => ({
     ...keys,
@@ -54,7 +54,7 @@ export async function startProcesses(
     return groupOf(await startApps(plan, { env, workerEnv }, onUnexpectedExit));
   };
   const [oracles, apps] = await startTogether<[Group, Group]>([
-    startOracles(plan, ground.families?.urls, onUnexpectedExit).then(groupOf),
+    startOracles(plan, infrastructure.families?.urls, onUnexpectedExit).then(groupOf),
     startAfterMigration(),
   ]);
   return {
@@ -66,11 +66,11 @@ export async function startProcesses(
   };
 }
 
-/** What the processes stand on. */
+/** The services that the processes depend on. */
 export interface Dependencies {
   readonly databaseUrl: string;
   readonly redisUrl: string;
-  /** Where nodes of other families are, and the solver's accounts there; undefined: there are none. */
+  /** Nodes of other families and the solver's accounts there. Undefined: none. */
   readonly families: { readonly urls: FamilyUrls; readonly solver: FamilyAccounts } | undefined;
 }
 
@@ -82,40 +82,41 @@ function groupOf(processes: readonly SystemProcess[]): Group {
   return { processes, stop: async () => await stopTogether(processes) };
 }
 
-/** The variables that API and worker share: of all keys only the solver's, which signs orders. */
+/** The variables that API and worker share. The only key among them is the solver's, which signs orders. */
 export function appEnvironment(
   plan: SystemPlan,
-  ground: Dependencies,
+  infrastructure: Dependencies,
   extra?: Readonly<Record<string, string>>,
 ): Record<string, string> {
   return {
     PATH: systemPath,
     ENVIRONMENT: "local",
-    DATABASE_URL: ground.databaseUrl,
-    REDIS_URL: ground.redisUrl,
+    DATABASE_URL: infrastructure.databaseUrl,
+    REDIS_URL: infrastructure.redisUrl,
     HTTP_HOST: "127.0.0.1",
     SOLVER_PRIVATE_KEY: plan.solver.privateKey,
     EXECUTOR_ADDRESS: plan.executor.address,
     DEPOSIT_ADDRESS_OPERATOR_ADDRESS: plan.depositAddressOperator.address,
     OPERATOR_TOKEN: localOperatorToken,
     APP_BALANCE_CHAIN_ID: String(plan.home.chain.id),
-    // As on the chains themselves: one block is believed.
+    // Like the local chains, which require one confirmation.
     APP_BALANCE_CONFIRMATIONS: "1",
     CONFIGS_DIR: join(repositoryRoot, "configs"),
     PRICE_SOURCE: "fixed",
-    // Benches and tests ask as fast as they can.
+    // Benchmarks and tests send requests as fast as they can.
     RATE_LIMITS: "off",
-    // A developer's receiver runs on this machine.
+    // Developers run webhook receivers on this machine.
     WEBHOOK_ALLOW_PRIVATE: "true",
-    // A Redis of the user's own may still hold the jobs of an earlier start, about chains that are gone.
+    // A Redis that the user provides may still contain jobs of an earlier run, for chains that no longer
+    // exist.
     QUEUE_PREFIX: `causeway-local-${plan.portBase}-${Date.now()}`,
     LOG_LEVEL: "info",
-    // Below the bound after which a process of ours is killed.
+    // Shorter than the time after which the launcher kills the process.
     SHUTDOWN_TIMEOUT_MS: "8000",
     ...plan.nodeEnv,
-    ...(ground.families !== undefined && {
-      ...familyNodeEnvironment(ground.families.urls),
-      ...familySolverAddresses(ground.families.solver),
+    ...(infrastructure.families !== undefined && {
+      ...familyNodeEnvironment(infrastructure.families.urls),
+      ...familySolverAddresses(infrastructure.families.solver),
     }),
     ...settlementEnvironment(plan.oracles, plan.ports.hub),
     ...extra,

@@ -31,15 +31,15 @@ export interface System extends Stoppable {
   readonly endpoints: Endpoints;
   readonly databaseUrl: string;
   readonly redisUrl: string;
-  /** Variables with which the operator's commands reach this system. */
+  /** Environment variables with which operator commands reach this system. */
   readonly operatorEnvironment: Readonly<Record<string, string>>;
   /** Data and logs. */
   readonly folder: string;
   readonly chains: readonly Chain[];
   readonly nodes: readonly RunningNode[];
-  /** Chains of other families; undefined when the system was started without. */
+  /** Chains of other families; undefined if the system was started without them. */
   readonly families: RunningFamilies | undefined;
-  /** Of the hub; undefined without oracles. */
+  /** The hub's node; undefined without oracles. */
   readonly hubNode: RunningNode | undefined;
   readonly oracles: readonly SystemProcess[];
   readonly apis: readonly SystemProcess[];
@@ -48,21 +48,21 @@ export interface System extends Stoppable {
   /** Sends sponsored executions. */
   readonly executor: LocalAccount;
   readonly depositAddressOperator: LocalAccount;
-  /** Pays for its users from its app balance. */
+  /** Sponsors its users from its app balance. */
   readonly sponsor: LocalAccount;
-  /** The sponsor's key, ready for use, and its app balance, which is there some seconds later. */
+  /** The sponsor's key, ready for use, and its app balance, which is credited some seconds later. */
   readonly sponsorship: Sponsorship;
   readonly users: readonly LocalAccount[];
-  /** Stops every process that was started, services first. May be called twice. */
+  /** Stops every started process, services first. Idempotent. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts everything: Postgres, Redis, two chains and the hub with contracts and money at once, then tables
- * and oracles, then API and worker, then the sponsor's key.
+ * Starts everything: first Postgres, Redis, two chains and the hub with contracts and funds, all in parallel;
+ * then the migration and the oracles, API and worker, and the sponsor's key.
  *
- * @throws PortInUse, GivenServiceUnusable, ProcessStartFailed, LocalTransactionFailed, ApiRefused; nothing
- * runs any more by then.
+ * @throws PortInUse, GivenServiceUnusable, ProcessStartFailed, LocalTransactionFailed, ApiRefused; by then
+ * everything is stopped again
  */
 export async function startSystem(options: SystemOptions): Promise<System> {
   checkGivenUrls(options.env);
@@ -74,13 +74,13 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     startEvm(plan, options),
     startOtherFamilies(plan),
   ]);
-  const ground = {
+  const infrastructure = {
     ...evm,
     families: families.running,
     stop: async () => await stopTogether([evm, families]),
   };
   try {
-    const processes = await startProcesses(plan, ground, options);
+    const processes = await startProcesses(plan, infrastructure, options);
     const sponsorship = await arrangeSponsorshipOf(plan).catch(async (error: unknown) => {
       await processes.stop();
       throw error;
@@ -93,7 +93,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
       apiKeys: [sponsorship.apiKey],
       accounts: [plan.solver, plan.executor, plan.depositAddressOperator, plan.sponsor, ...plan.users],
     });
-    // The operator has the allocator's key, which withdrawals need.
+    // Withdrawals need the allocator's key, which the operator has.
     const operatorEnvironment = {
       ...processes.environment,
       ALLOCATOR_PRIVATE_KEY: localAccount("allocator").privateKey,
@@ -102,10 +102,10 @@ export async function startSystem(options: SystemOptions): Promise<System> {
     const stop = async (): Promise<void> => {
       await removeEndpoints(endpoints);
       await processes.stop();
-      await ground.stop();
+      await infrastructure.stop();
     };
     let stopping: Promise<void> | undefined;
-    const { databaseUrl, redisUrl, nodes, hubNode } = ground;
+    const { databaseUrl, redisUrl, nodes, hubNode } = infrastructure;
     const { apis, workers, oracles } = processes;
     const { folder, chains, solver, executor, depositAddressOperator, sponsor, users } = plan;
     return {
@@ -130,7 +130,7 @@ export async function startSystem(options: SystemOptions): Promise<System> {
       stop: async () => await (stopping ??= stop()),
     };
   } catch (error) {
-    await ground.stop();
+    await infrastructure.stop();
     throw error;
   }
 }
@@ -156,7 +156,7 @@ async function arrangeSponsorshipOf({
   });
 }
 
-/** The two chains and the hub, and the servers that the services store in. */
+/** The two chains, the hub, Postgres and Redis. */
 async function startEvm(plan: SystemPlan, options: SystemOptions): Promise<Infrastructure> {
   return await startInfrastructure({
     env: options.env,
@@ -178,7 +178,7 @@ async function startEvm(plan: SystemPlan, options: SystemOptions): Promise<Infra
   });
 }
 
-/** Nothing unless asked for; what they need is loaded only then. */
+/** Starts nothing unless requested. Their modules are loaded only then. */
 async function startOtherFamilies(plan: SystemPlan): Promise<Stoppable & { running?: RunningFamilies }> {
   if (!plan.hasFamilies) return { stop: async () => undefined };
   const { startFamilies } = await import("./families/start-families.ts");

@@ -3,8 +3,7 @@ import { styleText } from "node:util";
 type Stream = NodeJS.WritableStream & { readonly isTTY?: boolean };
 
 /**
- * How lines look: bold, dim, color and marks on a terminal; plain text in a file or a pipe. `NO_COLOR` is
- * honored.
+ * Text styles: bold, dim, color and marks on a terminal; plain text in a file or a pipe. Honors `NO_COLOR`.
  */
 export interface TerminalStyle {
   bold(text: string): string;
@@ -23,7 +22,7 @@ export function terminalStyle(stream: Stream): TerminalStyle {
   };
 }
 
-/** An address or a hash that a reader tells from others and does not copy. */
+/** Shortens an address or a hash that readers only need to recognize. */
 export function shortHex(hex: string): string {
   return hex.length <= 14 ? hex : `${hex.slice(0, 8)}…${hex.slice(-4)}`;
 }

@@ -17,20 +17,20 @@ export interface StepDone {
   readonly receipt: TransactionReceipt;
 }
 
-/** A user's wallet, connected to some chains. */
+/** A user's wallet on several chains. */
 export interface UserWallet {
   readonly address: Address;
-  /** @param currency the zero address is the native currency */
+  /** @param currency the zero address means the native token */
   balanceOf(chainId: number, currency: Address, holder: Address): Promise<bigint>;
   /**
-   * Carries out the open items of a quote's steps in order, each once the one before is mined.
+   * Executes the incomplete items of a quote's steps in order, each once the previous one is mined.
    *
-   * @throws LocalTransactionFailed when a transaction reverts
+   * @throws LocalTransactionFailed if a transaction reverts
    */
   carryOut(steps: readonly QuoteStep[], onDone?: (done: StepDone) => void): Promise<StepDone[]>;
 }
 
-/** @param nodes one per chain, reached by the URL that `GET /chains` gives to clients */
+/** @param nodes one per chain, at the URL in `GET /chains` */
 export function createUserWallet(privateKey: Hex, nodes: readonly NodeAddress[]): UserWallet {
   const account = privateKeyToAccount(privateKey);
   const clients = new Map(nodes.map((node) => [node.chainId, createLocalClient(node)]));
@@ -59,7 +59,7 @@ export function createUserWallet(privateKey: Hex, nodes: readonly NodeAddress[])
           const hash = await client.sendTransaction({
             account,
             to: getAddress(data.to),
-            // The schema of the answer has checked that it is hex.
+            // The response schema has validated that it is hex.
             data: data.data as Hex,
             value: BigInt(data.value),
             ...(data.gas === undefined ? {} : { gas: BigInt(data.gas) }),

@@ -26,14 +26,14 @@ const system: RunningSystem = {
   },
 };
 
-/** As Node sees a terminal, or a pipe. */
+/** A terminal, or a pipe. */
 function streamOf(isTerminal: boolean) {
   return Object.assign(new PassThrough(), isTerminal && { isTTY: true, getColorDepth: () => 8 });
 }
 
 afterEach(() => vi.unstubAllEnvs());
 
-test("without a terminal the lines are plain text, with everything that is copied in full", () => {
+test("prints plain text without a terminal, with all values that users copy in full", () => {
   vi.stubEnv("FORCE_COLOR", undefined);
   const text = whereEverythingIs(system, terminalStyle(streamOf(false))).join("\n");
   expect(text).not.toContain("\u001b");
@@ -46,7 +46,7 @@ test("without a terminal the lines are plain text, with everything that is copie
   expect(text).toContain(`signs as ${oracle.slice(0, 8)}…${oracle.slice(-4)}`);
 });
 
-test("every example that is suggested exists", () => {
+test("every suggested example exists", () => {
   const text = whereEverythingIs(system, terminalStyle(streamOf(false))).join("\n");
   const names = [...text.matchAll(/example ([\w-]+)/g)].map(([, name]) => name);
   expect(names.length).toBeGreaterThan(0);
@@ -54,7 +54,7 @@ test("every example that is suggested exists", () => {
     expect(existsSync(join(repositoryRoot, "examples", `${name}.ts`)), name).toBe(true);
 });
 
-test("on a terminal the API, its documentation and the key are bold, and results are marked", () => {
+test("on a terminal, prints the API, its documentation and the key in bold, and marks results", () => {
   vi.stubEnv("FORCE_COLOR", undefined);
   const style = terminalStyle(streamOf(true));
   const text = whereEverythingIs(system, style).join("\n");

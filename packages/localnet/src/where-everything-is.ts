@@ -3,14 +3,14 @@ import { endpointsFile } from "./endpoints.ts";
 import type { System } from "./system.ts";
 import { shortHex, type TerminalStyle } from "./terminal.ts";
 
-/** What to describe of a running system. */
+/** The parts of a running system to describe. */
 export type RunningSystem = Pick<System, "chains" | "endpoints" | "databaseUrl" | "redisUrl" | "folder"> & {
   readonly families: { readonly urls: object } | undefined;
 };
 
 const NAME_WIDTH = 15;
 
-/** The lines that `npm start` ends with: every address, then what a newcomer needs, then what to do next. */
+/** The final lines of `npm start`: every address, then what a newcomer needs, then next steps. */
 export function whereEverythingIs(system: RunningSystem, style: TerminalStyle): readonly string[] {
   const { api, apiKeys, hub, oracles } = system.endpoints;
   const documentation = `${api.url}/documentation`;

@@ -1,12 +1,12 @@
 import type { FastifyInstance } from "fastify";
 import type { Socket } from "node:net";
 
-/** How often a closing server looks for idle connections. */
+/** Interval at which a closing server checks for idle connections. */
 const LOOK_EVERY_MS = 20;
 
 /**
- * Lets a server close while clients keep connections open: each is closed after its last answer, and an
- * unused one at once. Otherwise they would keep the process alive for the whole keep-alive time.
+ * Closes keep-alive connections when the server closes: each after its last response, unused ones at once.
+ * Otherwise they would keep the process alive for the whole keep-alive timeout.
  */
 export function endConnectionsOnClose(app: FastifyInstance): void {
   const open = new Set<Socket>();

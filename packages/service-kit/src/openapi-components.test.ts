@@ -4,7 +4,7 @@ import { tidyComponents } from "./openapi-components.ts";
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 const holding = (inner: object, extra: object = {}) => ({ type: "object", properties: { inner }, ...extra });
 
-test("merges equal twins, gives an input without an output the plain name, and drops unused schemas", () => {
+test("merges equal input and output schemas, gives an input without an output the plain name, and drops unused schemas", () => {
   const tidy = tidyComponents({
     paths: {
       "/a": {

@@ -13,7 +13,7 @@ interface Received {
 
 let server: Server;
 let received: Received[];
-/** The collector's status; undefined: it does not answer. */
+/** The collector's response status; undefined: it does not respond. */
 let status: number | undefined;
 let registry: Registry;
 let traces: Traces;
@@ -100,7 +100,7 @@ test("posts spans as OTLP JSON, without credentials in texts", async () => {
   expect(await spans("sent")).toBe(1);
 });
 
-test("beyond the bound of the queue, spans are dropped and counted", async () => {
+test("drops and counts spans beyond the queue limit", async () => {
   for (let count = 0; count < 4_100; count++) record("deposit_seen");
   expect(await spans("dropped")).toBe(4);
   status = 400;
@@ -108,7 +108,7 @@ test("beyond the bound of the queue, spans are dropped and counted", async () =>
   expect(await spans("dropped")).toBe(4_100);
 });
 
-test("a collector that is unavailable for a while gets the spans later", async () => {
+test("sends spans later if the collector is temporarily unavailable", async () => {
   status = 503;
   record("fill_planned");
   await expect.poll(() => received.length, { timeout: 10_000 }).toBe(1);
@@ -118,7 +118,7 @@ test("a collector that is unavailable for a while gets the spans later", async (
   await traces.close();
 });
 
-test("the trace of a request follows from its id alone, and a header carries it to oracles", () => {
+test("the trace id of a request depends only on its request id, and a header passes it to oracles", () => {
   expect(traceOf(ID.toUpperCase().replace("0X", "0x"))).toEqual({ traceId, rootSpanId });
   expect(traceId).toMatch(/^[0-9a-f]{32}$/);
   expect(readTraceparent(traceparentOf(ID))).toEqual({ traceId, parentSpanId: rootSpanId });

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from "fastify";
 import { errorAnswer, type ErrorAnswer } from "./error-map.ts";
 
-const LONGEST_SHOWN_PATH = 200;
+const MAX_SHOWN_PATH_LENGTH = 200;
 
 /**
  * Answers requests without a route: 405 with `Allow` if the path exists with other methods, otherwise 404.
@@ -18,7 +18,7 @@ export function noteRoutes(app: FastifyInstance): (method: string, url: string) 
     const allowed = [
       ...new Set(routes.filter(({ matches }) => matches(path)).flatMap(({ methods }) => methods)),
     ];
-    const shown = path.slice(0, LONGEST_SHOWN_PATH);
+    const shown = path.slice(0, MAX_SHOWN_PATH_LENGTH);
     if (allowed.length === 0) return errorAnswer(404, "NOT_FOUND", `route ${method} ${shown} does not exist`);
     const answer = errorAnswer(
       405,

@@ -1,6 +1,6 @@
 import { Client } from "pg";
 
-/** The database named by DATABASE_URL holds something that the local system must not destroy. */
+/** The database at DATABASE_URL contains tables that the local system must not destroy. */
 export class DatabaseNotOurs extends Error {
   override readonly name = "DatabaseNotOurs";
   readonly code = "DATABASE_NOT_OURS";
@@ -9,11 +9,10 @@ export class DatabaseNotOurs extends Error {
 const mark = "emptied at every start of the local system";
 
 /**
- * Prepares a database that the user named. Local chains begin anew at every start, so what an earlier start
- * remembers about them is wrong: the schema is emptied, but only when it is empty already or an earlier start
- * marked it as its own.
+ * Prepares a database that the user provided. Local chains start from scratch, so data of an earlier run is
+ * wrong: the schema is dropped and recreated, but only if it is empty or an earlier run marked it.
  *
- * @throws DatabaseNotOurs when the database holds tables of someone else.
+ * @throws DatabaseNotOurs if the database contains any other tables
  */
 export async function emptyGivenDatabase(databaseUrl: string): Promise<void> {
   const client = new Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5_000 });

@@ -19,27 +19,27 @@ const calls = Array.from({ length: 4 }, (_, n) => ({
 }));
 
 beforeAll(async () => {
-  // Only the sender mines.
+  // Long enough that only `sendPipelined` mines.
   node = await startAnvil({ chainId: 72_100_999, blockTimeSeconds: 3_600 });
   client = createLocalClient(node);
   await client.setBalance({ address: sender.address, value: parseEther("10") });
 });
 afterAll(async () => await node.stop());
 
-/** A node whose pool forgets transactions: `forgets` gets the number of earlier ones. */
+/** A node whose pool drops transactions: `forgets` gets the number of earlier ones. */
 function forgetful(forgets: (before: number) => boolean): LocalClient {
-  let came = 0;
+  let received = 0;
   return {
     ...client,
     sendRawTransaction: async (sent) => {
       const hash = await client.sendRawTransaction(sent);
-      if (forgets(came++)) await client.dropTransaction({ hash });
+      if (forgets(received++)) await client.dropTransaction({ hash });
       return hash;
     },
   } as LocalClient;
 }
 
-test("a transaction that the node's pool forgot is handed over again, and all are mined in their order", async () => {
+test("resends a transaction that the node's pool dropped, and all are mined in order", async () => {
   const nonce = await client.getTransactionCount({ address: sender.address });
   const receipts = await sendPipelined(
     forgetful((before) => before === 1),
@@ -51,7 +51,7 @@ test("a transaction that the node's pool forgot is handed over again, and all ar
   expect(await client.getTransactionCount({ address: sender.address })).toBe(nonce + calls.length);
 });
 
-test("a node that forgets all of them is reported, with the content of its pool", async () => {
+test("reports a node that drops all transactions, with the size of its pool", async () => {
   const sent = sendPipelined(
     forgetful(() => true),
     sender,

@@ -19,18 +19,18 @@ import {
 } from "viem";
 import { ANSWER_WITHIN_MS, PATIENCE_MS } from "./patience.ts";
 
-/** Where a local node answers. */
+/** Address of a local node. */
 export interface NodeAddress {
   readonly url: string;
   readonly chainId: number;
   /**
-   * Of an account with money on a node that is not ours to steer; absent: blocks and balances are made as
-   * needed.
+   * Key of a funded account on a node that the caller does not control. Absent: blocks are mined and balances
+   * set as needed.
    */
   readonly fundingKey?: Hex | undefined;
 }
 
-/** viem's description of a chain that only this machine has. */
+/** viem's description of a local chain. */
 export function describeChain(node: NodeAddress): Chain {
   return defineChain({
     id: node.chainId,
@@ -40,7 +40,7 @@ export function describeChain(node: NodeAddress): Chain {
   });
 }
 
-/** Reads, writes and steers a local node. */
+/** Reads, writes and controls a local node. */
 export type LocalClient = Client<
   Transport,
   Chain,
@@ -51,7 +51,7 @@ export type LocalClient = Client<
     WalletActions<Chain> & { readonly fundingKey: NodeAddress["fundingKey"] }
 >;
 
-/** Calls made in one tick travel as one request, except to a given node, which may refuse batches. */
+/** Calls made in one tick are sent as one batch, except to a given node, which may refuse batches. */
 export function createLocalClient(node: NodeAddress): LocalClient {
   return createTestClient({
     mode: "anvil",
@@ -74,20 +74,20 @@ export interface PipelinedCall {
   readonly to?: Hex;
   readonly data: Hex;
   readonly value?: bigint;
-  /** What the call is, for the error message. */
+  /** Name of the call in error messages. */
   readonly label: string;
 }
 
-/** A transaction that the local system needs did not do what it should. */
+/** A transaction that the local system needs failed. */
 export class LocalTransactionFailed extends Error {
   override readonly name = "LocalTransactionFailed";
   readonly code = "LOCAL_TRANSACTION_FAILED";
 }
 
 /**
- * Signs all calls with consecutive nonces, hands them over in that order and mines them at once, whatever the
- * block time. One after the other: of many that arrive together the node's pool forgets one now and then. On
- * a given node it waits until the node includes them.
+ * Signs all calls with consecutive nonces, sends them in that order and mines them at once, whatever the
+ * block time. They are sent one by one, because the node's pool sometimes drops one of many that arrive
+ * together. On a given node, waits until the node includes them.
  *
  * @throws LocalTransactionFailed when one of them reverts or is never included.
  */
@@ -125,7 +125,7 @@ export async function sendPipelined(
   return receipts;
 }
 
-/** What geth's pool is sure to keep of one account. */
+/** Number of transactions that geth's pool guarantees to keep per account. */
 const MAX_AT_ONCE = 16;
 
 /**
@@ -165,12 +165,12 @@ async function receiptOf(client: LocalClient, label: string, hash: Hex): Promise
 }
 
 /**
- * From this round on what is missing is taken out of the pool and handed over again: a transaction that came
- * while the one before it was mined may wait in the pool for a predecessor that the pool no longer knows.
+ * From this round on, missing transactions are removed from the pool and sent again: one that arrived while
+ * its predecessor was being mined may wait in the pool for that predecessor forever.
  */
 const ROUNDS_BEFORE_RESENDING = 3;
 
-/** Mines until every transaction has a receipt; a block holds only as much as its gas limit. */
+/** Mines until every transaction has a receipt, since the gas limit may spread them over several blocks. */
 async function mineAll(client: LocalClient, signed: readonly Hex[]): Promise<TransactionReceipt[]> {
   const hashes = signed.map((bytes) => keccak256(bytes));
   let refusal: unknown;
@@ -186,7 +186,7 @@ async function mineAll(client: LocalClient, signed: readonly Hex[]): Promise<Tra
       const hash = hashes[at];
       if (found[at] !== undefined || hash === undefined) continue;
       await client.dropTransaction({ hash });
-      // Mined meanwhile: refused, and that is fine.
+      // Refused if it was mined in the meantime, which is fine.
       await client.sendRawTransaction({ serializedTransaction }).catch((error: unknown) => (refusal = error));
     }
   }
@@ -197,7 +197,7 @@ async function mineAll(client: LocalClient, signed: readonly Hex[]): Promise<Tra
   );
 }
 
-/** Only the lack of a receipt is an answer; a node that does not answer is a fault of its own. */
+/** Only a missing receipt means "not yet"; a node that does not respond is an error. */
 function notYet(error: unknown): undefined {
   if (error instanceof TransactionReceiptNotFoundError) return undefined;
   throw error;

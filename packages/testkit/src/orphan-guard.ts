@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
 
 /**
- * Reads one line from its parent. The word "gone" means the guarded process has ended by itself; end of input
- * means the parent died (even by SIGKILL), so the guarded process is asked to end and, two seconds later,
- * killed.
+ * Reads one line from its parent. The line "gone" means that the guarded process has exited by itself; end of
+ * input means that the parent died (even by SIGKILL), so the guarded process gets SIGINT and, two seconds
+ * later, SIGKILL.
  */
 const guardScript = `
 trap '' INT TERM HUP
@@ -16,8 +16,8 @@ exit 0
 `;
 
 /**
- * Makes a child process die with this one. Node has no parent-death signal, so a tiny shell holds the other
- * end of a pipe that closes whenever this process ends, in whatever way.
+ * Makes a child process exit with this one. Node.js has no parent-death signal, so a tiny shell holds the
+ * other end of a pipe, which closes however this process ends.
  */
 export function guardAgainstOrphan(pid: number, exited: Promise<unknown>): void {
   const guard = spawn("/bin/sh", ["-c", guardScript, "causeway-guard", String(pid)], {
@@ -26,7 +26,7 @@ export function guardAgainstOrphan(pid: number, exited: Promise<unknown>): void 
     env: { PATH: "/usr/local/bin:/usr/bin:/bin" },
   });
   guard.unref();
-  // The guard may have been killed by hand; a broken pipe to it must not end this process.
+  // The guard may have been killed manually; a broken pipe to it must not end this process.
   guard.stdin.on("error", () => undefined);
   guard.on("error", () => undefined);
   const pipe: unknown = guard.stdin;
@@ -34,7 +34,7 @@ export function guardAgainstOrphan(pid: number, exited: Promise<unknown>): void 
   void exited.then(() => guard.stdin.end("gone\n"));
 }
 
-/** Child pipes are sockets underneath, which the stream type does not say. */
+/** Child pipes are sockets, which the stream type does not show. */
 function isUnrefable(value: unknown): value is { unref(): void } {
   return typeof value === "object" && value !== null && "unref" in value;
 }

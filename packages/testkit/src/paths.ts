@@ -2,30 +2,30 @@ import { chmodSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
-/** The folder of the repository. */
+/** Root folder of the repository. */
 export const repositoryRoot: string = resolve(import.meta.dirname, "../../..");
 
-/** Everything that local systems write: a folder for each, called by its first port, and what they share. */
+/** Files of local systems: one folder per system, named after its first port, and shared files. */
 export const localnetDir: string = join(repositoryRoot, ".localnet");
 
-/** Where things that may be thrown away at any time are kept between runs. */
+/** Files that are kept between runs and may be deleted at any time. */
 export const cacheDir: string = join(localnetDir, "cache");
 
 /**
- * Where Node.js keeps the code that it has compiled, so that the next process starts in half the time;
- * `bootstrap.mjs` names it, too.
+ * Compile cache of Node.js, which halves the start time of the next process. `bootstrap.mjs` uses the same
+ * folder.
  */
 export const compiledCodeDir: string = join(repositoryRoot, ".cache", "code");
 
-/** The Node that runs every process of the workspace: the one that runs this. */
+/** The Node.js executable for all processes of the workspace: the current one. */
 export const workspaceNode: string = process.execPath;
 
-/** Where system tools are, for children that otherwise need nothing from our environment. */
+/** PATH of system tools, for children that inherit nothing else from the environment. */
 export const systemPath = "/usr/local/bin:/usr/bin:/bin";
 
 /**
- * A new empty folder under the system's temporary folder, which other users may enter: Postgres must, and is
- * never run as root. The caller removes it.
+ * Creates an empty folder in the system's temporary folder. Other users can enter it, because Postgres never
+ * runs as root. The caller removes it.
  */
 export function newTempDir(purpose: string): string {
   const folder = mkdtempSync(join(tmpdir(), `causeway-${purpose}-`));

@@ -32,7 +32,7 @@ function isAlive(pid: number): boolean {
   } catch {
     return false;
   }
-  // One that has died stays in the list until its parent, often the system's first process, takes notice.
+  // A zombie: it remains in the process table until its parent, often process 1, collects its status.
   return !(existsSync("/proc/self/stat") && / Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8")));
 }
 
@@ -42,7 +42,7 @@ async function untilGone(pid: number, withinMs: number): Promise<boolean> {
   return !isAlive(pid);
 }
 
-test("a child that ends before it is ready fails with what it printed last", async () => {
+test("a child that exits before it is ready is reported with its last output", async () => {
   const start = startProcess(shell("echo the disk is full >&2; exit 3", { isReady: async () => false }));
   const error = await start.catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(ProcessStartFailed);
@@ -50,7 +50,7 @@ test("a child that ends before it is ready fails with what it printed last", asy
   expect(String(error)).toContain("the disk is full");
 });
 
-test("a child that never gets ready is ended and reported", async () => {
+test("a child that never becomes ready is stopped and reported", async () => {
   let pid = 0;
   const spec = shell("echo $$; exec sleep 60", { isReady: async () => false, readyWithinMs: 300 });
   const error = await startProcess(spec).catch((thrown: unknown) => thrown);
@@ -60,7 +60,7 @@ test("a child that never gets ready is ended and reported", async () => {
   expect(isAlive(pid)).toBe(false);
 });
 
-test("a readiness question that is never answered is asked again", async () => {
+test("repeats a readiness check that never returns", async () => {
   let asked = 0;
   const isReady = async (signal: AbortSignal): Promise<boolean> => {
     asked += 1;
@@ -73,7 +73,7 @@ test("a readiness question that is never answered is asked again", async () => {
   await child.stop();
 });
 
-test("what an earlier run wrote to the same log is not reported for this one", async () => {
+test("does not report what an earlier run wrote to the same log", async () => {
   const logFile = join(folder, "twice.log");
   const logTails: string[] = [];
   for (const script of ["echo EADDRINUSE; exit 1", "echo out of memory; exit 1"]) {
@@ -89,7 +89,7 @@ test("a program that does not exist fails instead of hanging", async () => {
   await expect(start).rejects.toThrow("ENOENT");
 });
 
-test("a child that ignores the stop signal is killed after the bound", async () => {
+test("kills a child that ignores the stop signal after the timeout", async () => {
   const child = await startProcess(
     shell("trap '' TERM; echo deaf; while :; do sleep 0.05; done", { stopWithinMs: 200 }),
   );
@@ -101,7 +101,7 @@ test("a child that ignores the stop signal is killed after the bound", async () 
   expect((await child.exited).signal).toBe("SIGKILL");
 });
 
-test("a program that fails says so, one that succeeds does not", async () => {
+test("runToEnd throws if the program fails or takes too long", async () => {
   await expect(runToEnd({ ...shell("exit 0"), withinMs: 5_000 })).resolves.toBeUndefined();
   await expect(runToEnd({ ...shell("echo broken; exit 1"), withinMs: 5_000 })).rejects.toThrow("broken");
   await expect(runToEnd({ ...shell("sleep 60"), withinMs: 100 })).rejects.toThrow(
@@ -109,7 +109,7 @@ test("a program that fails says so, one that succeeds does not", async () => {
   );
 });
 
-test("children die when their parent is killed, also those that ignore polite signals", async () => {
+test("children exit when their parent is killed, even those that ignore SIGTERM", async () => {
   const program = `
     import { startProcess } from ${JSON.stringify(join(import.meta.dirname, "process.ts"))};
     const child = async (script) => await startProcess({

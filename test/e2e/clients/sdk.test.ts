@@ -64,7 +64,7 @@ function tokenOf(chain: Chain, symbol: string): Address {
 }
 
 let taken = 0;
-/** A user whom no other test uses, as a viem wallet on one chain. */
+/** A user that no other test uses, as a viem wallet on one chain. */
 function aWallet({ id, name, httpRpcUrl }: Chain) {
   const user = system.users[taken++];
   if (user === undefined) throw new Error("the system was started with too few users");

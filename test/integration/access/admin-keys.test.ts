@@ -32,10 +32,10 @@ let usage: UsageCounter;
 let keyAdministration: KeyAdmin;
 let app: Awaited<ReturnType<typeof aServer>>["app"];
 let lines: string[];
-/** What contract calls return. */
+/** Return values of contract calls. */
 let contract: (to: Address, data: Hex) => Promise<Hex | undefined> = async () => "0x";
 
-/** Counts in a process whose clock is confirmed by a chain. */
+/** Usage counts of a process whose clock a chain confirms. */
 const aCounter = (sql: Sql, mayDeleteByAge = async () => await Promise.resolve(true)): UsageCounter =>
   usageCounter(sql, {
     searches: { sql: sqlOn(pool), turns: searchTurns() },
@@ -160,7 +160,7 @@ test("a key is created, shown once, used, changed, rotated and revoked", async (
     expect([path, (await admin(method, path, body)).status]).toEqual([path, 404]);
 });
 
-test("without the operator's token, or with a wrong one, nothing happens", async () => {
+test("refuses requests without the operator token, or with a wrong one", async () => {
   const { id } = await aKey();
   const calls: [Method, string, object | undefined][] = [
     ["GET", "/admin/keys", undefined],
@@ -245,7 +245,7 @@ test("a wallet is linked by the signature of its key over the message, once", as
   expect((await link(id, owner.address, signature)).status).toBe(400);
 });
 
-test("a signature by another wallet, for another key, of another challenge or too late links nothing", async () => {
+test("refuses a signature by another wallet, for another key, for another challenge, or after expiry", async () => {
   const [one, two] = [await aKey(), await aKey()];
   const [owner, thief] = [1, 2].map(() => privateKeyToAccount(generatePrivateKey())) as [
     ReturnType<typeof privateKeyToAccount>,
@@ -277,7 +277,7 @@ test("a signature by another wallet, for another key, of another challenge or to
   expect(rows).toEqual([]);
 });
 
-test("a contract wallet is asked on chain; a node that does not answer is no wrong signature", async () => {
+test("verifies a contract wallet's signature on chain, and does not report an unresponsive node as a wrong signature", async () => {
   const abi = parseAbi(["function isValidSignature(bytes32 hash, bytes signature) view returns (bytes4)"]);
   const { id } = await aKey();
   const wallet: Address = `0x${"c0".repeat(20)}`;
@@ -307,7 +307,7 @@ test("a contract wallet is asked on chain; a node that does not answer is no wro
   contract = async () => "0x";
 });
 
-test("usage is counted by minute, hour and day, a key sees only its own, and counts of two processes add up", async () => {
+test("counts usage by minute, hour and day; a key sees only its own, and counts of two processes add up", async () => {
   const [mine, other] = [await aKey(), await aKey({ scopes: ["read", "quote"] })];
   const second = aCounter(sqlOn(pool));
   const dayMs = 24 * 3600_000;
@@ -371,7 +371,7 @@ test("usage is counted by minute, hour and day, a key sees only its own, and cou
     expect([query, (await ask(query)).status]).toEqual([query, 400]);
 });
 
-test("usage is aggregated to hours after two days and to days after sixty, by two processes at once, without losing a call", async () => {
+test("aggregates usage to hours after two days and to days after sixty, in two concurrent processes, without losing a call", async () => {
   const { id, key } = await aKey();
   const dayMs = 24 * 3600_000;
   const today = clock.nowMs() - (clock.nowMs() % dayMs);
@@ -443,7 +443,7 @@ test("two processes that aggregate the same day do not wait for each other's row
   expect(rows).toEqual([{ minute_ms: day, count: 6 }]);
 });
 
-test("usage is neither deleted nor aggregated while no chain confirms the clock", async () => {
+test("neither deletes nor aggregates usage while no chain confirms the clock", async () => {
   const { id } = await aKey();
   const dayMs = 24 * 3600_000;
   await pool.query(
@@ -464,7 +464,7 @@ test("usage is neither deleted nor aggregated while no chain confirms the clock"
   expect(await minutes()).toEqual([]);
 });
 
-test("counts that could not be written are written later, once", async () => {
+test("writes counts later, once, if they could not be written", async () => {
   const { id } = await aKey();
   let isDown = true;
   const sql = sqlOn(pool);
@@ -551,7 +551,7 @@ test("the operator's command manages the same keys", async () => {
   expect((await did("list")).find((one) => one.id === id)).toMatchObject({ revokedAt: expect.any(Number) });
 });
 
-test("an unknown command does nothing and shows the usage; a failing one reports why", async () => {
+test("an unknown command only prints the usage; a failing one reports the reason", async () => {
   const { id } = await aKey();
   const before = await pool.query("select api_keys::text from api_keys order by id");
   const words: [string[], number, string][] = [
@@ -594,7 +594,7 @@ test("the program itself needs only the database", async () => {
   expect(await asKey(linesOf(stdout)[0].key)).toBe(200);
 }, 60_000);
 
-test("no secret of any key, nor the operator's token, was logged", async () => {
+test("logs neither secrets of keys nor the operator token", async () => {
   const text = lines.join("");
   expect(text).not.toContain(TOKEN);
   expect(text).not.toMatch(/cwk_/);

@@ -212,7 +212,7 @@ test("a key in use causes at most two queries a second, however many requests it
   expect(asked.length).toBeLessThanOrEqual(4);
 });
 
-test("10,000 unknown keys cause at most 20 queries, one after the other, and evict no valid key", async () => {
+test("10,000 unknown keys cause at most 20 queries in sequence, and evict no valid key", async () => {
   const { keys, asked } = await aProcess();
   const { key, record } = await createKey(keyServices(), someSettings());
   await keys.find(key);

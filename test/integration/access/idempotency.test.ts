@@ -96,7 +96,7 @@ test("a process that takes over while the first one commits gets the first one's
   expect(await late).toEqual({ kind: "answered", answer: anAnswer });
 });
 
-test("only one of two processes that both believe they run the call commits", async () => {
+test("only one of two processes that both run the call commits", async () => {
   const store = eitherProcess();
   const call = aCall();
   const first = await begun(store, call);

@@ -312,7 +312,7 @@ test("a key holds at most its limit at once, whatever its wallet has", async () 
   expect(await hold(wallet, 4n * ONE, limit)).toEqual({ kind: "placed" });
 });
 
-test("a request has one hold: placing it again changes nothing, and a resolved one is not placed anew", async () => {
+test("a request has one hold: placing it again changes nothing, and a resolved one is not placed again", async () => {
   const wallet = await aWallet(10_000_000n);
   const requestId = someHash();
   expect(await hold(wallet, 6n * ONE, { requestId })).toEqual({ kind: "placed" });

@@ -91,7 +91,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await world.stop());
 
-test("a wallet sees its balance, what is reserved and what it may use", async () => {
+test("reports a wallet's balance, its reserved and its available amount", async () => {
   const balances = await readBalances({ ...world.services, balances: reads }, wallet);
   expect(balances.main).toMatchObject({
     currency: { id: "usdc" },

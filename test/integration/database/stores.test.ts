@@ -351,7 +351,7 @@ test("a leg can be paid again only after its nonce is dead", async () => {
   expect(await reserve()).toMatchObject([{ nonce: first.nonce + 1 }]);
 });
 
-test("fifty concurrent reservations get fifty consecutive nonces, and a failing one takes none", async () => {
+test("50 concurrent reservations get 50 consecutive nonces, and a failing one uses none", async () => {
   const sender = await aLane(7);
   const results = await Promise.allSettled(
     Array.from({ length: 50 }, async (_, at) => {

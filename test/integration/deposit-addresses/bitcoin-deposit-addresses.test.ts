@@ -70,7 +70,7 @@ test("quotes again every other payment to an open address, each once, and leaves
   expect(await bitcoin.held(address)).toBe(700n);
 }, 60_000);
 
-test("a strict address fills its quote and refunds the excess, too little, and what comes late to refundTo", async () => {
+test("a strict address fills its quote, and refunds excess, insufficient and late payments to refundTo", async () => {
   const { bitcoin } = world;
   const refundTos = [anOwner(), anOwner(), anOwner()];
   const [over, under, late] = await Promise.all(

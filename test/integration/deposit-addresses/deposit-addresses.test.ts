@@ -29,7 +29,7 @@ import { startAddressWorld, type AddressWorld } from "../../support/address-worl
 import { aSponsor } from "../../support/sponsors.ts";
 import type { TestChain } from "../../support/test-chain.ts";
 
-// People who can only transfer send money to addresses. All of it is filled, refunded, or stays visible.
+// Payers that can only transfer send funds to addresses. All of them are filled, refunded, or remain visible.
 
 let world: AddressWorld;
 
@@ -203,7 +203,7 @@ test("money at a deposit address is shown on every surface once seen, and a time
   expect(ended.rows).toEqual([{ status: "success" }]);
 });
 
-test("money that comes to a strict address too late is shown there, and is refunded under its request", async () => {
+test("shows a late payment to a strict address, and refunds it under its request", async () => {
   const { origin, usdc } = world;
   const { at, requestId, terms } = await world.address({
     ttl: 60,
@@ -569,7 +569,7 @@ test("money that cannot be routed is refunded to the refundTo of an open address
   const { origin, usdc } = world;
   const refundTo = world.anAddress();
   const { at } = await world.address({ refundTo, destinationCurrency: world.tst });
-  // More than the solver has of the output currency.
+  // Above the solver's balance of the output currency.
   await origin.fund(world.stranger.address, { tokens: 70_000_000n });
   await world.sendTo(at, usd(60_000_000));
   for (let n = 0; n < 6; n++) await world.round();
@@ -680,7 +680,7 @@ test("keeps the money of a sweep that reverted after a recovery assigned until t
   await world.watch(origin);
   const states = async (): Promise<string[]> => (await world.sweepsFrom(at)).map(({ state }) => state);
   expect(world.events.of("slot_mined").at(-1)?.facts).toMatchObject({ leg: "sweep", status: "reverted" });
-  // In another block it may yet succeed: money that arrives meanwhile may be what it sweeps.
+  // It may succeed in another block, because funds that arrive in the meantime may suffice.
   expect(await states()).toEqual(["sent"]);
   await world.sendTo(at, usd(100));
   await world.untilSettled(at, 1);
@@ -737,7 +737,7 @@ test("a sweep whose commit a failover lost is not repeated with money that came 
   expect((await world.status(requestId)).status).toBe("success");
 });
 
-test("a new quote whose sweep is refused after a wait keeps its money reported: the first request never asks for a second payment", async () => {
+test("keeps reporting the funds of a new quote whose sweep is refused after a wait, so that the first request never asks for a second payment", async () => {
   const { origin, services } = world;
   const operator = services.depositAddressOperator?.address;
   if (operator === undefined) throw new Error("the operator is configured");
@@ -1294,7 +1294,7 @@ test("a strict address is bound to its order by the contract, unless unfilled mo
 
 test("a strict address with refunds to the sender that its contract binds to the order is swept under that order", async () => {
   const { origin } = world;
-  // As such addresses were created before the binding was stored.
+  // Like addresses created before the binding was stored.
   const aBoundAddress = async (): Promise<Awaited<ReturnType<AddressWorld["address"]>>> => {
     const agreed = await world.address({ strict: true, refundTo: NATIVE_CURRENCY });
     const key = (await world.reads.find(agreed.at))?.key;

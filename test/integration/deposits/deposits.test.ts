@@ -34,7 +34,7 @@ const rawOf = async (hash: TxHash): Promise<TxHash> =>
     params: [hash] as never,
   })) as TxHash;
 
-/** Mines approval and deposit in one block; returns what is needed to mine them in another one. */
+/** Mines approval and deposit in one block; returns the data to mine them in another one. */
 async function mined(agreed: Agreed): Promise<readonly TxHash[]> {
   await deposit(world.origin, world.user, agreed);
   await world.origin.mine();
@@ -288,7 +288,7 @@ test("after failed scans, ranges grow with each that is committed, before the ne
   expect(sizes).toEqual([8n, 16n, 32n, 8n]);
 });
 
-test("a crash between two ranges repeats none and skips none", async () => {
+test("a crash between two ranges neither repeats nor skips one", async () => {
   const agreed = await agree();
   await world.origin.mine(4);
   await deposit(world.origin, world.user, agreed);
@@ -580,7 +580,7 @@ test("a block of hundreds of deposits is committed in slices, and a crash betwee
   await filledOnce(honest);
 });
 
-/** What scans call in the database: once for the block of these deposits, once for their confirmation. */
+/** Database calls of scans: once for the block of these deposits, once for their confirmation. */
 async function callsFor(deposits: readonly (readonly [Agreed, count: number])[]): Promise<string[][]> {
   const { origin, user } = world;
   await world.watch(origin);

@@ -78,7 +78,7 @@ const start = async (by: WorkerServices = world.services): Promise<void> => {
   await returnUnattributed(by, world.origin.connected, tip?.number ?? 0n);
 };
 
-/** What the worker does about a deposit that has waited long enough. */
+/** The worker's action for a deposit that has waited long enough. */
 async function anHourLater(by: WorkerServices = world.services): Promise<void> {
   world.clock.forward(HOUR_MS);
   for (let round = 0; round < 5; round++) {
@@ -157,7 +157,7 @@ test("a deposit that a reorg drops before its refund is signed is not refunded",
   expect((await rowOf(hash)).refund_state).toBe("none");
 });
 
-test("above the daily limit it waits visibly for the operator, who can release it", async () => {
+test("above the daily limit, it waits visibly until the operator releases it", async () => {
   const depositor = world.anAddress();
   const hash = await stray({ depositor });
   const limited = {

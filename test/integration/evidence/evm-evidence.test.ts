@@ -21,7 +21,7 @@ import {
   type EvidenceWorld,
 } from "./evidence-world.ts";
 
-// What an oracle learns from a real node about real contracts. The numbers are those of the hostile cases.
+// An oracle's evidence from a real node about real contracts. The numbers are those of the hostile cases.
 
 const alice: Address = `0x${"a1".repeat(20)}`;
 const userAddress = user.address.toLowerCase() as Address;
@@ -240,7 +240,7 @@ describe("payments", () => {
     });
   });
 
-  test("a withdrawal with an order's id appended, which anyone can submit, is no payment of that order", async () => {
+  test("a withdrawal with an appended order id, which anyone can submit, is not a payment of that order", async () => {
     await world.mint(world.token, world.depository, 50n);
     const { request } = world.payloadOf(tokenCall(world.token, alice, 50n));
     const { to, data } = await world.execution(request);

@@ -167,7 +167,7 @@ async function askAll(source: EvidenceSource): Promise<string[]> {
   return seenStatuses;
 }
 
-test("an honest node behind the proxy reports the truth, and each question has its intended answer", async () => {
+test("an honest node behind the proxy reports the truth, and each request has its intended answer", async () => {
   proxy.trouble(() => undefined);
   const source = open(world.chainAt([proxy.url]));
   await askAll(source);
@@ -301,7 +301,7 @@ describe("several endpoints", () => {
   });
 });
 
-test("a final, known deposit costs no further request; one that is not final is asked again", async () => {
+test("reads a known final deposit without further requests, and one that is not final again", async () => {
   proxy.trouble(() => undefined);
   const source = open(world.chainAt([proxy.url]));
   const [deposit, orphan] = questions;

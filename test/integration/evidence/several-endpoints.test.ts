@@ -22,7 +22,7 @@ import {
 } from "../../support/provider-proxy.ts";
 import type { TestChain } from "../../support/test-chain.ts";
 
-/** A chain read through three endpoints, which stand before one node. */
+/** A chain read through three endpoints in front of one node. */
 interface PooledChain {
   readonly chain: TestChain;
   readonly proxies: readonly ProviderProxy[];
@@ -79,7 +79,7 @@ async function behave(behaviors: readonly ProviderBehavior[]): Promise<void> {
   for (const { proxies } of chains) proxies.forEach((proxy, at) => proxy.behave(behaviors[at] ?? {}));
 }
 
-/** What the watchers and the queues of one process do after a block on both chains. */
+/** The work of one process's watchers and queues after a block on both chains. */
 async function round(lagBlocks = 0n): Promise<void> {
   const { clock } = world;
   for (const { chain, connection } of chains) {

@@ -52,7 +52,7 @@ test("simultaneous calls are accepted in few commits, and each is stored, broadc
   );
   expect(new Set(ids).size).toBe(12);
   expect(commits()).toBeLessThan(8);
-  // What a commit for a single call writes.
+  // The rows that a commit for a single call writes.
   const alone = await world.execute(world.mintCall(world.anAddress()));
   const traceOf = async (id: string) =>
     (

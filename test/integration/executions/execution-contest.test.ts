@@ -84,7 +84,7 @@ test("accepts exactly forty of a hundred concurrent calls on two processes with 
   expect((await world.book(app)).pending).toBe(0n);
 });
 
-test("enforces a daily budget across concurrent calls and frees what they do not spend", async () => {
+test("enforces a daily budget across concurrent calls and releases what they do not spend", async () => {
   const { call, price } = await pricedCall();
   const maxUsd = (10n * price + price / 2n) * 10n ** 12n;
   const app = await world.anApp({}, 1_000_000_000n, { dailyUsd: maxUsd });

@@ -10,7 +10,7 @@ import {
   type ExecutionWorld,
 } from "../../support/execution-world.ts";
 
-// What a call costs its app in addition to its price, and in whose name.
+// Calls that cost the service more than their price.
 
 let world: ExecutionWorld;
 

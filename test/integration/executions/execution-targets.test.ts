@@ -13,7 +13,7 @@ import { executeCalls } from "../../../apps/api/src/executions/execute-calls.ts"
 import { anApiKey } from "../../fakes/api-keys.ts";
 import { startAddressWorld, type AddressWorld } from "../../support/address-world.ts";
 
-// What an API key with the scope `execute` can reach in the executor's name.
+// Targets that an API key with the scope `execute` can call through the executor.
 
 const aggregateAbi = parseAbi([
   "function aggregate3((address target, bool allowFailure, bytes callData)[] calls) payable",

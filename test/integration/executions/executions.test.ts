@@ -471,7 +471,7 @@ test("counts call value against the exposure limit per minute, and refused calls
   expect(await world.book()).toEqual(once);
   expect(await call(10n ** 15n)).toMatchObject({ kind: "accepted" });
   await expect(call(10n ** 15n)).rejects.toMatchObject({ code: "PRICE_FETCH_FAILED" });
-  // Gas alone is no trade.
+  // Gas alone is not a trade.
   expect(await call(0n)).toMatchObject({ kind: "accepted" });
   world.clock.forward(60_000);
   expect(await call(2n * 10n ** 15n)).toMatchObject({ kind: "accepted" });

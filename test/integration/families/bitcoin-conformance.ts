@@ -107,7 +107,7 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
       await controls.send(tx.hex);
       return await mined(tx);
     };
-    /** Spends the depository's output otherwise. */
+    /** Spends the depository's output in another transaction. */
     const instead = async (paid: readonly Paid[]): Promise<string> => await send(spend([held], paid));
     const made = {
       payload,

@@ -73,8 +73,8 @@ test("the node refuses what Bitcoin Core refuses, and relays an order's id as te
   });
   expect(await refusalOf("00")).toMatchObject({ code: -22 });
   expect(await bitcoinOf().send(good.hex)).toBe(good.id);
-  // A repeat is accepted; spending the same output with a lower fee is refused, with a higher one replaces
-  // it.
+  // A repeated submission is accepted; a conflicting spend with a lower fee is refused, and one with a higher
+  // fee replaces it.
   expect(await bitcoinOf().send(good.hex)).toBe(good.id);
   expect((await refusalOf(spend([utxo], [{ to: user, amount: 50_000n }]).hex)).message).toMatch(
     /insufficient fee/,
@@ -95,7 +95,7 @@ test("a deposit becomes final, and one that was replaced or reorged out never do
   await bitcoinOf().mine(CONFIRMATIONS - 1);
   expect(await evidence.deposits(deposit.id)).toMatchObject({ kind: "notFinal", retryAfterSeconds: 600 });
 
-  // Another branch spends the output otherwise.
+  // Another branch spends the output in another transaction.
   const rival = spend([utxo], [{ to: user, amount: 60_000n }]);
   await bitcoinOf().reorganize(CONFIRMATIONS - 1, [rival.hex]);
   await bitcoinOf().mine(CONFIRMATIONS);
@@ -237,7 +237,7 @@ test("an oracle attests the adapter's payment once, however often it is broadcas
     kind: "final",
     value: { amounts: [70_000n] },
   });
-  // The smallest sufficient output was spent, and its change came back.
+  // The smallest sufficient output was spent, and its change returned.
   expect((await connection.balances([NATIVE])).get(NATIVE)).toBe(290_000n - 70_000n - attempt.fee);
   await connection.close();
 });
@@ -286,7 +286,7 @@ test("a replacement conflicts with every earlier attempt, and only one of them p
   await connection.close();
 });
 
-test("outputs of pending payments are not spent, and an amount above the rest is refused", async () => {
+test("does not spend outputs of pending payments, and refuses an amount above the rest", async () => {
   const { connection } = await aConnection([50_000n, 80_000n]);
   const payment = (): NonEvmPayment => ({
     recipient: anOwner().bytes,

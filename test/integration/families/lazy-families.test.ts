@@ -21,7 +21,7 @@ async function loadedFor(...paths: readonly string[]): Promise<readonly string[]
   return JSON.parse(stdout) as string[];
 }
 
-/** What only other families need. Every process reads addresses and the chain file. */
+/** Modules that only other families need. Every process reads addresses and the chain file. */
 const FOREIGN =
   /node_modules\/(?:\.pnpm\/)?@?(?:solana|scure\+btc-signer|scure\/btc-signer)|(?:chains|families)\/src\/(?:solana|bitcoin|hyperliquid|lighter|tron)\/(?!(?:codec|chain-entry|facts)\.ts)/;
 

@@ -167,7 +167,7 @@ export async function startLighterFamily(): Promise<FamilyWorld> {
       innerReverted: ONE_TRANSFER,
       forTwoOrders: not("a memo is one id"),
       returnedByRecipient: async ({ orderId }) =>
-        // What the recipient sends itself, from one balance to the other.
+        // A transfer by the recipient to itself, from one balance to the other.
         await first.send({
           toAccountIndex: FIRST,
           amount: AMOUNT,

@@ -1,6 +1,6 @@
 import type { Address, Hex } from "@causeway/domain";
 
-// Small contracts that no compiler would produce: they lie.
+// Small hand-written contracts that lie.
 
 /** An event, in the form that an emitting contract needs. */
 export interface RawLog {

@@ -53,7 +53,7 @@ const callRequestTypes = {
   ],
 } as const;
 
-/** What only one of the families does. */
+/** Differences between the two families. */
 export interface MachineFamily extends Pick<FamilyWorld, "own" | "foreignAddress"> {
   /** Starts a separate network, equal or different. */
   startOther(kind: "sameNetwork" | "otherNetwork"): Promise<Machine>;

@@ -23,7 +23,7 @@ const mnemonic = "test test test test test test test test test test test junk";
 export const allocator = mnemonicToAccount(mnemonic, { addressIndex: 0 });
 
 export type Rpc = (method: string, params?: readonly unknown[]) => Promise<unknown>;
-/** The user, the solver, and a recipient who also takes part in attacks. */
+/** The user, the solver, and a recipient that also takes part in attacks. */
 export type Who = "user" | "solver" | "alice";
 
 export interface Call {
@@ -32,10 +32,10 @@ export interface Call {
   readonly value?: bigint;
 }
 
-/** What a family provides. Addresses are the EVM's: 20 bytes, lower case. */
+/** The parts that a family provides. Addresses are those of the EVM: 20 bytes, lower case. */
 export interface MachineBase {
   readonly family: VmType;
-  /** Of the honest node. */
+  /** URLs of the honest node. */
   readonly urls: readonly string[];
   /** The EVM's own RPC. */
   readonly rpc: Rpc;

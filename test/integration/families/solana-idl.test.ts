@@ -37,7 +37,7 @@ import {
   type SolanaKey,
 } from "@causeway/simulators/solana";
 
-// What packages/contracts/solana states about the program: its interface, size and compute units.
+// Checks the interface, size and compute units that packages/contracts/solana documents.
 
 const folder = join(repositoryRoot, "packages/contracts/solana");
 const reportFile = join(folder, "compute-units.json");
@@ -73,7 +73,7 @@ let node: RunningSolana;
 let at: LocalDepository;
 let user: SolanaKey;
 let mint: LocalMint;
-/** Units that the program consumed, calls of other programs included. */
+/** Compute units that the program consumed, including calls of other programs. */
 const units: Record<string, number> = {};
 const instructions: Record<string, PlainInstruction> = {};
 /** The same of the program of deposit addresses. */

@@ -78,7 +78,7 @@ async function tokens(wallet: string, of: LocalMint): Promise<bigint> {
   return account === undefined ? 0n : Buffer.from(account.data).readBigUInt64LE(64);
 }
 
-/** What the program logged, as bytes. */
+/** The program's logged data, as bytes. */
 async function events(signature: string): Promise<readonly Buffer[]> {
   const { meta } = await askNode<{ meta: { logMessages: string[] } }>(node.url, "getTransaction", [
     signature,

@@ -91,7 +91,7 @@ test("a call runs for real, and both interfaces show it under one id and in one 
   expect(await rpc("eth_chainId")).toBe("0x2b6653dc");
 });
 
-test("what the owner did not sign, what is repeated and what has expired is refused", async () => {
+test("refuses transactions that the owner did not sign, duplicates and expired ones", async () => {
   const signed = await alice.signCall(usdcAddress, mint(1n));
   const byBob = await bob.signCall(usdcAddress, mint(1n));
   const refusal = async (transaction: object): Promise<string> =>
@@ -137,7 +137,7 @@ test("a failed call has its reason: its own revert, or not enough energy", async
   }
 });
 
-test("what is solid lags behind, can be held back, and is asked for apart", async () => {
+test("solid blocks lag behind, can be paused, and have a separate API", async () => {
   const id = await alice.transfer(bob.address, 1n);
   expect(await ask("/walletsolidity/gettransactioninfobyid", { value: id })).toEqual({});
   expect(await ask("/walletsolidity/gettransactionbyid", { value: id })).toEqual({});
@@ -156,7 +156,7 @@ test("what is solid lags behind, can be held back, and is asked for apart", asyn
   expect(await ask("/walletsolidity/getblockbynum", { num: number(head) })).toEqual({});
 });
 
-test("a call on the solid state does not see what is newer, and keeps nothing", async () => {
+test("a call on the solid state does not see newer state, and has no effect", async () => {
   const balance = (view: string): Promise<Record<string, unknown>> =>
     ask(`/${view}/triggerconstantcontract`, {
       owner_address: `41${"0".repeat(40)}`,

@@ -20,8 +20,8 @@ import { readRawTransaction } from "@causeway/families/tron";
 import { startFaultyFronts } from "../../support/faulty-front.ts";
 import { startTronMachine, type TronMachine } from "./tron-machine.ts";
 
-// What an oracle learns from a Tron node, with this chain's own cases. The numbers are those of the hostile
-// cases; all families' cases are in `conformance.test.ts`.
+// An oracle's evidence from a Tron node, for cases specific to Tron. The numbers are those of the hostile
+// cases; the common cases of all families are in `conformance.test.ts`.
 
 const orderId: Hex32 = `0x${"1d".repeat(32)}`;
 const otherId: Hex32 = `0x${"2e".repeat(32)}`;

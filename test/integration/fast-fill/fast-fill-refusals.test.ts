@@ -113,7 +113,7 @@ test("a key's total exposure stays below its limit", async () => {
   expect(await sponsor.fastFill(second)).toBe("queued");
 });
 
-test("an input of zero or above the quoted one is refused", async () => {
+test("refuses an input of zero or above the quoted one", async () => {
   const agreed = await agree({}, rich);
   for (const inputAmount of [agreed.terms.origin.amount + 1n, 0n])
     await expect(rich.fastFill(agreed, { inputAmount })).rejects.toMatchObject(
@@ -122,7 +122,7 @@ test("an input of zero or above the quoted one is refused", async () => {
   await expectUnchanged(agreed, "quoted");
 });
 
-test("an input that would not buy the quoted minimum is refused, and so is any lower input of an exact output", async () => {
+test("refuses an input that would not buy the quoted minimum, and any lower input for an exact output", async () => {
   const agreed = await agree({ slippageTolerance: "100" }, rich);
   await expect(
     rich.fastFill(agreed, { inputAmount: (agreed.terms.origin.amount * 98n) / 100n }),
@@ -282,7 +282,7 @@ test("every refusal is logged with its rule, and every acceptance with its value
     [agreed.requestId],
   );
   expect(JSON.parse(rows[0]?.detail ?? "{}")).toMatchObject({ triggeredByFastFill: true });
-  // As in a worker, which sends other fills together.
+  // Like a worker, which sends other fills at the same time.
   await world.work({ ...world.services, payTogether: groupedPayments(world.services) });
   expect(world.events.of("fill_planned").at(-1)?.facts).toMatchObject({ fast: true });
   const { tookMs, requestId } = world.events.of("fast_fill_broadcast").at(-1)?.facts ?? {};

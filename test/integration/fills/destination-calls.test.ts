@@ -47,7 +47,7 @@ afterEach(async () => {
   await world.stop();
 });
 
-/** What an operator does with the solver's key, once for each token. */
+/** An operator does this with the solver's key, once for each token. */
 async function approveToProxy(amount: bigint): Promise<void> {
   const { destination, solver, usdc } = world;
   await destination.send(solver, approveCall(usdc, destination.chain.contracts.approvalProxy, amount));
@@ -643,7 +643,7 @@ test("after an abandoned execution without cost, a later deposit does not get it
   expect(await world.destination.balance(minted, world.usdc)).toBe(0n);
 });
 
-test("without a quote, or without a sponsor, there are no calls with a fill", async () => {
+test("refuses calls with a fill without a quote, or without a sponsor", async () => {
   const extraCalls = { calls: [mintWithFill(world.anAddress(), 3n)] };
   await expect(
     world.execute({ ...world.mintCall(world.anAddress()), callsWithFill: extraCalls }),
@@ -737,7 +737,7 @@ async function fillSlot({ requestId }: Agreed): Promise<Slot | undefined> {
   return await world.services.reads.slotOfLeg("fill", requestId);
 }
 
-/** Makes a contract on the destination do what it did not do in the simulation. */
+/** Makes a contract on the destination behave differently than in the simulation. */
 async function flip(address: Address): Promise<void> {
   await setSlot(address, 1n);
 }

@@ -30,7 +30,7 @@ async function deposited(ask: SwapAsk, amount?: bigint): Promise<Agreed> {
   return agreed;
 }
 
-/** What a final fill paid its recipient and took from the solver. */
+/** The amount that a final fill paid its recipient, and the amount that it cost the solver. */
 async function ended(agreed: Agreed) {
   const { recipient, destination } = agreed.terms;
   const paidFrom = destination.paidFrom ?? destination.currency;
@@ -157,7 +157,7 @@ test("refunds the deposit when pools moved beyond the promise", async () => {
   await poolMoved("sold", 500n * 10n ** 18n);
 });
 
-test("others who move the pools in the fill's own block make it fail, at the cost of its gas; it is planned again and paid once", async () => {
+test("a fill fails at the cost of its gas if others move the pools in its block; it is planned again and paid once", async () => {
   const { destination, solver, usdc } = world;
   const agreed = await deposited(toOdd());
   const before = await destination.balance(solver.address, usdc);
@@ -221,7 +221,7 @@ test.each([
     const { expectedAmount } = agreed.terms.destination;
     const part = (expectedAmount * percent) / 100n;
     expect(status).toBe("success");
-    // What it buys in a shallow pool is not exactly proportional.
+    // The output in a shallow pool is not exactly proportional.
     expect(received).toBeGreaterThan((part * 99n) / 100n);
     expect(received).toBeLessThanOrEqual(part + 1n);
     expect(await world.judged(agreed, fills[0]?.hash ?? "0x")).toEqual({ amounts: [received] });

@@ -127,7 +127,7 @@ afterAll(async () => {
   await world.stop();
 });
 
-test("each filter finds what it names and nothing else", async () => {
+test("each filter finds exactly the matching requests", async () => {
   const only = async (query: Readonly<Record<string, string | number>>, ...found: readonly Paid[]) =>
     expect(await idsOf(query), JSON.stringify(query)).toEqual(found.map(({ terms }) => terms.requestId));
   const upper = (text: string): string => `0x${text.slice(2).toUpperCase()}`;
@@ -423,7 +423,7 @@ test("an entry repeats the fees and the output's value as quoted, in each list's
   });
 });
 
-test("a refunded request shows why, and what was refunded", async () => {
+test("a refunded request shows the reason and the refunded amount", async () => {
   const { requests } = await list({ id: refunded.terms.requestId });
   expect(requests[0]).toMatchObject({
     status: "refund",

@@ -281,7 +281,7 @@ test("a token that answers with a quarter of a megabyte is named by its address"
   ]);
 });
 
-test("an unavailable chain does not mean that there is no token", async () => {
+test("an unavailable chain does not mean that the token does not exist", async () => {
   const { at } = unlisted.usual;
   expect(await find({ address: at, chainIds: [BIRCH], useExternalSearch: true })).toMatchObject({
     status: 503,

@@ -341,7 +341,7 @@ test("ticks are read again with each block if the node refuses block hashes in l
   world.node.refusesHashes = false;
 });
 
-test("while a new block cannot be read, one that is at most two blocks older answers, and then none", async () => {
+test("while a new block cannot be read, uses one that is at most two blocks older, and then none", async () => {
   const { USDC, ODD } = world.token;
   const known = await world.liquidity.exactIn(question(ODD, USDC), unit);
   world.node.away = true;
@@ -415,7 +415,7 @@ async function allowanceLeft(answer: SwapAnswer): Promise<bigint> {
   });
 }
 
-test("the calls of an answer do what it says: they spend the exact input or deliver the exact output, and leave no allowance", async () => {
+test("the returned calls spend the exact input or deliver the exact output, and leave no allowance", async () => {
   const { USDC, TST, WETH, ODD } = world.token;
   const only = (name: string): Partial<SwapQuestion> => ({ included: new Set([name]) });
   const cases = [

@@ -200,7 +200,7 @@ test.each(kinds)(
 );
 
 test.each([true, false])(
-  "whenever the process dies while it learns what a transfer is for (%s) or that there is no mapping, it is one deposit and one payment",
+  "whenever the process dies while it reads a transfer's mapping (%s) or its absence, the result is one deposit and one payment",
   async (isMapped) => {
     world = await startNonEvmWorld();
     const { network } = world.origin;

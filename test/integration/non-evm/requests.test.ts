@@ -233,7 +233,7 @@ test("on Bitcoin any address of the wallet pays an order by its id, and its refu
   });
   expect(received(agreed.terms.recipient, world.destination)).toBe(95_000n);
 
-  // A stranger who pays the same order gives the money to its owner.
+  // Another account that pays the same order gives the funds to its owner.
   const stranger = another();
   world.pay(agreed, { from: stranger });
   world.origin.network.settle();
@@ -246,7 +246,7 @@ test("on Bitcoin any address of the wallet pays an order by its id, and its refu
   expect(rows).toEqual([{ unrepaid_reason: null }, { unrepaid_reason: null }, { unrepaid_reason: null }]);
 });
 
-test("a transfer without a mapping is returned to its depositor, not to a relayer who paid its fee", async () => {
+test("a transfer without a mapping is returned to its depositor, not to a relayer that paid its fee", async () => {
   await start();
   const [relayer, depositor] = [anAccount(), anAccount()];
   const { network } = world.origin;
@@ -595,7 +595,7 @@ test("waiting for a chain's rate limit holds at most two jobs of each kind, and 
   );
   release();
   expect((await Promise.all(jobs)).filter(({ waitMs }) => waitMs === 0)).toHaveLength(4);
-  // A request above the limit is no fault of the fill, however long the limit stays used up.
+  // A rate-limited request is not a fault of the fill, however long the limit lasts.
   const beyond = limited(async () => await Promise.reject(usedUp));
   const states = await Promise.all(paid.map(async ({ requestId }) => await world.request(requestId)));
   const unpaid = states.find(({ state }) => state.name === "fillable");
@@ -841,7 +841,7 @@ test("a late mapping does not count, although it exists when the transfer is fir
   expect((await world.status(agreed.requestId)).inTxHashes).toEqual([]);
 });
 
-test("watchers of non-EVM chains run by themselves, one at a time: when the leader is gone, another takes over", async () => {
+test("watchers of non-EVM chains run one at a time, and another takes over if the leader dies", async () => {
   await start();
   const hurried = {
     ...world.services,

@@ -191,7 +191,7 @@ test("a quote of another wallet, on another chain, or without a nonce cannot be 
   ]);
 });
 
-test("an earlier mapping of the wallet on the hub counts, and not the one that it posted", async () => {
+test("an earlier mapping of the wallet on the hub takes precedence over the posted one", async () => {
   const [here, there] = [await world.quote(wallet.address), await world.quote(wallet.address)];
   const authorization = await world.authorization(wallet, here);
   const other = await world.authorization(wallet, there, { nonce: authorization.nonce });
@@ -203,7 +203,7 @@ test("an earlier mapping of the wallet on the hub counts, and not the one that i
   expect(world.events.of("nonce_contradicted").at(-1)?.facts).toMatchObject({ id: there.orderId });
 });
 
-test("a mapping that is only on the hub is known here too: the money belongs to an order", async () => {
+test("uses a mapping that exists only on the hub, because the funds belong to an order", async () => {
   const terms = await world.quote(wallet.address);
   const authorization = await world.authorization(wallet, terms);
   await world.publishElsewhere(authorization);
@@ -211,7 +211,7 @@ test("a mapping that is only on the hub is known here too: the money belongs to 
   expect((await read(authorization)).mapped).toMatchObject({ id: terms.orderId, depositor: wallet.address });
 });
 
-test("the time at which there was no mapping is the hub's", async () => {
+test("the time of an absent mapping is that of the hub", async () => {
   const { timestamp } = await world.hubClient.getBlock({ blockTag: "latest" });
   const { mapped, asOf } = await world.reads.read(EXCHANGE_ID, wallet.address, 1n);
   expect(mapped).toBeUndefined();
@@ -220,7 +220,7 @@ test("the time at which there was no mapping is the hub's", async () => {
   expect((await world.reads.read(EXCHANGE_ID, wallet.address, 1n)).asOf).toBe(asOf);
 });
 
-test("an account without the money for its transfer cannot authorize, and nothing is published for it", async () => {
+test("an account with insufficient funds for its transfer cannot authorize, and nothing is published for it", async () => {
   const poor = rawKeySigner(`0x${"61".repeat(32)}`);
   const terms = await world.quote(poor.address);
   const authorization = await world.authorization(poor, terms);

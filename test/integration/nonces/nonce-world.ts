@@ -73,7 +73,7 @@ export interface NonceWorld {
   /** A stored quote of a transfer by this wallet with its own nonce. */
   quote(wallet: Address, change?: Partial<RequestTerms>): Promise<RequestTerms>;
   authorize(authorization: NonceAuthorization): Promise<unknown>;
-  /** What a wallet posts for a quote. */
+  /** A wallet's post for a quote. */
   authorization(
     wallet: Signer,
     terms: RequestTerms,

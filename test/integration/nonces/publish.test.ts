@@ -154,7 +154,7 @@ test("a signature that the hub rejects is requested again, and delays no other m
   const fromBlock = await nextBlock();
   await world.round();
   await world.mineHub(4);
-  // The first round finds the transaction final, the second one what it left out.
+  // The first round finds the transaction final, the second one the mappings that it omitted.
   for (let round = 0; round < 2; round++) await carryAndSubmit();
   expect((await world.rowOf(good)).state).toBe("published");
   expect((await world.onHub(bad)).setAt).toBe(0n);

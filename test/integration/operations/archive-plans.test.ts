@@ -8,7 +8,7 @@ import { NEWEST_MS, storeHistory } from "../../../bench/history/store-history.ts
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 
 const STORED = 4_000;
-/** When about so many rows are left, they may be sorted at once. */
+/** With about this many rows left, they may be sorted at once. */
 const LAST_ROWS = 1_600;
 
 interface Plan {
@@ -64,7 +64,7 @@ test("a page of exported entries or payments reads only its own rows, also near 
     if (archive === undefined) throw new Error("nothing to archive");
     await store.read(archive, async (_table, batches) => void (await allOf(batches)));
     expect(pages.length).toBeGreaterThan(STORED / 100);
-    // As it is for large tables.
+    // As for large tables.
     await client.query("set enable_seqscan = off");
     for (const { text, values } of pages) {
       const { rows } = await client.query<{ "QUERY PLAN": readonly [{ readonly Plan: Plan }] }>(

@@ -98,7 +98,7 @@ test("keeps a finished archive of another database in the same folder", async ()
   const { terms } = await ended();
   await archive();
   expect(await textOfFiles()).toContain(terms.requestId);
-  // As in the database of another instance.
+  // Like the database of another instance.
   await empty();
   await ended();
   await archive();

@@ -77,7 +77,7 @@ async function archive(before = NEXT, nowMs = LATER_MS, files = archiveFiles(fol
 
 type Rows = Readonly<Record<"request_events" | "request_history" | "slots", readonly string[]>>;
 
-/** What the archive may move, as JSON, of these requests. */
+/** The rows of these requests that the archive may move, as JSON. */
 async function stored(requestIds: readonly RequestId[]): Promise<Rows> {
   const read = async (table: string): Promise<string[]> => {
     const { rows } = await world.pool.query<{ row: string }>(
@@ -227,7 +227,7 @@ test("a trace names the month as soon as its events are removed, and also when l
   expect(await archivedMonthsOf(requestId)).toEqual([MONTH]);
 });
 
-test("a list leaves out an archived request, also when it is asked for by id or order", async () => {
+test("a list omits an archived request, even if requested by id or order", async () => {
   const { requestId, orderId } = (await ended()).terms;
   const unpaid = await world.quoted();
   const listed = async (field: "id" | "orderId", value: string): Promise<number> => {
@@ -451,7 +451,7 @@ test(
         if (!(error instanceof Died)) throw error;
         isDead = true;
       } finally {
-        // What the server has not committed, it rolls back.
+        // The server rolls back what it has not committed.
         client.release(true);
       }
       await archive();

@@ -133,7 +133,7 @@ test.each(Array.from({ length: SEEDS }, (_, at) => at + 1))(
     if (random() < 0.3) await world.watch(destination, by);
     await failOver(world, pair);
     if (!HAS_GUARD) await world.pool.query("update lanes set server = null");
-    // What was not mined stays in the mempool until the new primary has been at work for a while.
+    // Unconfirmed transactions stay in the mempool until the new primary has run for a while.
     if (random() < 0.5) await destination.mine();
     else for (let round = 0; round < 3; round++) await openAndWork(world, by);
     await untilPaid(world, by, agreed);

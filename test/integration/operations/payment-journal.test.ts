@@ -81,7 +81,7 @@ function aPayment(nonce: number, requestId: Hex = `0x${"01".repeat(32)}`, ...byt
   return { slot, attempt: attempts.at(-1) as Attempt };
 }
 
-test("gives back the newest payments of a lane as they were", async () => {
+test("returns the newest payments of a lane unchanged", async () => {
   const journal = await aJournal();
   expect(await journal.mark(1, SENDER)).toBeUndefined();
   const payments = Array.from({ length: 515 }, (_, at) => aPayment(1_000 + at));
@@ -95,7 +95,7 @@ test("gives back the newest payments of a lane as they were", async () => {
     plan: { delivers: 10n ** 30n, gasLimit: 21_000n, call: { value: 3n } },
     attempts: [{ kind: "pay", raw: "0xaa", maxFeePerGas: 7n }],
   });
-  // A lane that is known already keeps its mark.
+  // A known lane keeps its mark.
   await journal.begin(1, SENDER, 3);
   expect(await journal.mark(1, SENDER)).toBe(1_515);
 });

@@ -10,8 +10,8 @@ import { migrate } from "../../../apps/api/src/migrate.ts";
 import { execFile } from "node:child_process";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 
-// What an operator sees when a process cannot start for an external reason: one sentence, exit code 1, no
-// stack.
+// A process that cannot start for an external reason prints one sentence without a stack, and exits with code
+// 1.
 
 const START_MS = 30_000;
 const root = resolve(import.meta.dirname, "../../..");

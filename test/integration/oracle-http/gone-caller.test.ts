@@ -48,7 +48,7 @@ test("when the caller hangs up, the oracle cancels its calls to peers", async ()
     signal: caller.signal,
   });
   await until(() => peer.calls.begun === 1);
-  // A caller that waits keeps its call, although its request was read long ago.
+  // A waiting caller keeps its call, although its request was read long ago.
   await new Promise((resolve) => setTimeout(resolve, 150));
   expect(peer.calls).toEqual({ begun: 1, hungUp: 0 });
 

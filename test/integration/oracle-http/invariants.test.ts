@@ -19,7 +19,7 @@ import {
 } from "../../support/oracle-world.ts";
 import type { Answer, World } from "../../support/oracle-world.ts";
 
-// What holds for any deposits, payments, requests and faults.
+// Invariants for any deposits, payments, requests and faults.
 
 const world = await startWorld();
 const other = await startWorld({

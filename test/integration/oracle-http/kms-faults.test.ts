@@ -50,7 +50,7 @@ const SIGNATURES = 3;
 function mustBeUnavailable({ status, body, headers, text }: Answer): void {
   expect([status, body.code]).toEqual([503, "upstream_unavailable"]);
   expect(headers.get("retry-after")).toBe("1");
-  // Neither a part of what was signed, nor anything about the key or its location.
+  // Neither part of the signed message, nor anything about the key or its location.
   expect(text).not.toMatch(/0x[0-9a-f]{64}|signature|arn:|KMS|[0-9a-f]{8}-[0-9a-f]{4}-|127\.0\.0\.1/i);
 }
 

@@ -8,7 +8,7 @@ import { privateKey } from "../../support/oracle-keys.ts";
 import { account, aHub, anExchange, oracleSigner, startWorld, word } from "../../support/oracle-world.ts";
 import type { Answer, World, WorldOptions } from "../../support/oracle-world.ts";
 
-// What a wallet's nonce is for, as the oracles sign it for the hub's mapping.
+// Signatures by oracles over a wallet's nonce mapping, for the hub.
 
 const MAPPING = account("e5");
 const exchange = anExchange("hyper", 1337);
@@ -194,7 +194,7 @@ test.each<[string, Readonly<Record<string, unknown>>, string, string]>([
   expect(world.signatures.count).toBe(0);
 });
 
-test("a hub without a mapping stores none", async () => {
+test("a hub without a mapping contract stores no mappings", async () => {
   const world = await startWorld({ otherChains: [exchange] });
   worlds.push(world);
   expect(face(await ask(world, await request()))).toEqual([400, "not_found", "walletChainId"]);

@@ -22,7 +22,7 @@ import {
 } from "../../support/oracle-world.ts";
 import type { Answer, World } from "../../support/oracle-world.ts";
 
-// What an order must be, and what must have happened for it, before anything about it is signed.
+// Requirements on an order and its payments before oracles sign anything about it.
 
 let world: World;
 beforeEach(async () => {
@@ -159,7 +159,7 @@ test("the solver's signature must be the solver's, canonical, over this order", 
   ).toBe(200);
 });
 
-test("every input of the order is claimed exactly once, and no deposit twice", async () => {
+test("requires that every input of the order is claimed exactly once, and no deposit twice", async () => {
   expect(face(await fillOf(undefined, (r) => (r.inputs = [])))[1]).toBe("invalid_request");
   expect(face(await fillOf(secondInput, (r) => r.inputs.pop()))[1]).toBe("invalid_request");
   expect(
@@ -591,7 +591,7 @@ test("every input is refunded exactly once", async () => {
     expect(face(await world.post("solver-refunds", { ...request, refunds }))[1]).toBe("invalid_request");
 });
 
-test("two inputs that one transaction refunds are required in sum", async () => {
+test("requires the sum of two inputs that one transaction refunds", async () => {
   const order = anOrder(secondInput);
   const request = await aRefund(world, order);
   world.origin.paid(REFUND_TX, [[USER, USDC, 1_959n]]);
@@ -610,7 +610,7 @@ test("two transactions may refund two inputs, each in full", async () => {
   expect((await world.post("solver-refunds", request)).status).toBe(200);
 });
 
-test("a refund of several inputs that could be mistaken for the order's fill is not attested", async () => {
+test("does not attest a refund of several inputs that could be mistaken for the order's fill", async () => {
   const order = anOrder((o) => {
     secondInput(o);
     o.output.chainId = "origin";

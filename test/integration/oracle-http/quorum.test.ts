@@ -204,7 +204,7 @@ test("without a list of signers a threshold has no effect", async () => {
   expect([status, body.quorum]).toEqual([200, { signers: 1, threshold: 1, local: "ok" }]);
 });
 
-test("without the flag no peer is asked", async () => {
+test("queries no peer without the flag", async () => {
   const { main, peers, origin } = await three();
   origin.deposited(DEPOSIT_TX, [{}]);
   const { body } = await main.post("depository-deposits", { ...deposit, requestPeerSignatures: false });
@@ -256,7 +256,7 @@ test("the local answer wins over one with equally many signers, whatever and whe
   }
 });
 
-test("the same one of two contradicting peers wins, whichever is asked first or answers first", async () => {
+test("the same one of two contradicting peers wins, whichever is queried first or answers first", async () => {
   const answers = new Set<string>();
   for (const first of [7n, 8n])
     for (const slow of [7n, 8n]) {
@@ -275,7 +275,7 @@ test("the same one of two contradicting peers wins, whichever is asked first or 
   expect(answers.size).toBe(1);
 });
 
-test("valid signatures of another transaction, complete or partial, are no answer for this one", async () => {
+test("refuses valid signatures for another transaction, complete or partial", async () => {
   const blind = chains();
   const { main, peers, origin } = await three(blind);
   origin.deposited(DEPOSIT_TX, [{ depositId: word("0a") }]);

@@ -3,8 +3,7 @@ import { executionSigners } from "../../support/recovered-signers.ts";
 import { aChain, DEPOSIT_TX, FakeChain, oracleSigner, startWorld } from "../../support/oracle-world.ts";
 import type { World, WorldOptions } from "../../support/oracle-world.ts";
 
-// How others treat an oracle in shadow mode, and what its report tells its operator. Each is on its own
-// socket.
+// How others treat an oracle in shadow mode, and its report for the operator. Each oracle has its own socket.
 
 const worlds: World[] = [];
 afterEach(async () => {
@@ -66,7 +65,7 @@ test("a shadow whose peers never answer agrees with no one, and its report says 
   });
 });
 
-test("an answer with nothing to sign is no agreement", async () => {
+test("an answer with nothing to sign does not count as agreement", async () => {
   const shared = chains();
   shared.origin.deposited(DEPOSIT_TX, []);
   const live = await oracle({ ...shared, ...list, signer: oracleSigner(1) });

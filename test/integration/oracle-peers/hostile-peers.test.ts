@@ -60,7 +60,7 @@ test("cuts off an answer of 300 MB early", async () => {
     }
   };
   expect(await withPeer(flood, 3_000)).toBe("tooLarge");
-  // What was in buffers of both ends is more than the bound, but not much.
+  // Buffers at both ends may exceed the limit, but not by much.
   expect(sentBytes).toBeLessThan(30 * 1024 * 1024);
 });
 

@@ -94,7 +94,7 @@ test("measures what asking peers adds to the slowest answer that was needed", as
   expect(added).toHaveLength(30);
 });
 
-test("a request's peers are asked while this oracle works, not after", async () => {
+test("queries a request's peers while this oracle works, not afterwards", async () => {
   const outcome = await ask({
     local: async () => {
       await pause(200);

@@ -2,7 +2,7 @@ import type { AttestationRoute, ClaimedSignature } from "@causeway/attest";
 import type { Hex } from "@causeway/domain";
 import { keccak256, stringToBytes } from "viem";
 
-/** What the oracles of these tests attest: notes, each signed separately, for a domain. */
+/** The oracles in these tests attest notes, each signed separately, for a domain. */
 export interface NotesAnswer {
   readonly notes: readonly Note[];
   readonly domain: { readonly chainId: string; readonly contract: string };

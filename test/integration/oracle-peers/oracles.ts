@@ -83,7 +83,7 @@ export interface Outcome extends PeerAttested<NotesAnswer> {
   readonly asked: readonly FakePeer[];
 }
 
-/** What the oracle L answers with peers of this behavior. */
+/** The answer of oracle L with peers of this behavior. */
 export async function ask(question: Question): Promise<Outcome> {
   const asked = await Promise.all(question.peers.map(startPeer));
   const outcome = await askAgain(asked.map(connect(question.credential)), question);

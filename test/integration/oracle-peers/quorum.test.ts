@@ -279,7 +279,7 @@ test("lagging peers do not hide what this oracle signed, and an empty answer is 
   expect(empty.answer).toEqual(nothing);
   expect(empty.quorum).toEqual({ signers: 0, threshold: 2, local: "ok" });
 
-  // What a peer does not see is no proof: without this oracle's own view there is no answer.
+  // A peer's empty answer proves nothing, so without this oracle's own view there is no answer.
   const failed = ask({ local: fails(400), peers: [answering(nothing), answering(nothing)] });
   await expect(failed).rejects.toEqual(new LocalFault(400));
 });

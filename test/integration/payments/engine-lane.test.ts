@@ -309,7 +309,7 @@ test("a lane keeps planning while a receipt is late by one head, and stops when 
   expect((await slotOf(waiting)).state).toBe("open");
 });
 
-test("a transfer for which the token returns false instead of reverting is no fill: the deposit is refunded", async () => {
+test("refunds the deposit if the token returns false instead of reverting the fill", async () => {
   const { destination } = world;
   const { client } = destination;
   const agreed = await aSubmittedFill({ refundTo: world.anAddress() });
@@ -1008,7 +1008,7 @@ test("a hundred pending fills of one lane confirm without a gap", async () => {
 test("fills the nonce gap of a transaction that was orphaned before the lane was opened", async () => {
   const { origin, destination, services, solver } = world;
   const used = await destination.connected.connection.reader.nonce(solver.address, "latest");
-  // What the chain reported before the reorg.
+  // The chain's state before the reorg.
   await services.uow.run(async (tx) => await tx.lanes.open(destination.chain.id, solver.address, used + 2));
   const agreed = await world.quote();
   await world.pay(agreed);

@@ -17,7 +17,7 @@ import type { ChainDirectory } from "../../../apps/api/src/chains/chains.port.ts
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { startSwallowingProxy } from "../../../scripts/soak/swallowing-proxy.ts";
 
-/** As in production, but several times faster. */
+/** Like production, but several times faster. */
 const TIMING = { beatMs: 100, leaseMs: 1_200, sessionIdleMs: 1_800 };
 const forever = new AbortController().signal;
 

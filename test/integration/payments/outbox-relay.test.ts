@@ -420,7 +420,7 @@ test("a job that a Redis lost before it answered is published to the next one", 
   }
 });
 
-test("a clean start is no fault: the relay waits for its connection before it publishes", async () => {
+test("a clean start is not a fault, because the relay waits for its connection before it publishes", async () => {
   const { catalog, ran } = aCatalog();
   const faultsBefore = events.of("relay_fault").length;
   const { url } = testRedis();
@@ -715,7 +715,7 @@ test("jobs that Redis lost, all or some, and a job that failed for good are queu
   const started = await relay(catalog, url);
   await add(ofLegs());
   await expect.poll(unpublished, { timeout: 5_000 }).toBe(0);
-  // As after a restart from an older snapshot.
+  // Like after a restart from an older snapshot.
   await askRedis(url, async (redis) => await redis.lpop(`${prefix}:fill:wait`, 3));
   expect(await reconcile(started)).toBe(3);
   await expect.poll(unpublished, { timeout: 5_000 }).toBe(0);

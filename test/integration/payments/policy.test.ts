@@ -60,7 +60,7 @@ async function rounds(by: WorkerServices, count = 6): Promise<void> {
   }
 }
 
-/** Writes a slot as anyone could who can write to the database. */
+/** Writes a slot like anyone with write access to the database could. */
 async function plant(change: Partial<SlotPlan> & Pick<SlotPlan, "call">): Promise<void> {
   const { destination, services, usdc } = world;
   const { maxFeePerGas, maxPriorityFeePerGas } = destination.connected.pulse.gasPrices();
@@ -160,7 +160,7 @@ test("rows that anyone wrote move nothing: their numbers are used by cancel tran
     "select rule from held_payments join slots using (leg_kind, leg_id) where state = 'dead'",
   );
   expect(ended.rows).toEqual([]);
-  // What the rows of the database forgot, the process still counts: 140 of 150 USD are spent.
+  // The process still counts what rows of the database no longer show: 140 of 150 USD are spent.
   const second = await deposited(by);
   await rounds(by);
   expect(await received(second)).toBe(0n);
@@ -286,7 +286,7 @@ test("a stuck fill is replaced under limits that became too low for it, also wit
   expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
 });
 
-test("while a chain is paused new fills wait and then refund, and what was in flight goes on", async () => {
+test("while a chain is paused, new fills wait and then refund, and payments in progress continue", async () => {
   const { services, destination } = world;
   const pauses = pauseStore(sqlOn(world.pool));
   const scope = { kind: "chain", chainId: destination.chain.id } as const;

@@ -486,7 +486,7 @@ async function aRefundDue(seenAtMs: number): Promise<string> {
   return String(rows[0]?.id);
 }
 
-/** The relay publishes what was queued. */
+/** The relay publishes the queued jobs. */
 async function takeJobs(): Promise<string[]> {
   const { rows } = await pool.query<{ payload: string }>(
     `with taken as (update outbox set published_at_ms = 1 where published_at_ms is null returning *)

@@ -343,7 +343,7 @@ test("a lost listener is recovered: subscribers of a request miss nothing, subsc
 test("a client that does not read is disconnected, and does not affect the others", async () => {
   const { requestId } = await world.aRequest();
   const [deaf, other] = [await aSubscriber(requestId), await aSubscriber(requestId)];
-  // Reads nothing from the socket any more.
+  // Stops reading from the socket.
   deaf.socket.pause();
   const closed = async (): Promise<number> => await world.metric("causeway_push_closed_total");
   const before = await closed();
@@ -385,7 +385,7 @@ test("a socket that does not respond is closed", async () => {
   const [dead, alive] = [await socketClient(impatient.wsUrl), await socketClient(impatient.wsUrl)];
   for (const client of [dead, alive]) client.subscribe(requestId);
   await Promise.all([dead.got(3), alive.got(3)]);
-  // It answers no ping any more.
+  // It no longer answers pings.
   dead.socket.pause();
   await expect.poll(async () => await impatient.metric("causeway_push_sockets")).toBe(1);
   expect(alive.socket.readyState).toBe(alive.socket.OPEN);

@@ -121,7 +121,7 @@ async function aDeposited(): Promise<RequestId> {
 
 /** Announcements of a request so far; a later announcement proves that all of them have arrived. */
 async function announcements(requestId: RequestId): Promise<readonly string[]> {
-  // What was committed is sent after the commit.
+  // Committed changes are sent after the commit.
   await expect
     .poll(async () => (await world.pool.query("select from announcements")).rowCount, { timeout: 5_000 })
     .toBe(0);
@@ -146,7 +146,7 @@ test.for<[what: string, change: Partial<RequestState>, expected: Partial<StatusV
   expect(await announcements(requestId)).toEqual([`${requestId} 1 `]);
 });
 
-test("a later time alone is no event, and the next status shows it", async () => {
+test("a later time alone is not an event, and the next status shows it", async () => {
   const requestId = await aDeposited();
   const before = await statusOf(requestId);
   await saves(requestId, {}, {}, before.updatedAtMs + 5);

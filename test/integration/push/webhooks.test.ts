@@ -211,7 +211,7 @@ test("a receiver that is down for an hour and a worker that is killed lose and r
   expect(json.webhooks[0]).toMatchObject({ waiting: 0, failed: 0, failingSince: null });
 });
 
-/** A worker process claims what is due, and is killed while the receiver has not answered yet. */
+/** A worker process claims due deliveries, and is killed before the receiver responds. */
 async function killedWhileDelivering(receiver: WebhookReceiver): Promise<void> {
   // Whatever the pauses are by now, all of it is due.
   await world.pool.query("update webhook_deliveries set next_at_ms = 0 where state = 'waiting'");

@@ -34,7 +34,7 @@ import type { Agreed, Ask } from "../../support/engine-world.ts";
 import { approveCall } from "../../support/execution-world.ts";
 import { startSwapWorld, type SwapWorld } from "../../support/swap-world.ts";
 
-// Users without native tokens, who sign once; chains, contracts and the engine are real.
+// Users without native tokens that sign once; chains, contracts and the engine are real.
 
 let world: SwapWorld;
 const executor = localAccount("executor").address.toLowerCase() as Address;
@@ -660,7 +660,7 @@ test("a signature whose user invalidates it costs the service gas, which is coun
   expect(settled).toMatchObject({ settled: true });
   expect(settled?.costUsd).toBeGreaterThan(0n);
   expect(settled?.costUsd).toBeLessThan(unpaid?.costUsd ?? 0n);
-  // The money comes back, the count stays.
+  // The funds return, but the count remains.
   await origin.send(world.stranger, {
     to: world.usdc,
     data: encodeFunctionData({ abi: mintAbi, args: [user.address, hundred] }),

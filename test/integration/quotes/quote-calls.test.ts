@@ -68,13 +68,13 @@ async function outcomeOf(agreed: Agreed) {
 }
 
 /**
- * What oracles count of a rest that the router pays: the minimum in the transaction, which the router
+ * Oracles count the minimum in the transaction of a remainder that the router pays, which the router
  * enforces.
  */
 const promisedBy = ({ terms }: Agreed) =>
   terms.order.output.payments.map(({ minimumAmount }) => minimumAmount);
 
-/** What an operator does with the solver's key; its lane begins afterwards. */
+/** An operator does this with the solver's key before its lane starts. */
 async function approved(spender: Address, amount: bigint): Promise<void> {
   const { destination, solver, usdc } = world;
   await destination.send(solver, approveCall(usdc, spender, amount));
@@ -248,7 +248,7 @@ test("the gas of the calls is priced in, by what they need or by what the client
   expect(reserved).toBeLessThan(called);
 });
 
-test("a reverting call is reported with its reason, the call and the block, and there is no such quote", async () => {
+test("refuses a quote with a reverting call, and reports the reason, the call and the block", async () => {
   const { destination, usdc } = world;
   const data = say("the vault is closed");
   const { status, body } = await refusalOf({ txs: [transfer(usdc, world.anAddress(), 1n), fails(data)] });
@@ -311,7 +311,7 @@ test("deducts the gas of calls that revert only in the block from the refund", a
   expect(agreed.answer.details.refundCurrency?.minimumAmount).toBe(promised.toString());
 });
 
-/** What the solver holds at the destination, in base units of USDC at $2500 per native token. */
+/** The solver's inventory at the destination, in base units of USDC at $2500 per native token. */
 async function solverWorth(): Promise<bigint> {
   const { destination, solver, usdc } = world;
   const native = await destination.balance(solver.address, NATIVE_CURRENCY);
@@ -399,7 +399,7 @@ test("charges the sponsor for the gas of calls that revert in the block, and ref
   expect(await violatedInvariants(world.pool)).toEqual([]);
 });
 
-test("a node that does not answer is no fault of the calls", async () => {
+test("an unresponsive node is not reported as a fault of the calls", async () => {
   const { reader } = world.destination.connected.connection;
   const trace = reader.trace.bind(reader);
   const fault = new RpcFault({ kind: "network", method: "debug_traceCall", reason: "gone" });

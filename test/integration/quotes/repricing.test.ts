@@ -186,7 +186,7 @@ test("a contract that accepts native tokens is paid through the router, with the
       destinationCurrency: NATIVE_CURRENCY,
     })
     .catch((error: unknown) => error);
-  // Contracts of the service are no recipients; any other contract is.
+  // Contracts of the service cannot be recipients; all others can.
   expect(agreed).toBeInstanceOf(Error);
   const recipient = world.anAddress();
   await world.destination.client.setCode({ address: recipient, bytecode: "0x00" });

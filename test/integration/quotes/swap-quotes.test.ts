@@ -7,7 +7,7 @@ import type { Agreed, Ask } from "../../support/engine-world.ts";
 import { startSwapWorld, type SwapWorld } from "../../support/swap-world.ts";
 import type { TestChain } from "../../support/test-chain.ts";
 
-/** The user's transaction and the fill do what was quoted, on real pools and contracts. */
+/** The user's transaction and the fill match the quote, on real pools and contracts. */
 
 let world: SwapWorld;
 let currencies: readonly { readonly name: string; readonly address: Address; readonly some: bigint }[];

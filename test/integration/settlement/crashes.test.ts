@@ -51,7 +51,7 @@ function mortalSettler(dieAt: number): {
   return { services, acts: mortal.acts, isDead: mortal.isDead };
 }
 
-test("whenever the settler dies, the payment is settled once: the next one continues with what was committed", async () => {
+test("whenever the settler dies, the payment is settled once, and the next one continues from the committed state", async () => {
   const deaths: string[] = [];
   const hubTransactions: number[] = [];
   for (let dieAt = 0; ; dieAt++) {

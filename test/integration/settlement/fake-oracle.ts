@@ -58,7 +58,7 @@ export interface FakeOracle {
   close(): Promise<void>;
 }
 
-/** What the signers of an oracle sign. */
+/** The messages that an oracle's signers sign. */
 export interface Signing {
   message(id: Hex32): Promise<{ oracle: Hex; signature: Hex }[]>;
   execution(execution: { idempotencyKey: Hex32; actions: Hex[] }): Promise<object>;

@@ -79,7 +79,7 @@ async function pay(recipient: Address, amount: bigint): Promise<void> {
   await world.engine.pool.query("delete from claims where claim_id = $1", [id]);
 }
 
-/** What the watcher of the hub's chain does. */
+/** The work of the watcher of the hub's chain. */
 async function watch(): Promise<void> {
   const { reader } = hubChain.connection;
   const { number } = await reader.head();
@@ -192,7 +192,7 @@ test("a nonce of a batch that something else used is explained by the watcher, b
   await untilSettled(agreed.requestId);
 });
 
-test("what a former key's transaction carries is released to the current key, which no watcher replaces", async () => {
+test("releases the payload of a former key's transaction, which no watcher replaces, to the current key", async () => {
   const { engine } = world;
   const agreed = await world.filled();
   await world.attest(settling);

@@ -169,7 +169,7 @@ test("a rejection is kept with its reason for the operator, and retried only hou
   await world.untilSettled(requestId);
 });
 
-test("if one oracle is down, lies or refuses, the next is asked at once", async () => {
+test("if one oracle is down, lies or refuses, queries the next at once", async () => {
   const good = await world.startOracle(world.signers.slice(1));
   const [down, lying, no] = [
     await world.startOracle([]),

@@ -66,7 +66,7 @@ test("the operator sees due, attested and settled, why it waits, and since when"
   expect(trace.map(({ event }) => event)).toEqual(expect.arrayContaining(["attested", "settled"]));
 });
 
-test("a payment that no oracle can attest says so, and no oracle is asked", async () => {
+test("reports a payment that no oracle can attest, without querying oracles", async () => {
   const agreed = await world.filled();
   await world.engine.pool.query("update deposits set order_id = $2 where request_id = $1", [
     agreed.requestId,

@@ -150,7 +150,7 @@ test.for([
   },
 );
 
-test("several payments share one transaction, deposits before what is paid from them", async () => {
+test("several payments share one transaction, with deposits before the payments from them", async () => {
   const before = await world.solverOnHub();
   const agreed = [await world.filled(), await world.filled(), await world.filled()];
   const sentBefore = await world.hubClient.getTransactionCount({ address: world.engine.solver.address });

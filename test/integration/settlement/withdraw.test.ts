@@ -61,7 +61,7 @@ test("no second payload is ever signed: neither for another amount nor if the hu
   await expect(world.withdraw(order)).rejects.toThrow("away");
   world.setAllocatorDown(false);
   await expect(world.withdraw({ ...order, amount: 2_000_000n })).rejects.toThrow("--nonce belongs to");
-  // As if the database was lost after the record: the payload that the hub knows is forgotten.
+  // Like a database lost after the record: the service has forgotten the payload that the hub has.
   await world.forgetPayload(order);
   const signed = world.signed();
   await expect(world.withdraw(order)).rejects.toThrow("already recorded another payload");

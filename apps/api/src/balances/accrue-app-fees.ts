@@ -10,8 +10,9 @@ type AccrualServices = Pick<Services, "clock" | "prices" | "chains" | "quotePoli
 type FeeTerms = Pick<RequestTerms, "requestId" | "appFees" | "origin">;
 
 /**
- * Credits app fees of a deposit to the apps' balances, after what they owe in that currency. Movement keys
- * make a retry safe. The caller has locked the wallets. `unpriced`: no fresh price; nothing was credited.
+ * Credits app fees of a deposit to the apps' balances, after repaying their debts in that currency. Movement
+ * keys make a retry safe. The caller has locked the wallets. `unpriced`: no fresh price; nothing was
+ * credited.
  * @param deposited base units that arrived
  */
 export async function accrueAppFees(

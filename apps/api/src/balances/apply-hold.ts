@@ -7,7 +7,7 @@ import { chargeRevertedFill } from "./charge-reverted-fill.ts";
 import { coverFastFill, priceOf, uncoverFastFill, worthOf } from "./cover-fast-fill.ts";
 import type { CoverServices } from "./cover-fast-fill.ts";
 
-/** What moving a hold needs. */
+/** The services that moving a hold needs. */
 export type HoldServices = CoverServices;
 
 /** Effects on the hold that backs a fast fill. */

@@ -31,8 +31,8 @@ export interface AppraisedBalance extends ChargeableBalance {
 }
 
 /**
- * What holds guarantee in one asset, at the greater of its value then and now (which is what a debit
- * charges); with a margin while the asset has no price.
+ * The value that holds guarantee in one asset: the greater of its value at the time of the hold and its
+ * current value, which is what a debit charges. Includes a margin while the asset has no price.
  */
 export type HeldWorth = Pick<Position, "priceId" | "class" | "heldUsd">;
 
@@ -150,7 +150,7 @@ function unlistedHold({ chainId, currency }: LedgerAsset): ServiceError {
 
 /**
  * A debt reduces what is available for every purpose, even in a currency that is no longer listed: while it
- * cannot be valued, nothing may be promised from the balance.
+ * cannot be valued, the balance must not be charged.
  */
 function refuseUnlistedDebts(
   { appBalance: { chainId, currencies } }: AppraisalServices,

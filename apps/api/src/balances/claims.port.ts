@@ -14,7 +14,7 @@ export interface ClaimRecord {
   readonly chainId: number;
   readonly currency: Address;
   readonly recipient: Address;
-  /** What the recipient gets, base units. */
+  /** The amount that the recipient gets, base units. */
   readonly amount: bigint;
   /** Cost of the payout, charged on top of the amount and in the same currency. */
   readonly feeAmount: bigint;
@@ -23,7 +23,7 @@ export interface ClaimRecord {
   readonly state: ClaimState;
   /** Payout attempts; each has its own job. */
   readonly tries: number;
-  /** Of the payout, while it is mined. */
+  /** Transaction hash of the payout, while it is mined. */
   readonly txHash: TxHash | undefined;
   readonly failReason: string | undefined;
   readonly createdAtMs: number;

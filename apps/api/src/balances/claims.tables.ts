@@ -17,9 +17,9 @@ export const claims = pgTable(
     chainId: int8("chain_id").notNull(),
     currency: text("currency").$type<Address>().notNull(),
     recipient: text("recipient").$type<Address>().notNull(),
-    /** What the recipient receives, base units. */
+    /** The amount that the recipient gets, base units. */
     amount: uint("amount").notNull(),
-    /** What the payment costs, base units of the same currency. */
+    /** The cost of the payment, base units of the same currency. */
     feeAmount: uint("fee_amount").notNull(),
     /** Unix seconds; an unsigned offer ends then. */
     expiresAt: int8("expires_at").notNull(),

@@ -27,7 +27,7 @@ export type CoverServices = Pick<
   "clock" | "prices" | "quotePolicy" | "enginePolicy" | "appBalance" | "chains"
 >;
 
-/** What a deposit changes in the balance of the app that backed the fast fill, apart from its hold. */
+/** The effect of a deposit on the balance of the app that backed the fast fill, apart from its hold. */
 interface Cover {
   /** Credit for a deposit above the amount that the fill was priced on. */
   readonly surplus: readonly LedgerEntry[];
@@ -113,8 +113,8 @@ export async function coverFastFill(
 }
 
 /**
- * A reorg removed the deposit that covered a final fast fill: undoes its changes; what was spent since is
- * owed. `waited`: nothing had been booked, and the hold still stands.
+ * A reorg removed the deposit that covered a final fast fill: undoes its changes; what was spent since
+ * becomes a debt. `waited`: nothing had been booked, and the hold is still active.
  */
 export async function uncoverFastFill(
   services: CoverServices,
@@ -263,8 +263,8 @@ const isInKind = ({ origin }: RequestTerms, { chainId, currency }: Asset): boole
   chainId === origin.chainId && currency === origin.currency;
 
 /**
- * The surplus in the credited asset, less what a quote between the two would charge now: otherwise a low
- * input would avoid fee and spread.
+ * The surplus in the credited asset, minus what a quote between the two assets would charge now; otherwise, a
+ * low input would avoid fee and spread.
  */
 function convertedSurplus(
   services: CoverServices,

@@ -9,7 +9,7 @@ type EndServices = Pick<Services, "clock">;
 type EndTx = Pick<Tx, "events" | "ledger" | "claims">;
 type NamedClaim = Pick<ClaimRecord, "claimId" | "wallet">;
 
-/** The payout is final: debits what was reserved and earns the fee. */
+/** The payout is final: debits the reserved amount and earns the fee. */
 export async function closePaidClaim(
   services: EndServices,
   tx: EndTx,
@@ -39,12 +39,10 @@ export async function closePaidClaim(
   tx.events.happened("claim_paid", { claimId, wallet, currency: claim.currency, amount: claim.amount });
 }
 
-/**
- * What a claim that ends without a payout costs the wallet: nothing, or the fee if the chain used gas anyway.
- */
+/** The cost of a claim without a payout: nothing, or the fee if gas was used regardless. */
 type Cost = "nothing" | "fee";
 
-/** The payout failed: credits what it did not cost back to the wallet, debts first. */
+/** The payout failed: returns the amount minus its cost to the wallet, debts first. */
 export async function returnClaim(
   services: EndServices,
   tx: EndTx,

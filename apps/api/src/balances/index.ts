@@ -1,4 +1,4 @@
-/** What other rooms may use of this room; everything else is its own. */
+/** The interface of this room for other rooms; everything else is private. */
 export { acceptClaim, type AnswerToKeep, claimJob } from "./accept-claim.ts";
 export { accrueAppFees } from "./accrue-app-fees.ts";
 export { applyHold, type HoldEffect, type HoldServices, releaseUnpaid } from "./apply-hold.ts";

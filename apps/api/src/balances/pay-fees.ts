@@ -14,8 +14,8 @@ export type FeesDue =
   | { readonly amounts: ReadonlyArray<{ readonly asset: LedgerAsset; readonly amount: bigint }> };
 
 /**
- * `already`: the reservation was paid or released before; nothing changes. `uncoveredUsd`: what was due
- * beyond the reservation and is not charged.
+ * `already`: the reservation was paid or released before; nothing changes. `uncoveredUsd`: the amount due
+ * beyond the reservation, which is not charged.
  */
 export type PaidFees =
   | { readonly kind: "paid"; readonly uncoveredUsd: bigint }

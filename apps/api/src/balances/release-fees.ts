@@ -5,7 +5,7 @@ import type { Tx } from "../db/unit-of-work.port.ts";
 import { creditEntries } from "./credit-entries.ts";
 
 /**
- * Releases what was reserved for a request that costs nothing after all: pending → balance. `already`: the
+ * Releases the fees reserved for a request that cost nothing in the end: pending → balance. `already`: the
  * reservation was closed before.
  */
 export async function releaseFees(

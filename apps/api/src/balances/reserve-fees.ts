@@ -26,7 +26,7 @@ export interface FeeCharge {
   readonly budget?: FeeBudget;
 }
 
-/** What a balance lacks for a charge; USD with 18 decimals. */
+/** The missing amount for a charge; USD with 18 decimals. */
 export interface Shortfall {
   readonly kind: "insufficient";
   readonly availableUsd: bigint;
@@ -50,7 +50,7 @@ export type ReservedFees =
 /**
  * Reserves the fees of a request, all or nothing: balance → pending. Holds limit what is transferred to
  * others, not fees. Repeating the call while the reservation is open returns the same result.
- * @throws ServiceError PRICE_FETCH_FAILED when it might suffice if a balance or a hold had a fresh price
+ * @throws ServiceError PRICE_FETCH_FAILED if it might suffice with a fresh price of a balance or a hold
  */
 export async function reserveFees(
   services: Pick<Services, "clock" | "prices" | "quotePolicy" | "chains" | "appBalance">,
@@ -118,8 +118,8 @@ export type PlannedCharge =
   | Shortfall;
 
 /**
- * What a charge takes from an appraised wallet, all or nothing. Pure.
- * @throws ServiceError PRICE_FETCH_FAILED when it might suffice if a balance or a hold had a fresh price
+ * The debits of a charge on an appraised wallet, all or nothing. Pure.
+ * @throws ServiceError PRICE_FETCH_FAILED if it might suffice with a fresh price of a balance or a hold
  */
 export function planCharge(
   appraisal: Appraisal,

@@ -51,7 +51,7 @@ interface Range extends Record<string, unknown> {
   readonly upToBlock: bigint;
   readonly canonicalHashes: readonly Hex[];
 }
-// In the same order everywhere: the wallets are locked next.
+// Sorted, because the callers lock the wallets next and must always do so in the same order.
 const removeOrphaned = defineSql(
   "top_up_remove_orphaned",
   getTableColumns(topUps),

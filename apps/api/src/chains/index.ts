@@ -1,4 +1,4 @@
-/** What other rooms may use of this room; everything else is its own. */
+/** The interface of this room for other rooms; everything else is private. */
 export { formatAddresses, addressFormatOf } from "./address-format.ts";
 export { fillContractOf } from "./fill-contract.ts";
 export {

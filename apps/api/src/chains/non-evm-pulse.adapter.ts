@@ -31,7 +31,7 @@ interface Facts {
   readonly costs: ReadonlyMap<Address, bigint>;
 }
 
-/** A chain is late after so many silent block times, and at least a minute. */
+/** A chain is late after this many block times without news, but at least a minute. */
 const LATE_BLOCK_TIMES = 10;
 const MIN_LATE_MS = 60_000;
 

@@ -32,7 +32,7 @@ export interface MappedNonce {
   readonly setAt: bigint;
 }
 
-/** What a client posts: the message of a quote's `authorize` step and the wallet's signature. */
+/** The body of a client's post: the message of a quote's `authorize` step and the wallet's signature. */
 export interface NonceAuthorization {
   readonly walletChainId: number;
   readonly wallet: Address;

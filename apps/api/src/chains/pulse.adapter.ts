@@ -44,7 +44,7 @@ interface Facts {
   readonly gasBalances: ReadonlyMap<Address, ReturnType<ChainPulse["gasBalance"]>>;
 }
 
-/** A chain is late after so many block times without a block, and at least half a minute. */
+/** A chain is late after this many block times without a block, but at least half a minute. */
 const LATE_BLOCK_TIMES = 10;
 const MIN_LATE_MS = 30_000;
 /**

@@ -20,7 +20,7 @@ import type { Account, Services, WorkerServices } from "../db/services.port.ts";
 import { signerProcessClient } from "./signer-process-client.adapter.ts";
 import type { TimeSignatures } from "./time-signatures.port.ts";
 
-/** What either process knows of the service's accounts: their addresses. */
+/** The addresses of the service's accounts, which both processes know. */
 export function knownAccounts({ accounts }: Pick<ApiConfig, "accounts">): Pick<
   Services,
   "signer" | "executor" | "depositAddressOperator"

@@ -64,7 +64,7 @@ export const priceSettings = {
 };
 
 export const fixedPricePolicy = {
-  /** Of one request to a price source. */
+  /** Timeout of one request to a price source. */
   timeoutMs: 3_000,
 };
 

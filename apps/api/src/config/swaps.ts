@@ -22,7 +22,7 @@ export const swapSettings = {
 export const fixedAggregatorPolicy = {
   /** In `/swap-sources` and in quotes. */
   name: "aggregator",
-  /** Of one request. A quote without another route waits this long. */
+  /** Timeout of one request. A quote without another route waits this long. */
   timeoutMs: 1_500,
 };
 

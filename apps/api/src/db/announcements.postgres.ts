@@ -39,7 +39,7 @@ export function storeAnnouncements(select: SQL): SQL {
 }
 
 export interface Announcer {
-  /** Sends what was committed, now or after the pause. After an error, the next sender sends it. */
+  /** Sends committed announcements, now or after the pause. After an error, the next call sends them. */
   send(): void;
 }
 

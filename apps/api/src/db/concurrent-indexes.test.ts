@@ -6,7 +6,7 @@ test("a migration runs in a transaction unless it declares otherwise", () => {
   expect(concurrentStatements("a.sql", "create index a on b (c);")).toBeUndefined();
 });
 
-test("a migration without a transaction lists what it builds and drops", () => {
+test("a migration without a transaction lists the indexes that it builds and drops", () => {
   const text =
     "-- No transaction\n-- Why; it helps\ncreate unique index concurrently a\n  on b (c);\ndrop index concurrently if exists d;\n";
   expect(concurrentStatements("a.sql", text)).toEqual([

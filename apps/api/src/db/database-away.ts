@@ -9,7 +9,7 @@ const AWAY: ReadonlySet<string> = new Set([
   "ENOENT",
   "EPIPE",
 ]);
-/** What the driver reports without a code. */
+/** Messages of driver errors without a code. */
 const CONNECTION_LOST =
   /timeout expired|terminated unexpectedly|timeout exceeded when trying to connect|due to connection timeout/;
 

@@ -53,7 +53,7 @@ export async function untilWritten(sql: Sql, answer: Promise<unknown>): Promise<
   else sql.atEnd(answer);
 }
 
-/** What a statement returns: by output name in camelCase, its column or how a value is decoded. */
+/** The outputs of a statement: name in camelCase, and its column or decoder. */
 type Returns = Readonly<Record<string, Column | ((value: never) => unknown)>>;
 export type Row<R extends Returns> = {
   readonly [Name in keyof R]: R[Name] extends Column

@@ -4,7 +4,7 @@ import { outbox } from "./db.tables.ts";
 import { defineReport, outputsOf, textAndValues } from "./define-query.postgres.ts";
 import type { Sql, Statement } from "./pool.postgres.ts";
 
-test("outputs have names of their own, in the given order", () => {
+test("outputs have their own names, in the given order", () => {
   const { text: list } = textAndValues(outputsOf({ chainJob: outbox.jobId, count: text`count(*)` }));
   expect(list).toBe('"outbox"."job_id" as "chainJob", count(*) as "count"');
 });

@@ -18,7 +18,7 @@ export interface JobRuns {
   takeOver(run: LegJob, nowMs: number, lostAfterMs: number): Promise<boolean>;
   /** The queue gave up on the leg's job: it counts as lost. */
   noteFailed(run: LegJob, nowMs: number): Promise<void>;
-  /** The queue has lost its jobs: none is waiting any more. */
+  /** The queue has lost its jobs; none is waiting. */
   forgetAll(): Promise<void>;
 }
 

@@ -1,7 +1,7 @@
 import type { Authorization } from "@causeway/chains";
 import type { Address, Hex, RequestId } from "@causeway/domain";
 
-/** One payment or call that the service owes. A nonce belongs to one leg for good. */
+/** One payment or call that the service owes. A nonce belongs to one leg permanently. */
 export interface Leg {
   /** The name of its kind in the list of `payments/legs`. */
   readonly kind: string;

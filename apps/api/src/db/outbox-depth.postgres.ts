@@ -12,7 +12,7 @@ const depth = defineSql(
     select ${outbox.createdAtMs} from ${outbox} where ${outbox.publishedAtMs} is null order by ${outbox.id} limit 10000) as oldest`,
 );
 
-/** Committed jobs that no relay has handed to a queue yet. */
+/** Committed jobs that no relay has put into a queue yet. */
 export async function outboxDepth(sql: Sql): Promise<OutboxDepth> {
   const [row] = await depth(sql, {});
   return { waiting: row?.waiting ?? 0, oldestMs: row?.oldestMs ?? undefined };

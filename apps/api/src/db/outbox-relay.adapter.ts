@@ -79,7 +79,7 @@ export async function startOutboxRelay(
     readonly databaseUrl: string;
     readonly redis: RedisPlace;
     readonly prefix: string;
-    /** Commits of this process, which bring their jobs to the relay. */
+    /** Commits of this process, which pass their jobs to the relay. */
     readonly newJobs?: NewJobs;
   },
 ): Promise<OutboxRelay> {

@@ -114,7 +114,7 @@ const prune = defineSql(
     returning ${jobs.id}`,
 );
 
-/** The outbox of one transaction, which writes what was added when the transaction ends. */
+/** The outbox of one transaction, which writes added jobs at the end of the transaction. */
 export interface PendingOutbox extends Outbox {
   /**
    * Writes the added jobs in one statement. Call just before the commit.

@@ -10,7 +10,7 @@ export interface PolledFacts {
   reserved(chainId: number, currency: Address): bigint;
   /** Measured ms from deposit seen to fill mined on this route. Undefined before the first one. */
   routeMs(originChainId: number, destinationChainId: number): number | undefined;
-  /** What the operator paused, as of the last read. */
+  /** The operator's pauses, as of the last read. */
   pauses(): Pauses;
   close(): void;
 }

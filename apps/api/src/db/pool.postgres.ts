@@ -52,7 +52,7 @@ export function createPool(
     onConnect: async (client) =>
       await configureSession(client, {
         ...NOTICE_LOST_HOSTS,
-        // A statement that takes this long is stuck; its work is retried from what is committed.
+        // A statement that takes this long is stuck; its work is retried from the committed state.
         statement_timeout: options.statementTimeoutMs,
         // A process that is frozen in a transaction must not keep its row locks from the next leader.
         idle_in_transaction_session_timeout: 10_000,
@@ -71,7 +71,7 @@ export function createPool(
   return pool;
 }
 
-/** Sends what is written in one turn of the event loop with one system call. */
+/** Sends everything written in one turn of the event loop with one system call. */
 class BatchingSocket extends Socket {
   #isWaiting = false;
 

@@ -16,7 +16,7 @@ function counted() {
   return { read, reads, answer: () => answers.shift()?.() };
 }
 
-test("reads what is asked for in one turn in one statement, each key once", async () => {
+test("reads all keys of one turn in one statement, each key once", async () => {
   const { read, reads, answer } = counted();
   const asked = Promise.all([read(1), read(2), read(1), read(-3)]);
   await nextTurn();
@@ -30,7 +30,7 @@ test("reads what is asked for in one turn in one statement, each key once", asyn
   expect(reads).toEqual([[1, 2, -3]]);
 });
 
-test("a read that is asked for while others run starts after it, so that it sees what was committed before", async () => {
+test("a read requested while others run starts later, so that it sees everything committed before", async () => {
   const { read, reads, answer } = counted();
   const first = read(1);
   await nextTurn();

@@ -9,9 +9,9 @@ import { asError } from "./together-or-alone.ts";
 export const READS_TOGETHER = { inFlight: 2, maxBatch: 100 } as const;
 
 /**
- * Reads rows by their keys: those that are asked for in one event-loop turn, or while others are read, share
- * a statement. Each read starts after it was asked for. A key or row that cannot be read fails its own read;
- * a database that does not answer fails all of them at once.
+ * Reads rows by their keys. Keys requested in one event-loop turn, or while others are read, share a
+ * statement. Each read starts after it was requested. A key or row that cannot be read fails its own read; a
+ * database that does not answer fails all of them at once.
  */
 export function readByKey<Key, Row>(
   read: (keys: readonly Key[]) => Promise<readonly Row[]>,

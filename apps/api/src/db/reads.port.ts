@@ -50,11 +50,11 @@ export interface Reads extends NonEvmReads, SendReads, FillBurnReads, WaitingRea
   /** All reads of one tick share a query. */
   status(requestId: RequestId): Promise<StatusRecord | undefined>;
   /**
-   * The request that a transaction deposited for; undefined if there is none, or more than one. All reads of
+   * The request for which a transaction deposited; undefined if there is none, or more than one. All reads of
    * one tick share a query.
    */
   requestOfDeposit(txHash: TxHash): Promise<RequestId | undefined>;
-  /** What the operator paused. */
+  /** The operator's pauses. */
   pauses(): Promise<readonly Pause[]>;
   request(requestId: RequestId): Promise<RequestRecord | undefined>;
   requestsByOrders(orderIds: readonly OrderId[]): Promise<Map<OrderId, RequestRecord>>;

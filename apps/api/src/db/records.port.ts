@@ -26,7 +26,7 @@ export interface RequestRecord {
   readonly supersededBy?: RequestId;
 }
 
-/** What the status answer needs, and nothing more. */
+/** The fields that a status response needs. */
 export interface StatusRecord {
   readonly requestId: RequestId;
   readonly state: RequestState;
@@ -43,7 +43,7 @@ export interface StatusRecord {
   readonly supersededBy?: RequestId;
   /** The rule of the policy that its next payment waits for. Absent: none. */
   readonly heldBy?: string;
-  /** Absent: its deposit address holds nothing, or it has none. */
+  /** Absent: it has no deposit address, or there are no funds at it. */
   readonly addressFunds?: AddressFunds;
 }
 
@@ -95,7 +95,7 @@ export interface SendRecord {
   readonly reportedAtMs: number;
 }
 
-/** What a nonce is for, decided before it is allocated. */
+/** The purpose of a nonce, decided before it is allocated. */
 export interface SlotPlan {
   readonly chainId: number;
   readonly sender: Address;
@@ -105,7 +105,7 @@ export interface SlotPlan {
   readonly maxFeePerGas: bigint;
   readonly maxPriorityFeePerGas: bigint;
   readonly outflow: { readonly currency: Address; readonly amount: bigint };
-  /** What the recipient of a fill gets, in base units of the destination currency. */
+  /** The amount that the recipient of a fill gets, in base units of the destination currency. */
   readonly delivers?: bigint;
   /** After this time a payment that is not mined is replaced by a no-op. */
   readonly cancelAfterMs: number;

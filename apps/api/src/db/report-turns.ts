@@ -38,8 +38,8 @@ export const REPORT_LIMITS: ReportLimits = {
 };
 
 /**
- * For reports that lock only the row of their request. Each takes milliseconds, and no scan finds what they
- * report, so a burst waits for its turn rather than being refused.
+ * Turns for reports that lock only the row of their request. Each takes milliseconds, and no scan finds the
+ * reported payment, so a burst waits instead of being refused.
  */
 export const REQUEST_REPORT_LIMITS: ReportLimits = {
   atOnce: 4,

@@ -68,13 +68,13 @@ export interface Services {
   readonly slotsInHand?: Set<string>;
   /** Pays legs of the same moment together. Absent: each is paid by itself. */
   readonly payTogether?: PayTogether;
-  /** Limits of what keys may sign. Absent: none. */
+  /** Signing limits of keys. Absent: none. */
   readonly spendingLimits?: readonly SpendingLimit[];
   /** Contracts that settlement calls, on the hub's chain. Absent: any, as settlement says. */
   readonly hubContracts?: SettlementContracts;
   /** Contracts that the allocator's account calls. Absent: this process makes no payouts. */
   readonly payoutContracts?: readonly Address[];
-  /** What this process has signed today. Absent: only the database counts it. */
+  /** Amounts that this process has signed today. Absent: only the database counts them. */
   readonly spentMemory?: SpentMemory;
   /** Absent: payments that a failover loses are only found on EVM chains, once they are mined. */
   readonly journal?: PaymentJournal;

@@ -97,7 +97,7 @@ export interface TraceNote<E extends TraceEvent> {
   readonly detail: TraceDetails[E];
 }
 
-/** What becomes of a deposit. */
+/** The outcome of a deposit. */
 export interface Disposed {
   readonly id: DepositId;
   readonly disposition: DepositDisposition;
@@ -453,8 +453,8 @@ export interface Outbox {
 
 export interface PriceExposureWrites {
   /**
-   * Adds a fill to what was started for an asset in this minute; false if it would exceed the bound. The
-   * first fill of a minute is always added, or a fill above the bound would wait forever.
+   * Adds a fill to the total started for an asset in this minute; false if it would exceed the limit. The
+   * first fill of a minute is always added, because a fill above the limit would otherwise wait forever.
    * @param usd 18 decimals
    * @param maxUsd 18 decimals
    */

@@ -8,7 +8,7 @@ import { withinNodeLimit } from "./within-node-limit.ts";
 const refused = async () =>
   await Promise.reject(new ShareUsedUp("txDetails", { perMinute: 300, waitMs: 3_500 }));
 
-test("tells a client beyond the share of the rate limit the limit and when to retry", async () => {
+test("reports the limit and the retry time to a client beyond its share of the rate limit", async () => {
   const end = aConnectedNonEvmChain("hypevm", { connection: { paymentCost: refused } });
   const account = bytesOn("hypevm", exchange.solver);
   for (const asking of [

@@ -39,7 +39,7 @@ export const deposits = pgTable(
     valueUsd: uint("value_usd").notNull(),
     orderId: text("order_id").$type<OrderId>(),
     requestId: text("request_id").$type<RequestId>(),
-    /** What was decided about it. */
+    /** The decision about it. */
     disposition: text("disposition").$type<DepositDisposition>().notNull(),
     /** Why it is refunded or unattributed. */
     reason: text("reason").$type<FailReason>(),

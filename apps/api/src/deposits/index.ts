@@ -1,4 +1,4 @@
-/** What other rooms may use of this room; everything else is its own. */
+/** The interface of this room for other rooms; everything else is private. */
 export type { AddressServices } from "./addresses/address-services.ts";
 export { createAddressWatch } from "./addresses/address-watch.ts";
 export {

@@ -60,7 +60,7 @@ export async function recordDeposits(
   await actOnDeposits(services, tx, reading, await storeDeposits(tx, reading, facts));
 }
 
-/** What {@link storeDeposits} reads first, for the deposits that are new or in another block. */
+/** The rows that {@link storeDeposits} reads first, for deposits that are new or in another block. */
 export interface FoundDeposits {
   readonly fresh: readonly DepositFact[];
   readonly records: Records;
@@ -340,7 +340,7 @@ function confirmationsOf(
   );
 }
 
-/** What a deposit does to its request, if anything. */
+/** The effect of a deposit on its request, if any. */
 async function moveBy(
   services: RecordingServices,
   tx: Tx,
@@ -447,7 +447,7 @@ async function giveUpUnattestable(
   return undefined;
 }
 
-/** What was read for several deposits at once. */
+/** The rows read for several deposits at once. */
 interface Known {
   readonly sent: ServiceTransactions;
   /** The deposits that the requests have now. */

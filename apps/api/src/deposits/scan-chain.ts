@@ -200,7 +200,7 @@ interface Slices {
   readonly topUps: Slice<TopUpFact>;
 }
 
-/** What one commit stores. */
+/** The content of one commit. */
 interface Part {
   readonly slice: Slices;
   readonly isLast: boolean;

@@ -47,7 +47,7 @@ export interface Acceptable {
   readonly quoted: RequestRecord | undefined;
   /** The wallet whose balance the maximum cost is reserved from, even if another pays in the end. */
   readonly payer: Address;
-  /** The same if it pays; undefined: the quoted output pays, if there is one. */
+  /** The wallet, if it pays; undefined: the quoted output pays, if there is one. */
   readonly wallet: Address | undefined;
   readonly referrer: string;
   readonly sponsorship: SponsorshipQuestion;
@@ -148,7 +148,7 @@ async function insertCall(
   await tx.requests.note(acceptable.requestId, nowMs, event, detail);
 }
 
-/** A call without a quote as it is accepted: what is stored of it first. */
+/** The first stored state of a call without a quote. */
 export function freshCall(
   services: Pick<AcceptServices, "quotePolicy" | "random" | "signer">,
   { question, requestId, referrer, caller, sponsorship }: Acceptable,

@@ -195,7 +195,7 @@ export async function executeCalls(
 }
 
 /**
- * The wallet that pays for sponsored calls, and for calls whose quote's output did not pay after all.
+ * The wallet that pays for sponsored calls, and for calls whose quoted output could not pay.
  * @throws ServiceError
  */
 function payerOf({ fundingAddress }: ApiKeyIdentity): Address {
@@ -204,7 +204,7 @@ function payerOf({ fundingAddress }: ApiKeyIdentity): Address {
   return fundingAddress;
 }
 
-/** Refuses what the output of a quote cannot pay for. @throws ServiceError */
+/** Refuses calls that the output of their quote cannot pay for. @throws ServiceError */
 function refuseUnpayable({ call, destination }: ExecutionQuestion, terms: RequestTerms | undefined): void {
   if (terms === undefined)
     throw refusal("subsidizeFees must be true without requestId: there is no output to pay for the call");

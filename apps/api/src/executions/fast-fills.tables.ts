@@ -11,11 +11,11 @@ export const fastFills = pgTable(
     requestId: text("request_id").$type<RequestId>().primaryKey(),
     keyId: text("key_id").notNull(),
     wallet: text("wallet").$type<Address>().notNull(),
-    /** What the recipient receives, base units of the destination currency. */
+    /** The amount that the recipient gets, base units of the destination currency. */
     amount: uint("amount").notNull(),
-    /** What it was priced on, base units of the origin currency. */
+    /** The input on which it was priced, base units of the origin currency. */
     inputAmount: uint("input_amount").notNull(),
-    /** What the app is credited if the deposit exceeds `input_amount`; chain 0 means nothing. */
+    /** The asset credited to the app if the deposit exceeds `input_amount`; chain 0 means none. */
     surplusChainId: int8("surplus_chain_id").notNull(),
     surplusCurrency: text("surplus_currency").$type<Address>().notNull(),
     surplusAmount: uint("surplus_amount").notNull(),

@@ -17,7 +17,7 @@ export type Quoted =
 
 /**
  * Finds the quote to execute.
- * @throws ServiceError if there is none, or it cannot be executed (any more, on this chain, in this way)
+ * @throws ServiceError if the quote does not exist or has expired, or if this call cannot execute it
  */
 export async function findQuoted(
   services: Pick<Services, "reads" | "clock" | "uow">,
@@ -49,35 +49,37 @@ export async function findQuoted(
     throw refusal(
       `data.chainId must be ${terms.origin.chainId}, the origin chain of the quote, got ${origin.chain.id}`,
     );
-  await refuseStranger(services, caller, record);
+  await refuseOtherApp(services, caller, record);
   refuseLate(record, destination !== undefined, services.clock.nowMs());
   return { kind: "open", record };
 }
 
 /**
  * A failed execution closes a quote, so only the app that requested it may execute it: with the same key, or
- * another one of the same funding address, such as a server for a browser. A quote requested without a key is
- * open to all.
+ * with another key that has the same funding address, such as the server key of an app whose browser
+ * requested the quote. Anyone may execute a quote that was requested without a key.
  * @throws ServiceError
  */
-async function refuseStranger(
+async function refuseOtherApp(
   { uow }: Pick<Services, "uow">,
   caller: Pick<ApiKeyIdentity, "id" | "fundingAddress">,
   { terms: { requestId, keyId } }: RequestRecord,
 ): Promise<void> {
   if (keyId === undefined || keyId === caller.id || caller.id === PERMIT_KEY_ID) return;
-  const asker = await uow.run((tx) => tx.sponsors.key(keyId));
-  const isSameApp = asker?.fundingAddress !== undefined && asker.fundingAddress === caller.fundingAddress;
+  const requester = await uow.run((tx) => tx.sponsors.key(keyId));
+  const isSameApp =
+    requester?.fundingAddress !== undefined && requester.fundingAddress === caller.fundingAddress;
   if (!isSameApp)
     throw refusal(
       `Request ${requestId} was quoted with another API key; use that key, or one with the same funding address`,
     );
 }
 
-/** @throws ServiceError saying what happened to the quote meanwhile */
+/** @throws ServiceError with what has happened to the quote since */
 function refuseLate({ terms, state }: RequestRecord, hasDestinationCalls: boolean, nowMs: number): void {
   const { requestId } = terms;
-  if (!acceptsExecution(state, hasDestinationCalls)) throw refusal(`Request ${requestId} ${whatIsOf(state)}`);
+  if (!acceptsExecution(state, hasDestinationCalls))
+    throw refusal(`Request ${requestId} ${describeState(state)}`);
   if (nowMs <= terms.fillDeadlineMs) return;
   throw refusal(
     state.name === "quoted"
@@ -87,7 +89,7 @@ function refuseLate({ terms, state }: RequestRecord, hasDestinationCalls: boolea
 }
 
 /** Why a request does not accept an execution. */
-function whatIsOf({ name, front, depositId }: RequestState): string {
+function describeState({ name, front, depositId }: RequestState): string {
   if (front !== "none" && depositId === undefined)
     return "is already fast filled or being fast filled; destinationChainExecutionData can no longer be added";
   switch (name) {

@@ -20,7 +20,7 @@ import { fastFillObstacle } from "../quotes/index.ts";
 
 type Needs = Pick<Services, "clock" | "chains" | "prices" | "quotePolicy" | "enginePolicy" | "appBalance">;
 
-/** What a fast fill pays, and its value, at the prices of one moment. */
+/** The amount and the value of a fast fill, at the prices of one moment. */
 export interface PricedFastFill {
   /** Base units of the destination's currency; never below the promised minimum. */
   readonly amount: bigint;

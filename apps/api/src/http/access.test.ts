@@ -104,7 +104,7 @@ test("a key is limited to its scopes", async () => {
   ]);
   expect((await quote({ "x-api-key": "full" })).statusCode).toBe(200);
   expect((await quote({ "x-api-key": "reader" })).statusCode).toBe(403);
-  // What needs no key needs no scope.
+  // A route without a key needs no scope.
   expect((await get(statusPath, { "x-api-key": "executor" })).statusCode).toBe(200);
 });
 

@@ -5,7 +5,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 const SINCE = new Date("2026-11-01T00:00:00Z");
 const SUNSET = new Date("2027-11-01T00:00:00Z");
 
-/** What a route adds to itself to say that there is a newer one. */
+/** Response headers of a deprecated route. */
 export interface DeprecatedRoute {
   /** Sets the headers at once, so that refusals carry them too. To be the first `onRequest` of the route. */
   readonly onRequest: (request: FastifyRequest, reply: FastifyReply, done: () => void) => void;

@@ -1,7 +1,4 @@
-/**
- * Frames that the sockets of one address may send together in a window: several clients may stand behind one
- * address.
- */
+/** Frames that all sockets of one address may send in a window; several clients may share an address. */
 const FRAMES = { perAddress: 2_000, windowMs: 10_000 };
 /** Addresses that are remembered before those of past windows are dropped. */
 const MAX_ADDRESSES = 10_000;

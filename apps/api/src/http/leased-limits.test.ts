@@ -39,7 +39,7 @@ function aWorld() {
   };
 }
 
-test("allows as many calls as the limit, and tells the next one when the window ends", async () => {
+test("allows as many calls as the limit, and returns the end of the window to the next one", async () => {
   const world = aWorld();
   const limits = world.aProcess();
   const used: number[] = [];

@@ -16,7 +16,7 @@ import { limitRates } from "./rate-limit.route.ts";
 const PAGE = "https://app.example";
 const PLAIN_ADDRESS = `0x${"12".repeat(20)}`;
 
-/** Limits that count in memory and never reset. */
+/** In-memory limits that never reset. */
 function fakeLimits(): RateLimits & { readonly buckets: Map<string, number> } {
   const buckets = new Map<string, number>();
   return {
@@ -66,13 +66,13 @@ async function aLimitedServer(options: HttpOptions = {}) {
   return { app, limits, quote, get };
 }
 
-/** How many of the next calls pass, up to 50. */
+/** Number of the next calls that are allowed, up to 50. */
 async function passing(call: () => Promise<{ statusCode: number }>): Promise<number> {
   for (let passed = 0; passed < 50; passed++) if ((await call()).statusCode === 429) return passed;
   return 50;
 }
 
-test("an answer has the limit, the remaining calls and the reset time; a refusal also has Retry-After", async () => {
+test("responses have the limit, the remaining calls and the reset time; refusals also have Retry-After", async () => {
   const { app, quote } = await aLimitedServer();
   expect((await quote()).headers).toMatchObject({
     "ratelimit-limit": "2",
@@ -135,7 +135,7 @@ test("counts quotes, status reads and other calls separately, by key and by addr
   await app.close();
 });
 
-test("addresses of one IPv6 network are one caller", async () => {
+test("addresses of one IPv6 network count as one caller", async () => {
   const { app, quote } = await aLimitedServer();
   expect(await passing(() => quote({}, "2001:db8:1:2::1"))).toBe(2);
   expect((await quote({}, "2001:db8:1:2:ffff::9")).statusCode).toBe(429);
@@ -143,7 +143,7 @@ test("addresses of one IPv6 network are one caller", async () => {
   await app.close();
 });
 
-test("one visitor of a page does not use up its key for the others", async () => {
+test("one visitor of a page does not use up its key's limit for the others", async () => {
   const { app, quote } = await aLimitedServer();
   const page = { "x-api-key": "page", origin: PAGE };
   expect(await passing(() => quote(page, "192.0.2.1"))).toBe(3);
@@ -151,7 +151,7 @@ test("one visitor of a page does not use up its key for the others", async () =>
   await app.close();
 });
 
-test("a second publishable key gives a visitor no further quotes, except by a limit of its own", async () => {
+test("a second publishable key gives a visitor no further quotes, unless it has its own limit", async () => {
   const { app, quote } = await aLimitedServer();
   const page = (key: string) => ({ "x-api-key": key, origin: PAGE });
   expect(await passing(() => quote(page("page")))).toBe(3);
@@ -171,7 +171,7 @@ test("limits key guessing without blocking valid keys of the same address", asyn
   await app.close();
 });
 
-test("past that limit unknown keys are not even looked up", async () => {
+test("does not look up unknown keys above that limit", async () => {
   const asked: string[] = [];
   const { app } = await aServer({
     limits: fakeLimits(),
@@ -205,7 +205,7 @@ test("limits guessing of the operator token", async () => {
   await app.close();
 });
 
-test("health is never limited", async () => {
+test("never limits health checks", async () => {
   const { app, limits, get } = await aLimitedServer();
   for (let call = 0; call < 10; call++) expect((await get("/health/ready")).statusCode).toBe(200);
   expect(limits.buckets.size).toBe(0);
@@ -321,7 +321,7 @@ test("limits destination calls of callers without a secret key, per quote and in
   await app.close();
 });
 
-test("searches that ask chains for tokens are limited to 5 a minute for an address without a secret key", async () => {
+test("limits searches that read tokens from chains to 5 per minute for an address without a secret key", async () => {
   const limits = { ...fakeLimits(), policy: { ...fakeLimits().policy } };
   const many = { quote: 100, status: 100, other: 100 };
   const { app } = await aServer({

@@ -3,9 +3,9 @@ export type LimitClass = "quote" | "status" | "other";
 
 /** Calls per minute. */
 export interface RateLimitPolicy {
-  /** Of one API key without limits of its own. */
+  /** Limits of one API key without its own. */
   readonly key: Readonly<Record<LimitClass, number>>;
-  /** Of one address without a key. */
+  /** Limits of one address without a key. */
   readonly address: Readonly<Record<LimitClass, number>>;
   /** Bytes of destination calls in the quotes of one caller without a secret key, in 24 hours. */
   readonly callBytesPerDay: number;

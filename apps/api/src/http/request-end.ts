@@ -19,7 +19,7 @@ export function everyEnd(chains: Pick<ChainDirectory, "all" | "nonEvmChains">): 
   return [...chains.all, ...chains.nonEvmChains];
 }
 
-/** What an EVM chain or another one has of something that exists on both. */
+/** A value that has one form on EVM chains and another on all others. */
 export function perKind<T, R extends NonEvmConnection = NonEvmConnection>(
   end: RequestEnd<R>,
   made: { evm(end: ConnectedChain): T; nonEvm(end: ConnectedNonEvmChain<R>): T },

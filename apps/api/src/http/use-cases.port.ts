@@ -9,7 +9,7 @@ export interface UseCases<Services> {
   ): Result;
 }
 
-/** What a route needs to call these use cases; several are given as a union. */
+/** The services that a route needs to call these use cases; pass several as a union. */
 export type Calls<UseCase> = UseCases<
   [UseCase] extends [(services: infer Services, ...args: never[]) => unknown] ? Services : never
 >;

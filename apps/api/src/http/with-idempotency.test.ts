@@ -137,7 +137,7 @@ test("ignores the header for quotes of callers without a secret key, whose answe
   expect(asked).toBe(before);
 });
 
-test("tells a second call to wait while the first is in progress", async () => {
+test("refuses a second call while the first is in progress, with a time to retry", async () => {
   const key = aKey();
   const release = Promise.withResolvers<void>();
   const first = when(

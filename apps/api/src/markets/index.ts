@@ -1,4 +1,4 @@
-/** What other rooms may use of this room; everything else is its own. */
+/** The interface of this room for other rooms; everything else is private. */
 export { mayDeleteByAge } from "./prices/plausible-clock.ts";
 export { doubtOf, type PriceServices } from "./prices/price-doubt.ts";
 export { addExposure, addExposures } from "./prices/price-exposure.ts";

@@ -24,7 +24,7 @@ interface WorkerReads {
   readonly underWay: () => Promise<readonly StateUnderWay[]>;
 }
 
-/** What a worker watches. */
+/** The checks of a worker. */
 export function workerChecks(reads: WorkerReads): readonly Check[] {
   const { chains, clock } = reads;
   const connected = [...chains.all, ...chains.nonEvmChains];
@@ -110,7 +110,7 @@ export function workerChecks(reads: WorkerReads): readonly Check[] {
   ];
 }
 
-/** What an API watches: a worker cannot report that it is missing. */
+/** The checks of an API, because a worker cannot report that it is missing. */
 export function workerPresence(
   tasks: readonly LedTask[],
   heldLocks: (locks: readonly string[]) => Promise<ReadonlySet<string>>,

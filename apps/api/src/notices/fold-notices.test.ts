@@ -61,7 +61,7 @@ test("a condition is one message when it begins and one when it has ended", () =
   expect(ended?.ended).toEqual([{ rule: "node_away", subject: "base" }]);
 });
 
-test("a condition that no process can judge any more does not end", () => {
+test("a condition that no process can check any longer does not end", () => {
   const states = fold({ findings: [away(true)] })?.states ?? [];
   expect(fold({ states }, NOW_MS + REPEAT_MS)).toEqual({ messages: [], states: [], ended: [] });
 });

@@ -33,7 +33,7 @@ const MAX_TEXT = 1_000;
 /** In UTF-16 units: Postgres indexes at most 2,700 bytes. */
 const MAX_SUBJECT = 500;
 
-/** What an alarm is about: all facts that identify something, so that two requests never share a subject. */
+/** The subject of an alarm: all identifying facts, so that two requests never share a subject. */
 export function subjectOf(facts: Facts): string {
   return IDENTIFYING.flatMap((name) => (facts[name] === undefined ? [] : [`${name} ${short(facts[name])}`]))
     .join(", ")

@@ -8,7 +8,7 @@ export interface Channel {
   readonly format: "json" | "slack";
 }
 
-/** What identifies a series of alarms or a condition: notices about one never hide those about another. */
+/** Identifies a series of alarms or a condition; notices about one never hide those about another. */
 export interface NoticeKey {
   /** Name of the event or of the condition. */
   readonly rule: string;
@@ -24,14 +24,14 @@ export interface StoredAlarm extends NoticeKey {
   readonly atMs: number;
 }
 
-/** What a check found about one subject. `isOpen` false is evidence that the condition has ended. */
+/** The result of a check for one subject. `isOpen` false is evidence that the condition has ended. */
 export interface Finding extends NoticeKey {
   readonly severity: Severity;
   readonly isOpen: boolean;
   readonly text: string;
 }
 
-/** What was last reported about a key. */
+/** The last reported state of a key. */
 export interface NoticeState extends NoticeKey {
   readonly severity: Severity;
   readonly isCondition: boolean;
@@ -53,7 +53,7 @@ export interface Message extends NoticeKey {
   readonly atMs: number;
 }
 
-/** What one round changes. */
+/** The changes of one round. */
 export interface Round {
   readonly messages: readonly Message[];
   /** States to write. */
@@ -97,7 +97,7 @@ export interface NoticeStore {
     readonly leaseMs: number;
     readonly limit: number;
   }): Promise<readonly DueNotice[]>;
-  /** Records the outcome of an attempt; `againAtMs` undefined: there is no further one. */
+  /** Records the outcome of an attempt; `againAtMs` undefined: no further attempt. */
   finish(
     id: number,
     outcome: { readonly nowMs: number; readonly againAtMs: number | undefined },

@@ -13,7 +13,7 @@ export const noticeAlarms = pgTable("notice_alarms", {
   atMs: int8("at_ms").notNull(),
 });
 
-/** What was last reported about each rule and subject. */
+/** The last reported state of each rule and subject. */
 export const noticeStates = pgTable(
   "notice_states",
   {

@@ -26,7 +26,7 @@ const insert = defineWrite("notice_alarm_store", (db, { rule, subject, severity,
 
 /** Stores alarms until a message reports them. */
 export interface AlarmInbox {
-  /** Stores an alarm, in a transaction with what it reports. */
+  /** Stores an alarm, in the same transaction as the reported event. */
   store(sql: Sql, event: EventName, facts: Facts): Promise<void>;
   /** Notes that an alarm is stored and committed: the same alarm within a minute is not stored again. */
   stored(event: EventName, facts: Facts): void;

@@ -26,7 +26,7 @@ interface Round {
   readonly faults: unknown[];
 }
 
-/** Makes all moves that are due now, together: signs and sends at once what is to be signed and sent. */
+/** Makes all due moves together: signs everything at once, then sends everything at once. */
 export async function takeCare(
   services: WorkerServices,
   payer: Payer,
@@ -124,7 +124,7 @@ async function sign(
     if (signed !== "refused" && signed !== "short") return [];
     const takesBack = move.attempt === "noop" && one.slot.attempts.at(-1)?.kind === "pay";
     if (takesBack && signed === "short") return [];
-    // The payment is made after all; or what was signed before is sent again.
+    // The payment is made after all, or signed bytes are sent again.
     const change = takesBack ? ({ takesBack: "never" } as const) : ({ replacement: "impossible" } as const);
     const next: Case = { ...one, lane: { ...one.lane, ...change } };
     const again = nextMove(next);

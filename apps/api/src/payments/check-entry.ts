@@ -40,7 +40,10 @@ function rethrowFaults(error: unknown): false {
   return false;
 }
 
-/** A failover gives ids of lost rows of these kinds to others: their `restored` compares what is paid. */
+/**
+ * After a failover, other rows may get the ids of lost rows of these kinds, so `restored` compares the
+ * payment itself.
+ */
 const REUSED_IDS: ReadonlySet<string> = new Set(["refund", "sweep"]);
 
 /**

@@ -2,11 +2,11 @@ import type { LaneCall, Leg } from "../db/leg.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
 import type { Sent, Wanted } from "./wanted.port.ts";
 
-/** A call, and what it carries. */
+/** A call and its payload. */
 export interface WantedCall extends Wanted {
-  /** Locks what it carries. False: it is no longer due. Absent: it carries nothing. */
+  /** Locks the payload. False: it is no longer due. Absent: the call has no payload. */
   readonly lock?: (tx: Tx) => Promise<boolean>;
-  /** What it carries goes with this slot. */
+  /** Assigns the payload to this slot. */
   readonly taken?: (tx: Tx, slotId: string) => Promise<void>;
 }
 

@@ -215,7 +215,8 @@ async function careForLane(
   const nowMs = services.clock.nowMs();
   const cases = await Promise.all(
     followed.map(async (slot): Promise<Case> => {
-      // What another process reserved or signed is sent at once: the bytes that are stored first count.
+      // Bytes that another process reserved or signed are sent at once; the bytes that are stored first
+      // count.
       return { slot, policy: { ...policy, orphanedAfterMs: -1 }, nowMs, ...(await observe(slot)) };
     }),
   );
@@ -238,7 +239,7 @@ async function trailOfNode(
       return block === undefined ? [] : [[number, block.hash] as const];
     }),
   );
-  // All blocks are asked for by number.
+  // All blocks are read by number.
   return { head, finalBlock, lowest: head.number + 1n, hashes: new Map(hashes.flat()) };
 }
 

@@ -4,7 +4,7 @@ import type { Address, Chain } from "@causeway/domain";
 import type { Services } from "../db/services.port.ts";
 import { exchangeInFill } from "./fill-exchange.ts";
 
-/** What the solver may spend on a payment, in base units of `paidFrom`. */
+/** The solver's budget for a payment, in base units of `paidFrom`. */
 export interface FillBudget {
   readonly paidFrom: Address;
   /** Maximum cost of the swap at current pool prices. */

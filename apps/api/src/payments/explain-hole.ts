@@ -51,7 +51,7 @@ export async function explainFrom(
     await services.uow.run((tx) => tx.lanes.noteSearchFrom(chain.id, sender, lowest.number));
   const range = { sender, lane: { ...lane, searchFrom: lane.searchFrom ?? lowest?.number }, used };
   return await explainNonces(services, connected, range).catch((error: unknown) => {
-    // A node without old state leaves the lane as it is. The chain is scanned all the same.
+    // A node without old state leaves the lane unchanged. The chain is scanned regardless.
     if (!(error instanceof RpcFault)) throw error;
     services.events.fault("chain_fault", error, { chain: chain.name, sender });
     return undefined;

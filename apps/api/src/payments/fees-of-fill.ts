@@ -15,7 +15,7 @@ export async function feesOfFill(services: Needs, tx: Tx, record: RequestRecord)
   const nowMs = services.clock.nowMs();
   if (outcome !== "unpriced") return;
   const { requestId } = record.terms;
-  // The job may be lost with its queue; what is due is not.
+  // The job may be lost with its queue, but the due fees are not.
   await tx.ledger.noteFeesDue(requestId, nowMs);
   await tx.outbox.add([fillJob(requestId, nowMs)], nowMs);
 }

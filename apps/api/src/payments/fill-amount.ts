@@ -32,12 +32,12 @@ import type { FillBudget } from "./exchange-in-budget.ts";
 
 type Needs = Pick<Services, "clock" | "chains" | "prices" | "quotePolicy" | "reads">;
 
-/** What to pay the recipient now. */
+/** The amount to pay the recipient now. */
 export type AmountDue =
   | {
       readonly kind: "pay";
       readonly amount: bigint;
-      /** What the solver may spend, if the fill swaps. */
+      /** The solver's budget, if the fill swaps. */
       readonly budget?: FillBudget;
       /** The part of the fees that a sponsor pays, in USD with 18 decimals; undefined: nothing. */
       readonly sponsoredUsd?: bigint;
@@ -48,7 +48,7 @@ export type AmountDue =
   /** Its cost is unknown now. */
   | { readonly kind: "wait"; readonly why: string };
 
-/** What the amount depends on besides the deposit. */
+/** The inputs of the amount, besides the deposit. */
 interface PaidFacts {
   /** The recipient is a contract paid in native tokens. */
   readonly toContract: boolean;

@@ -30,10 +30,10 @@ export interface FillBurnWrites {
 
 export interface FillBurnReads {
   /**
-   * What the sponsor of a request was charged for its reverted fills, in wei of the destination's native
-   * token.
+   * The amount that the sponsor of a request was charged for its reverted fills, in wei of the destination's
+   * native token.
    */
   sponsoredBurnWei(requestId: RequestId): Promise<bigint>;
-  /** What the solver paid itself since then, in wei of each chain's native token. */
+  /** The amount that the solver has paid itself since then, in wei of each chain's native token. */
   unpaidBurnsSince(sinceMs: number): Promise<{ chainId: number; wei: bigint }[]>;
 }

@@ -4,7 +4,7 @@ import type { Address, Chain } from "@causeway/domain";
 import type { LiquiditySource, SwapQuestion } from "../markets/liquidity/liquidity.port.ts";
 import type { RoutedGas } from "../markets/quote-policy.port.ts";
 
-/** The cheapest way, on the latest state, to buy an exact output for a fill. */
+/** The cheapest swap, on the latest state, that buys an exact output for a fill. */
 export interface FillExchangeAnswer {
   /** Base units that the solver spends. */
   readonly amountIn: bigint;
@@ -16,7 +16,7 @@ export interface FillExchangeAnswer {
   calls(limit: bigint, recipient: Address): readonly CallPlan[];
 }
 
-/** What an exact input buys. */
+/** The output for an exact input. */
 export interface FillPurchase {
   readonly amountOut: bigint;
   /** Gas units of the swap, including wrapping and unwrapping. */

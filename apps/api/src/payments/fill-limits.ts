@@ -16,7 +16,7 @@ export function refusedFill(reason: FailReason, why: string): RefusedFill {
   return { kind: "refused", reason, why };
 }
 
-/** What a fill uses of a sponsor's balance and of the operator's limits. */
+/** The amounts that a fill uses of a sponsor's balance and of the operator's limits. */
 export interface FillLimits extends Pick<PlannedFill, "sponsoredUsd" | "burn"> {
   /** By price id, USD with 18 decimals. */
   readonly exposures: ReadonlyMap<string, bigint>;
@@ -67,9 +67,9 @@ async function mayBurnToo(
 }
 
 /**
- * What a fill between different assets counts against the limit of each, in USD with 18 decimals by price id,
- * since a depegged stablecoin is a wrong price like any other. Includes app fees converted from the deposit,
- * and a gas top-up.
+ * The amount that a fill between different assets counts against the limit of each, in USD with 18 decimals
+ * by price id; stablecoins too, because they may lose their peg. Includes app fees converted from the
+ * deposit, and a gas top-up.
  */
 function exposuresOf(
   { chains }: Pick<WorkerServices, "chains">,

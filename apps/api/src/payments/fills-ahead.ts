@@ -4,9 +4,9 @@ import { endOf } from "../http/request-end.ts";
 import { lookAtFill } from "./plan/decide-fill.ts";
 import type { FillsAhead, PlannedFill } from "./planned-fill.port.ts";
 
-/** As many as there are jobs at a time: a node that answers slowly gets no more questions than by them. */
+/** Equal to the number of concurrent jobs, so that a slow node gets no more requests than from these. */
 const MAX_FILLS = 128;
-/** A plan this old is made anew. */
+/** Age at which a plan is made again. */
 const MAX_AGE_MS = 2_000;
 
 interface Begun {

@@ -1,4 +1,4 @@
-/** What other rooms may use of this room; everything else is its own. */
+/** The interface of this room for other rooms; everything else is private. */
 export { attributeKnown } from "./attribute-known.ts";
 export { acceptsExecution } from "./executions/awaits-execution.ts";
 export { callTerms } from "./executions/call-terms.ts";

@@ -51,7 +51,7 @@ function asSigned({
   };
 }
 
-/** What a leg's payment is called in the journal: two payments with one nonce differ in it. */
+/** The identity of a leg's payment in the journal; it differs for two payments with the same nonce. */
 export function legTag({ leg }: Pick<Slot, "leg">): string {
   return `${leg.kind} ${leg.id}`;
 }

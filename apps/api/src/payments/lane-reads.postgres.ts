@@ -141,7 +141,7 @@ const lostPayments = defineSql(
       where (${nonceUsers.chainId} = asked.chain_id and ${nonceUsers.pays} = asked.pays or ${nonceUsers.inputEnd} = asked.order_id)
         and ${nonceUsers.sender} = any(${p.senders}::text[]) and ${isLost} limit 1) as lost`,
 );
-/** What {@link Reads.lostPayment} is asked. */
+/** The arguments of {@link Reads.lostPayment}. */
 interface Payment {
   readonly chainId: number;
   readonly pays: string;

@@ -112,7 +112,7 @@ describe("any situation", () => {
       createdAtMs: ms,
     })
     .map(({ shown: drawn, payer, turn, isInHand, isPatient, isCancelled, state, ...slot }) => {
-      // A chain with numbers shows who used a number, never that bytes are dead.
+      // A chain with nonces shows which transaction used a nonce, never that bytes are dead.
       const shown = drawn.map(
         ([facts, kind]) => [facts, payer.turn !== "none" && kind === "dead" ? "unseen" : kind] as const,
       );
@@ -265,14 +265,11 @@ test("offers a patient payment that no node has accepted until one does", () => 
   expect(move(true).kind).toBe("send");
 });
 
-test.each(["pay", "noop"] as const)(
-  "sends a %s that no node was asked to take, however old it is",
-  (kind) => {
-    const cancelReason = kind === "noop" ? "TRANSACTION_NOT_INCLUDED" : undefined;
-    const attempts = [anAttempt(0, kind, { createdAtMs: NOW_MS - DEADLINE_MS })];
-    expect(nextMove(aSituation({ attempts, cancelReason }, ["unseen"]))).toMatchObject({ kind: "send" });
-  },
-);
+test.each(["pay", "noop"] as const)("sends a %s that was never broadcast, however old it is", (kind) => {
+  const cancelReason = kind === "noop" ? "TRANSACTION_NOT_INCLUDED" : undefined;
+  const attempts = [anAttempt(0, kind, { createdAtMs: NOW_MS - DEADLINE_MS })];
+  expect(nextMove(aSituation({ attempts, cancelReason }, ["unseen"]))).toMatchObject({ kind: "send" });
+});
 
 /** The situation once the move was made, and the chain did not change. */
 function afterMove(situation: Situation, move: Move): Situation {
@@ -326,7 +323,7 @@ function afterMove(situation: Situation, move: Move): Situation {
  */
 class SimulatedChain {
   situation: Situation;
-  /** Attempts that paid for good. */
+  /** Attempts whose payment is final. */
   paid = 0;
   private readonly depth = new Map<number, number>();
   private readonly dead = new Set<number>();
@@ -343,7 +340,7 @@ class SimulatedChain {
     return this.situation.slot.state === "final" || this.situation.slot.state === "dead";
   }
 
-  /** Carries out what is to do now, as long as there is something. */
+  /** Executes due moves until there are none. */
   care(): void {
     for (let step = 0; step < 10; step++) {
       const move = nextMove(this.situation);
@@ -414,7 +411,7 @@ class SimulatedChain {
       if (!isOrdered && this.chance(wild ? 0.2 : 0.05)) this.dead.add(n);
       if (this.dead.has(n)) continue;
       if (wild && this.chance(0.2)) this.nodes.delete(n);
-      // Someone who has the bytes may send them at any time.
+      // Anyone with the bytes can send them at any time.
       const isKnown = this.nodes.has(n) || (wild && attempt.broadcastAtMs !== undefined && this.chance(0.1));
       const isFree = this.foreignDepth < 0 && !mined().some((one) => this.conflicts(one, attempt));
       if (isKnown && isFree && this.chance(wild ? 0.2 : 0.6)) this.depth.set(n, 0);

@@ -5,7 +5,7 @@ import type { Attempt, AttemptKind, Slot } from "../db/records.port.ts";
 
 /** Decides what to do next with a slot, from facts alone: reads and writes nothing. */
 
-/** What the chain shows of one attempt. */
+/** The state of one attempt on chain. */
 export type Observation =
   /** No node has it, but it may still be mined. */
   | { readonly kind: "unseen" }
@@ -18,7 +18,7 @@ export type Observation =
   /** It can never be mined. */
   | { readonly kind: "dead"; readonly reason: string };
 
-/** What the chain does with the slot's number. */
+/** The state of the slot's nonce on chain. */
 export type Turn =
   /** The chain does not know the lane's numbers. */
   | "none"
@@ -279,7 +279,8 @@ function replacementOf(facts: Facts): Move | undefined {
 function feesOf({ last, lane, policy }: Facts, kind: AttemptKind): { readonly fees?: FeeCaps } | undefined {
   if (typeof lane.replacement !== "object" || last === undefined) return {};
   const { prices, capWei } = lane.replacement;
-  // A no-op ignores the cap: without it nothing behind its number can be mined, and it uses the minimum gas.
+  // A no-op ignores the cap, because nothing after its nonce can be mined without it, and it uses the minimum
+  // gas.
   const fees = replacementFees(last, prices, policy.bumpBps, kind === "noop" ? undefined : capWei);
   return fees && { fees };
 }

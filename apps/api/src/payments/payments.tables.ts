@@ -49,10 +49,10 @@ export const slots = pgTable(
     gasLimit: int8("gas_limit").notNull(),
     maxFeePerGas: uint("max_fee_per_gas").notNull(),
     maxPriorityFeePerGas: uint("max_priority_fee_per_gas").notNull(),
-    /** What mining it costs the inventory; counts as reserved until then. */
+    /** The amount by which mining it reduces the inventory; counts as reserved until then. */
     outflowCurrency: text("outflow_currency").$type<Address>().notNull(),
     outflowAmount: uint("outflow_amount").notNull(),
-    /** What the recipient of a fill gets, in the destination currency. Null for other payments. */
+    /** The amount that the recipient of a fill gets, in the destination currency. Null for other payments. */
     deliveredAmount: uint("delivered_amount"),
     /**
      * `open`: not mined. `mined`: in a canonical block. `final`: beyond reorgs. `dead`: the nonce was used

@@ -2,7 +2,7 @@ import type { RequestId } from "@causeway/domain";
 import type { FastFillRecord } from "../balances/fast-fill.port.ts";
 import type { DepositRecord, SlotPlan } from "../db/records.port.ts";
 
-/** What a fill is based on; `sinceMs` is when it became available (ms since the epoch). */
+/** The basis of a fill; `sinceMs` is when it became available (ms since the epoch). */
 export type FillBasis =
   /** A confirmed deposit; `sinceMs` is when it was seen. */
   | { readonly kind: "deposit"; readonly deposit: DepositRecord; readonly sinceMs: number }
@@ -13,7 +13,7 @@ export interface PlannedFill {
   readonly basis: FillBasis;
   readonly plan: SlotPlan;
   readonly amount: bigint;
-  /** What a sponsor pays, in USD with 18 decimals. */
+  /** The sponsor's payment, in USD with 18 decimals. */
   readonly sponsoredUsd: bigint;
   /** Native tokens paid as a gas top-up, in USD with 18 decimals. */
   readonly topupUsd: bigint;
@@ -34,6 +34,6 @@ export interface FillAhead {
 export interface FillsAhead {
   /** @param plan undefined: the job must decide */
   begin(requestId: RequestId, plan: () => Promise<PlannedFill | undefined>): void;
-  /** Once per fill. Undefined: there is none, or it is too old. */
+  /** Returns a plan at most once. Undefined: none, or too old. */
   take(requestId: RequestId): Promise<FillAhead | undefined>;
 }

@@ -22,8 +22,8 @@ export interface Release {
 /**
  * Releases a refund that waits for the operator, exempt from the daily limit: the usual job pays it.
  * Idempotent.
- * @param isDryRun only judges
- * @returns undefined: there is no such deposit
+ * @param isDryRun only checks
+ * @returns undefined if the deposit does not exist
  */
 export async function releaseRefund(
   services: ReleaseServices,

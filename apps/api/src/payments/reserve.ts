@@ -87,7 +87,7 @@ async function reserveTogether(
           return { wanted: one, slot, request: requestId && requests.get(requestId) };
         });
         if (taken.length > 0) alone.outcome = await kind.taken?.(services, tx, taken);
-        // What the leg took in this commit is not for the slot that already pays it.
+        // The leg's reservation in this commit must not apply to the slot that already pays it.
         else if (admitted.length > 0 && wanted.length === 1) alone.outcome = MOVED;
         if (alone.outcome !== undefined) throw new RolledBack();
       }
@@ -112,7 +112,7 @@ async function coveredOf(
   const covered = new Map<string, Wanted>();
   for (const one of due) {
     const { id } = one.plan.leg;
-    // A job that runs twice brings the same payment twice.
+    // A job that runs twice requests the same payment twice.
     if (covered.has(id)) continue;
     if (one.checkedAtMs !== undefined && one.checkedAtMs < oldestMs) outcomes.set(id, { kind: "late" });
     else if (await take(one.plan)) covered.set(id, one);

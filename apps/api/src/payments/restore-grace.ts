@@ -31,7 +31,7 @@ export async function mayComeBack(
   record: RequestRecord | undefined,
   heldSinceMs: number,
 ): Promise<boolean> {
-  // A backup of a held lane brings its time along.
+  // A backup of a held lane contains its time.
   const sinceMs = Math.max(heldSinceMs, atMs);
   if (clock.nowMs() - sinceMs < LATER_MS) return true;
   const scanned = await reads.scannedBlocks();

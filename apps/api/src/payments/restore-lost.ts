@@ -48,7 +48,7 @@ export async function openReconciled(
     .catch((error: unknown) => events.fault("journal_fault", error, { chainId, sender }));
 }
 
-/** What a lane lacks compared with its journal. */
+/** The payments in its journal that a lane lacks. */
 export type LostPayments =
   /** The rows of every payment in the journal are stored. `mark`: see `PaymentJournal`. */
   | { readonly kind: "complete"; readonly mark: number | undefined }
@@ -157,7 +157,7 @@ async function restorePayment(
     if (verdict === "later" && (await mayComeBack(services, entry, record, heldSinceMs)))
       return `the ${leg.kind} with nonce ${nonce} will be restored once ${leg.requestId === undefined ? "its own row" : `request ${leg.requestId}`} can accept it`;
     if (verdict !== "taken") {
-      // Its nonce pays nothing else, and what it paid for is never paid again.
+      // Its nonce pays nothing else, and its leg is never paid again.
       const isHarmless = kind.restored === undefined || kind.isIdempotent === true;
       const pays = isHarmless ? undefined : (leg.requestId ?? leg.id);
       await tx.lanes.skip(chainId, sender, nonce, {

@@ -3,9 +3,9 @@ import type { Payer, Signed, ToSign } from "./payers/payer.ts";
 
 /**
  * Signs and sends for slots of one lane: all bytes are committed at once, then broadcast at once. A payer
- * that signs one after the other sends each as soon as its bytes are committed.
- * @param ready what is signed already
- * @returns what came of signing, and the errors that prevented a broadcast
+ * that signs in sequence sends each as soon as its bytes are committed.
+ * @param ready already signed bytes
+ * @returns the results of signing, and the errors that prevented a broadcast
  */
 export async function signAndSend(
   payer: Payer,

@@ -48,7 +48,7 @@ type PayableTerms = Pick<RequestTerms, "requestId" | "orderId" | "order" | "reci
 type PaidServices = Pick<Services, "reads" | "events" | "signer" | "formerSigners" | "uow">;
 
 /**
- * Why an unknown payment for the request may exist; undefined: there is none. Call before planning a payment
+ * Why an unknown payment for the request may exist; undefined: none can exist. Call before planning a payment
  * or releasing a deposit for refund: after a failover, only the chain shows that payment.
  * @param chainId where it would have been paid
  * @param terms of the request; undefined: an unattributed deposit
@@ -119,7 +119,7 @@ export async function whyMaybePaidOut(
 }
 
 /**
- * Why an unknown transaction may have refunded an unattributed deposit; undefined: none did.
+ * Why an unknown transaction may have refunded an unattributed deposit; undefined: none can have.
  * @param depositTx the transaction of the deposit, whose hash ends the input of its refund
  * @throws RpcFault
  */
@@ -333,7 +333,7 @@ function payoutOf({
   return { currency: to, recipient: `0x${recipient}`, amount: BigInt(`0x${amount}`) };
 }
 
-/** What used the unallocated nonces of a lane. */
+/** The transactions that used the unallocated nonces of a lane. */
 export interface Explained {
   /** All are known; otherwise some are older than the remembered blocks, or the node is behind. */
   readonly isComplete: boolean;

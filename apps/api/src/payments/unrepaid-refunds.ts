@@ -11,7 +11,7 @@ import type { Tx } from "../db/unit-of-work.port.ts";
 
 type Needs = Pick<Services, "clock" | "enginePolicy">;
 
-/** What a refund uses of the daily limit. */
+/** The amount of the daily limit that a refund uses. */
 export interface UnrepaidRefund {
   /** USD with 18 decimals. */
   readonly usd: bigint;

@@ -36,6 +36,7 @@ export type Sent = "sent" | "moved" | "late" | "short" | Held | Refused;
 
 /**
  * Reserves a slot for a payment and sends it, together with others of the same moment.
- * @throws RpcFault, or the error that prevented the broadcast; a retry finds what was committed and sends it
+ * @throws RpcFault, or the error that prevented the broadcast; a retry finds the committed bytes and sends
+ * them
  */
 export type PayTogether = (wanted: Wanted) => Promise<Sent>;

@@ -26,7 +26,7 @@ test("every route has a row in docs/ACCESS.md, and every row a route", () => {
   expect([...routes].toSorted()).toEqual([...inTable].toSorted());
 });
 
-test("no row stands twice", () => {
+test("contains no duplicate rows", () => {
   const names = rows.map(nameOf);
   expect(names).toEqual([...new Set(names)]);
 });
@@ -35,7 +35,7 @@ test.for(rows.map((row) => [nameOf(row), row] as const))("%s", async ([name, row
   expect(await answersTo(name, row)).toEqual(row.expected);
 });
 
-test("a HEAD request is refused like the GET request that it stands for", async () => {
+test("refuses a HEAD request like the corresponding GET request", async () => {
   for (const row of rows.filter(({ route }) => route.startsWith("GET "))) {
     const example = exampleOf(nameOf(row));
     for (const caller of callers) {

@@ -137,7 +137,7 @@ test("status text that needs escaping, and several hashes, are still the JSON of
   expect(read.inTxHashes).toEqual([A_TX_HASH, A_TX_HASH]);
 });
 
-test("a known status answers 200, an unknown one 404, and a failed read 503", async () => {
+test("returns 200 for a known status, 404 for an unknown one, and 503 for a failed read", async () => {
   const failing = async (): Promise<never> => {
     throw new ServiceError("SERVICE_UNAVAILABLE", "the database is away");
   };
@@ -151,7 +151,7 @@ test("a known status answers 200, an unknown one 404, and a failed read 503", as
   expect(statuses).toEqual([200, 404, 503]);
 });
 
-test("GET /requests/{requestId}/signature answers what was agreed and the signature, whatever the case of the id", async () => {
+test("GET /requests/{requestId}/signature returns the agreed terms and the signature, whatever the letter case of the id", async () => {
   const answer = await app.inject({
     url: `/requests/0x${KNOWN_REQUEST_ID.slice(2).toUpperCase()}/signature?referrer=x`,
   });
@@ -252,7 +252,7 @@ test("a reported deposit reaches the use case with its chain id as a number, and
   await noting.close();
 });
 
-test("GET /chains keeps its bytes and tag while the use case gives the same object, and answers 304 to the tag", async () => {
+test("GET /chains returns the same bytes and ETag while the use case returns the same object, and 304 for the ETag", async () => {
   let current = { chains: [] };
   const { app: listing } = await aServer({ listChains: () => current });
   const first = await listing.inject({ url: "/chains?referrer=a&referrer=b&anything=1" });

@@ -17,7 +17,7 @@ const MAX_DIFFERENCE_MS = 60_000;
 const STATEMENT_TIMEOUT_MS = 6 * 3_600_000;
 
 /**
- * What `operator archive` uses: the database and a folder.
+ * The dependencies of `operator archive`: the database and a folder.
  * @throws ConfigError
  */
 export function openArchives(env: Env): ReturnType<OpenArchives> {

@@ -201,7 +201,7 @@ test.for(["/intents/status", "/intents/status/v2", "/intents/status/v3"])(
   },
 );
 
-test("an unknown request answers 404 with status unknown and the id that was asked for", async () => {
+test("returns 404 with status unknown and the requested id for an unknown request", async () => {
   const requestId = `0x${"00".repeat(32)}`;
   const answer = await app.inject({ url: `/intents/status/v3?requestId=${requestId}` });
   expect(answer.statusCode).toBe(404);
@@ -215,7 +215,7 @@ test("an unknown request answers 404 with status unknown and the id that was ask
   });
 });
 
-test("what a use case refuses keeps its code, its facts and the status of the code", async () => {
+test("an error of a use case keeps its code, its facts and the status of the code", async () => {
   const failedCallData = { from: "0x01", to: "0x02", data: "0x", value: "0" } as const;
   const requestId = KNOWN_REQUEST_ID;
   for (const [code, status, facts, body] of [

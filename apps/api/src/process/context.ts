@@ -43,7 +43,7 @@ import { tracedEvents } from "../telemetry/traced-events.ts";
 import { postgresReads } from "./reads.postgres.ts";
 import { postgresUnitOfWork } from "./unit-of-work.postgres.ts";
 
-/** What both processes stand on. The lifecycle closes every part. */
+/** The common dependencies of both processes. The lifecycle closes every part. */
 export interface Context extends Services, Database {
   readonly config: ApiConfig;
   readonly log: Logger;

@@ -80,7 +80,7 @@ test("a missing price has its reason in `error`; an unreachable source is not a 
   }
 });
 
-test("trending is asked for with chain, order and number as text", async () => {
+test("requests trending with chain, order and number as text", async () => {
   expect((await get("/currencies/trending?chainId=11&sortBy=volume&limit=5")).statusCode).toBe(200);
   expect(asked.at(-1)).toEqual({ chainId: 11, by: "volume", limit: 5 });
   await get("/currencies/trending?sortBy=whatever");

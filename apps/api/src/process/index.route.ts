@@ -73,7 +73,7 @@ const routes = [
   healthRoutes,
 ] as const;
 
-/** What all routes need: an endpoint that needs no new service adds nothing to it. */
+/** The services of all routes. An endpoint that needs no new service adds nothing here. */
 export type RouteContext = AccessServices &
   Parameters<typeof statusSockets>[1] &
   ((typeof routes)[number] extends (app: TypedServer, context: infer Needs) => void ? Needs : never);

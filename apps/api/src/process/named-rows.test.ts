@@ -22,7 +22,7 @@ test("adds the name of the chain to rows, and amounts with decimals and symbol t
   });
 });
 
-test("what is not configured stays as it is", () => {
+test("leaves values of unconfigured chains and currencies unchanged", () => {
   for (const row of [
     { chain_id: 5, currency: token?.address, amount: 1n },
     { chain_id: "hub", sender: "0x" },
@@ -33,7 +33,7 @@ test("what is not configured stays as it is", () => {
   expect(named(unknown)).toEqual({ ...unknown, chain: chain.name });
 });
 
-test("without a configuration that can be read there are no names", () => {
+test("adds no names without a readable configuration", () => {
   expect(chainsToName({})).toEqual([]);
   expect(chainsToName({ ENVIRONMENT: "nowhere" })).toEqual([]);
 });

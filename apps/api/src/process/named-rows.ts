@@ -18,8 +18,8 @@ const AMOUNTS: ReadonlySet<string> = new Set([
 type Row = Readonly<Record<string, unknown>>;
 
 /**
- * Adds the name of a chain to its id, and amounts with decimals and symbol to base units; what is not
- * configured stays as it is.
+ * Adds the name of a chain to its id, and amounts with decimals and symbol to base units; values that are not
+ * configured stay unchanged.
  */
 export function namedRows(chains: ReadonlyArray<Chain | NonEvmChain>): (row: object) => object {
   const byId = new Map(chains.map((chain) => [String(chain.id), chain]));

@@ -12,7 +12,7 @@ import type { OpenPauses } from "./commands/pause-command.ts";
 import { chainsToName } from "./named-rows.ts";
 
 /**
- * What `operator pause` stands on: the database, and the configured chains if it runs in the service's
+ * The dependencies of `operator pause`: the database, and the configured chains if it runs in the service's
  * environment.
  * @throws ConfigError without a database
  */

@@ -7,7 +7,7 @@ import { apiSettingGroups } from "../config/settings.ts";
 const START_MS = 20_000;
 
 test.for(["main.ts", "worker.ts"])(
-  "%s without configuration lists what it lacks and exits 1",
+  "%s lists missing settings and exits with 1 without configuration",
   { timeout: 2 * START_MS },
   (entry) => {
     const { status, stdout, stderr } = spawnSync(

@@ -11,7 +11,7 @@ import type { FastifyInstance } from "fastify";
 import type { ApiConfig } from "../config/config.ts";
 import { createContext, type Context } from "./context.ts";
 
-/** What differs between the two processes: the name, what it serves, and where it listens. */
+/** The differences between the two processes: name, server, and listening address. */
 export interface ProcessPlan<Config extends ApiConfig> {
   readonly name: string;
   /** Whether it responds to clients. */

@@ -43,8 +43,8 @@ const limitLockWaits = defineSql(
 );
 
 /**
- * Transactions on a Postgres pool. Their events are raised and what they announce is sent after the commit.
- * A deadlock victim is run again (nothing of it was committed), at most three times.
+ * Transactions on a Postgres pool. Their events are raised, and their announcements sent, after the commit. A
+ * deadlock victim is run again (nothing of it was committed), at most three times.
  * @param events where a commit reports what happened by it
  * @param servers shared with the reads that payments are planned by
  * @param relay takes jobs to the relay of this process, which needs no announcement

@@ -18,8 +18,8 @@ const ONLY_THE_WORKER = {
 } as const;
 
 /**
- * What `operator withdraw` stands on: the database, the hub, the oracles, and the allocator's account on the
- * hub and the chain. Nothing watches or queues here.
+ * The dependencies of `operator withdraw`: the database, the hub, the oracles, and the allocator's account on
+ * the hub and the chain. Nothing watches or queues here.
  */
 export const openWithdrawals: OpenWithdrawals = async ({
   config,

@@ -37,7 +37,7 @@ const PRUNE_EVERY_MS = 60_000;
 const HELD_EVERY_MS = 60_000;
 const REDIS_MEMORY_EVERY_MS = 15_000;
 
-/** What a running worker reports. */
+/** The reported state of a running worker. */
 export interface Work {
   /** Settles when Redis has responded. */
   readonly ping: OutboxRelay["ping"];

@@ -3,7 +3,7 @@ import type { RequestId } from "@causeway/domain";
 import type { StatusView } from "../requests/status-view.port.ts";
 import type { StopListening } from "../requests/status-feed.port.ts";
 
-/** What a client sees of a request after one of its changes. */
+/** A client's view of a request after one of its changes. */
 export interface StatusUpdate {
   readonly view: StatusView;
   /** Number of changes of the request so far. */
@@ -38,7 +38,7 @@ export interface ConnectionPlaces {
   take(address: string): (() => void) | undefined;
 }
 
-/** What sockets and streams need. */
+/** The dependencies of sockets and streams. */
 export interface StatusPush {
   /** Sends the current status, then every change. Undefined for an unknown request. */
   follow(requestId: RequestId, follower: StatusFollower, after?: number): Promise<StopListening | undefined>;

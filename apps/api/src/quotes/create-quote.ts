@@ -33,7 +33,7 @@ import { dryRunFirst } from "./routing/dry-run-first.ts";
 import { judgeSponsor } from "./routing/judge-sponsor.ts";
 import { withQuoted } from "./with-quoted.ts";
 
-/** What agreeing on terms needs. `solver` is the address that signs orders and pays. */
+/** The services for agreeing on terms. `solver` is the address that signs orders and pays. */
 export interface AgreeServices extends KnownPauses {
   readonly clock: Clock;
   readonly random: Random;
@@ -63,12 +63,12 @@ export interface AgreeServices extends KnownPauses {
   readonly walletNonces?: WalletNonces | undefined;
 }
 
-/** What pricing a quote needs. */
+/** The services for pricing a quote. */
 export interface PriceServices extends AgreeServices {
   readonly timings: RouteTimings;
 }
 
-/** What a quote needs: pricing it, storing its terms and signing its order. */
+/** The services for a quote: pricing it, storing its terms and signing its order. */
 export interface QuoteServices extends PriceServices, Pick<OrderSigner, "signOrder"> {
   readonly requests: QuotedRequests;
 }
@@ -242,7 +242,7 @@ function timeEstimate(
   { kind }: ChosenRoute,
   inputUsd: bigint,
 ): number {
-  // The user pays the recipient in one block: there are no confirmations to wait for.
+  // The user pays the recipient in one transaction, so there are no confirmations to wait for.
   if (kind !== "bridge") return origin.chain.blockTimeSeconds;
   return timings.estimateSeconds(origin.chain.id, destination.chain.id, from.confirmations(inputUsd));
 }

@@ -4,7 +4,7 @@ import { aConnectedNonEvmChain } from "../../../../test/fakes/non-evm-chains.ts"
 import { createChainDirectory } from "../chains/directory.adapter.ts";
 import { startDepositAddresses } from "./deposit-addresses.wiring.ts";
 
-test("knows what is reserved on every chain to which money at an address may be quoted", async () => {
+test("knows the reserved amounts on every chain to which funds at an address may be quoted", async () => {
   const plain = quoteWorld();
   const solana = aConnectedNonEvmChain("svm");
   const asked = new Set<number>();

@@ -11,7 +11,7 @@ import { agreeOn, type AgreeServices } from "./create-quote.ts";
 /** Maximum age of the facts that quotes share. */
 const POLLED_EVERY_MS = 1_000;
 
-/** What watching deposit addresses needs: the services, and how a new quote agrees on terms. */
+/** The dependencies of watching deposit addresses: the services, and how a new quote agrees on terms. */
 export function addressServices(
   services: Services,
   quoting: Pick<AgreeServices, "reservations" | "recipientCodes" | "random">,
@@ -26,7 +26,7 @@ export function addressServices(
   };
 }
 
-/** What a worker does for deposit addresses. */
+/** A worker's tasks for deposit addresses. */
 export interface AddressWork {
   /** Watches a chain's deposit addresses: called with each scanned block. */
   readonly watch: (connected: ConnectedChain) => (atBlock: bigint) => Promise<void>;

@@ -9,7 +9,7 @@ function marketOf(prices: MarketSources["prices"]) {
   return createMarket({ prices, recipientCodes: { hasCode: () => false }, liquidity });
 }
 
-test("a price that was refreshed while the quote waited keeps its value, and its age goes on", async () => {
+test("a price that is refreshed while the quote waits keeps its value and its age", async () => {
   let [usd, ageMs] = [100n, 50_000];
   const reading = (): PriceReading => ({ ageMs, volatilityBps: 3 });
   const market = marketOf({ usd: () => usd, reading });
@@ -32,7 +32,7 @@ test("the reading of a price that has to be fetched is that of the moment when i
   expect(ages).toBeLessThan(60_000);
 });
 
-test("what contradicts a price counts although the quote read the price before", async () => {
+test("a contradiction of a price counts even if the quote read the price before", async () => {
   const known: { reading: PriceReading } = { reading: { ageMs: 0, volatilityBps: 0 } };
   const market = marketOf({ usd: () => 1n, reading: () => known.reading });
   expect(await market.decide(() => market.reading(token)?.disputedBy)).toBeUndefined();

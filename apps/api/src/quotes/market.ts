@@ -26,8 +26,8 @@ export interface MarketSources {
 }
 
 /**
- * What one quote knows about prices, pools, tokens and accounts. Reads look synchronous: within
- * {@link Facts.decide}, a missing fact is fetched and the decision runs again.
+ * The facts of one quote about prices, pools, tokens and accounts. Reads look synchronous: within {@link
+ * Facts.decide}, a missing fact is fetched and the decision runs again.
  */
 export interface Market extends Pick<Facts, "together" | "decide"> {
   /** USD per whole unit, 18 decimals. @throws ServiceError PRICE_FETCH_FAILED */
@@ -82,7 +82,7 @@ export function createMarket({
       const { reading, readAtMs } = price(currency);
       if (reading === undefined) return undefined;
       const ageMs = reading.ageMs + performance.now() - readAtMs;
-      // What contradicts a price counts from the moment at which it is known.
+      // A contradiction of a price counts as soon as it is known.
       const disputedBy = reading.disputedBy ?? prices.reading?.(currency)?.disputedBy;
       return { ...reading, ageMs, ...(disputedBy !== undefined && { disputedBy }) };
     },

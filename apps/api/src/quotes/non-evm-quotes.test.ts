@@ -934,7 +934,7 @@ test("the cost of a token payment on Solana is rent, which no sponsor pays by de
   expect((await sponsored("spot")).of?.execution.sponsoredUsd).toBeGreaterThan(0n);
 });
 
-test("refuses a sponsor who cannot pay, and app fees on a service without app balances", async () => {
+test("refuses a sponsor that cannot pay, and app fees on a service without app balances", async () => {
   const key = aPayingAppKey();
   const poor = withAppBalances(worldOf(), { balance: 0n });
   await expect(

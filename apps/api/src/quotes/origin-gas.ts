@@ -3,9 +3,9 @@ import type { Market } from "./market.ts";
 import type { QuoteQuestion } from "./quote-question.ts";
 
 /**
- * What a quote charges when the service sends the origin transaction, USD with 18 decimals, rounded up: its
- * gas and overhead, or the sweep of a deposit address. Undefined when the user sends it, and on one chain,
- * where only an app pays for a wallet.
+ * The charge of a quote if the service sends the origin transaction, USD with 18 decimals, rounded up: its
+ * gas and overhead, or the sweep of a deposit address. Undefined if the user sends it, and on same-chain
+ * routes, where only an app pays for a wallet.
  * @param gasUnits of the user's transactions, an approval included
  * @throws ServiceError PRICE_FETCH_FAILED, RPC_HTTP_ERROR
  */

@@ -17,7 +17,7 @@ import type { Side } from "./sides/side.ts";
 /** $0.05: swaps on one chain below it are not worth serving. */
 const MIN_SWAP_USD = 50_000_000_000_000_000n;
 
-/** What is deposited on one side, and what the solver pays with on the other. */
+/** The deposited currency on one side, and the currency that the solver pays with on the other. */
 export interface SolverRoute extends Pick<QuoteQuestion, "origin" | "destination" | "from" | "to"> {
   readonly originCurrency: Currency;
   readonly destinationCurrency: Currency;

@@ -26,7 +26,7 @@ export interface QuoteQuestion {
   /** Absent: the lifetime of the policy. */
   readonly ttlSeconds: number | undefined;
   readonly explicitDeposit: boolean;
-  /** What a deposit brings above the quoted amount of an exact output stays with the solver. */
+  /** The solver keeps the surplus of a deposit above the quoted amount of an exact output. */
   readonly surplusToSolver: boolean;
   readonly swaps: SwapChoice;
   readonly referrer: string | undefined;
@@ -38,13 +38,13 @@ export interface QuoteQuestion {
   readonly permit: PermitWay | undefined;
   /** Fees that apps take and pay. */
   readonly fees: FeeOptions | undefined;
-  /** What the chains report about the two currencies and the recipient. */
+  /** Facts from the chains about the two currencies and the recipient. */
   readonly tokens: TokensOfQuestion;
   /** Calls that the fill makes with the output. Absent: the output is paid to the recipient. */
   readonly calls: AskedCalls | undefined;
-  /** What the sweep of the deposit address uses, in units of `from`. Absent: the user deposits. */
+  /** The cost of sweeping the deposit address, in units of `from`. Absent: the user deposits. */
   readonly sweepGas: bigint | undefined;
 }
 
-/** What the request itself says, before chains were asked about its tokens and accounts. */
+/** The content of the request, before chains are queried about its tokens and accounts. */
 export type PlainQuestion = Omit<QuoteQuestion, "permit" | "fees" | "tokens" | "calls" | "sweepGas">;

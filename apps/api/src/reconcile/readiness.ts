@@ -7,7 +7,7 @@ import { scanLag } from "../deposits/index.ts";
 /** Which process leads what. Informational: a standby is as ready as the leader. */
 export type LeaderReport = () => Promise<NonNullable<ReadinessAnswer["leaders"]>>;
 
-/** What a process needs in addition to the database. */
+/** The dependencies of a process in addition to the database. */
 export interface ReadinessNeeds {
   /** Servers by name, each with a function that settles when it answers. */
   readonly further?: Readonly<Record<string, () => Promise<void>>>;

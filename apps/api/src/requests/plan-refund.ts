@@ -44,8 +44,8 @@ const MIN_MINING_SECONDS = 600;
 const MINING_BLOCKS = 6;
 
 /**
- * Undefined: no price source knows it now. Pools are not asked: anyone who moves one would choose how much is
- * withheld for gas.
+ * Undefined: no price source has it now. Pools are not used, because anyone who moves one would control how
+ * much is withheld for gas.
  */
 export async function priceOfRefund(
   { prices }: Pick<Services, "prices">,

@@ -32,7 +32,7 @@ export const STATUS_CHANNEL = "causeway_status";
 /** Channel for commits with something to deliver to webhooks. */
 export const WEBHOOK_CHANNEL = "causeway_webhooks";
 
-/** What a save writes of a request. Missing hashes stay. */
+/** The columns that a save writes. Missing hashes stay unchanged. */
 const SAVED = {
   requestId: requests.requestId,
   state: requests.state,

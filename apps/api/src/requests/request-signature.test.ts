@@ -54,7 +54,7 @@ test("the second layout has the recipient's currency in place of the amount", as
   const { ask } = signing(new Map([[terms.requestId, terms]]));
   const signed = await ask(terms.requestId, "v2");
   const { facts, signature = "0x" } = signed ?? {};
-  // As a deployed contract reads it.
+  // In the format that a deployed contract reads.
   const raw = keccak256(
     encodePacked(
       ["bytes32", "uint256", "bytes32", "bytes32", "uint256", "bytes32", "bytes32"],

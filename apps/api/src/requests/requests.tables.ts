@@ -36,7 +36,7 @@ export const requests = pgTable(
     depositId: int8("deposit_id"),
     failReason: text("fail_reason").$type<FailReason>(),
     refundFailReason: text("refund_fail_reason").$type<RefundFailReason>(),
-    /** True when no reorg can change the outcome any more. */
+    /** True once no reorg can change the outcome. */
     final: boolean("final").notNull().default(false),
     originChainId: int8("origin_chain_id").notNull(),
     destinationChainId: int8("destination_chain_id").notNull(),

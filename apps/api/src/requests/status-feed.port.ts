@@ -1,7 +1,7 @@
 import type { RequestId } from "@causeway/domain";
 import type { StatusRecord } from "../db/records.port.ts";
 
-/** What a client sees of a request after its `sequence`-th change. */
+/** A client's view of a request after its `sequence`-th change. */
 export interface StatusChange {
   readonly record: StatusRecord;
   /** 0: unchanged since the quote. */

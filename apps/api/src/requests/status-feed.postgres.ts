@@ -38,8 +38,8 @@ export interface StatusFeedParts {
   /** Interval of heartbeats. */
   readonly beatMs: number;
   /**
-   * After so many missed heartbeats in a row the connection counts as lost. They are counted, not timed: a
-   * process that was suspended first reads what arrived meanwhile.
+   * After this many consecutive missed heartbeats, the connection counts as lost. They are counted, not
+   * timed, because a suspended process first reads what arrived in the meantime.
    */
   readonly beatsUntilLost: number;
 }

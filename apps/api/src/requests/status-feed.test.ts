@@ -255,7 +255,7 @@ test("another process's heartbeat is not a sign of life", async () => {
   await feed.close();
 });
 
-test("a returning follower gets what it missed, and an unknown request has no followers", async () => {
+test("a returning follower gets the missed changes, and an unknown request has no followers", async () => {
   const { feed, aRequest, commit } = aStore();
   const id = aRequest();
   for (let change = 0; change < 3; change++) commit(id);

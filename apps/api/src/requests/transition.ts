@@ -5,10 +5,10 @@ import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
 import type { Disposed, OutboxEntry, RequestChange, Tx } from "../db/unit-of-work.port.ts";
 import { applyHold, followSponsorship, type HoldEffect, type HoldServices } from "../balances/index.ts";
 
-/** What applying an event needs: holds are moved in the same commit. */
+/** The services for applying an event; holds are moved in the same commit. */
 export type TransitionServices = HoldServices;
 
-/** An event for a locked request, and what is stored with it. */
+/** An event for a locked request, and the data stored with it. */
 export interface Move {
   readonly record: RequestRecord;
   readonly event: RequestEvent;
@@ -116,7 +116,7 @@ async function store(
   );
 }
 
-/** What becomes of the deposits that the effects name. */
+/** The outcome of the deposits named by the effects. */
 function disposedBy({ record, effects }: Applied): Disposed[] {
   const { requestId } = record.terms;
   return effects.flatMap((effect): Disposed[] => {

@@ -4,7 +4,7 @@ import { ServiceError, type Address, type AttestationHub, type Hex32 } from "@ca
 import { familyOf } from "@causeway/families";
 import type { KnownChains } from "./settlement-services.port.ts";
 
-/** What answers are verified against: accepted signers, the threshold, and the contract signed for. */
+/** The facts for verifying answers: accepted signers, the threshold, and the contract that is signed for. */
 export interface Judge {
   readonly accepted: ReadonlySet<Address>;
   readonly threshold: number;

@@ -1,2 +1,2 @@
-/** What other rooms may use of this room; everything else is its own. */
+/** The interface of this room for other rooms; everything else is private. */
 export { depositoryBalances, hubBalances } from "./held-elsewhere.ts";

@@ -16,7 +16,7 @@ import type { Judge } from "./hub-facts.ts";
 import { signedExecution } from "./signed-execution.ts";
 import type { Verdict } from "./signed-execution.ts";
 
-/** What this service observed of the deposit, in the oracles' format. */
+/** This service's observation of the deposit, in the oracles' format. */
 export interface DepositClaim {
   readonly chain: string;
   readonly transactionId: string;
@@ -35,7 +35,7 @@ export interface AttestedDeposit {
   readonly credit: HubCredit;
 }
 
-/** What one part of a transaction's deposits says about ours. */
+/** The answer of one part of a transaction's deposits about ours. */
 export interface AttestedPart {
   /** Undefined if our deposit is in another part. */
   readonly ours: AttestedDeposit | undefined;

@@ -24,7 +24,7 @@ function weighed(gas: bigint | "tooLarge", apart = false): Weighed {
   };
 }
 
-/** Indexes in `all` of what the batch carries and of what is oversized. */
+/** Indexes in `all` of the batched and of the oversized executions. */
 function chosen(all: readonly Weighed[]): { carried: number[]; oversized: number[]; gasLimit: bigint } {
   const batch = nextBatch(all, LIMIT);
   return {

@@ -11,7 +11,7 @@ import type { KnownChains } from "./settlement-services.port.ts";
 import type { DuePayment } from "./settlement.port.ts";
 import type { DepositClaim } from "./judge-deposits.ts";
 
-/** What oracles are asked about a payment. */
+/** The request to oracles about a payment. */
 export interface Claim {
   readonly deposit: DepositClaim;
   readonly order: Order;

@@ -4,7 +4,7 @@ import type { HubCall } from "./hub.port.ts";
 import type { SettlementServices } from "./settlement-services.port.ts";
 
 /**
- * Sends the solver's next transaction to the hub, with what it carries.
+ * Sends the solver's next transaction to the hub, with its payload.
  * @throws RpcFault: once it is reserved, the next round sends it
  */
 export async function sendToHub(

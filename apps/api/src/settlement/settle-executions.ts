@@ -1,7 +1,7 @@
 import type { Hex32 } from "@causeway/domain";
 import type { SettlementServices } from "./settlement-services.port.ts";
 
-/** Stores which executions the hub has run for good, and which payments that settles. */
+/** Stores which executions are final on the hub, and which payments that settles. */
 export async function settleExecutions(
   { clock, events, uow }: Pick<SettlementServices, "clock" | "events" | "uow">,
   keys: readonly Hex32[],

@@ -28,7 +28,7 @@ export interface SettlementServices extends Pick<
    * watcher cares for them. Absent: the chain is not enabled, and settlement cares for them.
    */
   readonly sendAsPayment?: ((call: ContractCall) => Promise<CallSent>) | undefined;
-  /** At least one; the next is asked when one does not help. */
+  /** At least one; if one does not help, the next is queried. */
   readonly oracles: readonly AttestationOracle[];
   readonly settlement: SettlementReads;
   readonly settlementPolicy: SettlementPolicy;

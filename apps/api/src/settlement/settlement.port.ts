@@ -2,7 +2,7 @@ import type { Execution } from "@causeway/attest";
 import type { Hex, Hex32, RequestId, TxHash } from "@causeway/domain";
 import type { DepositRecord, RequestRecord, Slot } from "../db/records.port.ts";
 
-/** A final payment of the solver, and all that oracles are asked about it. */
+/** A final payment of the solver, with the facts for the request to oracles. */
 export interface DuePayment {
   readonly slotId: string;
   readonly kind: "fill" | "refund";
@@ -16,7 +16,7 @@ export interface DuePayment {
   readonly tries: number;
 }
 
-/** What an execution settles. */
+/** The payments that an execution settles. */
 export type ExecutionKind = "deposit" | "fill" | "refund" | "initiation" | "withdrawal";
 
 /** An execution with signatures that the hub's multisig accepts. */
@@ -30,7 +30,7 @@ export type ExecutionState = "attested" | "settled" | "refused";
 
 export interface ExecutionRecord extends SignedExecution {
   readonly id: string;
-  /** A transaction that carried it was refused for good: it is sent alone. */
+  /** A transaction with it was permanently refused, so it is sent alone. */
   readonly apart: boolean;
   readonly state: ExecutionState;
   readonly reason: string | undefined;
@@ -84,11 +84,11 @@ export interface SettlementWrites {
   setAside(key: Hex32, reason: string, nextTryMs: number, atMs: number): Promise<void>;
   /** Drops what oracles signed for up to `limit` executions that were settled before `beforeMs`. */
   dropSignatures(beforeMs: number, limit: number): Promise<number>;
-  /** The hub has run them for good. Returns the payments that this settles. */
+  /** They are final on the hub. Returns the payments that this settles. */
   settle(keys: readonly Hex32[], atMs: number): Promise<readonly SettledPayment[]>;
   /** The hub did not run it; payments that need it are due again at `nextTryMs`. */
   refuse(carried: Carried, reason: string, nextTryMs: number, atMs: number): Promise<void>;
-  /** No transaction carries it any more; another may from `nextTryMs` on. */
+  /** No transaction contains it any longer; another may from `nextTryMs` on. */
   release(carried: Carried, reason: string, nextTryMs: number): Promise<void>;
 }
 

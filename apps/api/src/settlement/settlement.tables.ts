@@ -19,7 +19,7 @@ export const settlements = pgTable(
      * beyond reorgs of the hub. `unrepayable`: no oracle can ever attest it.
      */
     state: text("state").$type<"due" | "attested" | "settled" | "unrepayable">().notNull(),
-    /** What it waits for. Null if unknown. */
+    /** The reason why it waits. Null if unknown. */
     reason: text("reason"),
     /** An oracle refused it, or none can attest it; asked again rarely. */
     rejected: boolean("rejected").notNull().default(false),
@@ -46,7 +46,7 @@ export const settlements = pgTable(
 /** Numbers of hub batches: the leg ids of their slots. */
 export const hubBatches = pgSequence("hub_batches");
 
-/** What a quorum of oracles signed, executed on the hub once, in the order of `id`. */
+/** Executions that a quorum of oracles signed. Each is executed on the hub once, in the order of `id`. */
 export const hubExecutions = pgTable(
   "hub_executions",
   {

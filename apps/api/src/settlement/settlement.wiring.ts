@@ -50,14 +50,14 @@ export function settlementServices(
   };
 }
 
-/** The contracts that the solver's calls on the hub go to. @param config undefined: there is no hub */
+/** The contracts that the solver's calls on the hub go to. @param config undefined: no hub */
 export function hubContractsOf(config: Pick<SettlementConfig, "hub"> | undefined): SettlementContracts {
   if (config === undefined) return { chainId: undefined, addresses: [] };
   const { chainId, oracleAddress, genericMappingAddress } = config.hub;
   return { chainId, addresses: [oracleAddress, ...(genericMappingAddress ? [genericMappingAddress] : [])] };
 }
 
-/** What a worker that settles shows in its metrics. */
+/** Metrics of a worker that settles. */
 export interface Settling {
   readonly hub: HubChain;
   /** Undefined: this instance publishes no nonce mappings. */

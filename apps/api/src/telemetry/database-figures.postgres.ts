@@ -4,7 +4,7 @@ import type { Sql } from "../db/pool.postgres.ts";
 import { requestHistory } from "../requests/history/history.tables.ts";
 import { requestEvents, statusEvents } from "../requests/requests.tables.ts";
 
-/** What keeps vacuum from removing dead rows of this database. */
+/** Sessions that keep vacuum from removing dead rows of this database. */
 export interface OldestSnapshot {
   /** Age of the oldest transaction of a session that has a snapshot. */
   readonly seconds: number;

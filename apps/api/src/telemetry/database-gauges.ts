@@ -58,7 +58,7 @@ export function databaseGauges(
       async collect(): Promise<void> {
         const values = await read().catch(() => undefined);
         if (values === undefined) return;
-        // A table that has become empty has no oldest row any more.
+        // A table that has become empty no longer has an oldest row.
         this.reset();
         for (const [table, value] of values) this.set({ table }, valueOf(value));
       },

@@ -15,7 +15,7 @@ const total: UnsweptTotal = {
   oldestSeenAtMs: 40_000,
 };
 
-test("publishes count, sum and age of stuck funds by reason; drops what is gone, keeps what is unknown", async () => {
+test("publishes count, sum and age of stuck funds by reason; drops resolved ones, and keeps unknown ones", async () => {
   const registry = new Registry();
   let answer: () => Promise<readonly UnsweptTotal[]> = async () => [total];
   depositAddressGauges(

@@ -19,7 +19,7 @@ const WAITS: ReadonlySet<EventName> = new Set([
 ]);
 /** Facts that differ between tries of the same series. */
 const OF_ONE_TRY: ReadonlySet<string> = new Set(["waitedMs", "failures"]);
-/** Facts that identify an outage; whatever was called meanwhile, and for whom, is part of the same one. */
+/** Facts that identify an outage; all calls during it, for any request, are part of the same one. */
 const PLACES = ["chain", "queue", "job", "oracle"] as const;
 
 /** Counts and logs each event; repeated faults and waits are folded. */
@@ -88,7 +88,8 @@ function problemOf(error: unknown): string {
 }
 
 /**
- * The kind of outage of an endpoint or server that caused the error, if any: every call to it fails alike.
+ * The kind of outage of an endpoint or server that caused the error, if any: every call to it fails in the
+ * same way.
  */
 function outageKind(error: unknown): string | undefined {
   let kind: string | undefined;

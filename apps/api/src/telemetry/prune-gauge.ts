@@ -18,7 +18,7 @@ export function pruneGauge(
     registers: [registry],
     async collect(): Promise<void> {
       const oldest = await reads.oldestPrunable().catch(() => undefined);
-      // Unknown is not zero: the last known value stands.
+      // Unknown is not zero, so the last known value remains.
       if (oldest === undefined) return;
       for (const { table, sinceMs } of oldest) {
         const overdueMs = sinceMs === undefined ? 0 : clock.nowMs() - keptMs[table] - sinceMs;

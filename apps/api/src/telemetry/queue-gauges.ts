@@ -19,7 +19,7 @@ export function queueGauges(
       registers: [registry],
       async collect(): Promise<void> {
         const depth = await reads.outbox().catch(() => undefined);
-        // Unknown is not zero: the last known value stands.
+        // Unknown is not zero, so the last known value remains.
         if (depth !== undefined) this.set(value(depth));
       },
     });

@@ -16,7 +16,7 @@ export function requestGauges(
       labelNames: ["state"],
       registers: [registry],
       async collect(): Promise<void> {
-        // Unknown is not zero: the last known value stands.
+        // Unknown is not zero, so the last known value remains.
         for (const row of await read().catch(() => [])) this.set({ state: row.state }, value(row));
       },
     });

@@ -40,7 +40,7 @@ interface GaugeNeeds extends Pick<
   readonly sql: Sql;
 }
 
-/** What the worker measures: the database, queues, payments, settlement and webhooks. */
+/** The worker's metrics: database, queues, payments, settlement and webhooks. */
 export function workerGauges(
   needs: GaugeNeeds,
   {

@@ -15,7 +15,7 @@ const MAX_STAND_BY_MS = 5_000;
  * Watches one non-EVM chain while this process leads it: reads final deposits, attributes deposits that were
  * mapped late, tracks open payments, opens the lane, and looks at deposit addresses, at any news and at least
  * once per interval. None of these waits for the others.
- * @param look at deposit addresses. Absent: there are none.
+ * @param look reads deposit addresses. Absent: none.
  */
 export function watchNonEvm(
   services: WorkerServices,

@@ -1,6 +1,6 @@
 import type { ObserveCall } from "@causeway/chains";
 
-/** When the nodes of each chain last answered anything. */
+/** When any node of each chain last responded. */
 export interface LastAnswers {
   readonly observe: (chain: string) => ObserveCall;
   /** ms since the Unix epoch. Undefined: not since the start. */
@@ -11,7 +11,7 @@ export function createLastAnswers(nowMs: () => number): LastAnswers {
   const answeredAtMs = new Map<string, number>();
   return {
     observe: (chain) => (_method, outcome) => {
-      // A gateway's refusal that is retried is not an answer of a node.
+      // A gateway error that is retried is not a response from the node.
       if (outcome === "ok" || outcome === "refused") answeredAtMs.set(chain, nowMs());
     },
     ofChain: (chain) => answeredAtMs.get(chain),

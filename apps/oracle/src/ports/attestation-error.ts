@@ -1,15 +1,15 @@
 import type { OracleErrorCode } from "@causeway/wire";
 
 /**
- * Why there is no attestation, as a code and a message for the caller. Messages hold no secret, and no more
- * of the request than a name or an id.
+ * Why there is no attestation, as a code and a message for the caller. Messages contain no secrets, and
+ * nothing of the request except a name or an id.
  */
 export class AttestationError extends Error {
   override readonly name = "AttestationError";
   readonly code: OracleErrorCode;
   /** The invalid field of the request. */
   readonly field: string | undefined;
-  /** Seconds after which a retry makes sense. */
+  /** Seconds to wait before a retry. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(
@@ -24,7 +24,7 @@ export class AttestationError extends Error {
   }
 }
 
-/** The request is invalid, whatever any chain says. */
+/** The request is invalid, independent of any chain. */
 export const invalid = (field: string, message: string): AttestationError =>
   new AttestationError("invalid_request", message, { field });
 

@@ -2,7 +2,7 @@ import type { ZodTypeProvider } from "@causeway/service-kit";
 import { oracleError } from "@causeway/wire";
 import type { FastifyInstance } from "fastify";
 
-/** The server with request types read from the zod schemas of each route. */
+/** The server with request types inferred from each route's zod schemas. */
 export type TypedServer = ReturnType<typeof typed>;
 
 export function typed(app: FastifyInstance) {

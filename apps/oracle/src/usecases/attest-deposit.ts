@@ -38,8 +38,8 @@ import {
 type UnsignedMessage = Pick<DepositMessage, "data" | "result">;
 
 /**
- * Attests "these deposits of this transaction are final": one message and one mint per deposit of one part,
- * in chain order; empty if there is no such part.
+ * Attests "these deposits of this transaction are final": one message and one mint per deposit of the
+ * requested part, in chain order; empty if the part does not exist.
  * @throws ServiceError INVALID_REQUEST and AttestationError for an invalid request
  */
 export function attestDeposit(services: AttestationServices, owner: string) {
@@ -81,8 +81,8 @@ interface AskedDeposits {
 }
 
 /**
- * @throws AttestationError if the transaction is attested whole and a later part is requested, or one
- * execution cannot hold it
+ * @throws AttestationError if the transaction is attested as a whole but a later part is requested, or if it
+ * does not fit into one execution
  */
 function partOf(
   hub: AttestationHub,

@@ -106,8 +106,8 @@ export function attestWithdrawal(services: AttestationServices, owner: string) {
 }
 
 /**
- * The payload must pay exactly what the withdrawal is for: otherwise one user's payment would settle another
- * user's withdrawal.
+ * The payload must match the withdrawal exactly; otherwise one user's payment would settle another user's
+ * withdrawal.
  */
 function mustPay({ recipient, currency }: WithdrawalAnswer, { words }: HubWithdrawal): void {
   const where = "withdrawalAddressRequest";
@@ -124,8 +124,8 @@ function mustPay({ recipient, currency }: WithdrawalAnswer, { words }: HubWithdr
 }
 
 /**
- * An unused payload does not name its depository: use the one that the allocator's record was made for, else
- * the current one.
+ * An unused payload does not name its depository: use the one of the allocator's record, otherwise the
+ * current one.
  */
 async function recordedDepository(
   { hub, hubReader }: AttestationServices,
@@ -208,7 +208,7 @@ function withdrawalRoute(
 }
 
 /**
- * Whether a peer's execution settles this very withdrawal as its message says. The message does not name the
+ * Whether a peer's execution settles this withdrawal as its message states. The message does not name the
  * owner, so its signatures alone prove nothing. The amount is the execution's own: only the chain knows it.
  */
 function settles(

@@ -1,5 +1,5 @@
 /**
- * All values, or the failure that comes first in the list, not in time: the same facts must fail the same way
+ * All values, or the first failure in list order, not in time, because equal facts must fail in the same way
  * on every oracle.
  * @throws that failure, after all have settled
  */

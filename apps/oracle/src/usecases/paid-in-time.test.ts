@@ -42,7 +42,7 @@ test("across chains a Bitcoin header may be off by two hours, but no more", () =
   expect(isAccepted({ chain: ethereum, timestamp: T }, behind)).toBe(true);
 });
 
-test("chains with ordered block times are held to them: within a minute across chains, exactly within one", () => {
+test("chains with ordered block times must respect them: within a minute across chains, exactly within one chain", () => {
   const deposit = { chain: ethereum, timestamp: T };
   expect(isAccepted(deposit, { chain: ethereum, timestamp: T })).toBe(true);
   expect(isAccepted(deposit, { chain: ethereum, timestamp: T - 1n })).toBe(false);

@@ -8,7 +8,7 @@ interface PlacedPayment {
   readonly chain: Pick<ConfiguredChain, "name" | "vmType">;
   /** Unix seconds. */
   readonly timestamp: bigint;
-  /** Set where block times do not follow block order. */
+  /** Set if block times do not follow block order. */
   readonly height?: bigint | undefined;
 }
 

@@ -18,8 +18,8 @@ export interface SignedOrder {
 }
 
 /**
- * Of all inputs together; the other lists are bounded by their schema. An order is parsed before anything
- * proves that its solver created it.
+ * Maximum total of all inputs; the schema limits the other lists. An order is parsed before its solver's
+ * signature is verified.
  */
 const MAX_REFUND_OPTIONS = 64;
 

@@ -59,8 +59,8 @@ export function readClaimedInputs(
 }
 
 /**
- * The claimed deposits in the order of the inputs: each final, made for this very order, in the input's
- * currency on the input's chain.
+ * The claimed deposits in the order of the inputs: each final, for this order, in the input's currency and on
+ * the input's chain.
  * @throws AttestationError for the first input without such a deposit
  */
 export async function settledInputs(

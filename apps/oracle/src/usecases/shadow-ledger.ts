@@ -29,7 +29,7 @@ export function createShadowLedger(shadow: boolean, sinceMs: number): ShadowLedg
     },
     report() {
       const { ok, alone, failed, mismatch, pending } = local;
-      // An answer that no other oracle signed says nothing for this oracle, and nothing against it.
+      // An answer that no other oracle signed neither confirms nor refutes this oracle.
       const compared = ok + failed + mismatch;
       return {
         shadow,

@@ -1,6 +1,6 @@
 /**
- * Shares the work of equal requests while the first is in progress. Caches nothing: what is not final now may
- * be a moment later.
+ * Shares the work of equal requests while the first is in progress. Caches nothing, because what is not final
+ * now may be final a moment later.
  */
 export function singleFlight<Value>(): (key: string, start: () => Promise<Value>) => Promise<Value> {
   const underWay = new Map<string, Promise<Value>>();

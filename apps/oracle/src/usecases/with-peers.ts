@@ -29,8 +29,9 @@ interface Options {
 }
 
 /**
- * Runs a use case with peers: parses the request, attests it here, asks the peers if requested, and reports
- * the agreement. Equal requests share the work of the one in progress; so do calls to peers (`connectPeer`).
+ * Runs a use case with peers: parses the request, attests it here, queries the peers if the caller requested
+ * that, and reports the agreement. Identical concurrent requests share one attestation and one call to each
+ * peer (`connectPeer`).
  */
 export function withPeers<Request extends Options, Answer>(
   path: string,
@@ -59,8 +60,8 @@ export function withPeers<Request extends Options, Answer>(
       const wantsPeers = request.requestPeerSignatures === true;
       const attested =
         wantsPeers && aggregation.peers.length > 0
-          ? await together(path, request, caller, understood, attest, aggregation)
-          : alone(understood, await attest(), policy);
+          ? await attestTogether(path, request, caller, understood, attest, aggregation)
+          : attestAlone(understood, await attest(), policy);
       const isEmpty = understood.signsNothing(attested.answer);
       const { signers, threshold } = attested.quorum;
       if (request.requireThreshold === true && !isEmpty && signers < threshold)
@@ -75,13 +76,14 @@ export function withPeers<Request extends Options, Answer>(
       events.attested({ route: path, family, outcome: outcomeOf(error), error });
       throw error;
     } finally {
-      // Not before its work has ended: a caller that disconnects could otherwise start any amount of it.
+      // Release only after the work has ended: otherwise a caller that disconnects could start unlimited
+      // work.
       if (release !== undefined) work.then(release, release);
     }
   };
 }
 
-function alone<Answer>(
+function attestAlone<Answer>(
   understood: Understood<Answer>,
   answer: Answer,
   policy: QuorumPolicy,
@@ -91,7 +93,7 @@ function alone<Answer>(
   return { answer, quorum: { signers: understood.signsNothing(answer) ? 0 : 1, threshold, local: "ok" } };
 }
 
-async function together<Answer>(
+async function attestTogether<Answer>(
   path: string,
   request: Options,
   { apiKey, gone }: Caller,
@@ -124,7 +126,7 @@ async function together<Answer>(
     throw new TypeError("invariant violated: peers were queried without a quorum report");
   if (quorum.local === "pending")
     void own?.then(
-      (late) => ledger.note(saysSame(route, late, answer) ? "ok" : "mismatch"),
+      (late) => ledger.note(isSameAnswer(route, late, answer) ? "ok" : "mismatch"),
       () => ledger.note("failed"),
     );
   // An answer signed by no one, or only by this oracle, is not an agreement.
@@ -132,6 +134,6 @@ async function together<Answer>(
   return { answer, quorum };
 }
 
-function saysSame<Answer>(route: AttestationRoute<Answer>, a: Answer, b: Answer): boolean {
+function isSameAnswer<Answer>(route: AttestationRoute<Answer>, a: Answer, b: Answer): boolean {
   return JSON.stringify(route.unsigned(a)) === JSON.stringify(route.unsigned(b));
 }

@@ -2,14 +2,14 @@ import { AttestationError } from "../ports/attestation-error.ts";
 
 /**
  * The value, if it arrives within `ms`; otherwise the signal aborts the work.
- * @throws AttestationError upstream_unavailable on timeout: what is waited for is always a chain's node or a
- * key service
+ * @throws AttestationError upstream_unavailable on timeout, because only chain nodes and key services are
+ * awaited
  */
 export async function within<Value>(
   ms: number,
   start: (signal: AbortSignal) => Promise<Value>,
 ): Promise<Value> {
-  // By hand: a promise race and its clean-up cost more than many a call to a chain.
+  // Hand-written, because a promise race and its cleanup cost more than some chain calls.
   return await new Promise((resolve, reject) => {
     const over = new AbortController();
     const timer = setTimeout(() => {

@@ -2,7 +2,7 @@ import type { Hex32 } from "@causeway/domain";
 
 /**
  * What aggregation needs to know about one route's answers; the rest is opaque. All functions are pure and
- * total over parsed answers. An answer has one or more slots, each a thing to sign (each message, the
+ * total over parsed answers. An answer has one or more slots, each of which is signed (each message, the
  * execution). A signer counts if it signed every slot.
  */
 export interface AttestationRoute<Answer> {

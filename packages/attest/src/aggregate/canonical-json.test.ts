@@ -13,7 +13,7 @@ function turned(value: unknown): unknown {
   );
 }
 
-test("the order of fields does not matter, and nothing is lost", () => {
+test("ignores the order of fields, and loses nothing", () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const text = canonicalJson(value);
@@ -31,7 +31,7 @@ test("an undefined field is omitted", () => {
   expect(canonicalJson({ b: undefined, a: null })).toBe(`{"a":null}`);
 });
 
-test("refuses what JSON cannot hold", () => {
+test("refuses what JSON cannot represent", () => {
   for (const value of [1n, Number.NaN, Infinity, () => 1, undefined, [undefined], Symbol("x")])
     expect(() => canonicalJson(value)).toThrow(TypeError);
 });

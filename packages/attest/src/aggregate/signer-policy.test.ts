@@ -11,7 +11,7 @@ const problemsOf = (signers: string | undefined, threshold?: string): readonly s
   return problems;
 };
 
-test("refuses a threshold that is not a whole number of at least one, with a list and without", () => {
+test("refuses a threshold that is not an integer of at least 1, with and without a list", () => {
   for (const threshold of [
     "0",
     "-1",
@@ -89,7 +89,7 @@ test("a list without addresses is not the same as no list", () => {
   expect(problemsOf("")).toEqual([]);
 });
 
-test("one address in two formats is one signer", () => {
+test("counts one address in two formats as one signer", () => {
   expect(problemsOf(`${LOCAL};${getAddress(LOCAL)}`, "2")).toEqual([
     "ORACLE_SIGNERS_THRESHOLD is 2, but ORACLE_SIGNERS lists only 1 signer(s)",
   ]);

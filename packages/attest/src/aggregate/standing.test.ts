@@ -29,8 +29,8 @@ const route: AttestationRoute<Lines> = {
 const digestOf = (text: string): Hex => keccak256(stringToBytes(text));
 
 /**
- * Real curves are slow for a thousand runs, and have their own tests: here a signature names its signer, the
- * signed text and a variant (a remote key never signs twice alike).
+ * Real curves are too slow for a thousand runs and have their own tests. Here a signature consists of its
+ * signer, the signed text and a variant, because a remote key never returns the same signature twice.
  */
 const sign = (signer: Address, digest: Hex, variant = 0): Hex =>
   `0x${signer.slice(2)}${digest.slice(2)}0${variant}`;
@@ -93,7 +93,7 @@ const fold = (arrivals: readonly Arrival<Lines>[], policy: QuorumPolicy) =>
     policy,
   );
 
-test("the order of arrival changes no byte of the answer", () => {
+test("the answer does not depend on the order of arrival", () => {
   fc.assert(
     fc.property(
       arrivalsArbitrary.chain((arrivals) =>
@@ -128,7 +128,7 @@ test("every outgoing signature is by a different accepted signer over its own sl
   );
 });
 
-test("an early answer has enough valid, different, listed signers, whatever else would follow", () => {
+test("an early answer has enough distinct, listed signers with valid signatures, whatever arrives later", () => {
   fc.assert(
     fc.property(arrivalsArbitrary, policyArbitrary, (arrivals, policy) => {
       for (let seen = 0; seen <= arrivals.length; seen++) {
@@ -148,7 +148,7 @@ test("an early answer has enough valid, different, listed signers, whatever else
   );
 });
 
-test("an unlisted signer changes nothing", () => {
+test("ignores an unlisted signer", () => {
   fc.assert(
     fc.property(
       arrivalsArbitrary,
@@ -165,7 +165,7 @@ test("an unlisted signer changes nothing", () => {
 
 const policy: QuorumPolicy = { signers: LISTED, threshold: 2, localSigner: L };
 
-/** One line signed by these, each over the given text. */
+/** One line with signatures by these signers, each over the given text. */
 function line(text: string, by: readonly (readonly [Address, string])[], remark = ""): Lines {
   const signatures = by.map(([signer, signed]) => ({ signer, signature: sign(signer, digestOf(signed)) }));
   return { lines: [{ text, signatures }], domain: "ours", remark };
@@ -183,7 +183,7 @@ test("of two equal groups without this oracle, the one with the smaller key wins
   expect(fold(turned, policy).best?.key).toBe(keys[0]);
 });
 
-test("an answer of this oracle carries its own signature or none that counts", () => {
+test("an answer of this oracle counts only with its own signature", () => {
   const arrival = { source: "local" as const, answer: line("x", [[A, "x"]]) };
   expect(fold([arrival], policy).best).toBeUndefined();
 });
@@ -228,7 +228,7 @@ test("recovers at most 256 signatures of a peer's answer, or one for each of its
   const answer: Lines = {
     lines: Array.from({ length: 10 }, () => ({
       text: "x",
-      // By another signer than claimed, so that each has to be recovered.
+      // Not by the claimed signer, so that each must be recovered.
       signatures: Array.from({ length: 40 }, () => ({ signer: A, signature: sign(A, digestOf("other")) })),
     })),
     domain: "ours",

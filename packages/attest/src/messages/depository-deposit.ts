@@ -4,7 +4,7 @@ import type { FamilyOf } from "./chain-families.ts";
 import { messageTypes } from "./message-types.ts";
 import { typeHash } from "./struct-type.ts";
 
-/** "This deposit is final on its chain." Addresses and ids are texts in the chain's format. */
+/** "This deposit is final on its chain." Addresses and ids are strings in the chain's format. */
 export interface DepositoryDepositMessage {
   readonly data: {
     /** Name of the chain. */
@@ -22,7 +22,7 @@ export interface DepositoryDepositMessage {
   };
 }
 
-/** A deposit message in the texts of an answer. */
+/** A deposit message as it appears in a response. */
 export interface ReportedDeposit {
   readonly data: DepositoryDepositMessage["data"];
   readonly result: Readonly<Record<keyof DepositoryDepositMessage["result"], string>>;

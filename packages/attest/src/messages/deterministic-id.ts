@@ -3,7 +3,7 @@ import type { Hex32 } from "@causeway/domain";
 
 /**
  * sha256 of the lower-case parts joined by colons: the formula of on-chain ids and idempotency keys.
- * @throws RangeError if a part holds a colon: two lists of parts would share an id
+ * @throws RangeError if a part contains a colon, because two lists of parts would then share an id
  */
 export function deterministicId(parts: readonly string[]): Hex32 {
   if (parts.some((part) => part.includes(":")))

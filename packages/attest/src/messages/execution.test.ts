@@ -13,13 +13,13 @@ const hex = (minLength: number, maxLength = minLength) =>
     .uint8Array({ minLength, maxLength })
     .map((bytes): Hex => `0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`);
 
-test("the message signature of the contract's vectors is the oracle's over the digest of its id", async () => {
+test("the message signature in the contract's vectors is the oracle's signature over the digest of the message id", async () => {
   const { id, signature, oracle } = depositVector.output;
   const signer = await recoverAddress({ hash: messageDigest(id as Hex), signature: signature as Hex });
   expect(signer.toLowerCase()).toBe(oracle);
 });
 
-test("the digest of any message id is viem's personal message hash of its raw bytes", () => {
+test("the digest of a message id equals viem's personal message hash of its raw bytes", () => {
   fc.assert(
     fc.property(hex(32), (id) => {
       expect(messageDigest(id)).toBe(hashMessage({ raw: id }));
@@ -38,7 +38,7 @@ const hub = {
   oracleAddress: "0x1111111111111111111111111111111111111111",
 } as const;
 
-test("the digest of any execution is viem's typed data hash, whatever was hashed before", () => {
+test("the digest of an execution equals viem's typed data hash, whatever was hashed before", () => {
   const aHub = fc.record({
     // viem omits an empty text from the domain's type.
     domain: fc.record({ name: fc.string({ minLength: 1 }), version: fc.string({ minLength: 1 }) }),
@@ -73,7 +73,7 @@ test("digesters of two hubs do not affect each other", () => {
   expect(first(execution)).toBe(before);
 });
 
-test("refuses an execution with a malformed key or action; upper case changes nothing", () => {
+test("refuses an execution with a malformed key or action, and ignores letter case", () => {
   const digest = executionDigester(hub);
   const idempotencyKey: Hex = `0x${"ab".repeat(32)}`;
   expect(digest({ idempotencyKey: `0x${"AB".repeat(32)}`, actions: ["0xAB"] })).toBe(

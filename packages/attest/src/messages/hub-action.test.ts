@@ -49,7 +49,7 @@ const anAction: fc.Arbitrary<HubAction> = fc.oneof(
   }),
 );
 
-test("any action survives its encoding, which is the ABI's", () => {
+test("encoding and decoding returns the same action, and the encoding equals the ABI encoding", () => {
   const types = { mint: 0, burn: 1, transfer: 2, fastMint: 3 };
   fc.assert(
     fc.property(anAction, (action) => {
@@ -89,7 +89,7 @@ test("refuses bytes that are not exactly an action", () => {
   }
 });
 
-test("any changed digit of an action makes another action or none", () => {
+test("changing any digit of an encoded action gives another action or an error", () => {
   for (const encoded of vector.output.encoded as Hex[])
     fc.assert(
       fc.property(fc.nat({ max: encoded.length - 3 }), fc.integer({ min: 1, max: 15 }), (at, change) => {

@@ -6,7 +6,7 @@ import orderVector from "../../../../test/fixtures/oracle/hub-02-order-address.j
 import tokenVector from "../../../../test/fixtures/oracle/hub-01-token-ids.json" with { type: "json" };
 import { hubAlias, hubTokenId, orderAddress, withdrawalAddress } from "./hub-addressing.ts";
 
-test("the tokens and accounts of the contract's vectors", () => {
+test("computes the tokens and accounts of the contract's vectors", () => {
   const ids = (tokenVector.input.items as [string, VmType, string][]).map(([name, vmType, address]) => ({
     tokenId: hubTokenId({ name, vmType }, address).toString(),
     alias: hubAlias({ name, vmType }, address),
@@ -20,7 +20,7 @@ const { chainId, vmType, depositor, timestamp, depositId } = orderVector.input;
 const chain = { name: chainId, vmType: vmType as VmType };
 const deposit = { depositor, timestamp: BigInt(timestamp), depositId: depositId as Hex };
 
-test("the order address of the contract's vectors", () => {
+test("computes the order address of the contract's vectors", () => {
   expect(orderAddress(chain, deposit)).toBe(orderVector.output.packed);
 });
 
@@ -30,7 +30,7 @@ const hex = (length: number) =>
     .map((bytes): Hex => `0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`);
 const lastTwenty = (hash: Hex): Hex => `0x${hash.slice(26)}`;
 
-test("order and withdrawal addresses are the end of a hash of the packed values", () => {
+test("order and withdrawal addresses are the last 20 bytes of a hash of the packed values", () => {
   fc.assert(
     fc.property(
       hex(20),
@@ -66,7 +66,7 @@ test("order and withdrawal addresses are the end of a hash of the packed values"
   );
 });
 
-test("upper case changes no address, and malformed values are refused", () => {
+test("ignores letter case, and refuses malformed values", () => {
   const upper = (text: string): Hex => `0x${text.slice(2).toUpperCase()}`;
   expect(orderAddress(chain, { ...deposit, depositor: upper(depositor), depositId: upper(depositId) })).toBe(
     orderVector.output.packed,
@@ -86,7 +86,7 @@ test("upper case changes no address, and malformed values are refused", () => {
   expect(() => withdrawalAddress(chain, { ...target, ownerAlias: "0x12", nonce })).toThrow(RangeError);
 });
 
-test("one text is another token and account on every chain, in any order and however often it is requested", () => {
+test("the same text is a different token and account on every chain, in any order and on every request", () => {
   const text = `0x${"c3".repeat(20)}`;
   const names = ["base", "base2", "optimism"];
   const asked = [...names, ...names].map((name) => {
@@ -97,7 +97,7 @@ test("one text is another token and account on every chain, in any order and how
   expect(asked.slice(names.length)).toEqual(asked.slice(0, names.length));
 });
 
-test("many other requests in between change no answer", () => {
+test("returns the same answer after many other requests", () => {
   const text = `0x${"c4".repeat(20)}`;
   const before = [hubTokenId(chain, text), hubAlias(chain, text)];
   for (let index = 0; index < 10_000; index++) hubAlias(chain, `0x${index.toString(16).padStart(40, "0")}`);

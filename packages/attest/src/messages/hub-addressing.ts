@@ -31,7 +31,7 @@ function rememberedOfChain<T>(
 ): (chain: HubChain, text: string) => T {
   let known = new Map<string, T>();
   return (chain, text) => {
-    // Names and families hold no line breaks, so no two keys collide.
+    // Names and families contain no line breaks, so keys cannot collide.
     const key = `${chain.vmType}\n${chain.name}\n${text}`;
     const before = known.get(key);
     if (before !== undefined) return before;

@@ -35,7 +35,7 @@ const depositOf = (one: (typeof input.orderDeposits)[number]): HubDeposit => ({
 });
 const credits = input.orderDeposits.map((one) => creditOf(chainOf(one.chain), depositOf(one)));
 
-test("the mints of the recorded deposits", () => {
+test("computes the mints of the recorded deposits", () => {
   const executions = input.deposits.map(({ chain, transactionId, part, deposits }) =>
     depositExecution(
       chainOf(chain),
@@ -47,12 +47,12 @@ test("the mints of the recorded deposits", () => {
   expect(executions).toEqual(output.deposits);
 });
 
-test("the actions of the recorded fill and refund", () => {
+test("computes the actions of the recorded fill and refund", () => {
   expect(fillActions(familyOf, order, credits)).toEqual(output.fill);
   expect(refundActions(familyOf, order, credits)).toEqual(output.refund);
 });
 
-test("the executions and the request of the recorded withdrawal", () => {
+test("computes the executions and the request of the recorded withdrawal", () => {
   const { hub, home, owner, chain, hubChainId, withdrawalId, ...rest } = input.withdrawal;
   const withdrawal = { ...rest, nonce: rest.nonce as Hex32, amount: BigInt(rest.amount) };
   const ownerAlias = hubAlias(chainOf(home), owner);

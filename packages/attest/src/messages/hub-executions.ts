@@ -10,10 +10,10 @@ import type { HubChain, OrderDeposit } from "./hub-addressing.ts";
 import { depositKey, initiationKey, withdrawalKey } from "./settlement-keys.ts";
 
 // The settlement statement: who holds a deposit on the hub, and which actions settle it. Oracles apply it to
-// what they read from chains, the service to its own records, so that a difference between the facts shows.
-// Recorded vectors and the contracts' tests pin the statement itself.
+// what they read from chains, and the service to its own records, which reveals differences between the
+// facts. Recorded vectors and the contracts' tests verify the statement itself.
 
-/** The id of a deposit that has none. */
+/** The id of a deposit without an id. */
 export const NO_DEPOSIT_ID: Hex32 = `0x${"00".repeat(32)}`;
 
 /** A final deposit. */

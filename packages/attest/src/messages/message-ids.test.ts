@@ -29,7 +29,7 @@ const deposit = {
   },
 };
 
-test("the deposit of the contract's vectors has its id", () => {
+test("computes the id of the deposit in the contract's vectors", () => {
   expect(depositoryDepositId(familyOf, deposit)).toBe(depositVector.output.id);
 });
 
@@ -44,11 +44,11 @@ const fill = {
   result: { orderId: fillJson.result.orderId as Hex, status: 1, totalWeightedInputPaymentBpsDiff: 0n },
 } satisfies SolverFillMessage;
 
-test("the fill of the contract's vectors has its id", () => {
+test("computes the id of the fill in the contract's vectors", () => {
   expect(solverFillId(familyOf, fill)).toBe(fillVector.output.id);
 });
 
-test("a known order id gives the message the same id, and the order is not hashed again", () => {
+test("a known order id gives the same message id without hashing the order again", () => {
   const orderId = orderIdOf(fill.data.order);
   expect(solverFillId(familyOf, { ...fill, data: { ...fill.data, orderId } })).toBe(fillVector.output.id);
   const other: Hex = `0x${"12".repeat(32)}`;
@@ -65,7 +65,7 @@ const uint256 = fc.bigInt({ min: 0n, max: (1n << 256n) - 1n });
 const int256 = fc.bigInt({ min: -(1n << 255n), max: (1n << 255n) - 1n });
 const chain = fc.constantFrom("ethereum", "base");
 
-test("the id of any deposit is viem's struct hash", () => {
+test("the id of a deposit equals viem's struct hash", () => {
   const aDeposit = fc.record({
     data: fc.record({ chainId: chain, transactionId: hex(32) }),
     result: fc.record({
@@ -90,7 +90,7 @@ test("the id of any deposit is viem's struct hash", () => {
   );
 });
 
-test("the id of any withdrawal is viem's struct hash", () => {
+test("the id of a withdrawal equals viem's struct hash", () => {
   const aWithdrawal = fc.record({
     data: fc.record({ chainId: chain, withdrawal: hex(0, 300) }),
     result: fc.record({
@@ -126,7 +126,7 @@ const twice = { ...onlyInput!, refunds: [onlyInput!.refunds[0]!, onlyInput!.refu
 const order = { ...fill.data.order, inputs: [twice, twice] };
 const plainOrder = { ...order, salt: BigInt(order.salt) };
 
-test("the id of any fill is viem's struct hash", () => {
+test("the id of a fill equals viem's struct hash", () => {
   const aFill = fc.record({
     data: fc.record({
       order: fc.constant(order),
@@ -149,7 +149,7 @@ test("the id of any fill is viem's struct hash", () => {
   );
 });
 
-test("the id of any refund is viem's struct hash", () => {
+test("the id of a refund equals viem's struct hash", () => {
   const aRefund = fc.record({
     data: fc.record({
       order: fc.constant(order),
@@ -176,7 +176,7 @@ test("the id of any refund is viem's struct hash", () => {
 
 const upper = (text: string): Hex => `0x${text.slice(2).toUpperCase()}`;
 
-test("hex in upper case gives the same id", () => {
+test("ignores letter case of hex", () => {
   expect(
     depositoryDepositId(familyOf, {
       data,

@@ -29,7 +29,7 @@ function fieldsOf(type: string): { type: string; name: string }[] {
   });
 }
 
-test("a wallet signs the typed data of the interface, in the domain of its current chain", () => {
+test("a wallet signs the documented typed data, in the domain of its current chain", () => {
   const expected = hashTypedData({
     domain: { name: "ServiceNonceMapping", version: "2", chainId: 42161, verifyingContract: zero },
     types: {
@@ -51,7 +51,7 @@ test("a wallet signs the typed data of the interface, in the domain of its curre
   expect(new Set([expected, ...digests]).size).toBe(7);
 });
 
-test("the entry belongs to the wallet's hub account and nonce, and holds the id and the depositor", () => {
+test("the entry belongs to the wallet's hub account and nonce, and contains the id and the depositor", () => {
   const chain = { name: "exchange-main", vmType: "hyperliquid-vm" } as const;
   const user = `0x${keccak256(encodePacked(["string", "address"], [chain.name, mapping.wallet])).slice(26)}`;
   if (!isAddress(user)) throw new Error("the alias is an address");
@@ -85,7 +85,7 @@ test("data is an id, or an id and a depositor, and nothing else", () => {
     expect(readNonceMappingData(data)).toBeUndefined();
 });
 
-test("an entry is signed for one mapping contract of one hub", () => {
+test("the signature of an entry is valid for one mapping contract of one hub", () => {
   const entry = nonceMappingEntry("x", mapping);
   const domain = { chainId: 537713, verifyingContract: `0x${"cc".repeat(20)}` } as const;
   const expected = hashTypedData({

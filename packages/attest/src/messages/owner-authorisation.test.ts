@@ -12,7 +12,7 @@ import type { OwnerAuthorisation } from "./owner-authorisation.ts";
 
 const { evm, solana, tron } = vector.input as Record<"evm" | "solana" | "tron", OwnerAuthorisation>;
 
-test("the authorizations of the contract's vectors have their JSON and hashes", () => {
+test("computes JSON and hashes of the authorizations in the contract's vectors", () => {
   expect(ownerAuthorisationJson(evm)).toBe(vector.output.canonicalJson);
   expect(ownerAuthorisationHash(evm)).toBe(vector.output.evm.digest);
   expect(ownerAuthorisationHash(solana)).toBe(`0x${vector.output.solana.digest}`);

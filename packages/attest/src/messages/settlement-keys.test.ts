@@ -5,7 +5,7 @@ import vector from "../../../../test/fixtures/oracle/execution-03-idempotency.js
 import { deterministicId, onchainId } from "./deterministic-id.ts";
 import { depositKey, fillKey, initiationKey, refundKey, withdrawalKey } from "./settlement-keys.ts";
 
-test("the ids of the contract's vectors", () => {
+test("computes the ids of the contract's vectors", () => {
   expect(vector.input.parts.map(deterministicId)).toEqual(vector.output.keys);
   const [deposit, log] = vector.input.parts as [string[], string[]];
   expect(depositKey(deposit[0]!, deposit[1]!)).toBe(vector.output.keys[0]);
@@ -29,7 +29,7 @@ const orderId = id("07");
 const payment = { chain: "base", transactionId: id("aa") };
 const settlement = { orderId, onchainIds: [id("0f"), id("0a"), id("f0")], payment };
 
-test("by payments, one paying transaction settles an order once, whatever deposits are named, as a fill or as a refund", () => {
+test("by payments: a paying transaction settles an order once, as a fill or as a refund, whatever deposits are named", () => {
   const key = fillKey("payment", settlement);
   expect(key).toBe(deterministicId([orderId, "base", id("aa")]));
   expect(fillKey("payment", { ...settlement, onchainIds: [id("01")] })).toBe(key);
@@ -41,7 +41,7 @@ test("by payments, one paying transaction settles an order once, whatever deposi
   );
 });
 
-test("by payments, an order of several inputs is refunded once, whichever transactions paid", () => {
+test("by payments: an order with several inputs is refunded once, whichever transactions paid", () => {
   const key = refundKey("payment", settlement, 2);
   expect(key).toBe(deterministicId([orderId, "refunds"]));
   expect(refundKey("payment", { ...settlement, payment: { chain: "solana", transactionId: "x" } }, 3)).toBe(
@@ -49,7 +49,7 @@ test("by payments, an order of several inputs is refunded once, whichever transa
   );
 });
 
-test("by deposits, a set of deposits is settled once, in whatever order it is named", () => {
+test("by deposits: a set of deposits is settled once, whatever the order in which it is named", () => {
   const key = fillKey("deposits", settlement);
   const sorted = deterministicId([id("0a"), id("0f"), id("f0")]);
   expect(key).toBe(deterministicId([sorted, orderId]));
@@ -61,7 +61,7 @@ test("by deposits, a set of deposits is settled once, in whatever order it is na
     expect(() => fillKey("deposits", { ...settlement, onchainIds })).toThrow(RangeError);
 });
 
-test("a withdrawal has one key per outcome, and the caller chooses none of them", () => {
+test("a withdrawal has one key per outcome, and the caller cannot choose it", () => {
   expect(withdrawalKey(id("01"), "executed")).toBe(deterministicId([id("01")]));
   expect(withdrawalKey(id("01"), "expired")).toBe(deterministicId([id("01"), "2"]));
   expect(initiationKey("hub", 12n, "0x12")).toBe(deterministicId(["hub", "12", "0x12"]));

@@ -2,8 +2,8 @@ import type { AttestationHub, Hex32 } from "@causeway/domain";
 import { deterministicId } from "./deterministic-id.ts";
 
 /**
- * What one execution settles. The hub runs one execution per idempotency key, no matter who signs it or how
- * often.
+ * Idempotency keys of settlements. The hub runs one execution per idempotency key, no matter who signs it or
+ * how often.
  */
 export interface Settlement {
   readonly orderId: Hex32;

@@ -3,9 +3,9 @@ import { PeerFailure } from "./peer.ts";
 import type { AskOptions, Peer } from "./peer.ts";
 
 /**
- * The request for a peer: the caller's, for the peer's own signature alone. If it also requested the peer's
- * peers, two oracles that list each other would ask forever. Options that affect acceptance (`force`,
- * `requireThreshold`) are not passed on.
+ * The request to a peer: the caller's request, but only for the peer's own signature. If it also included the
+ * peer's peers, two oracles that list each other would query each other forever. Options that affect
+ * acceptance (`force`, `requireThreshold`) are not passed on.
  */
 export function peerRequest(body: Readonly<Record<string, unknown>>): string {
   const { force: _force, requireThreshold: _requireThreshold, ...rest } = body;

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readPeerList } from "./peer-list.ts";
 
-test("each entry is a base URL, a bar and a credential", () => {
+test("reads entries of a base URL, a bar and a credential", () => {
   expect(readPeerList("https://a.example|key-1;http://10.0.0.7:8080/oracle|pass-through")).toEqual({
     peers: [
       { baseUrl: "https://a.example", credential: "key-1" },
@@ -11,7 +11,7 @@ test("each entry is a base URL, a bar and a credential", () => {
   });
 });
 
-test("a credential may contain bars: the first one separates", () => {
+test("a credential may contain bars, because the first one is the separator", () => {
   expect(readPeerList("https://a.example|k|e|y").peers).toEqual([
     { baseUrl: "https://a.example", credential: "k|e|y" },
   ]);
@@ -27,7 +27,7 @@ test("ignores a trailing ;, spaces around entries and slashes after a URL", () =
   });
 });
 
-test("an empty list is valid", () => {
+test("accepts an empty list", () => {
   expect(readPeerList("")).toEqual({ peers: [], problems: [] });
 });
 
@@ -41,7 +41,7 @@ test("refuses the same base URL in two entries, however it is written", () => {
   );
 });
 
-test("names an unusable entry by its position, and no problem shows a credential", () => {
+test("reports an unusable entry by its position, without its credential", () => {
   for (const entry of [
     "https://b.example",
     "https://b.example|",
@@ -64,7 +64,7 @@ test("names an unusable entry by its position, and no problem shows a credential
   }
 });
 
-test("accepts plain http only for private addresses, and the problem shows neither host nor credential", () => {
+test("accepts plain http only for private addresses, and reports neither host nor credential", () => {
   for (const host of [
     "localhost:8080",
     "127.0.0.1",

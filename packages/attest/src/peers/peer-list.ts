@@ -22,7 +22,7 @@ export interface PeerEndpoint {
 
 export interface PeerList {
   readonly peers: readonly PeerEndpoint[];
-  /** One sentence each, without any credential. Peers may only be used if there is none. */
+  /** One sentence each, without credentials. Use the peers only if there are no problems. */
   readonly problems: readonly string[];
 }
 
@@ -30,9 +30,9 @@ export interface PeerList {
 export const PASS_THROUGH = "pass-through";
 
 /**
- * Parses `PEERS`: `<base url>|<credential>` joined with `;`, optionally with a trailing `;`. The first `|`
- * separates, so that a credential may contain one (a URL writes it `%7C`). Refuses two entries with one base
- * URL: one would be ignored, or one oracle asked twice.
+ * Parses `PEERS`: `<base url>|<credential>` joined with `;`, optionally with a trailing `;`. The first `|` is
+ * the separator, so a credential may contain one (in a URL, it is `%7C`). Refuses two entries with the same
+ * base URL: one would be ignored, or one oracle queried twice.
  */
 export function readPeerList(text: string): PeerList {
   const entries = text.split(";").map((entry) => entry.trim());

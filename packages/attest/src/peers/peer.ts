@@ -25,7 +25,7 @@ export interface AskOptions {
   readonly signal: AbortSignal;
 }
 
-/** Why a peer gave no answer. Its text holds neither credentials nor text of the peer. */
+/** Why a peer gave no answer. The text contains neither credentials nor text from the peer. */
 export class PeerFailure extends Error {
   override readonly name = "PeerFailure";
   readonly kind: PeerOutcome;
@@ -38,12 +38,12 @@ export class PeerFailure extends Error {
 
 /** Even an answer with a thousand signatures is smaller. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
-/** Each pending call holds one; waiting for one counts toward the call's timeout. */
+/** Each pending call uses one; waiting for one counts toward the call's timeout. */
 const MAX_CONNECTIONS = 128;
 
 /**
- * A peer over HTTP with keep-alive connections. Opens none before the first call. Follows no redirects (they
- * could leak the key), uses no proxy, and accepts no compressed answers (their size could not be bounded).
+ * A peer over HTTP with keep-alive connections. Connects at the first call. Follows no redirects (they could
+ * leak the key), uses no proxy, and accepts no compressed answers (their size could not be bounded).
  */
 export function connectPeer({ baseUrl, credential }: PeerEndpoint): Peer {
   const url = new URL(baseUrl);

@@ -5,8 +5,8 @@ interface SharedCall<Value> {
 }
 
 /**
- * Lets concurrent callers of the same thing share one call. Nothing is cached once it has ended. It is
- * aborted when all its callers have left.
+ * Lets concurrent callers with the same key share one call. Its result is not cached. It is aborted once all
+ * its callers have left.
  * @returns a function whose promise rejects with the signal's reason when this caller leaves, while the call
  * continues for the others
  */

@@ -17,13 +17,13 @@ import type { PeerReport, PeerWarning } from "./peer-warning.ts";
 
 export interface PeerAttestation<Answer> {
   readonly route: AttestationRoute<Answer>;
-  /** Attests and signs locally. Its signal aborts when the answer is no longer needed. */
+  /** Attests and signs locally. Its signal aborts once the answer is no longer needed. */
   readonly local: (signal: AbortSignal) => Promise<Answer>;
   /** In configured order. */
   readonly peers: readonly Peer[];
   /**
-   * The caller's request, validated by the route's schema. Peers are asked if its `requestPeerSignatures` is
-   * true.
+   * The caller's request, validated by the route's schema. Peers are queried if its `requestPeerSignatures`
+   * is true.
    */
   readonly body: Readonly<Record<string, unknown>>;
   /** The caller's `x-api-key`. */
@@ -40,7 +40,7 @@ export interface PeerAttestation<Answer> {
 
 export interface PeerAttested<Answer> {
   readonly answer: Answer;
-  /** Undefined if no peer was asked. */
+  /** Undefined if no peer was queried. */
   readonly quorum: Quorum | undefined;
 }
 
@@ -159,7 +159,7 @@ function localWord<Answer>(
   return best.sources.includes("local") ? "ok" : "mismatch";
 }
 
-/** A different answer deserves a look: a node lags, a configuration differs, or a peer lies. */
+/** Investigate a different answer: a node lags, a configuration differs, or a peer lies. */
 function warnOfOthers<Answer>(
   call: PeerAttestation<Answer>,
   examined: readonly Examined<Answer>[],

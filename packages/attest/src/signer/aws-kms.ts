@@ -18,17 +18,15 @@ export interface AwsKmsOptions {
   /** Id, ARN or alias of an asymmetric secp256k1 key for signing. */
   readonly keyId: string;
   readonly region: string;
-  /** Another endpoint of the service. Absent: AWS_ENDPOINT_URL_KMS, else the region's own. */
+  /** Another endpoint of the service. Absent: AWS_ENDPOINT_URL_KMS, otherwise the region's endpoint. */
   readonly endpoint?: string | undefined;
-  /**
-   * Absent: they are found as AWS's own tools find them: process environment, files, the role of the machine.
-   */
+  /** Absent: the default credential chain of AWS: process environment, files, the role of the machine. */
   readonly credentials?: AwsCredentials | undefined;
-  /** For one call with all its attempts, including the wait for credentials. Default 5000. */
+  /** Timeout of one call with all its attempts, including the wait for credentials, ms. Default: 5000. */
   readonly deadlineMs?: number;
-  /** For one attempt; a slower one is aborted and repeated. Default 1500. */
+  /** Timeout of one attempt, after which it is aborted and repeated, ms. Default: 1500. */
   readonly attemptMs?: number;
-  /** Default 3. */
+  /** Maximum attempts. Default: 3. */
   readonly attempts?: number;
 }
 
@@ -39,7 +37,7 @@ export interface AwsKmsSigner extends Signer {
 }
 
 /**
- * Asks AWS KMS for the key's address, then signs with it. Loads the SDK lazily: a raw key never needs it.
+ * Reads the key's address from AWS KMS, then signs with it. Loads the SDK lazily: a raw key never needs it.
  * @throws SignerUnavailable if the service does not answer, or not with a key (retryable)
  * @throws Error if the key is not a secp256k1 signing key; the text does not name it
  */
@@ -56,7 +54,7 @@ export async function awsKmsSigner(options: AwsKmsOptions): Promise<AwsKmsSigner
     requestHandler: {
       connectionTimeout: Math.min(attemptMs, 1_000),
       requestTimeout: attemptMs,
-      // Without it the SDK only logs a warning and keeps waiting.
+      // Otherwise, the SDK only logs a warning and keeps waiting.
       throwOnRequestTimeout: true,
     },
   });
@@ -65,7 +63,7 @@ export async function awsKmsSigner(options: AwsKmsOptions): Promise<AwsKmsSigner
   async function call<Output>(send: (abortSignal: AbortSignal) => Promise<Output>): Promise<Output> {
     const deadline = new AbortController();
     const timer = setTimeout(() => deadline.abort(), deadlineMs);
-    // The SDK honors the signal during the request, but not while it looks for credentials.
+    // The SDK respects the signal during the request, but not while it resolves credentials.
     const late = new Promise<never>((_, reject) => {
       deadline.signal.addEventListener("abort", () => reject(new SignerUnavailable("timeout")));
     });

@@ -13,7 +13,7 @@ export interface ConnectedSigner extends Signer {
   close(): Promise<void>;
 }
 
-/** The service holds the key of another account than configured. */
+/** The key of the service belongs to another account than configured. */
 export class WrongKey extends Error {
   constructor(expected: Address, found: Address) {
     super(`the key service signs for ${found}, expected ${expected}`);

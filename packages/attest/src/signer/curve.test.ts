@@ -21,7 +21,7 @@ const scalar = fc.oneof(
 );
 
 /**
- * Platforms with prebuilt bindings: a fallback there is a bug. Elsewhere the portable curve stands for both.
+ * Platforms with prebuilt bindings, where a fallback is a bug. Elsewhere, the portable curve is tested twice.
  */
 const built = ["linux-x64", "darwin-arm64", "win32-x64"].includes(`${process.platform}-${process.arch}`);
 
@@ -31,7 +31,7 @@ function native(): Curve {
   return found ?? portableCurve;
 }
 
-test("uses the native curve where it is built, and each curve names itself", () => {
+test("uses the native curve where it is available, and each curve reports its backend", () => {
   expect(curve.backend).toBe(built ? "native" : "portable");
   expect(native().backend).toBe(curve.backend);
   expect(portableCurve.backend).toBe("portable");
@@ -44,7 +44,7 @@ test("without the native curve, the portable one does not claim to be native", (
   expect(nativeCurve(absent)).toBeUndefined();
 });
 
-test("both curves sign any digest with any key to the same bytes, and recover the key", () => {
+test("both curves return the same signature for any digest and key, and recover the key", () => {
   const fast = native();
   fc.assert(
     fc.property(digest, key, (digest, key) => {
@@ -60,7 +60,7 @@ test("both curves sign any digest with any key to the same bytes, and recover th
   );
 });
 
-test("both curves agree on signatures by no one, including the edges of the range", () => {
+test("both curves agree on invalid signatures, including the limits of the range", () => {
   const fast = native();
   fc.assert(
     fc.property(digest, scalar, scalar, fc.constantFrom(0 as const, 1 as const), (digest, r, s, yParity) => {
@@ -72,7 +72,7 @@ test("both curves agree on signatures by no one, including the edges of the rang
   );
 });
 
-test("both curves agree which bytes are a key", () => {
+test("both curves agree on valid keys", () => {
   for (const value of [0n, 1n, ORDER - 1n, ORDER, ORDER + 1n, 2n ** 256n - 1n]) {
     const isKey = value > 0n && value < ORDER;
     expect(native().isPrivateKey(bytes(value))).toBe(isKey);

@@ -2,15 +2,16 @@
 export interface CurveSignature {
   /** r then s, 32 bytes each, big-endian. */
   readonly rs: Uint8Array;
-  /** Parity of the point R: which of the two possible keys made the signature. */
+  /** Parity of the point R, which identifies one of the two possible keys. */
   readonly yParity: 0 | 1;
 }
 
 /**
- * The secp256k1 operations for signing and verifying, on raw bytes. Both implementations give the same bytes.
+ * The secp256k1 operations for signing and verifying, on raw bytes. Both implementations return the same
+ * bytes.
  */
 export interface Curve {
-  /** `native` is libsecp256k1, about ten times faster; `portable` runs wherever JavaScript does. */
+  /** `native` is libsecp256k1, about ten times faster; `portable` is plain JavaScript. */
   readonly backend: "native" | "portable";
   /** Whether these are 32 bytes of 1 … n−1. */
   isPrivateKey(key: Uint8Array): boolean;

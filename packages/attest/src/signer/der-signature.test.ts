@@ -14,7 +14,7 @@ test("parses integers of every length, with the zero that keeps them positive", 
   expect(read(`30 46 02 21 00 ${FF32} 02 21 00 ${FF32}`)).toEqual({ r: 2n ** 256n - 1n, s: 2n ** 256n - 1n });
 });
 
-test("parses signatures of another library as that library reads them without DER", () => {
+test("parses DER signatures of another library to the same values as that library", () => {
   const { privateKey } = generateKeyPairSync("ec", { namedCurve: "secp256k1" });
   const sign = createSign("sha256").update("x");
   const der = sign.sign(privateKey);
@@ -58,7 +58,7 @@ test.each([
   expect(read(hex)).toBeUndefined();
 });
 
-test("every parsed encoding is the only one: encoding again gives the same bytes", () => {
+test("accepts only the canonical encoding, so that encoding again gives the same bytes", () => {
   const integer = (value: bigint): Buffer => {
     const hex = value.toString(16);
     const bytes = Buffer.from(hex.length % 2 === 0 ? hex : `0${hex}`, "hex");

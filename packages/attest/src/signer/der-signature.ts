@@ -24,10 +24,7 @@ export function readDerSignature(der: Uint8Array): SignatureIntegers | undefined
   return r === undefined || s === undefined ? undefined : { r, s };
 }
 
-/**
- * Where the integer at `start` ends; undefined if there is none. Does not check that the bytes reach that
- * far.
- */
+/** The end of the integer at `start`; undefined if there is none. May be beyond the end of the bytes. */
 function integerEnd(der: Uint8Array, start: number): number | undefined {
   const length = der[start + 1];
   if (der[start] !== INTEGER || length === undefined || length === 0 || length > 33) return undefined;

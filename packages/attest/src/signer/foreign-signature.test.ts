@@ -55,7 +55,7 @@ test("vector kms-01: the address of the key", () => {
   expect(point && addressOf(point)).toBe(vector.address);
 });
 
-test("vector kms-01: the service's answer becomes the signature that contracts accept", () => {
+test("vector kms-01: converts the service's answer to a signature that contracts accept", () => {
   for (const { message, digest, der, signature } of vector.answers) {
     expect(hashMessage({ raw: message })).toBe(digest);
     const read = foreignSignature(hexToBytes(der), digest, vector.address);

@@ -14,7 +14,7 @@ export interface GoogleKmsOptions extends GoogleTokenOptions {
   readonly name: string;
   /** Another origin of the service. */
   readonly endpoint?: string | undefined;
-  /** For one call. Default 5000. */
+  /** Timeout of one call, ms. Default: 5000. */
   readonly deadlineMs?: number | undefined;
 }
 
@@ -22,8 +22,7 @@ const ENDPOINT = "https://cloudkms.googleapis.com";
 const ALGORITHM = "EC_SIGN_SECP256K1_SHA256";
 
 /**
- * Asks Google Cloud KMS for the key's address, then signs with it. Checksums reject answers that were damaged
- * on the way.
+ * Reads the key's address from Google Cloud KMS, then signs with it. Verifies the checksums of responses.
  * @throws SignerUnavailable if the service does not answer, or not with a key (retryable)
  * @throws Error if the key is not a secp256k1 signing key; the text does not name it
  */
@@ -44,7 +43,7 @@ export async function googleKmsSigner(
       ...(body && { body }),
     });
     if (typeof answer !== "object" || answer === null) throw new SignerUnavailable("bad-answer");
-    // Google's own clients check it: another key would answer with a valid checksum too.
+    // Google's own clients check this too, because another key's response would also have a valid checksum.
     if ((answer as Answer)["name"] !== name) throw new SignerUnavailable("bad-answer");
     return answer as Answer;
   }
@@ -87,7 +86,7 @@ export async function googleKmsSigner(
 
 type Answer = Readonly<Record<string, unknown>>;
 
-/** JSON has 64-bit integers as text. */
+/** 64-bit integers are strings in JSON. */
 function isChecksumOf(bytes: Uint8Array, checksum: unknown): boolean {
   return String(checksum) === String(crc32c(bytes));
 }

@@ -41,7 +41,7 @@ export function nativeCurve(load: () => unknown = prebuilt): Curve | undefined {
       try {
         return bindings.ecdsaRecover(rs, yParity, digest, false);
       } catch {
-        // r or s out of range, r not the x of a point, or a key at infinity: no one signed it.
+        // Invalid: r or s out of range, r not the x of a point, or a key at infinity.
         return undefined;
       }
     },

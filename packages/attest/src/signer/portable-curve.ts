@@ -3,8 +3,8 @@ import type { Curve } from "./curve.ts";
 import { yParityOf } from "./y-parity.ts";
 
 /**
- * The curve in JavaScript, as viem uses it: the reference for the native one, and its replacement where there
- * is no prebuild.
+ * The curve in JavaScript, as used by viem: the reference for the native one, and its fallback on platforms
+ * without a prebuild.
  */
 export const portableCurve: Curve = {
   backend: "portable",

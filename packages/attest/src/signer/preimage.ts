@@ -43,7 +43,7 @@ const MESSAGE_PREFIX: Hex = `0x${Buffer.from("\x19Ethereum Signed Message:\n32")
 
 /**
  * The bytes whose keccak256 is `digest`.
- * @throws RangeError if they are not: another thing would be signed than the caller reads back
+ * @throws RangeError if they are not, because the signature would be for another message
  */
 export function preimageBytes(preimage: Preimage, digest: Hex32): Hex {
   const bytes = bytesOf(preimage);
@@ -71,7 +71,7 @@ function bytesOf(preimage: Preimage): Hex {
   }
 }
 
-/** The typed data with the type of its domain, as JSON-RPC methods take it. */
+/** The typed data including the type of its domain, as JSON-RPC methods require. */
 export function withDomainType(typedData: TypedData): TypedData {
   const { domain, types } = typedData;
   return { ...typedData, types: { EIP712Domain: getTypesForEIP712Domain({ domain }), ...types } };

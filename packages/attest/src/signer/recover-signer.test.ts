@@ -30,7 +30,7 @@ test("accepts r and s up to the last valid numbers, s in the lower half, and not
   expect(read(1n, ORDER - 1n)).toBe(false);
 });
 
-test("a signature has one format: every other one is refused", async () => {
+test("accepts a single format of a signature", async () => {
   const signature = await signer.signDigest(digest);
   const good = signatureToHex(signature);
   const highS = `${signature.r}${word(ORDER - BigInt(signature.s))}${signature.yParity === 0 ? "1c" : "1b"}`;
@@ -96,7 +96,7 @@ test("a signature over another digest recovers to another signer", async () => {
   expect(other).not.toBe(signer.address);
 });
 
-test("a malformed digest is an error, not a signature by no one", async () => {
+test("a malformed digest is an error, not an invalid signature", async () => {
   const good = signatureToHex(await signer.signDigest(digest));
   for (const bad of ["0x", "0x01", `${digest}00`, digest.slice(2), `0x${"zz".repeat(32)}`])
     expect(() => recoverSigner(bad as `0x${string}`, good)).toThrow(RangeError);

@@ -30,8 +30,8 @@ interface SignatureParts {
 }
 
 /**
- * A key behind Web3Signer's REST interface, `POST /api/v1/eth1/sign/{publicKey}`: it is sent the bytes of the
- * transaction or message, hashes them itself, and works for every chain.
+ * A key behind Web3Signer's REST API, `POST /api/v1/eth1/sign/{publicKey}`. It receives the bytes of the
+ * transaction or message and hashes them itself, so it works for every chain.
  */
 export function web3Signer(options: RemoteSignerOptions): Signer & { close(): Promise<void> } {
   const remote = remoteAt(options);
@@ -49,8 +49,8 @@ export function web3Signer(options: RemoteSignerOptions): Signer & { close(): Pr
 }
 
 /**
- * A key behind the JSON-RPC methods `eth_signTransaction`, `eth_sign` and `eth_signTypedData`: the vault
- * reads the fields of what it signs.
+ * A key behind the JSON-RPC methods `eth_signTransaction`, `eth_sign` and `eth_signTypedData`: the vault sees
+ * the fields of what it signs.
  */
 export function ethRpcSigner(options: RemoteSignerOptions): Signer & { close(): Promise<void> } {
   const { http, path, headers } = remoteAt(options);
@@ -66,7 +66,7 @@ export function ethRpcSigner(options: RemoteSignerOptions): Signer & { close(): 
   }
 
   return remoteSigner(options, http, async (preimage, digest) => {
-    // The digest must be of what is sent, since only the digest is compared afterwards.
+    // The digest must match what is sent, since only the digest is compared afterwards.
     preimageBytes(preimage, digest);
     switch (preimage.kind) {
       case "transaction":
@@ -83,7 +83,7 @@ export function ethRpcSigner(options: RemoteSignerOptions): Signer & { close(): 
 
 /**
  * The answer counts only if it recovers to our address over our own digest. The digest covers every field, so
- * a remote signer that changes one gives no valid signature.
+ * a remote signer that changes one returns an invalid signature.
  */
 function remoteSigner(
   { address }: RemoteSignerOptions,
@@ -134,7 +134,7 @@ function partsOf(signature: unknown): SignatureParts | undefined {
   return { r: BigInt(signature.slice(0, 66)), s: BigInt(`0x${signature.slice(66, 130)}`) };
 }
 
-/** Raw bytes, or Geth's object that holds them. */
+/** Raw bytes, or Geth's object that contains them. */
 function partsOfTransaction(answer: unknown): SignatureParts | undefined {
   const raw = typeof answer === "object" && answer !== null && "raw" in answer ? answer.raw : answer;
   if (typeof raw !== "string" || !/^0x0[24][0-9a-fA-F]+$/.test(raw)) return undefined;

@@ -5,11 +5,11 @@ export interface SignerRequest {
   readonly method: "GET" | "POST";
   readonly path: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as JSON; text is sent as it is. */
+  /** Sent as JSON; a string is sent unchanged. */
   readonly body?: unknown;
 }
 
-/** HTTP to whatever holds a key. */
+/** HTTP client for signing services. */
 export interface SignerHttp {
   /**
    * The body of a 200 answer: parsed JSON, or the text if it is not JSON.

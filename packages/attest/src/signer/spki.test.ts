@@ -6,14 +6,14 @@ function spki(namedCurve: string): Buffer {
   return generateKeyPairSync("ec", { namedCurve }).publicKey.export({ format: "der", type: "spki" });
 }
 
-test("reads the whole point of a secp256k1 key", () => {
+test("reads the point of a secp256k1 key", () => {
   for (let n = 0; n < 10; n++) {
     const der = spki("secp256k1");
     expect(pointOfSpki(der)).toEqual(der.subarray(-65));
   }
 });
 
-test("refuses a key of another curve or of another kind", () => {
+test("refuses a key of another curve or type", () => {
   for (const curve of ["prime256v1", "secp384r1", "secp224k1", "brainpoolP256r1"])
     expect(pointOfSpki(spki(curve)), curve).toBeUndefined();
   const rsa = generateKeyPairSync("rsa", { modulusLength: 1024 }).publicKey;
@@ -38,7 +38,7 @@ test("refuses a compressed point, a missing or extra byte, and any other byte be
   expect(pointOfSpki(Buffer.concat([short, ecdh.getPublicKey(null, "compressed")]))).toBeUndefined();
 });
 
-test("refuses coordinates that are not a point of the curve", () => {
+test("refuses coordinates that are not on the curve", () => {
   const der = spki("secp256k1");
   for (const at of [30, 60, 87]) {
     const changed = Buffer.from(der);

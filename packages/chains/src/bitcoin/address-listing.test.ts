@@ -14,7 +14,7 @@ const output = (seed: string, amount: bigint, isConfirmed = true): ReportedOutpu
   isConfirmed,
 });
 
-/** An explorer, and a node whose scans end when the test says so. */
+/** An explorer, and a node whose scans end when the test ends them. */
 function aWorld() {
   const scans: { scripts: readonly string[]; end: (found: readonly ScannedOutput[]) => Promise<void> }[] = [];
   const world = {
@@ -49,7 +49,7 @@ function aWorld() {
   };
 }
 
-test("lists the largest outputs in blocks", async () => {
+test("lists the largest confirmed outputs", async () => {
   const { world, amounts } = aWorld();
   world.explorer = [
     output("a1", 1n),
@@ -61,7 +61,7 @@ test("lists the largest outputs in blocks", async () => {
   expect(await amounts()).toEqual([7n, 6n, 5n]);
 });
 
-test("an address that dust makes unlistable keeps its last list until the node has scanned it", async () => {
+test("keeps the last list of an address with too much dust to list until the node has scanned it", async () => {
   const { world, amounts } = aWorld();
   world.explorer = [output("a1", 700n)];
   expect(await amounts()).toEqual([700n]);
@@ -76,7 +76,7 @@ test("an address that dust makes unlistable keeps its last list until the node h
   expect(await amounts()).toEqual([900n, 700n]);
 });
 
-test("an address without a list is scanned together with the others, one scan at a time and every 10 minutes", async () => {
+test("scans addresses without a list together, one scan at a time and at most every 10 minutes", async () => {
   const { world, amounts } = aWorld();
   world.explorer = tooMany;
   await expect(amounts()).rejects.toBe(tooMany);

@@ -4,21 +4,21 @@ import { addressBytesOfScript, type ReportedOutput } from "@causeway/families/bi
 import type { Explorer } from "./explorer.ts";
 import type { BitcoinReads } from "./rpc.ts";
 
-/** Between the starts of two scans. */
+/** Minimum time between the starts of two scans. */
 const SCAN_EVERY_MS = 10 * 60_000;
-/** Scripts whose last list is kept, and scripts of one scan. */
+/** Maximum scripts whose last list is kept, and maximum scripts per scan. */
 const MAX_LISTS = 1_000;
 
-/** What deposit addresses hold, as a hint: the node confirms each output. */
+/** Outputs of deposit addresses, as hints: the node confirms each of them. */
 export interface AddressListing {
-  /** At most `maxOutputs` outputs in blocks, the largest first. @throws RpcFault */
+  /** At most `maxOutputs` confirmed outputs, the largest first. @throws RpcFault */
   outputsOf(script: string): Promise<readonly ReportedOutput[]>;
 }
 
 /**
- * Explorers refuse to list an address with more than a few hundred outputs, and anyone may send it that many.
- * The last list then remains in use, and the node scans its unspent outputs: all such addresses in one scan,
- * at most one scan in 10 minutes. Without a list the fault of the explorer is thrown until the scan ends.
+ * Explorers refuse to list an address with more than a few hundred outputs, and anyone can send it that many.
+ * Then the last list remains in use, and the node scans its unspent outputs: all such addresses in one scan,
+ * at most every 10 minutes. Without a list, the explorer's fault is thrown until the scan ends.
  * @param onFault called with the faults of scans and with the refusals that a kept list covers
  */
 export function createAddressListing(
@@ -78,7 +78,7 @@ export function createAddressListing(
         refused.delete(script);
         return list;
       } catch (error) {
-        // Any other fault passes by itself.
+        // Any other fault is temporary.
         if (!(error instanceof RpcFault) || error.kind !== "http" || error.isPause) throw error;
         refused.add(script);
         const isDue = scannedAtMs === undefined || now() - scannedAtMs >= SCAN_EVERY_MS;

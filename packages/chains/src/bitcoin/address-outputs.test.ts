@@ -31,7 +31,7 @@ function made(spent: string, outputs: readonly { script: string; amount: bigint 
 
 const bytesOf = (hex: string): Uint8Array => bytesIn(hex) ?? new Uint8Array();
 
-/** A node and a listing: the confirmations of each transaction; 0 is the mempool. */
+/** A node and a listing. `confirmations` by transaction; 0 means in the mempool. */
 function unspentOf(all: readonly (Made & { depth: number; spentIn?: "mempool" | "block" | undefined })[]) {
   const find = (txid: string) => all.find((one) => one.txid === txid);
   return createAddressOutputs(
@@ -53,7 +53,7 @@ function unspentOf(all: readonly (Made & { depth: number; spentIn?: "mempool" | 
       outputsOf: async () =>
         all
           .filter(({ depth, spentIn }) => depth > 0 && spentIn === undefined)
-          // It names more than the address holds.
+          // It lists more than the address has.
           .map(({ txid }) => ({ txid, vout: 0, amount: 10n ** 9n, isConfirmed: true })),
     },
   );
@@ -64,7 +64,7 @@ const paid = (seed: string, amount: bigint, depth: number, script = SCRIPT) => (
   depth,
 });
 
-test("an address holds what blocks show, by the bytes and the node and not by the explorer", async () => {
+test("takes an address's confirmed balance from transaction bytes and the node, not from the explorer", async () => {
   const found = unspentOf([
     paid("a1", 5_000n, 9),
     paid("a2", 700n, 1),
@@ -75,7 +75,7 @@ test("an address holds what blocks show, by the bytes and the node and not by th
   expect((await found.spendable(SCRIPT)).map(({ amount }) => amount)).toEqual([5_000n]);
 });
 
-test("a sweep that is not mined has moved nothing, a mined one has left its change, and a doubtful one is not counted", async () => {
+test("a sweep that is not mined has moved nothing, a mined one has left its change, and an unclear one makes the balance unknown", async () => {
   const source = { ...paid("a1", 5_000n, 9), spentIn: "mempool" as const };
   const outputs = [...paymentOutputs(OTHER, 3_000n, undefined), { script: SCRIPT, amount: 2_000n }];
   const sweep = made(source.txid, outputs);
@@ -99,7 +99,7 @@ test("counts the 20 largest outputs", async () => {
   expect(await found.spendable(SCRIPT)).toHaveLength(20);
 });
 
-test("a sweep spends the output that is the amount, else the largest ones until they cover it", () => {
+test("a sweep spends the output that equals the amount, otherwise the largest ones until they cover it", () => {
   const output = (amount: bigint) => ({ txid: "00", vout: Number(amount), amount, script: SCRIPT });
   const found = [output(10n), output(40n), output(30n)];
   const amounts = (amount: bigint) => outputsFor(found, amount)?.map((one) => one.amount);

@@ -11,14 +11,14 @@ import { keyOf } from "./replacement.ts";
 import type { BitcoinReads } from "./rpc.ts";
 
 /**
- * Outputs of one address that count and that one sweep spends, the largest first: anyone may send dust to an
- * address, and each input costs a fee.
+ * Maximum outputs of one address that count and that one sweep spends, the largest first: anyone can send
+ * dust to an address, and each input costs a fee.
  */
 export const MAX_OUTPUTS = 20;
-/** Outputs whose bytes are remembered. */
+/** Maximum outputs whose bytes are cached. */
 const MAX_REMEMBERED = 10_000;
 
-/** An output that can be spent. */
+/** A spendable output. */
 export interface UnspentOutput {
   readonly txid: string;
   readonly vout: number;
@@ -29,17 +29,17 @@ export interface UnspentOutput {
 
 type Place = Pick<UnspentOutput, "txid" | "vout">;
 
-/** Unspent outputs of deposit addresses. A listing names them; the node decides. */
+/** Unspent outputs of deposit addresses. A listing provides candidates; the node decides. */
 export interface AddressOutputs {
   /**
-   * Satoshis that blocks show at an address. A sweep that is not mined has moved nothing yet. Undefined: the
-   * chain shows other sweeps than the caller.
+   * Confirmed satoshis of an address. A sweep that is not mined has moved nothing yet. Undefined: the chain
+   * has other sweeps than the caller.
    * @throws RpcFault
    */
   held(script: string, sweeps: readonly SweepUnderWay[]): Promise<bigint | undefined>;
-  /** Final outputs of an address that nothing spends, pending transactions included. @throws RpcFault */
+  /** Final outputs of an address that no confirmed or pending transaction spends. @throws RpcFault */
   spendable(script: string): Promise<readonly UnspentOutput[]>;
-  /** An output in the chain that no block spends; undefined: there is none. @throws RpcFault */
+  /** An output in the chain that no block spends; undefined if there is none. @throws RpcFault */
   inChain(script: string, place: Place): Promise<UnspentOutput | undefined>;
 }
 
@@ -112,8 +112,8 @@ export function createAddressOutputs(
 }
 
 /**
- * The outputs that a sweep spends: the one that is the amount, or the largest ones until they cover it.
- * Undefined: all together do not. Pure.
+ * The outputs that a sweep spends: the one that equals the amount, or the largest ones until they cover it.
+ * Undefined if all together do not. Pure.
  */
 export function outputsFor(
   found: readonly UnspentOutput[],
@@ -131,7 +131,7 @@ export function outputsFor(
   return undefined;
 }
 
-/** @throws RangeError for bytes that are no transaction */
+/** @throws RangeError if the bytes are not a transaction */
 export function transactionOf(raw: Hex): BitcoinTransaction {
   const transaction = readRawTransaction(bytesIn(raw.slice(2)) ?? new Uint8Array());
   if (transaction === undefined) throw new RangeError("invariant violated: attempt is not a transaction");

@@ -4,22 +4,22 @@ import { inconsistent } from "@causeway/families";
 import { bytesIn, readRawBlock, type BitcoinTransaction } from "@causeway/families/bitcoin";
 import type { BitcoinReads } from "./rpc.ts";
 
-/** Where reading had come to: a block that was final then. */
+/** The last block read, which was final then. */
 export interface BlockCursor {
   readonly height: number;
   readonly hash: string;
 }
 
-/** A block that holds transactions to a depository, in its order. */
+/** A block, with its transactions to a depository in order. */
 export interface BlockToRead extends BlockCursor {
   /** Unix seconds. */
   readonly time: bigint;
   readonly candidates: readonly BitcoinTransaction[];
 }
 
-/** Blocks that one reading covers at most. */
+/** Maximum blocks of one reading. */
 const MAX_BLOCKS = 20;
-/** Blocks to go back without a cursor, and when a reorg replaced blocks that counted as final. */
+/** Blocks to go back without a cursor, and after a reorg of blocks that counted as final. */
 const LOOK_BACK = 100;
 
 export function cursorText({ height, hash }: BlockCursor): string {
@@ -35,10 +35,9 @@ export function readCursor(text: string): BlockCursor {
 }
 
 /**
- * The final blocks behind a cursor, oldest first, each the child of the one before, with what pays one of
- * these scripts.
- *
- * If a reorg replaced the cursor's block although it counted as final, the blocks that replaced it are read.
+ * The final blocks after a cursor, oldest first, each the child of the previous one, with the transactions
+ * that pay one of these scripts. If a reorg replaced the cursor's block although it counted as final, the
+ * replacing blocks are read.
  * @throws RpcFault
  */
 export async function finalBlocksAfter(
@@ -58,7 +57,7 @@ export async function finalBlocksAfter(
     if (before !== undefined && previousOf(bytes) !== before)
       throw inconsistent("getblock", "block does not follow its parent");
     before = hash;
-    // Most blocks hold nothing of ours, and to take one apart takes long.
+    // Most blocks contain none of our transactions, and parsing one is slow.
     const isOurs = needles.some((needle) => bytes.includes(needle));
     const block = isOurs ? readRawBlock(bytes) : undefined;
     if (isOurs && block === undefined)
@@ -89,7 +88,7 @@ async function startAfter(
   last: number,
 ): Promise<{ readonly height: number; readonly hash: string | undefined }> {
   if (cursor === undefined) return { height: Math.max(0, last - LOOK_BACK), hash: undefined };
-  // A node that is behind has nothing new to say.
+  // A node that lags has nothing new.
   if (cursor.height >= last || (await reads.hashAt(cursor.height)) === cursor.hash) return cursor;
   return { height: Math.max(0, cursor.height - LOOK_BACK), hash: undefined };
 }

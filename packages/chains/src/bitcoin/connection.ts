@@ -47,16 +47,16 @@ import {
 import { createWallet } from "./wallet.ts";
 
 const NATIVE = encodeAddress("bitcoin-vm", nativeCurrency("bitcoin-vm"));
-/** What an order's id is as long as. */
+/** A placeholder with the length of an order id. */
 const ANY_ID = `0x${"00".repeat(32)}` as OrderId;
-/** The inputs of a payment whose outputs to spend are not chosen yet. */
+/** Assumed inputs of a payment before its inputs are selected. */
 const USUAL_INPUTS = ["witnessKey", "witnessKey"] as const;
-/** A replacement may cost so many times what the dearest ordinary payment does. */
+/** Maximum fee of a replacement, as a multiple of the maximum fee of an ordinary payment. */
 const MAX_REPLACEMENT_FACTOR = 2n;
 
 /**
- * Bitcoin as the core service uses it: deposits of the configured depositories from the blocks themselves,
- * payments from the witness program of the solver's key.
+ * Connects the service to Bitcoin: reads deposits to the configured depositories from blocks, and pays from
+ * the witness program of the solver's key.
  *
  * Everything is read from the first node; with several, a deposit counts when as many of them as oracles ask
  * report it.
@@ -96,7 +96,7 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
   const addresses = [attestation.depository, ...attestation.additionalDepositories];
   const depositories = new Set(addresses.filter((address) => address !== undefined).map(scriptOf));
 
-  /** Undefined: the transaction holds no deposit, or one without a known depositor. */
+  /** Undefined: the transaction is not a deposit, or its depositor is unknown. */
   const depositOf = async (
     transaction: BitcoinTransaction,
     block: BlockToRead,
@@ -113,7 +113,7 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
     const depositor = encodeAddress("bitcoin-vm", deposit.depositor);
     return {
       txHash: `0x${transaction.txid}`,
-      // One deposit for the whole transaction.
+      // One deposit per transaction.
       ordinal: 0,
       logIndex: Number(deposit.index),
       blockNumber: BigInt(block.height),
@@ -186,8 +186,8 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
     return { raw: `0x${hexOf(bytes)}`, txId: `0x${txid}`, fee, madeAtMs: options.now() };
   };
 
-  // The id commits to the outputs that are spent: a transaction that spends the solver's is signed by it once
-  // it is in a block, whatever the witness of these bytes says.
+  // The id commits to the spent outputs: once mined, a transaction that spends the solver's outputs was
+  // signed by the solver, whatever witness these bytes have.
   const isPayment = async (
     { raw, txId }: NonEvmAttempt,
     { recipient, amount, orderId, sweeps: swept }: NonEvmPayment,
@@ -208,7 +208,7 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
     );
   };
 
-  // A transfer from the recipient to themselves does not count as a payment.
+  // A transfer from the solver to itself does not count as a payment.
   const refusal = (payment: Omit<NonEvmPayment, "orderId">): string | undefined => {
     if (payment.recipient === solver) return "recipient must differ from the payer";
     if (payment.sweeps === undefined) return refusalOf(payment, depositories);
@@ -219,7 +219,7 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
   const connection: NonEvmConnection = {
     vm: "bitcoin-vm",
     solver,
-    // Both attempts spend a common output.
+    // The attempts share an input.
     replaces: true,
     takesBack: true,
     ...(sweeps.addresses !== undefined && { depositAddresses: sweeps.addresses }),
@@ -317,9 +317,7 @@ function refusalOf(
   return amount < minAmount ? `amount to this address must be at least ${minAmount} satoshis` : undefined;
 }
 
-/**
- * The id of a final transaction that spends what another one was to spend: that one can never be in a block.
- */
+/** The id of a final transaction that spends an input of this one, which can therefore never be mined. */
 async function finalRival(
   reads: BitcoinReads,
   explorer: Explorer,
@@ -336,7 +334,7 @@ async function finalRival(
   return undefined;
 }
 
-/** Where reading stands when no further block is final yet. */
+/** The current position if no further block is final yet. */
 async function nothingNew(
   reads: BitcoinReads,
   cursor: { readonly height: number; readonly hash: string } | undefined,
@@ -350,11 +348,9 @@ async function nothingNew(
   return { deposits: [], cursor: cursorText(block), upTo: upToOf(block) };
 }
 
-/** What a node answers that has the transaction already. */
+/** Responses of a node that already has the transaction. */
 const KNOWN = /already in (?:block chain|utxo set|mempool)|txn-already|outputs already/i;
-/**
- * Refusals that pass: the mempool is full, or holds an earlier attempt that this one does not outbid there.
- */
+/** Temporary refusals: the mempool is full, or has an earlier attempt that this one does not outbid. */
 const PASSING =
   /insufficient fee|mempool-conflict|mempool full|mempool min fee|min relay fee|too-long-mempool|non-final|replacement/i;
 
@@ -365,19 +361,19 @@ async function sendTo(transport: RpcTransport, raw: Hex): Promise<"sent" | { rea
   } catch (error) {
     if (!(error instanceof NodeRefusal) || PASSING.test(error.nodeText)) throw error;
     if (error.nodeCode === -27 || KNOWN.test(error.nodeText)) return "sent";
-    // Verification failed: what is missing or spent, or breaks a rule.
+    // Verification failed: an input is missing or spent, or a rule is violated.
     if (error.nodeCode === -25 || error.nodeCode === -26 || error.nodeCode === -22)
       return { refused: error.nodeText };
     throw error;
   }
 }
 
-/** Most and least ms between two looks at the newest block. */
-const SLOWEST_MS = 30_000;
-const FASTEST_MS = 500;
+/** Maximum and minimum ms between two reads of the newest block. */
+const MAX_POLL_MS = 30_000;
+const MIN_POLL_MS = 500;
 
 function watchTip(reads: BitcoinReads, { chain, onFault }: NonEvmOptions, listener: () => void): () => void {
-  const everyMs = Math.min(SLOWEST_MS, Math.max(FASTEST_MS, chain.blockTimeSeconds * 50));
+  const everyMs = Math.min(MAX_POLL_MS, Math.max(MIN_POLL_MS, chain.blockTimeSeconds * 50));
   let last: string | undefined;
   let isAsking = false;
   const look = async (): Promise<void> => {

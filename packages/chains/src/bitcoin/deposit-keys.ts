@@ -7,7 +7,7 @@ import { addressBytesOfScript, hexOf } from "@causeway/families/bitcoin";
 export interface DepositKeys {
   /** The witness program of an order's address (P2WPKH), hex. */
   scriptOf(orderId: Hex32): string;
-  /** The same as canonical bytes. */
+  /** The same address as canonical bytes. */
   addressOf(orderId: Hex32): Hex;
 }
 
@@ -16,7 +16,7 @@ interface Versions {
   readonly private: number;
 }
 
-/** How extended keys of a network begin: as BIP 32 writes them, and as SLIP 132 does for P2WPKH. */
+/** Version bytes of a network's extended keys: those of BIP 32, and those of SLIP 132 for P2WPKH. */
 const MAIN: readonly Versions[] = [
   { public: 0x0488b21e, private: 0x0488ade4 },
   { public: 0x04b24746, private: 0x04b2430c },

@@ -14,7 +14,7 @@ const kinds = {
 };
 
 for (const [kind, { script }] of Object.entries(kinds))
-  test(`a wallet with ${kind} signs the deposit, and its fee is the rate's`, () => {
+  test(`a wallet with ${kind} can sign the deposit, and its fee matches the fee rate`, () => {
     const userScript = hexOf(script);
     const source = unsigned(
       [{ script: user.script, amount: 1n }],
@@ -48,7 +48,7 @@ for (const [kind, { script }] of Object.entries(kinds))
     expect(usualDepositFee(terms)).toBe(made?.fee);
   });
 
-test("what cannot be signed for is not made: too little, an unknown script, a nested one without its key", () => {
+test("makes no PSBT that the wallet cannot sign: insufficient funds, an unknown script, a nested script without its key", () => {
   const scripts = {
     poor: user.script,
     unknown: hexOf(p2wsh(p2pk(publicKey)).script),

@@ -8,18 +8,18 @@ import { feeFor, inputKindOf, vsizeOf, type InputKind } from "./sizes.ts";
 /** A user's deposit as a transaction for their wallet to sign. Pure. */
 
 export interface DepositTerms {
-  /** The script that the user pays from and that receives the change. */
+  /** The user's script, which pays and receives the change. */
   readonly userScript: string;
   readonly depositoryScript: string;
   /** Satoshis. */
   readonly amount: bigint;
   /** The id of the order. Undefined: none, because the deposit pays an address of its order. */
   readonly text: string | undefined;
-  /** What the user can spend. */
+  /** The user's spendable outputs. */
   readonly utxos: readonly UnspentOutput[];
   /** The bytes of the transactions that created the outputs, by id: needed only for legacy scripts. */
   readonly sources: ReadonlyMap<string, Uint8Array>;
-  /** Satoshis per 1 000 virtual bytes. */
+  /** Satoshis per 1000 virtual bytes. */
   readonly rate: bigint;
   /**
    * The public key of the user's address, if given. Outputs of nested scripts cannot be signed without it.
@@ -34,7 +34,7 @@ export interface DepositTransaction {
   readonly fee: bigint;
 }
 
-/** Undefined when the outputs are not enough, or how to spend them is not known. */
+/** Undefined if the outputs do not suffice, or it is unknown how to spend them. */
 export function depositTransaction(terms: DepositTerms): DepositTransaction | undefined {
   const kind = inputKindOf(terms.userScript);
   const way = kind === undefined ? undefined : spendingOf(kind, terms);
@@ -73,7 +73,7 @@ export function depositTransaction(terms: DepositTerms): DepositTransaction | un
   return { psbt: Buffer.from(tx.toPSBT(0)).toString("base64"), fee };
 }
 
-/** Satoshis that an ordinary deposit costs its user: one input, and a change output. */
+/** Fee of a typical deposit in satoshis: one input and a change output. */
 export function usualDepositFee(
   terms: Pick<DepositTerms, "userScript" | "depositoryScript" | "text" | "rate">,
 ): bigint {
@@ -88,7 +88,7 @@ function carried(text: string | undefined): readonly string[] {
   return text === undefined ? [] : [textScript(text)];
 }
 
-/** What a signer needs in addition to the output; undefined when that is not known. */
+/** The data that a signer needs in addition to the output; undefined if unknown. */
 function spendingOf(
   kind: InputKind,
   { userScript, publicKey }: DepositTerms,
@@ -101,7 +101,7 @@ function spendingOf(
   }
   if (kind === "taprootKey" && publicKey !== undefined) {
     const internal = publicKey.length === 33 ? publicKey.subarray(1) : publicKey;
-    // A wallet finds its key by itself; a wrong one would make it refuse.
+    // Omit the key: a wallet finds it by itself, and refuses a wrong one.
     if (internal.length === 32 && hexOf(p2tr(internal).script) === userScript)
       return { tapInternalKey: internal };
   }

@@ -30,7 +30,7 @@ function depositOf(spent: readonly BitcoinOutput[], outputs: readonly BitcoinOut
 
 const fromUser = [pay(user, 100_000n)];
 
-test("what arrives at a depository with an id is that deposit, of who owned the first input", () => {
+test("a payment to a depository with an id is that deposit, and the owner of the first input is its depositor", () => {
   expect(judge(fromUser, [pay(user, 1_000n), carry(orderId), pay(depository, 50_000n)])).toEqual({
     script: depository.script,
     deposit: {
@@ -43,11 +43,11 @@ test("what arrives at a depository with an id is that deposit, of who owned the 
   });
 });
 
-test("several outputs to one depository are one deposit of their sum", () => {
+test("several outputs to one depository are one deposit of their total", () => {
   expect(depositOf(fromUser, [pay(depository, 1n), carry(orderId), pay(depository, 2n)])?.amount).toBe(3n);
 });
 
-test.each([1, 2, 4] as const)("the text is found however its length is written (%i bytes)", (lengthBytes) => {
+test.each([1, 2, 4] as const)("finds the text however its length is encoded (%i bytes)", (lengthBytes) => {
   expect(depositOf(fromUser, [pay(depository, 1n), carryLong(orderId, lengthBytes)])).toMatchObject({
     depositId: orderId,
     index: "1",
@@ -68,7 +68,7 @@ test.each([
   ["the id's bytes", [{ amount: 0n, script: `6a20${orderId.slice(2)}` }]],
   ["a broken push", [{ amount: 0n, script: "6a4c" }]],
   ["two pushes", [{ amount: 0n, script: `${carry(orderId).script}00` }]],
-] as const)("a deposit with %s has no id, and is its depositor's", (_, texts) => {
+] as const)("a deposit with %s has no id and belongs to the owner of its first input", (_, texts) => {
   expect(depositOf(fromUser, [pay(depository, 1n), ...texts])).toMatchObject({
     depositId: undefined,
     index: "0",
@@ -76,7 +76,7 @@ test.each([
   });
 });
 
-test("a depositor can be named, behind the id or in a text of its own", () => {
+test("a deposit can name its depositor, after the id or in a text of its own", () => {
   const named = `${orderId}|depositor=${other.address}|`;
   expect(depositOf(fromUser, [pay(depository, 1n), carry(named)])).toMatchObject({
     depositor: other.address,
@@ -88,39 +88,39 @@ test("a depositor can be named, behind the id or in a text of its own", () => {
 });
 
 test.each([
-  ["is no address", ["|depositor=nobody|"]],
+  ["is not an address", ["|depositor=invalid|"]],
   ["is an address of another network", ["|depositor=bcrt1qw508d6qejxtdg4y5r3zarvary0c5xw7kygt080|"]],
   ["is in upper case", [`|depositor=${other.address.toUpperCase()}|`]],
   ["is one of two", [`|depositor=${other.address}|`, `|depositor=${recipient.address}|`]],
-])("a named depositor that %s is not believed", (_, texts) => {
+])("ignores a named depositor that %s", (_, texts) => {
   expect(depositOf(fromUser, [pay(depository, 1n), carry(orderId), ...texts.map(carry)])?.depositor).toBe(
     user.address,
   );
 });
 
-test("what spends from a depository is no deposit: change, sweeps, moves between depositories", () => {
+test("a transaction that spends from a depository is not a deposit: change, sweeps, moves between depositories", () => {
   expect(
     depositOf([pay(depository, 9n)], [pay(recipient, 5n), pay(depository, 4n), carry(orderId)]),
   ).toBeUndefined();
   expect(depositOf([pay(user, 9n), pay(second, 9n)], [pay(depository, 9n), carry(orderId)])).toBeUndefined();
 });
 
-test("a transaction that pays two depositories is refused", () => {
+test("refuses a transaction that pays two depositories", () => {
   expect(judge(fromUser, [pay(depository, 1n), pay(second, 1n), carry(orderId)])).toHaveProperty("refusal");
 });
 
-test("what reaches no depository, or with nothing, is no deposit", () => {
+test("a transaction that pays no depository, or pays it nothing, is not a deposit", () => {
   expect(depositOf(fromUser, [pay(other, 1n), carry(orderId)])).toBeUndefined();
   expect(depositOf(fromUser, [pay(depository, 0n), carry(orderId)])).toBeUndefined();
 });
 
-test("ignores what a coinbase transaction pays", () => {
+test("ignores the outputs of a coinbase transaction", () => {
   const { transaction } = aTransaction([], [pay(depository, 1n), carry(orderId)]);
   const coinbase = { ...transaction, inputs: [{ txid: "00".repeat(32), vout: 0xffffffff, sequence: 0 }] };
   expect(judgeDeposit(rules, { transaction: coinbase, spent: [] })).toEqual({ deposit: undefined });
 });
 
-test("a depositor without an address must be named", () => {
+test("a depositor whose script has no address must be named", () => {
   const ownerless = { script: "51", amount: 9n };
   expect(judge([ownerless], [pay(depository, 1n), carry(orderId)])).toHaveProperty("refusal");
   expect(

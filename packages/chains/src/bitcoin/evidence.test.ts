@@ -48,8 +48,8 @@ const otherHash = "5a".repeat(32);
 const HEIGHT = 700_000;
 
 /**
- * The answers of a node to which these transactions are known, in a block with so many confirmations;
- * `changed` are other answers.
+ * Answers of a node that has these transactions in a block with this many confirmations. `changed` overrides
+ * answers.
  */
 function aNode(
   transactions: readonly { readonly txid: string; readonly hex: string }[],
@@ -91,7 +91,7 @@ const deposit = made([pay(user, 100n)], [pay(depository, 50n), carry(orderId)]);
 const source = (transport: RpcTransport, hints?: SpendHints) =>
   endpointEvidence(chain, bitcoin, bitcoinEndpoint(transport, facts, hints));
 
-test("a deposit with enough confirmations is final, at its block's own time", async () => {
+test("a deposit with enough confirmations is final, at the time of its block", async () => {
   expect(await source(aNode(deposit.all, 6)).deposits(deposit.txid)).toEqual({
     kind: "final",
     value: {
@@ -184,7 +184,7 @@ test.each([`0x${deposit.txid}`, deposit.txid.toUpperCase(), deposit.txid.slice(1
   },
 );
 
-test("a payment that is final answers with what it paid and when", async () => {
+test("returns the amounts and the time of a final payment", async () => {
   const { txid, all } = made([pay(solver, 100n)], [pay(recipient, 90n), carry(orderId)]);
   const question = {
     orderId,
@@ -227,17 +227,17 @@ test("a withdrawal is executed once its own transaction is final, without an exp
   });
 });
 
-test("it is expired once another transaction that spends its input is final, and not before", async () => {
+test("expires a withdrawal once another transaction that spends its input is final, and not before", async () => {
   const reported = explorer({ txid: rival.txid, isConfirmed: true });
   expect(await statusOf(aNode(rival.all, 6), reported)).toBe("expired");
   expect(await statusOf(aNode(rival.all, 1), reported)).toBe("pending");
   expect(await statusOf(aNode(rival.all, -1), reported)).toBe("pending");
   expect(await statusOf(aNode(rival.all, "waiting"), reported)).toBe("pending");
-  // Who knows the transaction may name it.
+  // The caller may name the transaction.
   expect(await statusOf(aNode(rival.all, 6), undefined, rival.txid)).toBe("expired");
 });
 
-test("what the explorer alone says settles nothing", async () => {
+test("an explorer alone decides nothing", async () => {
   expect(
     await statusOf(
       aNode([...held.map(sourceOf), ...unrelated.all], 6),
@@ -250,14 +250,14 @@ test("what the explorer alone says settles nothing", async () => {
   await expect(
     statusOf(aNode(held.map(sourceOf), 6), explorer({ txid: rival.txid, isConfirmed: true })),
   ).rejects.toThrow(RpcFault);
-  // It hides a spend: the withdrawal waits, and is executed all the same when it was.
+  // It hides a spend: the withdrawal stays pending, or is executed if its own transaction is final.
   expect(await statusOf(aNode(rival.all, 6), explorer(undefined))).toBe("pending");
   expect(await statusOf(aNode(own.all, 6), explorer({ txid: rival.txid, isConfirmed: true }))).toBe(
     "executed",
   );
 });
 
-test("an explorer that fails is a fault, and no answer", async () => {
+test("throws a fault if the explorer fails", async () => {
   const broken: SpendHints = {
     spendOf: async () =>
       await Promise.reject(new RpcFault({ kind: "network", method: "outspend", reason: "gone" })),
@@ -266,7 +266,7 @@ test("an explorer that fails is a fault, and no answer", async () => {
   await expect(statusOf(aNode(rival.all, 6), broken)).rejects.toThrow(RpcFault);
 });
 
-/** Counts what a node is asked. */
+/** Counts the node's requests. */
 function counted(transport: RpcTransport) {
   let [asked, underWay, maxUnderWay] = [0, 0, 0];
   const request: RpcTransport["request"] = async (...question) => {
@@ -282,11 +282,11 @@ function counted(transport: RpcTransport) {
   return { transport: { ...transport, request }, asked: () => asked, maxUnderWay: () => maxUnderWay };
 }
 
-/** This many outputs, one to the depository and the others to the user. */
+/** Outputs of which one pays the depository and the others the user. */
 const crowd = (count: number): BitcoinOutput[] =>
   Array.from({ length: count }, (_, at) => pay(at === 0 ? depository : user, 1_000n + BigInt(at)));
 
-test("what neither pays a depository nor carries the order's id costs a node no question about what it spends", async () => {
+test("does not read spent outputs of a transaction that neither pays a depository nor carries the order id", async () => {
   const { txid, all } = made(crowd(200).slice(1), [pay(other, 50n)]);
   const node = counted(aNode(all, 6));
   expect(await source(node.transport).deposits(txid)).toMatchObject({ value: { deposits: [] } });
@@ -302,7 +302,7 @@ test("what neither pays a depository nor carries the order's id costs a node no 
   expect(node.asked()).toBeLessThan(15);
 });
 
-test("what a withdrawal spends is looked up some at a time, however much it is", async () => {
+test("reads the outputs that a withdrawal spends a few at a time", async () => {
   const spent = crowd(300);
   const node = counted(aNode(spent.map(sourceOf), 6));
   const paidOut = aPsbt(spent, [pay(recipient, 600n)]);
@@ -312,7 +312,7 @@ test("what a withdrawal spends is looked up some at a time, however much it is",
   expect(node.maxUnderWay()).toBeLessThanOrEqual(16);
 });
 
-test("a withdrawal of more inputs than a transaction can have is refused unread", async () => {
+test("refuses a withdrawal with more inputs than a transaction can have, without any reads", async () => {
   const node = counted(aNode([], 6));
   expect(await source(node.transport).withdrawal(aPsbt(crowd(2_000), paid), undefined)).toMatchObject({
     kind: "refuted",
@@ -321,7 +321,7 @@ test("a withdrawal of more inputs than a transaction can have is refused unread"
   expect(node.asked()).toBe(0);
 });
 
-test("an explorer is asked about some inputs at a time, and no further once one settles it", async () => {
+test("asks the explorer about a few inputs at a time, and stops once one decides the outcome", async () => {
   const spent = crowd(100);
   const rivalOf = made(spent.slice(0, 1), [pay(other, 990n)]);
   let [asked, underWay, maxUnderWay] = [0, 0, 0];
@@ -344,7 +344,7 @@ test("an explorer is asked about some inputs at a time, and no further once one 
   expect(asked).toBeLessThanOrEqual(8);
 });
 
-test("a deposit with many inputs is read over several questions when one ends too early", async () => {
+test("resumes reading a deposit with many inputs if a question ended early", async () => {
   const many = made(
     Array.from({ length: 300 }, () => pay(user, 1_000n)),
     [pay(depository, 50_000n), carry(orderId)],

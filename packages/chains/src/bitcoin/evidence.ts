@@ -15,7 +15,7 @@ import { createExplorer, type SpendHints } from "./explorer.ts";
 import { createBitcoinReads, requireSpent } from "./rpc.ts";
 import { searchSpend } from "./withdrawal-search.ts";
 
-/** All nodes share one explorer, which only says where to look. */
+/** All nodes share one explorer, which only provides hints where to look. */
 export function bitcoinEvidence(chain: ConfiguredChain, options: SourceOptions = {}): EvidenceSource {
   const url = chain.bitcoin?.esploraUrl;
   const hints = url === undefined ? undefined : createExplorer(url, options.observeCalls?.(chain.name));

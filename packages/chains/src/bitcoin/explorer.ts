@@ -8,22 +8,22 @@ import {
   type ReportedSpend,
 } from "@causeway/families/bitcoin";
 
-/** What is asked of an explorer: hints that a node has to confirm. */
+/** Hints from an explorer, which a node must confirm. */
 export interface SpendHints {
   /** @throws RpcFault */
   spendOf(txid: string, vout: number): Promise<ReportedSpend>;
   close(): Promise<void>;
 }
 
-/** What else an explorer knows: what an address holds, and what fees are. */
+/** Further data of an explorer: outputs of an address, and fees. */
 export interface Explorer extends SpendHints {
-  /** @param address as the network writes it @throws RpcFault */
+  /** @param address in the network's format @throws RpcFault */
   outputsOf(address: string): Promise<readonly ReportedOutput[]>;
-  /** Satoshis per 1 000 virtual bytes; undefined when it has no opinion. @throws RpcFault */
+  /** Satoshis per 1000 virtual bytes; undefined if it has no estimate. @throws RpcFault */
   feeRate(withinBlocks: number): Promise<bigint | undefined>;
 }
 
-/** @param url base URL of Esplora's REST interface */
+/** @param url base URL of Esplora's REST API */
 export function createExplorer(url: string, onCall?: ObserveCall): Explorer {
   const client = createRestClient({ url, ...(onCall !== undefined && { onCall }) });
   const ask = async (name: string, path: string): Promise<unknown> =>

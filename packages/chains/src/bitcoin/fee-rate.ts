@@ -1,6 +1,8 @@
 import type { Explorer } from "./explorer.ts";
 
-/** Satoshis per 1,000 virtual bytes: nodes relay nothing below; higher estimates are not trusted. */
+/**
+ * Bounds in satoshis per 1000 virtual bytes: nodes relay nothing below, and higher estimates are not trusted.
+ */
 const MIN_RATE = 1_000n;
 export const MAX_RATE = 500_000n;
 /** Used when the explorer has no estimate: twice the minimum. */
@@ -8,7 +10,7 @@ const UNKNOWN = 2_000n;
 const WITHIN_BLOCKS = 2;
 const KEPT_MS = 10_000;
 
-/** The current fee rate, satoshis per 1 000 virtual bytes, kept for some seconds. @throws RpcFault */
+/** The current fee rate in satoshis per 1000 virtual bytes, cached for some seconds. @throws RpcFault */
 export function keptFeeRate(explorer: Pick<Explorer, "feeRate">, now: () => number): () => Promise<bigint> {
   let kept: { readonly rate: bigint; readonly atMs: number } | undefined;
   return async () => {

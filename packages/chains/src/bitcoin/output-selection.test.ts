@@ -31,7 +31,7 @@ const terms = (
   }) as const;
 const sum = (list: readonly UnspentOutput[]) => list.reduce((total, { amount }) => total + amount, 0n);
 
-test("what goes in comes out: payment, change and fee, which is enough, and no change is dust", () => {
+test("inputs equal payment, change and fee; the fee suffices, and change is never dust", () => {
   fc.assert(
     fc.property(utxos, fc.bigInt(600n, 500_000n), (available, amount) => {
       const selection = selectOutputs(terms(amount, available));
@@ -54,7 +54,7 @@ test("what goes in comes out: payment, change and fee, which is enough, and no c
   );
 });
 
-test("nothing is chosen only when everything together does not suffice", () => {
+test("selects nothing only if all outputs together do not suffice", () => {
   fc.assert(
     fc.property(utxos, fc.bigInt(600n, 2_000_000n), (available, amount) => {
       if (selectOutputs(terms(amount, available)) !== undefined) return;
@@ -86,7 +86,7 @@ test("selects the smallest output that suffices", () => {
   expect(selectOutputs(terms(1_050_000n, available))?.inputs).toHaveLength(2);
 });
 
-test("what would be dust is left to the fee, and what is missing from the fee is not overlooked", () => {
+test("adds would-be dust to the fee, and never selects too little for the fee", () => {
   const { script } = recipient;
   const withChange = feeFor(vsizeOf(["witnessKey"], [script, solver.script]), rate);
   const alone = feeFor(vsizeOf(["witnessKey"], [script]), rate);
@@ -108,8 +108,8 @@ test("spends required outputs, and others only if these do not suffice", () => {
   expect(selectOutputs(terms(50_000n, available, required))?.inputs).toEqual([utxo(2, 60_000n), ...required]);
 });
 
-test("the sizes are never less than those of signed transactions", () => {
-  // One input and two outputs of witness keys: 141 virtual bytes at most.
+test("estimated sizes are never below those of signed transactions", () => {
+  // One input and two outputs of P2WPKH: at most 141 virtual bytes.
   expect(vsizeOf(["witnessKey"], [recipient.script, depository.script])).toBeGreaterThanOrEqual(141n);
   expect(vsizeOf(["taprootKey"], [`5120${"11".repeat(32)}`])).toBeGreaterThanOrEqual(111n);
   expect(vsizeOf(["keyHash"], [recipient.script])).toBeGreaterThanOrEqual(189n);
@@ -127,7 +127,7 @@ const attempt = (fee: bigint, vsize: bigint, ...inputs: readonly number[]): Form
   inputs: inputs.map((n) => utxo(n, 1n)),
 });
 
-test("a replacement pays more in all and more per byte than every attempt before it", () => {
+test("a replacement pays a higher fee and fee rate than every earlier attempt", () => {
   const formers = fc.array(
     fc.tuple(fc.bigInt(110n, 50_000n), fc.bigInt(110n, 1_000n)).map(([fee, vsize]) => attempt(fee, vsize, 1)),
     { minLength: 1, maxLength: 4 },
@@ -145,7 +145,7 @@ test("a replacement pays more in all and more per byte than every attempt before
   expect(replacementFee([], 141n, rate)).toBe(423n);
 });
 
-test("a replacement spends something of every attempt before it", () => {
+test("a replacement shares an input with every earlier attempt", () => {
   const groups = fc.array(fc.uniqueArray(fc.nat(9), { minLength: 1, maxLength: 4 }), { maxLength: 5 });
   fc.assert(
     fc.property(groups, (lists) => {

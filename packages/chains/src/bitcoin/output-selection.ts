@@ -1,6 +1,6 @@
 import { dustLimit, vsizeOf, type InputKind } from "./sizes.ts";
 
-/** An output that can be spent. */
+/** A spendable output. */
 export interface UnspentOutput {
   readonly txid: string;
   readonly vout: number;
@@ -12,14 +12,14 @@ export interface UnspentOutput {
 export interface Selection<C extends UnspentOutput> {
   readonly inputs: readonly C[];
   readonly fee: bigint;
-  /** 0: there is none, and what it would have been is in the fee. */
+  /** 0: no change output; the amount was added to the fee. */
   readonly change: bigint;
 }
 
 export interface SelectionTerms<C extends UnspentOutput> {
   /** Outputs that must be spent. */
   readonly required: readonly C[];
-  /** Outputs that may be spent too. */
+  /** Further outputs to choose from. */
   readonly available: readonly C[];
   readonly kind: InputKind;
   /** Scripts of all outputs but the change. */
@@ -27,13 +27,14 @@ export interface SelectionTerms<C extends UnspentOutput> {
   /** Satoshis of all outputs but the change. */
   readonly amount: bigint;
   readonly changeScript: string;
-  /** Satoshis for a transaction of so many virtual bytes. */
+  /** Fee in satoshis for a transaction of this many virtual bytes. */
   fee(vsize: bigint): bigint;
 }
 
 /**
- * Chooses the outputs that pay: all required ones, then the smallest that is enough alone, else the largest
- * ones. The choice does not depend on the order of the list. Undefined: all together are not enough. Pure.
+ * Selects the outputs to spend: all required ones, then the smallest one that suffices, otherwise the largest
+ * ones. The selection does not depend on the order of the list. Undefined if all together do not suffice.
+ * Pure.
  */
 export function selectOutputs<C extends UnspentOutput>(terms: SelectionTerms<C>): Selection<C> | undefined {
   const rising = terms.available.toSorted(byAmount);

@@ -6,20 +6,16 @@ import type { UnspentOutput } from "./output-selection.ts";
 import { bytesIn, hexOf, type BitcoinOutput, type BitcoinUnlocking } from "@causeway/families/bitcoin";
 
 /**
- * Below it a transaction says that it may be replaced by one that pays more (BIP 125), and is not bound by
- * its lock time.
+ * Signals that a transaction can be replaced by one with a higher fee (BIP 125), and disables its lock time.
  */
 const REPLACEABLE = 0xfffffffd;
 
-/**
- * The script of a text that an output carries. 66 characters of an id are within the 80 that every node
- * relays.
- */
+/** The OP_RETURN script of a text. The 66 characters of an id are below the 80 that every node relays. */
 export function textScript(text: string): string {
   return hexOf(Script.encode(["RETURN", new TextEncoder().encode(text)]));
 }
 
-/** Outputs of a payment: to its recipient, and the id of the order as text, as solvers' payments carry it. */
+/** Outputs of a payment: to its recipient, and the order id as text. */
 export function paymentOutputs(
   script: string,
   amount: bigint,
@@ -29,13 +25,13 @@ export function paymentOutputs(
   return orderId === undefined ? [paid] : [paid, { script: textScript(orderId), amount: 0n }];
 }
 
-/** Whether this unlocks an output of a key's witness program. @param script of that program, hex */
+/** Whether this unlocks an output of a P2WPKH script. @param script hex */
 export function isUnlockedBy({ witness }: Pick<BitcoinUnlocking, "witness">, script: string): boolean {
   const [, publicKey] = witness;
   return publicKey !== undefined && witness.length === 2 && hexOf(p2wpkh(publicKey).script) === script;
 }
 
-/** The script of a key's own witness program. */
+/** The P2WPKH script of a key. */
 export function scriptOfKey(privateKey: Uint8Array): string {
   return hexOf(p2wpkh(pubECDSA(privateKey)).script);
 }
@@ -55,7 +51,7 @@ export function signedTransaction(
   return { txid: tx.id, bytes: tx.extract() };
 }
 
-/** A transaction that spends outputs of witness programs; other scripts need more data to be signed. */
+/** A transaction that spends P2WPKH outputs; other scripts would need more data to sign. */
 export function unsignedTransaction(
   inputs: readonly UnspentOutput[],
   outputs: readonly BitcoinOutput[],

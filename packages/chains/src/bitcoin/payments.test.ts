@@ -44,7 +44,7 @@ function judge(
   return judgePayments(rules, { ...aTransaction(spent, outputs), timestamp }, question);
 }
 
-test("outputs to the recipient add up, when the order's id is the one that is carried", () => {
+test("adds up the outputs to the recipient if the transaction carries the order id", () => {
   const outputs = [pay(recipient, 7n), carry(orderId), pay(solver, 5n), pay(recipient, 3n), carry("thanks")];
   expect(judge(fromSolver, outputs)).toEqual({ amounts: [10n] });
 });
@@ -60,7 +60,7 @@ test("does not count a transaction with inputs of the recipient or of a third pa
 const ALL = 0x01;
 const SINGLE_ANYONE_CAN_PAY = 0x83;
 
-/** A payment out of what a key holds, signed with a chosen hash type. */
+/** A payment from a key, signed with the given hash type. */
 function signed(spent: readonly BitcoinOutput[], sighash: number, key: Uint8Array) {
   const tx = unsigned(spent, [pay(recipient, 10n), carry(orderId)]);
   spent.forEach(({ script, amount }, at) => {
@@ -87,7 +87,7 @@ function taprootKey(script: string, key: Uint8Array) {
 }
 
 test("does not count a recipient's SIGHASH_SINGLE|ANYONECANPAY sale as a fill", () => {
-  // What is sold lies at one address of the seller, and its price goes to another.
+  // The sold output is at one address of the seller, and the price goes to another.
   const { key } = other;
   const taproot = hexOf(p2tr(pubSchnorr(key)).script);
   const legacy = hexOf(p2pkh(pubECDSA(key)).script);
@@ -111,7 +111,7 @@ test("does not count a recipient's SIGHASH_SINGLE|ANYONECANPAY sale as a fill", 
   }
 });
 
-test("of a taproot script's witness the script and its control block are no signatures", () => {
+test("does not read the script and control block of a taproot witness as signatures", () => {
   const taproot = `5120${"11".repeat(32)}`;
   const [script, control] = [new Uint8Array(65).fill(0x51), new Uint8Array(65).fill(0xc0)];
   const signature = (type: number) => Uint8Array.from([...new Uint8Array(64).fill(7), type]);
@@ -135,15 +135,15 @@ test.each([
   expect(judge(fromSolver, [pay(recipient, 1n), ...texts])).toHaveProperty("refusal");
 });
 
-test("a payment counts as long as its header may be ahead of the order's deadline, and not after that", () => {
+test("accepts a payment after the deadline within the tolerance for header times, and not after that", () => {
   const outputs = [pay(recipient, 1n), carry(orderId)];
   expect(judge(fromSolver, outputs, { timestamp: 1_000n })).toEqual({ amounts: [1n] });
-  // Miners may write up to two hours more than it is.
+  // Miners may set header times up to two hours in the future.
   expect(judge(fromSolver, outputs, { timestamp: 8_200n })).toEqual({ amounts: [1n] });
   expect(judge(fromSolver, outputs, { timestamp: 8_201n })).toHaveProperty("refusal");
 });
 
-test("no depository pays for a solver, and none is paid", () => {
+test("refuses payments from and to a depository", () => {
   expect(judge([...fromSolver, pay(depository, 9n)], [pay(recipient, 1n), carry(orderId)])).toHaveProperty(
     "refusal",
   );
@@ -154,21 +154,21 @@ test("no depository pays for a solver, and none is paid", () => {
   ).toHaveProperty("refusal");
 });
 
-test("a deposit with the order's id is no payment, wherever its change goes", () => {
-  // The user holds outputs under two addresses; the change of their deposit goes to the refund's recipient.
+test("a deposit with the order id is not a payment, wherever its change goes", () => {
+  // The user has outputs at two addresses; the change of their deposit goes to the recipient of the refund.
   const deposit = [pay(depository, 10_000n), carry(orderId), pay(recipient, 90_000n)];
   expect(judge([pay(other, 100_000n)], deposit)).toEqual({
     refusal: "transaction pays a depository, so it is a deposit",
   });
 });
 
-test("an order with calls cannot be filled there", () => {
+test("refuses an order with calls", () => {
   expect(judge(fromSolver, [pay(recipient, 1n), carry(orderId)], { calls: ["0x00"] })).toHaveProperty(
     "refusal",
   );
 });
 
-test("pays only the native token, and counts an output for one recipient only", () => {
+test("counts only the native token, and each output for one recipient only", () => {
   const receipts = [
     toRecipient,
     { recipient: other.address, currency },

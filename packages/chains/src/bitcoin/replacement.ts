@@ -1,6 +1,6 @@
 import { feeFor } from "./sizes.ts";
 
-/** An attempt that is to be replaced. */
+/** An attempt to replace. */
 export interface FormerAttempt {
   readonly txid: string;
   readonly inputs: readonly { readonly txid: string; readonly vout: number }[];
@@ -9,12 +9,12 @@ export interface FormerAttempt {
   readonly vsize: bigint;
 }
 
-/** Satoshis per 1 000 virtual bytes by which nodes want a replacement to pay for its own relay. */
+/** Incremental relay fee: satoshis per 1000 virtual bytes that a replacement must pay in addition. */
 const INCREMENT = 1_000n;
 
 /**
- * Outputs that a replacement must spend so that it conflicts with every former attempt: all that the first
- * one spends, and one more of each that has none of these. Pure.
+ * Outputs that a replacement must spend to conflict with every earlier attempt: all inputs of the first one,
+ * and one input of each other attempt that shares none of them. Pure.
  */
 export function sharedInputs(
   before: readonly FormerAttempt[],
@@ -28,8 +28,8 @@ export function sharedInputs(
 }
 
 /**
- * Satoshis that a replacement of so many virtual bytes must pay: more in all, and more per byte, than each
- * former attempt (BIP 125), and no less than `rate`.
+ * Fee in satoshis of a replacement with this many virtual bytes: a higher fee and a higher fee rate than each
+ * earlier attempt (BIP 125), and at least `rate`.
  */
 export function replacementFee(before: readonly FormerAttempt[], vsize: bigint, rate: bigint): bigint {
   const wanted = before.flatMap((former) => [

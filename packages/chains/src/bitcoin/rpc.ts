@@ -33,7 +33,7 @@ export interface FinalTransaction {
 export interface BitcoinBlock {
   readonly height: number;
   readonly hash: string;
-  /** Unix seconds, by the block's own header. */
+  /** Unix seconds in the block's header. */
   readonly time: bigint;
 }
 
@@ -42,34 +42,36 @@ export interface FoundTransaction {
   readonly block: (BitcoinBlock & Pick<BlockStanding, "confirmations">) | undefined;
 }
 
-/** Transactions before one that are read at the same time. */
+/** Previous transactions that are read at the same time. */
 const SOURCES_AT_ONCE = 16;
-/** Spent outputs that are remembered, and bytes of them: several of the largest standard transactions. */
+/**
+ * Maximum number and bytes of cached spent outputs: enough for several of the largest standard transactions.
+ */
 const REMEMBERED_OUTPUTS = { entries: 8_000, bytes: 4 * 1024 * 1024 };
 const SCAN_DEADLINE_MS = 10 * 60_000;
 
 /** Reads of one node. */
 export interface BitcoinReads {
-  /** A transaction, once enough blocks say so. @throws RpcFault */
+  /** A transaction with enough confirmations. @throws RpcFault */
   transaction(txid: string): Promise<Evidence<FinalTransaction>>;
   /**
-   * A transaction in the mempool or in a block. It has no block while it is pending or orphaned; undefined
-   * when the node does not know it.
+   * A transaction in the mempool or in a block. It has no block while it is pending or orphaned; undefined if
+   * the node does not know it.
    *
    * @throws RpcFault
    */
   anywhere(txid: string): Promise<FoundTransaction | undefined>;
   /**
-   * What inputs spend, in their order, by the bytes of the transactions before; undefined when the node lacks
-   * one.
+   * The outputs that inputs spend, in order, from the bytes of the previous transactions; undefined if the
+   * node lacks one.
    *
    * @throws RpcFault
    */
   spentBy(inputs: readonly BitcoinInput[]): Promise<readonly BitcoinOutput[] | undefined>;
-  /** A transaction's own bytes; undefined when the node knows none. @throws RpcFault */
+  /** A transaction's bytes; undefined if the node does not have it. @throws RpcFault */
   bytes(txid: string): Promise<Uint8Array | undefined>;
   /**
-   * Whether an output of the chain is unspent there, and by what waits too unless that is left out.
+   * Whether an output is unspent in the chain and, unless excluded, in the mempool.
    *
    * @throws RpcFault
    */
@@ -77,8 +79,8 @@ export interface BitcoinReads {
   /** Confirmations of such an output; 0 for any other. @throws RpcFault */
   confirmationsOf(utxo: Pick<BitcoinInput, "txid" | "vout">, withWaiting: boolean): Promise<number>;
   /**
-   * The outputs of these scripts that no block spends. Takes a minute on mainnet, and a node runs one scan at
-   * a time. @throws RpcFault, NodeRefusal
+   * The unspent confirmed outputs of these scripts. Takes a minute on mainnet, and a node runs one scan at a
+   * time. @throws RpcFault, NodeRefusal
    */
   scan(scripts: readonly string[]): Promise<readonly ScannedOutput[]>;
   /** Height and hash of the newest block. @throws RpcFault */
@@ -87,22 +89,22 @@ export interface BitcoinReads {
   hashAt(height: number): Promise<string>;
   /** Bytes of a block, whose header's hash is the block's. @throws RpcFault */
   blockBytes(hash: string): Promise<Uint8Array>;
-  /** Where a block stands; undefined when the node knows none. @throws RpcFault */
+  /** Height and confirmations of a block; undefined if the node does not have it. @throws RpcFault */
   block(hash: string): Promise<(BitcoinBlock & BlockStanding) | undefined>;
 }
 
 /**
- * Reads what is final at one node, which must have an index of all transactions.
+ * Reads final facts from one node, which must have an index of all transactions.
  *
- * Transactions and headers are read from their bytes, whose hashes are their names: about these a node cannot
- * lie. That a block is in the chain, and how deep, is the node's word; it is asked for the block's hash at
- * its height once more after everything else, so that what two nodes behind one address say must fit
- * together.
+ * Transactions and headers are read from their bytes, whose hashes are their ids, so a node cannot lie about
+ * them. Whether a block is in the chain, and its confirmations, are the node's claim. The hash at the block's
+ * height is therefore read again after everything else, so that the answers of two nodes behind one address
+ * must be consistent.
  */
 export function createBitcoinReads(transport: RpcTransport, facts: BitcoinFacts): BitcoinReads {
   let isRightChain = false;
-  // By the hash of their transaction they can never change. A question that ended before all were read goes
-  // on where it stopped when it is asked again.
+  // Identified by the hash of their transaction, they never change. A read that ended early resumes where it
+  // stopped.
   const outputs = rememberedFacts<BitcoinOutput>({
     ...REMEMBERED_OUTPUTS,
     sizeOf: ({ script }) => script.length + 256,
@@ -137,13 +139,13 @@ export function createBitcoinReads(transport: RpcTransport, facts: BitcoinFacts)
     return { ...standing, hash, time };
   };
 
-  /** After everything else, so that what is behind the address cannot have been two nodes on two forks. */
+  /** After everything else, so that the answers cannot come from two nodes on different forks. */
   const confirmAtHeight = async ({ height, hash }: BitcoinBlock): Promise<void> => {
     if (readBlockHash(await transport.request("getblockhash", [height])) !== hash)
       throw inconsistent("getblockhash", "transaction's block is not the block at its height");
   };
 
-  /** Undefined: it knows none. */
+  /** Undefined: the node does not have it. */
   const rawOf = async (txid: string): Promise<unknown> => {
     try {
       return await transport.request("getrawtransaction", [txid, false]);
@@ -203,8 +205,8 @@ export function createBitcoinReads(transport: RpcTransport, facts: BitcoinFacts)
       }
       const unknown = inputs.filter((input) => !spent.has(input));
       const sources = [...Map.groupBy(unknown, ({ txid }) => txid)];
-      // Who made the inputs chose how many and how large the transactions before are: of each only what is
-      // spent is kept.
+      // The sender controls the number and size of the previous transactions, so only the spent outputs are
+      // kept.
       for (let at = 0; at < sources.length; at += SOURCES_AT_ONCE)
         await Promise.all(
           sources.slice(at, at + SOURCES_AT_ONCE).map(async ([txid, own]) => {
@@ -255,7 +257,10 @@ export function createBitcoinReads(transport: RpcTransport, facts: BitcoinFacts)
   };
 }
 
-/** What a final transaction spends. @throws RpcFault: a node that has the one has the other */
+/**
+ * The outputs that a final transaction spends. @throws RpcFault if one is missing, because a node that has
+ * the transaction has them too
+ */
 export async function requireSpent(
   reads: Pick<BitcoinReads, "spentBy">,
   { transaction }: FinalTransaction,
@@ -266,10 +271,7 @@ export async function requireSpent(
   return spent;
 }
 
-/**
- * Bitcoin Core's code for "no such transaction"; the same code without an index, or before that is complete,
- * says nothing.
- */
+/** Bitcoin Core's code for "no such transaction". Without a complete index, the same code proves nothing. */
 function isUnknown(error: unknown): boolean {
   return (
     error instanceof NodeRefusal && error.nodeCode === -5 && !/txindex|being indexed/i.test(error.nodeText)

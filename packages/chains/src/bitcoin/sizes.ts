@@ -1,13 +1,11 @@
 import { isWitnessProgram } from "@causeway/families/bitcoin";
 
-/**
- * How large transactions become, and what that costs. Pure; weights and virtual bytes as BIP 141 counts them.
- */
+/** Sizes of transactions and their fees. Pure; weight and virtual bytes as in BIP 141. */
 
-/** How an input is spent with one key. */
+/** How one key spends an input. */
 export type InputKind = "keyHash" | "nestedKey" | "witnessKey" | "taprootKey";
 
-/** Weight of an input with the longest signature that is usual. */
+/** Weight of an input with the longest usual signature. */
 const INPUT_WEIGHTS: Readonly<Record<InputKind, bigint>> = {
   keyHash: 4n * 148n + 1n,
   nestedKey: 4n * 64n + 108n,
@@ -15,10 +13,10 @@ const INPUT_WEIGHTS: Readonly<Record<InputKind, bigint>> = {
   taprootKey: 4n * 41n + 66n,
 };
 
-/** Version, lock time, two counts of three bytes at most, and the mark of witnesses. */
+/** Version, lock time, two counts of at most three bytes, and the witness marker. */
 const BASE_WEIGHT = 4n * 14n + 2n;
 
-/** Virtual bytes of a transaction, at most. @param outputs their scripts, hex */
+/** Maximum virtual bytes of a transaction. @param outputs their scripts, hex */
 export function vsizeOf(inputs: readonly InputKind[], outputs: readonly string[]): bigint {
   const weight =
     BASE_WEIGHT +
@@ -27,7 +25,7 @@ export function vsizeOf(inputs: readonly InputKind[], outputs: readonly string[]
   return (weight + 3n) / 4n;
 }
 
-/** How the owner of a single key spends a script; undefined where more is required. */
+/** How a single key spends a script; undefined if that requires more. */
 export function inputKindOf(script: string): InputKind | undefined {
   if (/^0014.{40}$/.test(script)) return "witnessKey";
   if (/^5120.{64}$/.test(script)) return "taprootKey";
@@ -35,12 +33,15 @@ export function inputKindOf(script: string): InputKind | undefined {
   return /^a914.{40}87$/.test(script) ? "nestedKey" : undefined;
 }
 
-/** Satoshis below which nodes do not relay an output: what it costs to spend it, at three per byte. */
+/**
+ * Dust limit in satoshis, below which nodes do not relay an output: the cost of spending it, at three
+ * satoshis per byte.
+ */
 export function dustLimit(script: string): bigint {
   return 3n * BigInt(8 + 1 + script.length / 2 + (isWitnessProgram(script) ? 67 : 148));
 }
 
-/** Satoshis for so many virtual bytes, rounded up. @param rate satoshis per 1 000 virtual bytes */
+/** Fee in satoshis for this many virtual bytes, rounded up. @param rate satoshis per 1000 virtual bytes */
 export function feeFor(vsize: bigint, rate: bigint): bigint {
   return (vsize * rate + 999n) / 1_000n;
 }

@@ -29,23 +29,23 @@ const AT_ONCE = 8;
 /** The keys of this chain. */
 export interface SigningKeys {
   readonly ofSolver: Uint8Array;
-  /** The key of an order's deposit address. Undefined: there are none. */
+  /** The key of an order's deposit address. Undefined: deposit addresses are not enabled. */
   readonly ofAddress: ((orderId: Hex32) => Uint8Array) | undefined;
 }
 
-/** A former attempt, with the solver's inputs in `inputs`. */
+/** An earlier attempt; `inputs` contains the solver's inputs. */
 export interface SignedAttempt extends FormerAttempt {
   /** Inputs of deposit addresses. */
   readonly brought: readonly Pick<UnspentOutput, "txid" | "vout">[];
 }
 
-/** What a deposit address adds to a transaction. */
+/** The parts that a deposit address adds to a transaction. */
 export interface Brought {
   readonly spent: readonly UnspentOutput[];
   readonly keys: readonly Uint8Array[];
-  /** What stays at the address, if it is enough for an output. */
+  /** The change to the address, if it is enough for an output. */
   readonly outputs: readonly BitcoinOutput[];
-  /** Satoshis that are too few for an output: they add to the fee. */
+  /** Satoshis that are too few for an output and are added to the fee. */
   readonly lost: bigint;
 }
 
@@ -56,8 +56,8 @@ export interface Sweeps {
   /** Undefined: deposit addresses are not enabled. */
   readonly addresses: NonEvmDepositAddresses | undefined;
   /**
-   * What the deposit address of a payment provides: the same outputs as an earlier attempt, if there is one.
-   * Nothing for other payments.
+   * The inputs that the deposit address of a payment provides: those of an earlier attempt, if there is one.
+   * Empty for other payments.
    * @param taken keys of outputs that other payments spend
    * @throws RpcFault, InsufficientInventory
    */
@@ -155,8 +155,8 @@ export function ownInputs(
 }
 
 /**
- * An attempt that is to be replaced. Replacements share the solver's inputs: those of a deposit address may
- * be gone after a reorg.
+ * An attempt to replace. Replacements share the solver's inputs, because those of a deposit address may
+ * disappear in a reorg.
  */
 export function signedAttempt({ raw, fee }: NonEvmAttempt, ownScript: string): SignedAttempt {
   const transaction = transactionOf(raw);

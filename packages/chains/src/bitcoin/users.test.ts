@@ -24,7 +24,7 @@ test("reads at most 50 outputs of an address, the largest first", async () => {
     now: () => 0,
   });
   if (users === undefined) throw new Error("the explorer is configured");
-  // A legacy address: the amounts of its outputs must be read from the transactions that made them.
+  // A legacy address: the amounts of its outputs must be read from the transactions that created them.
   const deposit = {
     user: `0xff00${"11".repeat(20)}`,
     currency: `0x${"00".repeat(20)}`,

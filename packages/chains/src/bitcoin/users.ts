@@ -15,7 +15,10 @@ import { inputKindOf } from "./sizes.ts";
 
 const NATIVE = encodeAddress("bitcoin-vm", nativeCurrency("bitcoin-vm"));
 
-/** Only the largest outputs of an address are considered: any client may ask about one with 100,000. */
+/**
+ * Maximum outputs of an address that are considered, the largest first: any client can ask about an address
+ * with 100,000.
+ */
 const MAX_OUTPUTS = 50;
 
 export interface BitcoinUsersOptions {
@@ -32,9 +35,9 @@ export interface BitcoinUsers extends OpenNonEvmUsers {
 }
 
 /**
- * The user's side of Bitcoin: their balance, unconfirmed outputs included, and the transaction for their
- * wallet to sign. It trusts the explorer alone: a wrong answer makes a transaction that the network rejects.
- * Undefined without an explorer: only that knows the unspent outputs of an address.
+ * The user's side of Bitcoin: their balance, including unconfirmed outputs, and the transaction for their
+ * wallet to sign. It relies on the explorer alone, because a wrong answer only leads to a transaction that
+ * the network rejects. Undefined without an explorer, which alone knows the unspent outputs of an address.
  */
 export function connectBitcoinUsers({
   chain,
@@ -86,13 +89,13 @@ export function connectBitcoinUsers({
         ...terms,
         utxos: list.map((utxo) => ({ ...utxo, script: userScript })),
       });
-      // What still waits may be replaced, and a deposit that spends it with it.
+      // An unconfirmed transaction may be replaced, together with a deposit that spends it.
       const made =
         depositTransaction(spendable(utxos.filter(({ isConfirmed }) => isConfirmed))) ??
         depositTransaction(spendable(utxos));
       return {
         data: {
-          // Wallets of existing clients read hex.
+          // Wallets of existing clients expect hex.
           ...(made !== undefined && { psbt: Buffer.from(made.psbt, "base64").toString("hex") }),
           payment: {
             address: to === undefined ? depositoryAddress : formatAddress(chain, to),

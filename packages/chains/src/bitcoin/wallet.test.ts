@@ -4,7 +4,7 @@ import { RpcFault } from "@causeway/families";
 import { bytesIn, type ReportedOutput } from "@causeway/families/bitcoin";
 import { createWallet } from "./wallet.ts";
 
-/** An explorer that lists such amounts at the solver's address, and a node that has them all. */
+/** An explorer that lists these amounts at the solver's address, and a node that has all of them. */
 function aWorld(amounts: readonly bigint[]) {
   const sources = amounts.map((amount, at) => sourceOf({ script: solver.script, amount }, at));
   const bytes = new Map(sources.map(({ txid, hex }) => [txid, bytesIn(hex)]));
@@ -44,10 +44,10 @@ test("reads only the largest outputs at the solver's address", async () => {
   expect(world.asked).toBe(200);
 });
 
-test("keeps paying from known outputs when the explorer refuses to list an address with too many", async () => {
+test("keeps paying from known outputs if the explorer refuses to list an address with too many", async () => {
   const { world, wallet } = aWorld([50_000n, 70_000n]);
   world.refuses = true;
-  // Nothing is known yet: there is nothing to pay with.
+  // No output is known yet, so there is nothing to pay with.
   await expect(wallet.spendable()).rejects.toThrow(RpcFault);
   world.refuses = false;
   expect(await wallet.spendable()).toHaveLength(2);

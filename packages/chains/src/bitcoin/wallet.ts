@@ -8,27 +8,25 @@ import type { BitcoinReads } from "./rpc.ts";
 
 /** Unspent outputs of one script. */
 export interface Wallet {
-  /** Those in blocks that nothing spends, waiting transactions included. @throws RpcFault */
+  /** Confirmed outputs that no confirmed or pending transaction spends. @throws RpcFault */
   spendable(): Promise<readonly UnspentOutput[]>;
   /** An output in a block that no block spends, whatever is in the mempool. @throws RpcFault otherwise */
   unspentInChain(utxo: Pick<UnspentOutput, "txid" | "vout">): Promise<UnspentOutput>;
 }
 
 /**
- * Only the largest outputs are considered: anyone may send dust to the solver, and each output costs two
- * requests to the node.
+ * Maximum outputs considered, the largest first: anyone can send dust to the solver, and each output costs
+ * two requests to the node.
  */
 const MAX_OUTPUTS = 200;
 
 /**
  * The explorer lists outputs. Their amounts are read from the bytes of their transactions, and the node
- * decides whether they are unspent.
+ * decides whether they are unspent. Explorers refuse to list an address with more than a few hundred outputs,
+ * and anyone can send it that many. Then the outputs of the last list continue to pay.
  *
- * Explorers refuse to list an address with more than a few hundred outputs, and anyone may send it that many.
- * The outputs of the last list then continue to pay.
- *
- * Pending outputs are left out, even our own change: when its transaction is replaced, the spending one is
- * lost.
+ * Pending outputs are excluded, even our own change: if its transaction is replaced, the one that spends it
+ * is lost.
  * @param onUnlisted called with the reason why the explorer listed nothing
  */
 export function createWallet(
@@ -77,7 +75,7 @@ export function createWallet(
         }),
       );
       const found = utxos.filter((utxo) => utxo !== undefined);
-      // A transaction's bytes never change: they are fetched once while its output is listed.
+      // A transaction's bytes never change, so they are fetched once while its output is listed.
       known = new Map(found.map((utxo) => [keyOf(utxo), utxo]));
       return found;
     },

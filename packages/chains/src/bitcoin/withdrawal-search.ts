@@ -3,13 +3,12 @@ import { certainId, meaningOf, type BitcoinOutput, type WithdrawalPlan } from "@
 import type { SpendHints } from "./explorer.ts";
 import type { BitcoinReads, FinalTransaction } from "./rpc.ts";
 
-/** Inputs of a payload that the explorer is asked about at the same time. */
+/** Concurrent requests to the explorer about inputs of a payload. */
 const HINTS_AT_ONCE = 8;
 
 /**
- * What became of a payload: decided by final transactions of the node that spend its inputs. Where such a
- * transaction may be is known from the payload, from the caller and from the explorer; none of these is
- * believed.
+ * The outcome of a payload, decided by the node's final transactions that spend its inputs. The payload, the
+ * caller and the explorer provide hints where such a transaction may be; none of them is trusted.
  */
 export async function searchSpend(
   reads: BitcoinReads,
@@ -41,7 +40,7 @@ export async function searchSpend(
       if (spend === undefined) continue;
       const kind = await look(spend.txid);
       if (settled()) return meaning;
-      // One of the two lies or is far behind: not ours to guess which.
+      // One of the two lies or lags far behind; it is unknown which.
       if (kind === "absent" && spend.isConfirmed)
         throw inconsistent(
           "outspend",

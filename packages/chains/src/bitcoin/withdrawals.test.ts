@@ -30,7 +30,7 @@ const depositories = new Set([depository.script, second.script]);
 const held = [pay(depository, 100_000n)];
 const outputs = [pay(recipient, 60_000n), pay(depository, 39_000n)];
 
-/** What looks like a signature, with the byte behind it that says what it is of. */
+/** Bytes that look like a signature, followed by a hash type. */
 function signature(of: number): Uint8Array {
   return Uint8Array.from([0x30, 6, 2, 1, 1, 2, 1, 1, of]);
 }
@@ -39,13 +39,13 @@ function effect(spent: readonly BitcoinOutput[], paid: readonly BitcoinOutput[])
   return effectOf(depositories, aTransaction(spent, paid).transaction, spent);
 }
 
-test("a payload is its transaction, and is called by the hash of its text", () => {
+test("reads the transaction of a payload, whose id is the hash of its text", () => {
   const payload = aPsbt(held, outputs);
   const plan = readWithdrawal(payload);
   if ("refusal" in plan) throw new Error(plan.refusal);
   expect(plan.id).toBe(bitcoinPsbtId(payload.slice(2)));
   expect(plan.unsigned).toEqual(aTransaction(held, outputs).transaction);
-  // Bytes behind it, or fewer, make another payload and not this one.
+  // Extra or missing bytes make it another payload.
   for (const other of [
     `${payload}00`,
     `${payload}0000`,
@@ -58,7 +58,7 @@ test("a payload is its transaction, and is called by the hash of its text", () =
   expect(readWithdrawal("0x1234")).toHaveProperty("refusal");
 });
 
-test("a payload that spends nothing, or one output twice, is refused", () => {
+test("refuses a payload that spends nothing, or one output twice", () => {
   const twice = unsigned(held, outputs);
   twice.addInput({ txid: sourceOf(pay(depository, 100_000n), 0).txid, index: 0 });
   for (const tx of [twice, unsigned([], outputs)])
@@ -82,7 +82,7 @@ test.each([
   },
 );
 
-test("a payload that is signed as a whole, or names that, is one", () => {
+test("accepts a payload whose signatures, or requested signatures, cover everything", () => {
   for (const fields of [
     { sighashType: 1 },
     { partialSig: [[pubECDSA(depository.key), signature(1)]] },
@@ -95,7 +95,7 @@ test("a payload that is signed as a whole, or names that, is one", () => {
   }
 });
 
-test("it costs the depository what it puts in less its change: the payment and the fee", () => {
+test("the depository's cost is its inputs minus its change: the payment and the fee", () => {
   expect(effect(held, outputs)).toEqual({
     depository: depository.script,
     recipient: recipient.address,
@@ -103,7 +103,7 @@ test("it costs the depository what it puts in less its change: the payment and t
   });
 });
 
-test("another payer of the fee gets their change back, and the depository loses only the payment", () => {
+test("if another account pays the fee and gets its change back, the depository's cost is only the payment", () => {
   const paid = [...outputs.slice(0, 1), pay(depository, 40_000n), pay(solver, 4_000n), carry("x")];
   expect(effect([...held, pay(solver, 5_000n)], paid)).toMatchObject({ amount: 60_000n });
 });
@@ -124,7 +124,7 @@ test.each([
   expect(effect(spent, paid)).toHaveProperty("refusal");
 });
 
-test("it was executed by its own transaction, whatever its signatures", () => {
+test("its own transaction executes it, whatever its signatures", () => {
   const plan = aTransaction(held, outputs).transaction;
   const signed = unsigned(held, outputs);
   signed.updateInput(0, { finalScriptSig: new Uint8Array([0x51]) }, true);
@@ -143,13 +143,13 @@ test.each([
   );
 });
 
-test("one input of several that is spent otherwise makes it impossible; a transaction that spends none says nothing", () => {
+test("another transaction that spends one of its inputs makes it impossible; one that spends none proves nothing", () => {
   const plan = aTransaction([...held, pay(solver, 5n)], outputs).transaction;
   expect(meaningOf(plan, aTransaction(held, [pay(other, 1n)]).transaction)).toBe("expired");
   expect(meaningOf(plan, aTransaction([pay(other, 7n)], outputs).transaction)).toBeUndefined();
 });
 
-test("its id is known before it is signed only where signatures do not change it", () => {
+test("its id is known before signing only if signatures do not change it", () => {
   const { transaction } = aTransaction(held, outputs);
   expect(certainId(transaction, held)).toBe(transaction.txid);
   const nested = { script: hexOf(p2sh(p2wpkh(pubECDSA(other.key))).script), amount: 1n };

@@ -16,8 +16,8 @@ interface Asked {
 }
 
 /**
- * A node whose every number is `node.value`, and which fails with `node.fault` (only at block `node.faultAt`,
- * if set).
+ * A node that returns `node.value` for every number, or fails with `node.fault` (only at block
+ * `node.faultAt`, if set).
  */
 function bench(options: Partial<AccountReaderOptions> = {}) {
   const asked: Asked[] = [];
@@ -53,14 +53,14 @@ function bench(options: Partial<AccountReaderOptions> = {}) {
   };
 }
 
-test("all questions of a tick are one multicall at the known head", async () => {
+test("combines all questions of a tick into one multicall at the known head", async () => {
   const { reader, asked } = bench();
   const states = await Promise.all([1, 2, 3].map((index) => reader.state(account(index), token, spender)));
   expect(states).toEqual(Array.from({ length: 3 }, () => ({ blockNumber: 10n, balance: 5n, allowance: 5n })));
   expect(asked).toEqual([{ calls: 6, block: "0xa" }]);
 });
 
-test("a question that is under way or answered is not asked again before the next head", async () => {
+test("does not repeat a pending or answered question before the next head", async () => {
   const { reader, asked, node, heads } = bench();
   const ask = async (): Promise<bigint> => (await reader.state(account(1), token, spender)).balance;
   await Promise.all([ask(), ask()]);
@@ -71,7 +71,7 @@ test("a question that is under way or answered is not asked again before the nex
   expect(await ask()).toBe(6n);
 });
 
-test("a fault is not kept", async () => {
+test("does not cache a fault", async () => {
   const { reader, node } = bench();
   node.fault = new RpcFault({ kind: "network", method: "eth_call", reason: "gone" });
   await expect(reader.state(account(1), token, spender)).rejects.toBe(node.fault);
@@ -79,7 +79,7 @@ test("a fault is not kept", async () => {
   expect(await reader.state(account(1), token, spender)).toMatchObject({ balance: 5n });
 });
 
-test("no more answers are kept than allowed", async () => {
+test("limits the number of cached answers", async () => {
   const { reader, asked } = bench({ maxKept: 2 });
   for (const index of [1, 2, 3]) await reader.state(account(index), token, spender);
   await reader.state(account(3), token, spender);
@@ -88,13 +88,13 @@ test("no more answers are kept than allowed", async () => {
   expect(asked).toHaveLength(4);
 });
 
-test("a crowd is split over several multicalls", async () => {
+test("splits many questions over several multicalls", async () => {
   const { reader, asked } = bench({ maxPerCall: 2 });
   await Promise.all([1, 2, 3].map((index) => reader.state(account(index), token, spender)));
   expect(asked.map(({ calls }) => calls)).toEqual([4, 2]);
 });
 
-test("a node that does not have the known head yet is asked at its own", async () => {
+test("asks a node that does not have the known head yet at its own head", async () => {
   const { reader, asked, node } = bench();
   node.fault = new NodeRefusal({
     method: "eth_call",
@@ -107,7 +107,7 @@ test("a node that does not have the known head yet is asked at its own", async (
   expect(asked.map(({ block }) => block)).toEqual(["0xa", "0x9"]);
 });
 
-test("without a known head nothing is kept", async () => {
+test("caches nothing without a known head", async () => {
   const { reader, asked, heads } = bench();
   heads.known = undefined;
   await reader.state(account(1), token, spender);

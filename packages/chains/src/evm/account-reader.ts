@@ -13,9 +13,7 @@ import { isUnknownBlock } from "./rpc-errors.ts";
 import { inconsistent, NodeRefusal } from "@causeway/families";
 import type { RpcTransport } from "../nodes/transport.ts";
 
-/**
- * What the reader needs to know of the newest block: `freshHead` asks the node, `knownHead` answers at once.
- */
+/** The newest block: `freshHead` queries the node, `knownHead` returns immediately. */
 export interface HeadKnowledge {
   readonly knownHead: () => { readonly number: bigint; readonly hash: string } | undefined;
   readonly freshHead: () => Promise<{ readonly number: bigint; readonly hash: string }>;
@@ -23,9 +21,9 @@ export interface HeadKnowledge {
 
 export interface AccountReaderOptions {
   readonly multicall3: Address;
-  /** Answers kept at most; older ones are dropped first. Default 10 000. */
+  /** Maximum cached answers; older ones are dropped first. Default: 10,000. */
   readonly maxKept?: number;
-  /** Accounts asked for in one `eth_call`. Default 200. */
+  /** Maximum accounts per `eth_call`. Default: 200. */
   readonly maxPerCall?: number;
 }
 
@@ -33,13 +31,10 @@ export interface AccountReader {
   /**
    * Balance of `account` in `currency` and its allowance towards `spender`, both at one block.
    *
-   * @throws RpcFault also when the token answers no number.
+   * @throws RpcFault also if the token does not return a number
    */
   state(account: Address, currency: Address, spender: Address): Promise<AccountState>;
-  /**
-   * Balances in several currencies, all at the node's latest block of this moment; never from the kept
-   * answers.
-   */
+  /** Balances in several currencies, all at the node's current latest block; never cached. */
   balances(
     account: Address,
     currencies: readonly Address[],
@@ -51,7 +46,7 @@ const UNLIMITED = 2n ** 256n - 1n;
 interface Question {
   readonly account: Address;
   readonly currency: Address;
-  /** Undefined: only the balance is asked for. */
+  /** Undefined: only the balance is requested. */
   readonly spender: Address | undefined;
 }
 
@@ -61,11 +56,11 @@ interface Waiting extends Question {
 }
 
 /**
- * Collects the questions of one event-loop tick into one multicall, and keeps each answer until another head
+ * Collects the questions of one event-loop tick into one multicall, and caches each answer until another head
  * is known.
  *
- * The read is pinned to a block number, so that all answers belong together and the block they are reported
- * for is true. (Multicall3's own `getBlockNumber` tells another chain's number on some rollups.)
+ * The read is pinned to a block number, so that all answers are consistent and reported for the right block.
+ * (Multicall3's own `getBlockNumber` tells another chain's number on some rollups.)
  */
 export function createAccountReader(
   transport: RpcTransport,
@@ -103,7 +98,7 @@ export function createAccountReader(
       if (waiting.length === 1) setImmediate(flush);
     });
 
-  /** One bad token spoils only its own questions, so each answer stands alone. */
+  /** A bad token affects only its own answers, so each answer is read by itself. */
   const answerAll = async (
     questions: readonly Question[],
     head: { readonly number: bigint },
@@ -133,7 +128,7 @@ export function createAccountReader(
   return {
     state: async (account, currency, spender) => {
       const known = heads.knownHead();
-      // Without a known head nothing says when an answer ends to be true.
+      // Without a known head, it is unknown when an answer becomes stale.
       if (known === undefined) return await ask({ account, currency, spender });
       if (known.hash !== keptFor) {
         kept.clear();
@@ -179,7 +174,7 @@ function keepBounded(
     if (kept.size <= maxKept) break;
     kept.delete(oldest);
   }
-  // A fault is no answer: the next question must ask again.
+  // A fault is not an answer: the next question must query again.
   answer.catch(() => {
     if (kept.get(key) === answer) kept.delete(key);
   });

@@ -21,7 +21,7 @@ function aNode(answer: unknown): { readonly transport: RpcTransport; readonly as
 const refusal = (nodeText: string, nodeCode: number, nodeData?: unknown): NodeRefusal =>
   new NodeRefusal({ method: "eth_call", nodeCode, nodeText, nodeData });
 
-test("returns a contract's answer unchanged, and no bytes where there is no contract", async () => {
+test("returns a contract's answer unchanged, and empty bytes without a contract", async () => {
   for (const bytes of ["0x", "0x1626ba7e"]) {
     const { transport, asked } = aNode(bytes);
     expect(await askContract(transport, to, "0x12345678")).toBe(bytes);
@@ -34,7 +34,7 @@ test("a contract that reverts has no answer", async () => {
     expect(await askContract(aNode(node).transport, to, "0x")).toBeUndefined();
 });
 
-test("a node that says nothing of the contract is a fault, never an answer of the contract", async () => {
+test("throws a fault if the node fails for its own reasons", async () => {
   const faults = [
     refusal("rate limit exceeded", -32_005),
     refusal("header not found", -32_000),

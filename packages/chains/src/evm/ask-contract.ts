@@ -5,16 +5,16 @@ import { NodeRefusal } from "@causeway/families";
 import type { RpcTransport } from "../nodes/transport.ts";
 
 /**
- * Time limit for code that anyone may have chosen, in milliseconds. Such calls are not batched with others:
- * code that burns gas until the node gives up must not delay a balance or a gas price.
+ * Timeout for calls of untrusted code, in milliseconds. Such calls are not batched with others: code that
+ * burns gas until the node gives up must not delay a balance or a gas price.
  */
 const STRANGERS_DEADLINE_MS = 5_000;
 
 /**
- * The answer of the code at `to` to `data` on the latest state; `0x` where there is none.
+ * The return data of the code at `to` for `data` on the latest state; `0x` without code.
  *
- * @returns undefined when it reverts
- * @throws RpcFault when the node did not answer
+ * @returns undefined if it reverts
+ * @throws RpcFault if the node does not answer
  */
 export async function askContract(
   transport: Pick<RpcTransport, "request">,
@@ -26,7 +26,7 @@ export async function askContract(
     const options = { deadlineMs: STRANGERS_DEADLINE_MS };
     return bytesOf(await transport.request(method, [{ to, data }, "latest"], options), method);
   } catch (error) {
-    // A node that refuses for a reason of its own proves nothing about the contract.
+    // A node that refuses for its own reasons proves nothing about the contract.
     if (error instanceof NodeRefusal && simulationOutcomeOf(error)?.kind === "reverts") return undefined;
     throw error;
   }

@@ -42,7 +42,7 @@ interface Answers {
   /** The node's answer to a log filter. */
   readonly logs: (filter: { address?: unknown }) => unknown;
   readonly receipt?: () => unknown;
-  /** The block as the node that returns the logs has it. */
+  /** The block as returned by the node that returns the logs. */
   readonly look?: unknown;
 }
 
@@ -121,7 +121,7 @@ test("does not count an NFT that was sent to the depository", async () => {
   expect(await attestable(logsAre([...nfts, transfer(300)]))).toBe("attestable");
 });
 
-test("counts no deposit of a token without a Transfer, and reads its block all the same", async () => {
+test("does not count a deposit event without a Transfer, but accepts the block", async () => {
   const event = {
     ...transfer(0),
     address: depository,
@@ -139,7 +139,7 @@ test("counts no deposit of a token without a Transfer, and reads its block all t
   expect(await attestable(silent)).toBe("attestable");
 });
 
-test("takes nothing from a node that lacks the block, its logs or the receipt", async () => {
+test("rejects the answers of a node that lacks the block, its logs or the receipt", async () => {
   const few = logsAre([transfer(0)]);
   const none: Answers = { logs: () => [] };
   await expect(attestable({ ...few, look: null })).rejects.toMatchObject({ kind: "inconsistent" });
@@ -157,7 +157,7 @@ const failing = (error: Error) => (): never => {
 };
 const tooLarge = failing(new RpcFault({ kind: "tooLarge", method, reason: "the answer exceeds its bound" }));
 
-test("reads the transaction's receipt when its block has too many logs about the depository, or the endpoint takes no batches", async () => {
+test("reads the transaction's receipt if its block has too many logs about the depository, or the endpoint rejects batches", async () => {
   const nodeText = "query returned more than 10000 results";
   const refused = failing(new NodeRefusal({ method, nodeCode: -32005, nodeText, nodeData: undefined }));
   const unbatched = failing(new RpcFault({ kind: "batchRefused", method, reason: "no batches" }));
@@ -168,20 +168,20 @@ test("reads the transaction's receipt when its block has too many logs about the
   }
 });
 
-test("does not know when neither logs nor receipt come within the deadline, and judges by no other fault", async () => {
+test("returns unknown if neither logs nor receipt arrive by the deadline, and throws every other fault", async () => {
   const late = failing(new RpcFault({ kind: "deadline", method, reason: "no whole answer" }));
   expect(await attestable({ logs: late, receipt: late })).toBe("unknown");
   expect(await attestable({ logs: late, receipt: late }, 60_000_000n)).toBe("unknown");
-  const away = failing(new RpcFault({ kind: "network", method, reason: "no answer" }));
-  await expect(attestable({ logs: away })).rejects.toMatchObject({ kind: "network" });
-  await expect(attestable({ logs: late, receipt: away })).rejects.toMatchObject({ kind: "network" });
+  const unreachable = failing(new RpcFault({ kind: "network", method, reason: "no answer" }));
+  await expect(attestable({ logs: unreachable })).rejects.toMatchObject({ kind: "network" });
+  await expect(attestable({ logs: late, receipt: unreachable })).rejects.toMatchObject({ kind: "network" });
   await expect(
     attestable({ logs: late, receipt: late }, 200_000n),
     "an ordinary transaction",
   ).rejects.toMatchObject({ kind: "deadline" });
 });
 
-test("asks for the logs of a block once, however many of its transactions are judged", async () => {
+test("requests the logs of a block once, however many of its transactions are judged", async () => {
   const { transport, asked } = nodeOf(logsAre([transfer(0)]));
   const reads = blockReads(transport, depository);
   const rules = { depository, attestation: {} };
@@ -190,7 +190,7 @@ test("asks for the logs of a block once, however many of its transactions are ju
   expect(asked.filter((one) => one === method)).toHaveLength(2);
 });
 
-test("asks for the time of a block once, however many of its transactions are judged", async () => {
+test("requests the time of a block once, however many of its transactions are judged", async () => {
   const { transport, asked } = nodeOf({ logs: () => [], receipt: () => blockAnswer });
   const reads = blockReads(transport, depository);
   const rules = { depository, attestation: { depositPartsSince: 1 } };
@@ -199,7 +199,7 @@ test("asks for the time of a block once, however many of its transactions are ju
   expect(asked).toEqual(["eth_getBlockByHash"]);
 });
 
-test("reads in the receipt which depository is attested when a former one received something", async () => {
+test("finds the attested depository in the receipt if a former one may have received something", async () => {
   const present = `0x${"88".repeat(20)}` as const;
   const judged = async (receipt: () => unknown, attestation = {}, gasLimit = 16_700_000n) => {
     const { transport } = nodeOf({ logs: () => [], receipt });
@@ -221,7 +221,7 @@ test("reads in the receipt which depository is attested when a former one receiv
   await expect(judged(() => null)).rejects.toMatchObject({ kind: "inconsistent" });
 });
 
-test("judges a transaction again alone when its answer was late next to others", async () => {
+test("judges a transaction again by itself if its answer was late in a group", async () => {
   const late = new RpcFault({ kind: "deadline", method, reason: "no whole answer" });
   const other: Hex = `0x${"99".repeat(32)}`;
   const group = [transaction, { ...transaction, hash: other, gasLimit: 200_000n }].map((one) => ({
@@ -249,6 +249,6 @@ test("judges a transaction again alone when its answer was late next to others",
   expect(asked).toBe(2);
   const alwaysLate = answering(() => true);
   expect([...(await judgeTogether(group.slice(0, 1), alwaysLate))]).toEqual([[hash, "unknown"]]);
-  expect(asked, "one transaction shares its answer with no other").toBe(1);
+  expect(asked, "a single transaction is not judged again").toBe(1);
   await expect(judgeTogether(group, alwaysLate), "an ordinary transaction").rejects.toBe(late);
 });

@@ -22,19 +22,21 @@ import { attestedIn, type Depositories } from "./watched-deposits.ts";
 import { inconsistent, RpcFault } from "@causeway/families";
 import type { RpcTransport } from "../nodes/transport.ts";
 
-/** What of the hub decides how oracles attest deposits. */
+/** Properties of the hub that decide how oracles attest deposits. */
 export type AttestationRules = Pick<AttestationHub, "depositPartsSince">;
 
 /**
- * A log costs at least this much gas, so a transaction with a lower gas limit has no more logs than one
- * execution holds deposits.
+ * A log costs at least this much gas, so a transaction with a lower gas limit cannot have more deposits than
+ * fit into one execution.
  */
 const SURELY_ONE_EXECUTION_GAS = 375n * BigInt(MAX_WHOLE_DEPOSITS + 1);
 
-/** A receipt has about one byte for each gas: that of a transaction with less is read within any deadline. */
+/**
+ * A receipt has about one byte per gas, so one of a transaction below this limit is read within any deadline.
+ */
 const SURELY_SMALL_GAS = 2_000_000n;
 
-/** `unknown`: the node did not answer in time. What follows from it has to be safe either way. */
+/** `unknown`: the node did not answer in time. Callers must be safe either way. */
 export type Attestability = "attestable" | "unattestable" | "unknown";
 
 /** A mined transaction with deposits. */
@@ -45,16 +47,15 @@ export interface Depositing {
 
 type Node = Pick<RpcTransport, "request" | "requestTogether">;
 
-/** What follows from an answer that is too large, or does not come in time. */
+/** The verdict after an answer that is too large or too late. */
 type HeavyVerdict = Exclude<Attestability, "attestable">;
 
 /**
- * Judges transactions at the same time. Those for which an answer was too large or late are judged again one
- * by one: together they share the bounds of a batch and the bandwidth, so a large receipt of a stranger must
- * not decide about another transaction.
+ * Judges transactions concurrently. Those with an answer that was too large or too late are judged again one
+ * by one: together they share the limits of a batch and the bandwidth, so one large receipt must not decide
+ * about another transaction.
  *
- * @throws what `judge` throws for another reason, or when the small receipt of an ordinary transaction is
- * late
+ * @throws what `judge` throws for another reason, or if the small receipt of an ordinary transaction is late
  */
 export async function judgeTogether<Verdict>(
   group: readonly Depositing[],
@@ -76,12 +77,11 @@ export async function judgeTogether<Verdict>(
 
 /**
  * Whether oracles can attest the deposits of a mined transaction: they read its receipt, and its deposits fit
- * into their executions. Asks the node nothing about ordinary transactions of a network that attests in
+ * into their executions. Does not query the node about ordinary transactions of a network that attests in
  * parts. Without `attestation` (no hub is configured) only the size of the receipt counts.
  *
- * @throws RpcFault or NodeRefusal when an answer is too large or late: {@link judgeTogether} says what
- * follows
- * @throws RpcFault when the node does not answer, or does not have the block
+ * @throws RpcFault or NodeRefusal if an answer is too large or too late, see {@link judgeTogether}
+ * @throws RpcFault if the node does not answer, or does not have the block
  */
 export async function judgeAttestability(
   transport: Node,
@@ -98,12 +98,11 @@ export async function judgeAttestability(
 }
 
 /**
- * As {@link judgeAttestability}, of a transaction with deposits in a former depository: oracles attest those
- * in one depository only, which its receipt decides.
+ * Like {@link judgeAttestability}, for a transaction with deposits in a former depository: oracles attest
+ * those in one depository only, which the receipt determines.
  *
- * @returns the depository whose deposits oracles attest; otherwise what holds for all deposits of the
- * transaction
- * @throws RpcFault as {@link judgeAttestability}
+ * @returns the depository whose deposits oracles attest, or a verdict about all deposits of the transaction
+ * @throws RpcFault like {@link judgeAttestability}
  */
 export async function findAttestedDepository(
   transport: Node,
@@ -125,17 +124,17 @@ function unlessHeavy(error: unknown): void {
   if (!isTooLarge(error) && !isLate(error)) throw error;
 }
 
-/** @throws `error`, unless an answer is too large, or a large one does not come in time */
+/** @throws `error`, unless it means that an answer is too large, or that a large one is late */
 function heavyVerdict({ transaction: { gasLimit } }: Depositing, error: unknown): HeavyVerdict {
   if (isTooLarge(error)) return "unattestable";
-  // Asking again and again would keep everything behind it from being read. The receipt of an ordinary
-  // transaction is small: it does not come because the node is in trouble.
+  // Retrying forever would block everything after it. The small receipt of an ordinary transaction is late
+  // only if the node has problems.
   const isSurelySmall = gasLimit !== undefined && gasLimit < SURELY_SMALL_GAS;
   if (isLate(error) && !isSurelySmall) return "unknown";
   throw error;
 }
 
-/** Whether one execution must hold all deposits of the transaction, and the transaction may have too many. */
+/** Whether all deposits of the transaction must fit into one execution, and it may have too many. */
 async function isAttestedWhole(
   reads: BlockReads,
   rules: AttestationRules,
@@ -147,13 +146,12 @@ async function isAttestedWhole(
 }
 
 /**
- * What the transactions of one block are judged by. It is asked for once for each block while blocks are
- * judged one after the other.
+ * The reads that the transactions of one block share. Each happens once per block, as long as blocks are
+ * judged in sequence.
  */
 export interface BlockReads {
   /**
-   * Logs about the depository; undefined: they are too large, do not come in time, or nothing shows which
-   * node answers.
+   * Logs about the depository; undefined: they are too large, too late, or it is unknown which node answered.
    */
   logs(block: Depositing["block"]): Promise<readonly LogFact[] | undefined>;
   /** Unix seconds. */
@@ -163,7 +161,7 @@ export interface BlockReads {
 export function blockReads(transport: Node, depository: Address): BlockReads {
   const question = {
     filters: depositFilters([depository], undefined),
-    // A transfer of an NFT passes the filter too; what is no deposit is not counted.
+    // NFT transfers match the filter too, but do not count as deposits.
     accepts: () => true,
   };
   return {
@@ -172,7 +170,7 @@ export function blockReads(transport: Node, depository: Address): BlockReads {
   };
 }
 
-/** Keeps the answer about the last block only, for it can be large. */
+/** Caches only the answer about the last block, because it can be large. */
 function keptForOneBlock<T>(read: (block: Depositing["block"]) => Promise<T>): typeof read {
   let last: { readonly hash: Hex; readonly answer: Promise<T> } | undefined;
   return async (block) => {
@@ -206,9 +204,9 @@ async function logsOf(
 }
 
 /**
- * Counts as oracles do: transfers of every token. They may count fewer (a token that takes a fee), never
- * more. Only logs about the depository are asked for, so nothing else that a transaction logs makes the
- * answer large. When other transactions of the block do, the receipt is read.
+ * Counts like oracles: transfers of every token. Oracles may count fewer (a token with a fee), never more.
+ * Only logs about the depository are requested, so a transaction's other logs do not make the answer large.
+ * If other transactions of the block do, the receipt is read.
  */
 async function countDeposits(
   transport: Pick<RpcTransport, "request">,
@@ -222,8 +220,8 @@ async function countDeposits(
     inBlock === undefined
       ? (await receiptIn(transport, hash, block.hash)).logs
       : inBlock.filter((log) => log.txHash === hash).toSorted((a, b) => a.logIndex - b.logIndex);
-  // It has at least the log of the deposit that was seen: a node that knows the block, but not its logs yet,
-  // says nothing about their number.
+  // There must be at least the log of the known deposit; otherwise the node has the block, but not its logs
+  // yet.
   if (logs.length === 0) throw inconsistent("eth_getLogs", "logs of a deposit are not available yet");
   const question = { depository, tokens: undefined };
   return depositsInLogs(question, logs, new Map([[hash, transaction]])).deposits.length;

@@ -10,18 +10,18 @@ import { runChanges, type AuthorizationWay } from "./trace-run.ts";
 export type Authorizing = AuthorizationWay | "unknown";
 
 export interface AuthorizationWays {
-  /** How to pass authorizations to the node. @throws RpcFault, NodeRefusal when it does not trace */
+  /** How to pass authorizations to the node. @throws RpcFault, NodeRefusal if it does not trace */
   of(question: TraceQuestion): Promise<Authorizing>;
 }
 
-/** How long a result is kept, ms: nodes get updates, and chains get upgrades. */
+/** How long a result is cached, ms: nodes are updated, and chains are upgraded. */
 const KEPT_MS = 600_000;
-/** Enough for a transaction that does nothing, and its authorization. */
+/** Gas for a transaction that does nothing, and its authorization. */
 const GAS = 100_000n;
 
 /**
- * Finds out whether the node applies authorization lists, by a call of our own: a random account authorizes
- * code, and the call shows whether it got it. Calls of others could be crafted to show either.
+ * Detects whether the node applies authorization lists with a call of our own: a random account authorizes
+ * code, and the call shows whether it has it. A client's call could be crafted to show either.
  */
 export function authorizationWays(chainId: number): AuthorizationWays {
   let found: { readonly way: Authorizing; readonly atMs: number } | undefined;
@@ -55,13 +55,13 @@ async function findOut(question: TraceQuestion, chainId: number): Promise<Author
     if (!(error instanceof NodeRefusal)) throw error;
     if (isTypeRefused(error)) return "unknown";
     if (!isTracingRefused(error)) throw error;
-    // The same call without the list shows what the node refuses. It throws when that is tracing.
+    // The same call without the list shows what the node refuses. It throws if that is tracing.
     await askPlainly(question);
     return "unknown";
   }
 }
 
-/** Traces a call that does nothing. @throws RpcFault, NodeRefusal when the node does not trace */
+/** Traces a call that does nothing. @throws RpcFault, NodeRefusal if the node does not trace */
 export async function askPlainly(question: TraceQuestion): Promise<void> {
   await runChanges(ownQuestion(question, {}), { gas: GAS, way: "listed", rich: true });
 }

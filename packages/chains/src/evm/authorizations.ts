@@ -25,12 +25,12 @@ export interface Delegation {
 
 export type AuthorizationJudgement =
   | { readonly kind: "apply"; readonly delegations: readonly Delegation[] }
-  /** The chain would skip this one, and the call would not do what was signed for. */
+  /** The chain would skip this authorization, and the call would not have its intended effect. */
   | { readonly kind: "skipped"; readonly label: string; readonly message: string };
 
 /**
- * Recovers the signer of an authorization; undefined when the signature is invalid. The signer has not
- * necessarily consented: a wrong signature recovers a random account.
+ * Recovers the signer of an authorization; undefined if the signature is invalid. A wrong signature recovers
+ * to a random account.
  */
 export async function recoverAuthority(authorization: Authorization): Promise<Address | undefined> {
   if (BigInt(authorization.s) > HALF_ORDER || BigInt(authorization.s) === 0n) return undefined;
@@ -51,7 +51,7 @@ export async function recoverAuthority(authorization: Authorization): Promise<Ad
  *
  * @param authorities the signer of each, see {@link recoverAuthority}
  * @param accounts of every authority, before the transaction
- * @param sender sends the transaction, so its nonce is one higher when the list is read
+ * @param sender of the transaction; its nonce is one higher when the list is applied
  */
 export function judgeAuthorizations(
   list: readonly Authorization[],
@@ -82,7 +82,7 @@ export function judgeAuthorizations(
         `its nonce is ${authorization.nonce}, but its signer ${authority} has nonce ${nonce}`,
       );
     }
-    // While an account has a transaction in the pool, nodes accept none that changes its code.
+    // Nodes refuse a transaction that changes the code of an account with a pending transaction.
     const waiting = accounts.get(authority);
     if (waiting !== undefined && waiting.nextNonce > waiting.nonce) {
       return skipped("ACCOUNT_BUSY", `its signer ${authority} has a pending transaction`);

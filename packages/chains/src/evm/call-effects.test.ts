@@ -57,9 +57,7 @@ afterAll(async () => {
   await world.node.stop();
 });
 
-/**
- * What a successful call would take from us; `pricedWei` is the priced value, to which the gas is added.
- */
+/** What a successful call would cost us; `pricedWei` is the priced value, to which the gas is added. */
 async function takenBy(call: Partial<TracedCall>, pricedWei = 0n): Promise<ForbiddenEffect | undefined> {
   const outcome = await reader.trace(executor, { to: taker, data: "0x", value: 0n, ...call }, fees);
   if (outcome.kind !== "ok") throw new Error(`no success: ${JSON.stringify(outcome)}`);
@@ -76,12 +74,12 @@ async function bySolver(to: Address, data: Hex): Promise<void> {
   await world.wallet.send({ to, data, from: solverAccount });
 }
 
-test("a call that takes nothing is fine, and so is value that was priced", async () => {
+test("accepts a call that takes nothing, and value that was priced", async () => {
   expect(await takenBy({ data: serve })).toBeUndefined();
   expect(await takenBy({ data: serve, value: 10n ** 18n }, 10n ** 18n)).toBeUndefined();
 });
 
-test("value that was not priced is too much", async () => {
+test("refuses value that was not priced", async () => {
   expect(await takenBy({ data: serve, value: 10n ** 18n }, 10n ** 17n)).toMatchObject({
     kind: "nativeSpent",
     account: executor,
@@ -89,7 +87,7 @@ test("value that was not priced is too much", async () => {
   });
 });
 
-test("a deposit of our own is no loss of ours", async () => {
+test("accepts our own deposit", async () => {
   const data = encodeFunctionData({
     abi: depositoryAbi,
     functionName: "depositNative",
@@ -98,12 +96,12 @@ test("a deposit of our own is no loss of ours", async () => {
   expect(await takenBy({ to: world.chain.contracts.depository, data, value: 5n }, 5n)).toBeUndefined();
 });
 
-test("a stranger's tokens may move", async () => {
+test("accepts transfers of other accounts' tokens", async () => {
   const mint = encodeFunctionData({ abi: testTokenAbi, functionName: "mint", args: [stranger, 5n] });
   expect(await takenBy({ to: world.token, data: mint })).toBeUndefined();
 });
 
-test("tokens that an allowance of ours lets others take", async () => {
+test("refuses transfers of our tokens through an allowance", async () => {
   const take = encodeFunctionData({ abi: takerAbi, functionName: "serveAndTake", args: [usd, solver, 1n] });
   await expect(takenBy({ data: take })).rejects.toThrow("ERC20_INSUFFICIENT_ALLOWANCE");
   await bySolver(usd, encodeFunctionData({ abi: erc20Abi, functionName: "approve", args: [taker, 500n] }));
@@ -112,7 +110,7 @@ test("tokens that an allowance of ours lets others take", async () => {
     account: solver,
     currency: usd,
   });
-  // The same through another contract.
+  // The same, through another contract.
   const failures = await world.wallet.deploy(failuresAbi, failuresBytecode);
   const through = encodeFunctionData({ abi: failuresAbi, functionName: "forward", args: [taker, take] });
   expect(await takenBy({ to: failures, data: through })).toMatchObject({
@@ -121,7 +119,7 @@ test("tokens that an allowance of ours lets others take", async () => {
   });
 });
 
-test("what was undone was not taken", async () => {
+test("ignores reverted transfers", async () => {
   await bySolver(usd, encodeFunctionData({ abi: erc20Abi, functionName: "approve", args: [taker, 500n] }));
   const failures = await world.wallet.deploy(failuresAbi, failuresBytecode);
   const take = encodeFunctionData({ abi: takerAbi, functionName: "serveAndTake", args: [usd, solver, 1n] });
@@ -134,7 +132,7 @@ test("what was undone was not taken", async () => {
   expect(await takenBy({ to: failures, data })).toBeUndefined();
 });
 
-test("tokens and allowances of the executor, in whose name every sponsored call is made", async () => {
+test("refuses transfers and approvals of the executor's tokens, which sends every sponsored call", async () => {
   const transfer = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [stranger, 1n] });
   expect(await takenBy({ to: usd, data: transfer })).toMatchObject({
     kind: "tokensMoved",
@@ -147,7 +145,7 @@ test("tokens and allowances of the executor, in whose name every sponsored call 
   });
 });
 
-test("tokens that go by who signed the transaction", async () => {
+test("refuses transfers by tokens that authorize by transaction sender", async () => {
   const token = await world.wallet.deploy(originTokenAbi, originTokenBytecode);
   const originTaker = await world.wallet.deploy(originTakerAbi, originTakerBytecode);
   const mint = encodeFunctionData({ abi: originTokenAbi, functionName: "mint", args: [executor, 9n] });
@@ -160,7 +158,7 @@ test("tokens that go by who signed the transaction", async () => {
   });
 });
 
-test("an allowance that a signature of ours gives", async () => {
+test("refuses an allowance from one of our signatures", async () => {
   const deadline = 2n ** 40n;
   const signature = parseSignature(
     await privateKeyToAccount(solverKey).signTypedData({
@@ -187,7 +185,7 @@ test("an allowance that a signature of ours gives", async () => {
   expect(await takenBy({ data })).toMatchObject({ kind: "allowanceGiven", account: solver, currency: usd });
 });
 
-test("collectibles of either kind", async () => {
+test("refuses transfers of our NFTs (ERC-721 and ERC-1155)", async () => {
   const piece = await world.wallet.deploy(testPieceAbi, testPieceBytecode);
   const kinds = await world.wallet.deploy(testKindsAbi, testKindsBytecode);
   await world.wallet.send({
@@ -233,7 +231,7 @@ test("collectibles of either kind", async () => {
   });
 });
 
-test("code that a signature of ours lets others put into our account", async () => {
+test("refuses code set in our account through one of our signatures", async () => {
   const nonce = await reader.nonce(solver, "latest");
   const { r, s, yParity } = await privateKeyToAccount(solverKey).signAuthorization({
     chainId,
@@ -249,7 +247,7 @@ test("code that a signature of ours lets others put into our account", async () 
   });
 });
 
-test("what a token moves by an old event without indexes", () => {
+test("refuses transfers in an old event without indexed fields", () => {
   const transfer = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
   const words = (...values: readonly Hex[]): Hex => concat(values.map((value) => pad(value)));
   const judge = (topics: readonly Hex[], data: Hex) =>
@@ -263,7 +261,7 @@ test("what a token moves by an old event without indexes", () => {
   expect(judge([], "0x")).toBeUndefined();
 });
 
-test("nonces, code and native balance of an account that takes no part", () => {
+test("refuses changed nonces, code and native balances of our other accounts", () => {
   const change = (values: Partial<AccountChange>): CallEffects => ({
     kind: "seen",
     logs: [],
@@ -287,7 +285,7 @@ test("nonces, code and native balance of an account that takes no part", () => {
   expect(judge(change({ balanceAfter: 9n }))).toBeUndefined();
   expect(judge(change({ nonceAfter: 2n }))).toBe("nonceUsed");
   expect(judge(change({ codeChanged: true }))).toBe("codeChanged");
-  // As a sender it may spend the priced amount, and one nonce.
+  // As the sender, it may spend the priced amount and one nonce.
   expect(judge(change({ nonceAfter: 2n, balanceAfter: 2n }), solver)).toBeUndefined();
   expect(judge(change({ nonceAfter: 3n }), solver)).toBe("nonceUsed");
   expect(judge(change({ balanceAfter: 1n }), solver)).toBe("nativeSpent");

@@ -3,7 +3,7 @@ import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { CallEffects } from "@causeway/families/evm";
 
 export interface EffectRules {
-  /** The sender of the transaction: only it may spend, and its nonce rises by one. */
+  /** The sender of the transaction. Only it may spend, and its nonce increases by one. */
   readonly sender: Address;
   /** Our accounts, lower case, including the sender if it is ours. */
   readonly protectedAccounts: readonly Address[];
@@ -11,7 +11,7 @@ export interface EffectRules {
   readonly allowedSpendWei: bigint;
 }
 
-/** What a call would take from us; `currency` is the zero address for native. */
+/** What a call would cost us; `currency` is the zero address for the native token. */
 export interface ForbiddenEffect {
   readonly kind: "unseen" | "nativeSpent" | "nonceUsed" | "codeChanged" | "tokensMoved" | "allowanceGiven";
   readonly account: Address | undefined;
@@ -35,11 +35,11 @@ const AUTHORIZED_OPERATOR: Hex = "0xf4caeb2d6ca8932a215a353d0703c326ec2d81fc6817
 
 interface Movement {
   readonly kind: "tokensMoved" | "allowanceGiven";
-  /** Position of the losing account, among all words of topics and data after the event's own. */
+  /** Index of the losing account among the words of topics and data, without the event's own topic. */
   readonly loser: number;
 }
 
-/** Words are counted through topics and data alike, because old tokens do not index their events. */
+/** Words are counted across topics and data, because old tokens do not index their event fields. */
 const movements: ReadonlyMap<Hex, Movement> = new Map<Hex, Movement>([
   [TRANSFER, { kind: "tokensMoved", loser: 0 }],
   [TRANSFER_SINGLE, { kind: "tokensMoved", loser: 1 }],
@@ -55,10 +55,10 @@ const movements: ReadonlyMap<Hex, Movement> = new Map<Hex, Movement>([
 ]);
 
 /**
- * Whether a sponsored call takes more from us than was priced; undefined when it does not. Pure.
+ * Whether a sponsored call takes more from us than was priced; undefined if it does not. Pure.
  *
- * A Transfer from us counts whichever contract emits it: a contract that only pretends to take our money is
- * not worth sponsoring either.
+ * A Transfer from us counts whichever contract emits it, because a contract that pretends to take our tokens
+ * is not worth sponsoring either.
  */
 export function judgeEffects(effects: CallEffects, rules: EffectRules): ForbiddenEffect | undefined {
   if (effects.kind === "unseen") {

@@ -3,8 +3,8 @@ import { RpcFault } from "@causeway/families";
 import type { RpcTransport } from "../nodes/transport.ts";
 
 /**
- * Lets no call through to a node until it has confirmed that it serves `chainId`: money must never meet the
- * wrong chain.
+ * Blocks all calls to a node until it has confirmed that it serves `chainId`, so that nothing is read from or
+ * sent to the wrong chain.
  */
 export function checkedTransport(
   inner: RpcTransport,

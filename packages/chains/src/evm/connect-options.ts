@@ -2,7 +2,7 @@ import type { IgnoredLog } from "@causeway/families/evm";
 import type { ObserveCall, RpcTransportOptions } from "../nodes/transport.ts";
 import type { AttestationRules } from "./attestable.ts";
 
-/** How an EVM chain is connected, and who hears of what. */
+/** How to connect an EVM chain, and the listeners for its events. */
 export interface ConnectOptions {
   readonly rpc?: Omit<RpcTransportOptions, "url">;
   /** The observer of all calls to the endpoint at this URL. */
@@ -10,16 +10,16 @@ export interface ConnectOptions {
   /** Milliseconds since epoch; default the system's clock. */
   readonly now?: () => number;
   /**
-   * Faults that the connection survives by itself (lost sockets, failed polls), without any URL in them;
-   * `endpoint` is the host of the endpoint, where one is to blame.
+   * Called for faults that the connection recovers from (lost sockets, failed polls). They contain no URL;
+   * `endpoint` is the host of the faulty endpoint, if known.
    */
   readonly onFault?: (fault: unknown, endpoint?: string) => void;
-  /** These endpoints (hosts) contradicted the others about something that decides about money. */
+  /** Called with the endpoints (hosts) that contradicted the others in a read that decides about money. */
   readonly onDisagreement?: (question: string, endpoints: readonly string[]) => void;
-  /** Logs that look like deposits and are none. */
+  /** Called with logs that look like deposits but are not. */
   readonly onIgnoredLogs?: (ignored: readonly IgnoredLog[]) => void;
-  /** Called with the number of logs that the node gave without being asked, for each such answer. */
+  /** Called for each answer that contains unrequested logs, with their number. */
   readonly onUnrequestedLogs?: (count: number) => void;
-  /** How oracles attest deposits; absent: nothing is settled. */
+  /** How oracles attest deposits. Absent: nothing is settled. */
   readonly attestation?: AttestationRules;
 }

@@ -11,26 +11,26 @@ import { RpcFault } from "@causeway/families";
 
 export interface EvmConnection extends ChainConnection {
   /**
-   * For viem clients (`viemTransport`) and questions that the reader does not answer. Checks the chain id as
-   * well. With several endpoints, the best one answers.
+   * For viem clients (`viemTransport`) and requests that the reader does not support. Checks the chain id as
+   * well. With several endpoints, uses the best one.
    */
   readonly transport: RpcTransport;
   /**
-   * Asks every endpoint for its chain id. Every call waits for one success of this, so awaiting it is only
-   * needed to refuse to start.
+   * Asks every endpoint for its chain id. Every call waits until one succeeded, so await this only to fail at
+   * startup.
    *
-   * @throws RpcFault of kind `wrongChain` when every endpoint serves another chain; others when none answers
+   * @throws RpcFault of kind `wrongChain` if every endpoint serves another chain; other kinds if none answers
    */
   readonly verify: () => Promise<void>;
-  /** How the node tells what a call would do. @throws RpcFault */
+  /** How the node shows the effects of a call. @throws RpcFault */
   readonly effectsView: () => Promise<EffectsView>;
-  /** The endpoints in the order of the configuration. */
+  /** The endpoints in configuration order. */
   readonly endpoints: () => readonly EndpointStatus[];
 }
 
 /**
- * Connects to the endpoints of one configured chain and begins to follow its heads. With several endpoints,
- * what decides about money is what a quorum of them says; the rest is what the best one says.
+ * Connects to the endpoints of one configured chain and starts to follow its heads. With several endpoints,
+ * reads that decide about money require a quorum; all others use the best endpoint.
  */
 export function connectEvmChain(chain: Chain, options: ConnectOptions = {}): EvmConnection {
   const urls = chain.rpcUrls ?? [chain.rpcUrl];
@@ -71,7 +71,7 @@ export function connectEvmChain(chain: Chain, options: ConnectOptions = {}): Evm
   };
 }
 
-/** @throws the fault of the first endpoint when none serves the chain, one that may pass if there is one */
+/** @throws the fault of the first endpoint if none serves the chain; preferably a temporary one */
 async function verifyAny(endpoints: readonly EvmEndpoint[], { onFault }: ConnectOptions): Promise<void> {
   const outcomes = await Promise.allSettled(endpoints.map(async (endpoint) => await endpoint.verify()));
   const failed = outcomes.flatMap((outcome, at) =>

@@ -10,7 +10,7 @@ const abi = parseAbi(["function getL1Fee(bytes unsignedTransaction) view returns
 const to: Address = `0x${"ab".repeat(20)}`;
 const call = { to, data: "0x12345678", value: 5n } as const;
 
-/** A chain with these answers of the oracle. */
+/** A chain whose gas price oracle returns these answers. */
 function aChain(answer: (bytes: Hex) => unknown) {
   const asked: Address[] = [];
   const dataFee = createDataFees(
@@ -27,7 +27,7 @@ function aChain(answer: (bytes: Hex) => unknown) {
 }
 const word = (value: bigint): Hex => `0x${value.toString(16).padStart(64, "0")}`;
 
-test("a rollup's oracle is asked about the whole transaction, authorizations as well", async () => {
+test("asks a rollup's gas price oracle about the whole transaction, including authorizations", async () => {
   const seen: ReturnType<typeof parseTransaction>[] = [];
   const { dataFee, asked } = aChain((bytes) => {
     seen.push(parseTransaction(bytes));
@@ -49,17 +49,17 @@ test("a rollup's oracle is asked about the whole transaction, authorizations as 
   expect(listed - plain).toBeGreaterThan(2n * 90n);
 });
 
-test("without a gas price oracle bytes cost nothing, and it is not asked for again", async () => {
+test("returns zero without a gas price oracle, and does not query it again", async () => {
   const { dataFee, asked } = aChain(() => "0x");
   expect([await dataFee(call), await dataFee(call)]).toEqual([0n, 0n]);
   expect(asked).toHaveLength(1);
 });
 
-test("an oracle that does not tell is a fault, not a price of zero", async () => {
+test("an oracle that does not answer is a fault, not a price of zero", async () => {
   await expect(aChain(() => "0x01").dataFee(call)).rejects.toThrow(RpcFault);
 });
 
-test("what a rollup took for the bytes is in the price of the gas, rounded up, in full", () => {
+test("includes a rollup's data fee in the gas price, rounded up", () => {
   const hash: TxHash = `0x${"11".repeat(32)}` as TxHash;
   const blockHash: Hex32 = `0x${"22".repeat(32)}`;
   const receipt = (change: object = {}) =>
@@ -78,7 +78,7 @@ test("what a rollup took for the bytes is in the price of the gas, rounded up, i
     );
   expect(receipt()).toMatchObject({ gasUsed: 7n, effectiveGasPrice: 10n });
   expect(receipt({ l1Fee: "0x0" })).toMatchObject({ gasUsed: 7n, effectiveGasPrice: 10n });
-  // 7 units at 10 wei, and 15 wei for the bytes: 85 wei of at most 91.
+  // 7 units at 10 wei, and 15 wei for the bytes: 85 wei, at most 91.
   expect(receipt({ l1Fee: "0xf" })).toMatchObject({ gasUsed: 7n, effectiveGasPrice: 13n });
   expect(() => receipt({ l1Fee: "much" })).toThrow(RpcFault);
 });

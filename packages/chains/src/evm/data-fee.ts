@@ -5,7 +5,7 @@ import { askContract } from "./ask-contract.ts";
 import { garbage } from "@causeway/families";
 import type { RpcTransport } from "../nodes/transport.ts";
 
-/** The predeployed contract of OP Stack rollups for a transaction's data fee ("GasPriceOracle"). */
+/** `GasPriceOracle`, the predeployed contract of OP Stack rollups that returns a transaction's data fee. */
 const GAS_PRICE_ORACLE: Address = "0x420000000000000000000000000000000000000f";
 const abi = [
   {
@@ -16,13 +16,13 @@ const abi = [
     outputs: [{ type: "uint256" }],
   },
 ] as const;
-/** Numbers of a usual transaction; only their length matters. */
+/** Values of a typical transaction; only their length matters. */
 const NUMBERS = { nonce: 2 ** 20, gas: 2n ** 24n, maxFeePerGas: 2n ** 36n, maxPriorityFeePerGas: 2n ** 30n };
 
 /**
  * The data fee of calls at the newest block, in wei, in addition to their gas. Zero on chains that charge
- * none, which is found out once.
- * @throws RpcFault when the node did not answer
+ * none, which is detected once.
+ * @throws RpcFault if the node does not answer
  */
 export function createDataFees(
   transport: Pick<RpcTransport, "request">,

@@ -39,7 +39,7 @@ function node(): { transport: Pick<RpcTransport, "request">; asked: { calls: num
 
 const account = (n: number): Address => `0x${n.toString(16).padStart(40, "0")}`;
 
-test("balances of many accounts are read at one block in few calls, and a token that tells nothing spoils only its own", async () => {
+test("reads balances of many accounts at one block in few calls, and a token that fails affects only its own", async () => {
   const { transport, asked } = node();
   const accounts = Array.from({ length: 500 }, (_, n) => account(n + 1));
   const currencies = [NATIVE_CURRENCY, token, broken, mute];
@@ -54,7 +54,7 @@ test("balances of many accounts are read at one block in few calls, and a token 
   expect(new Set(read.map((one) => one.account)).size).toBe(500);
 });
 
-test("asks nothing without accounts, and reads whole blocks for native payments only when they are few", async () => {
+test("sends no request without accounts, and reads whole blocks for native payments only if they are few", async () => {
   const { transport, asked } = node();
   expect(
     await readHeldAmounts(transport, multicall3, { accounts: [], currencies: [token], atBlock: 1n }),

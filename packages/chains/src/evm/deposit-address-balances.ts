@@ -14,17 +14,17 @@ export interface HeldAmount {
   readonly account: Address;
   /** Zero address = native. */
   readonly currency: Address;
-  /** Base units; undefined: the token did not answer with a number. */
+  /** Base units; undefined: the token did not return a number. */
   readonly amount: bigint | undefined;
 }
 
-/** Balances per node call: each takes a word and a few thousand gas. */
+/** Balances per call: each takes a word and a few thousand gas. */
 const PER_CALL = 1_500;
 
 /**
- * Balances of many accounts in several currencies, all at one block. A token that does not answer affects
- * only its own amounts.
- * @throws RpcFault when the node did not answer, or does not know the block (yet)
+ * Balances of many accounts in several currencies, all at one block. A token that fails affects only its own
+ * amounts.
+ * @throws RpcFault if the node does not answer, or does not have the block (yet)
  */
 export async function readHeldAmounts(
   transport: Pick<RpcTransport, "request">,
@@ -60,7 +60,7 @@ export async function readHeldAmounts(
   return read.flat();
 }
 
-/** An answer shorter than a 32-byte word is not a number. */
+/** Data shorter than a 32-byte word is not a number. */
 function numberIn(answer: string | undefined): bigint | undefined {
   return answer === undefined || answer.length < 66 ? undefined : BigInt(answer.slice(0, 66));
 }

@@ -3,13 +3,15 @@ import type { Address, DepositAddressKey, Hex, OrderId } from "@causeway/domain"
 import { encodeFunctionData } from "viem";
 import type { CallPlan } from "@causeway/families/evm";
 
-/** One deposit out of an address. */
+/** One deposit from an address. */
 export interface SweptDeposit {
   readonly amount: bigint;
   readonly orderId: OrderId;
 }
 
-/** The call by which the factory's operator deposits sums of one currency from one address: all or none. */
+/**
+ * The call with which the factory's operator deposits amounts of one currency from one address, atomically.
+ */
 export function sweepCall(
   factory: Address,
   key: DepositAddressKey,

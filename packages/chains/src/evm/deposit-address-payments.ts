@@ -25,7 +25,7 @@ export interface PaymentIn {
   readonly amount: bigint;
 }
 
-/** Maximum number of whole blocks read for native transfers: other people decide how large a block is. */
+/** Maximum number of whole blocks read for native transfers, since blocks can be large. */
 const MAX_NATIVE_BLOCKS = 16n;
 
 /**

@@ -35,7 +35,7 @@ const zksyncBaseToken: Address = "0x000000000000000000000000000000000000800a";
 const eip7708 = ["f".repeat(39) + "e", "e".repeat(40), "0".repeat(40)].map(
   (digits): Address => `0x${digits}`,
 );
-/** The token of Metis and other rollups of its generation. */
+/** The native token mirror of Metis and other early rollups. */
 const ovmBaseToken: Address = "0xdeaddeaddeaddeaddeaddeaddeaddeaddead0000";
 const mirrors = [...eip7708, ovmBaseToken];
 
@@ -47,20 +47,20 @@ function amountsOf(deposits: readonly DepositEvidence[]): string[] {
   return deposits.map(({ currency, amount, depositId }) => `${amount} ${currency} ${depositId ?? "-"}`);
 }
 
-test("a deposit is named by the block-wide index of its log, in decimal", () => {
+test("identifies a deposit by the block-wide index of its log, in decimal", () => {
   expect(read([transfer(dai, alice, bob, 1n), nativeDeposit(alice, 5n, orderId)])).toEqual([
     { index: "41", depositor: alice, currency: NATIVE_CURRENCY, amount: 5n, depositId: orderId },
   ]);
 });
 
-test("an ERC-20 deposit is named by its Transfer's log index", () => {
+test("identifies an ERC-20 deposit by its Transfer's log index", () => {
   const emitted = [transfer(usdc, bob, depository, 5n), erc20Deposit(alice, usdc, 5n, orderId)];
   expect(read(emitted)).toEqual([
     { index: "40", depositor: alice, currency: usdc, amount: 5n, depositId: orderId },
   ]);
 });
 
-test("only a direct transfer that names no order is bare", () => {
+test("only a direct transfer without an order id is bare", () => {
   const emitted = [
     transfer(dai, bob, depository, 1n),
     transfer(usdc, bob, depository, 5n),
@@ -113,7 +113,7 @@ test("attributes a deposit through a forwarder to the depositor that the event n
 const direct = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [depository, 5n] });
 const moved = [transfer(usdc, alice, depository, 5n)];
 
-test("a direct transfer carries its id right behind its calldata", () => {
+test("a direct transfer has its id directly after its calldata", () => {
   const input: Hex = `${direct}${orderId.slice(2)}`;
   expect(needsCalldata(rules, receiptOf(...moved))).toBe(true);
   expect(amountsOf(read(moved, aTransaction({ from: alice, input })))).toEqual([`5 ${usdc} ${orderId}`]);
@@ -143,7 +143,7 @@ test.each<[string, Partial<TransactionFact>]>([
   expect(found).toHaveLength(1);
 });
 
-test("reads neither 32 zero bytes nor, behind calldata, 16 leading zero bytes as an id", () => {
+test("does not read 32 zero bytes, or 16 leading zero bytes after calldata, as an id", () => {
   expect(read([nativeDeposit(alice, 5n, `0x${"00".repeat(32)}`)])).toMatchObject([{ depositId: undefined }]);
   const padded = aTransaction({ from: alice, input: `${direct}${"00".repeat(16)}${"1d".repeat(16)}` });
   expect(read(moved, padded)).toMatchObject([{ depositId: undefined }]);
@@ -162,7 +162,7 @@ test("does not count Transfers that mirror the native token as deposits, on the 
   for (const mirror of mirrors) expect(read([transfer(mirror, alice, depository, 5n)])).toEqual([]);
 });
 
-test("cases 11 and 12: native money that came without the depository's event is no deposit, whatever the input says", () => {
+test("cases 11 and 12: native tokens without the depository's event are not a deposit, whatever the input contains", () => {
   expect(read([], aTransaction({ to: depository, value: 5n, input: orderId }))).toEqual([]);
 });
 
@@ -176,7 +176,7 @@ const report = (token: Address, to: Address, amount: bigint, emitter = depositor
   return { address: emitter, topics: [CALL_EXECUTED_TOPIC], data };
 };
 
-test("a token that takes its fee from the receiver credits what stayed, the direct transfers last", () => {
+test("credits what remained of a token that charges the receiver, reducing direct transfers first", () => {
   const fee = transfer(usdc, depository, bob, 30n);
   expect(amountsOf(read([transfer(usdc, alice, depository, 100n), fee]))).toEqual([`70 ${usdc} -`]);
   const measured = [transfer(usdc, alice, depository, 100n), fee, erc20Deposit(alice, usdc, 70n, orderId)];
@@ -224,7 +224,7 @@ test("keeps deposits with equal ids of two users, or of two currencies, separate
   ]);
 });
 
-test("the transaction is asked for only when a direct transfer may carry an id", () => {
+test("reads the transaction only if a direct transfer may carry an id", () => {
   expect(needsCalldata(rules, receiptOf(nativeDeposit(alice, 5n, orderId)))).toBe(false);
   expect(needsCalldata(rules, receiptOf(...moved, erc20Deposit(alice, usdc, 5n, orderId)))).toBe(false);
   expect(needsCalldata(rules, receiptOf())).toBe(false);
@@ -249,7 +249,7 @@ const anyEvent: fc.Arbitrary<EmittedLog> = fc
     return erc20Deposit(who, token, amount, id, emitter);
   });
 
-test("invariant a: of no token is more credited than its Transfers brought and left, whatever else the logs report", () => {
+test("invariant a: never credits more of a token than the net inflow of its Transfers, whatever else the logs report", () => {
   fc.assert(
     fc.property(fc.array(anyEvent, { maxLength: 12 }), fc.boolean(), (emitted, isZksyncStack) => {
       const deposits = depositEvidenceIn({ depository, isZksyncStack }, receiptOf(...emitted), undefined);

@@ -61,7 +61,7 @@ interface Reading {
   readonly deposits: readonly DepositFact[];
   /** Calls for receipts. */
   readonly receipts: number;
-  /** How often the node had to answer a request for receipts before the next one arrived. */
+  /** How often the node had to respond to a request for receipts before the next one arrived. */
   readonly rounds: number;
 }
 
@@ -171,7 +171,7 @@ test("reads receipts of more than 32,000,000 gas a group at a time", async () =>
 });
 
 test.each([200_000, 2_100_000, 33_000_000])(
-  "judges a transaction of %i gas alone when its receipt does not fit next to those of others",
+  "judges a transaction of %i gas by itself if its receipt does not fit into a batch with others",
   async (gasLimit) => {
     const { deposits } = await readDust({
       count: 3,

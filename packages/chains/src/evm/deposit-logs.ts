@@ -22,7 +22,7 @@ import type { RpcTransport } from "../nodes/transport.ts";
 /**
  * Deposits of a block range, in chain order, judged by {@link watchedDepositsIn}.
  *
- * @throws RpcFault when any answer is not about the asked blocks, or the node does not have all of them.
+ * @throws RpcFault if any answer is not about the requested blocks, or the node does not have all of them
  */
 export async function fetchDeposits(
   transport: RpcTransport,
@@ -55,13 +55,13 @@ export async function fetchDeposits(
 }
 
 /**
- * Transactions of a block that are judged at the same time: anyone can fill a block with deposits, each of
- * which may cost a request. Memory does not grow with it: a connection reads two answers above 4 MiB at once,
- * up to 64 MiB each, and six smaller ones.
+ * Transactions of a block that are judged concurrently: anyone can fill a block with deposits, each of which
+ * may cost a request. Memory does not depend on it: a connection reads two answers above 4 MiB at once, up to
+ * 64 MiB each, and six smaller ones.
  */
 const JUDGED_TOGETHER = 32;
 
-/** Marks the deposits that oracles cannot attest, or of which that is not known. */
+/** Marks the deposits that oracles cannot attest, and those for which that is unknown. */
 async function withAttestability(
   transport: RpcTransport,
   rules: Parameters<typeof findAttestedDepository>[1],
@@ -96,7 +96,7 @@ async function withAttestability(
   });
 }
 
-/** Transactions with deposits, those of one block together. */
+/** Transactions with deposits, grouped by block. */
 function byBlock(
   deposits: readonly DepositFact[],
   transactions: ReadonlyMap<Hex, TransactionFact>,

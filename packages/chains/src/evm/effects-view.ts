@@ -5,13 +5,13 @@ import { NodeRefusal } from "@causeway/families";
 import { transactionOf, type Ask } from "./trace-question.ts";
 import { runCalls } from "./trace-run.ts";
 
-/** Enough for a call that does nothing. */
+/** Gas for a call that does nothing. */
 const GAS = 100_000n;
 
 /**
- * Finds out how the node tells what a call would do, by one that does nothing.
+ * Detects how the node shows the effects of calls, with a call that does nothing.
  *
- * @throws RpcFault when the node did not answer
+ * @throws RpcFault if the node does not answer
  */
 export async function readEffectsView(ask: Ask, fees: FeeCaps): Promise<EffectsView> {
   const call = { to: NATIVE_CURRENCY, data: "0x", value: 0n } as const;

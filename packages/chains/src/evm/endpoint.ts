@@ -10,7 +10,7 @@ import { createChainReader } from "./reader.ts";
 import { MAX_EVIDENCE_BYTES } from "./receipt-size.ts";
 import { createChainWriter } from "./writer.ts";
 
-/** One endpoint of an EVM chain, with all that can be read from it alone. */
+/** One endpoint of an EVM chain, with everything that is read from it alone. */
 export interface EvmEndpoint extends PoolEndpoint {
   readonly reader: ChainReader;
   readonly writer: ChainWriter;
@@ -23,18 +23,18 @@ export interface EndpointOptions extends Omit<ConnectOptions, "onIgnoredLogs"> {
   readonly onIgnoredLogs: ConnectOptions["onIgnoredLogs"];
   readonly url: string;
   readonly host: string;
-  /** Of this endpoint; absent: it is polled. */
+  /** WebSocket URL of this endpoint. Absent: it is polled. */
   readonly wsUrl: string | undefined;
   /** The newest known head of the chain, whichever endpoint it came from. */
   readonly knownHead: () => HeadSource["latest"];
 }
 
-/** Connects one endpoint and begins to follow its heads. */
+/** Connects one endpoint and starts to follow its heads. */
 export function connectEndpoint(chain: Chain, options: EndpointOptions): EvmEndpoint {
   const { url, host, onFault } = options;
   const onCall = options.observe?.(url);
   const raw = createRpcTransport({
-    // As much as oracles read of a receipt: what they can attest must not be refused here.
+    // The same limit as in oracles, so that everything that they can attest is readable here.
     maxAnswerBytes: MAX_EVIDENCE_BYTES,
     ...(onCall && { onCall }),
     ...options.rpc,
@@ -65,7 +65,7 @@ export function connectEndpoint(chain: Chain, options: EndpointOptions): EvmEndp
     heads,
     reader: {
       ...reader,
-      // The one question that must be answered even when the answer is the wrong one.
+      // The one request that must work even if the endpoint serves another chain.
       remoteChainId: createChainReader(chain, raw).remoteChainId,
     },
     writer: createChainWriter(transport),

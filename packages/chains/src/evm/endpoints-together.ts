@@ -17,7 +17,7 @@ import { quorumWriter } from "./quorum-writer.ts";
 import { createChainReader } from "./reader.ts";
 import { mayPassElsewhere } from "./rpc-errors.ts";
 
-/** What the endpoints of a chain are together. */
+/** The endpoints of a chain as one connection. */
 export interface ConnectedEndpoints extends Omit<ChainConnection, "close"> {
   readonly transport: RpcTransport;
   readonly statuses: () => readonly EndpointStatus[];

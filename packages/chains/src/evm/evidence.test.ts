@@ -74,8 +74,8 @@ afterEach(async () => {
 });
 
 /**
- * A node for which the request is used at its final block, 110; `answerTo` returns what else it knows, and
- * nothing is null.
+ * A node on which the request is used at the final block, 110. `answerTo` returns all other answers;
+ * undefined means null.
  */
 async function sourceOf(
   answerTo: (asked: RpcCall) => unknown,
@@ -121,7 +121,7 @@ const receipts =
     return method === "eth_getTransactionReceipt" ? (known[params[0] as Hex] ?? null) : undefined;
   };
 
-test("a withdrawal to the depository itself is no withdrawal, whatever the chain says", async () => {
+test("refuses a withdrawal to the depository itself, whatever the chain reports", async () => {
   const source = await sourceOf(() => undefined);
   const native = payloadOf({ to: depository, data: "0x", value: 9n, allowFailure: false });
   const data = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [depository, 9n] });
@@ -129,7 +129,7 @@ test("a withdrawal to the depository itself is no withdrawal, whatever the chain
     expect(await source.withdrawal(toItself, undefined)).toMatchObject({ kind: "refuted" });
 });
 
-test("a used request whose transaction is not seen yet is not settled: logs and receipts may lag behind the state", async () => {
+test("a used request whose transaction is not visible yet is not settled, because logs and receipts may lag behind the state", async () => {
   const source = await sourceOf(() => undefined);
   expect(await source.withdrawal(payload, undefined)).toMatchObject({
     kind: "notFinal",
@@ -138,17 +138,17 @@ test("a used request whose transaction is not seen yet is not settled: logs and 
   expect(await source.withdrawal(payload, hint)).toEqual({ kind: "absent" });
 });
 
-test("a named transaction that is in no final block yet is waited for", async () => {
+test("waits for a named transaction that is not in a final block yet", async () => {
   const source = await sourceOf(receipts({ [hint]: receiptOf(hint, paid, "0x1", "0x6f") }));
   expect(await source.withdrawal(payload, hint)).toMatchObject({ kind: "notFinal" });
 });
 
-test("a named transaction that is final and shows no execution is refuted", async () => {
+test("refutes a named transaction that is final and shows no execution", async () => {
   const source = await sourceOf(receipts({ [hint]: receiptOf(hint, []) }));
   expect(await source.withdrawal(payload, hint)).toMatchObject({ kind: "refuted" });
 });
 
-test("a reverted transaction executed nothing, named or found, whatever logs a node shows of it (case 28)", async () => {
+test("a reverted transaction executed nothing, named or found, whatever logs a node returns for it (case 28)", async () => {
   const found = logsIn(executedIn, paid).slice(1);
   const named = await sourceOf(receipts({ [hint]: receiptOf(hint, paid, "0x0") }));
   expect(await named.withdrawal(payload, hint)).toMatchObject({ kind: "refuted" });
@@ -156,13 +156,13 @@ test("a reverted transaction executed nothing, named or found, whatever logs a n
   expect(await searched.withdrawal(payload, undefined)).toMatchObject({ kind: "refuted" });
 });
 
-test("the execution is found although another was named", async () => {
+test("finds the execution although another transaction was named", async () => {
   const known = { [hint]: receiptOf(hint, []), [executedIn]: receiptOf(executedIn, paid) };
   const source = await sourceOf(receipts(known, logsIn(executedIn, paid).slice(1)));
   expect(await source.withdrawal(payload, hint)).toMatchObject({ value: { status: "executed" } });
 });
 
-test("a look-alike's report is not taken for the depository's, though a node lists it first", async () => {
+test("ignores a look-alike's report, even if the node lists it first", async () => {
   const known = { [hint]: receiptOf(hint, [report(bob)]), [executedIn]: receiptOf(executedIn, paid) };
   const logs = [...logsIn(hint, [report(bob)]), ...logsIn(executedIn, paid).slice(1)];
   const source = await sourceOf(receipts(known, logs));

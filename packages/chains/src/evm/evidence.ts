@@ -11,11 +11,11 @@ import { searchWithdrawal } from "./withdrawal-search.ts";
 
 export interface EvmEvidenceOptions extends SourceOptions {
   readonly rpc?: Omit<RpcTransportOptions, "url" | "onCall">;
-  /** Maximum number of final transactions remembered per endpoint. Default 2 000. */
+  /** Maximum number of cached final transactions per endpoint. Default: 2000. */
   readonly rememberedTransactions?: number;
-  /** Milliseconds for which a final block serves for further reads of withdrawals. Default 300. */
+  /** Milliseconds for which a final block is reused for reads of withdrawals. Default: 300. */
   readonly finalBlockReuseMs?: number;
-  /** Blocks below the final one in which the execution of a withdrawal is searched. Default 5 000. */
+  /** Blocks below the final one in which to search the execution of a withdrawal. Default: 5000. */
   readonly executionLookBackBlocks?: bigint;
 }
 

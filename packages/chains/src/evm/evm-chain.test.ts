@@ -81,7 +81,7 @@ async function headWhere(heads: EvmConnection["heads"], wanted: (head: Head) => 
   });
 }
 
-/** Blocks of which only the last one is known. */
+/** A range of blocks of which only the last hash is known. */
 const ending = ({ number, hash }: BlockRef, from: bigint): BlockRange => ({
   from,
   to: number,
@@ -92,7 +92,7 @@ async function head(): Promise<BlockRef> {
   return await reader.head();
 }
 
-test("deposits of every kind are read alike from a block range, from its single blocks, and from their receipts", async () => {
+test("reads deposits of every kind equally from a block range, from single blocks, and from receipts", async () => {
   const { wallet, token, feeToken } = world;
   const first = (await head()).number + 1n;
   const direct: Hex = `${encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [depository, 3n] })}${id.slice(2)}`;
@@ -133,12 +133,12 @@ test("deposits of every kind are read alike from a block range, from its single 
   expect(fromBlocks).toEqual(deposits);
 });
 
-test("a plain transfer that carries an id in its input is no deposit", async () => {
+test("a plain transfer with an id in its input is not a deposit", async () => {
   const hash = await world.wallet.send({ to: user.address, data: id, value: 5n });
   expect(reader.depositsOf(await reader.transaction(hash))).toEqual([]);
 });
 
-test("deposits of a block that is no longer the chain's are a fault, not an answer", async () => {
+test("reading deposits of an orphaned block is a fault, not an empty answer", async () => {
   const { wallet } = world;
   await wallet.send({ to: depository, data: depositNative(), value: 1n });
   const orphan = await head();
@@ -155,7 +155,7 @@ test("deposits of a block that is no longer the chain's are a fault, not an answ
   });
 });
 
-test("a reorg is followed from headers alone: the trail ends as the node's chain", async () => {
+test("follows a reorg from headers alone, so that the trail ends with the node's chain", async () => {
   const { wallet } = world;
   await wallet.rpc("anvil_mine", ["0x8"]);
   const start = await head();
@@ -182,7 +182,7 @@ test("a reorg is followed from headers alone: the trail ends as the node's chain
   expect(trail.some(({ hash }) => hash === start.hash)).toBe(false);
 });
 
-test("heads arrive by subscription, quickly, and with the time of their arrival", async () => {
+test("heads arrive quickly by subscription, with the time of their arrival", async () => {
   const before = await head();
   const arrived = headWhere(connection.heads, ({ number }) => number > before.number);
   const askedAtMs = Date.now();
@@ -204,7 +204,7 @@ test("reports a block of equal height with another hash", async () => {
   expect((await replaced).parentHash).toBe(before.parentHash);
 });
 
-test("without a socket, and with a dead one, heads arrive by polling", async () => {
+test("heads arrive by polling without a socket, and with a dead one", async () => {
   const faults: unknown[] = [];
   const onFault = (fault: unknown): void => void faults.push(fault);
   const dead = { ...world.chain, wsRpcUrl: "ws://user:hunter22@127.0.0.1:9" };
@@ -220,7 +220,7 @@ test("without a socket, and with a dead one, heads arrive by polling", async () 
   expect(faults.map(String).join()).not.toMatch(/hunter22|127\.0\.0\.1/);
 });
 
-test("a node of another chain is refused before it can say or take anything", async () => {
+test("refuses a node of another chain before anything is read from or sent to it", async () => {
   const wrong = connectEvmChain({ ...world.chain, id: 31_008, wsRpcUrl: world.node.wsUrl });
   await expect(wrong.verify()).rejects.toMatchObject({ kind: "wrongChain", retryable: false });
   await expect(wrong.reader.head()).rejects.toMatchObject({ kind: "wrongChain" });
@@ -232,7 +232,7 @@ test("a node of another chain is refused before it can say or take anything", as
   await wrong.close();
 });
 
-test("balance and allowance are those of the block they are reported for, and kept until the next head", async () => {
+test("balance and allowance match their reported block, and are cached until the next head", async () => {
   const now = await head();
   await headWhere(connection.heads, ({ hash }) => hash === now.hash);
   const before = await reader.accountState(userAddress, world.token, depository);
@@ -254,7 +254,7 @@ test("balance and allowance are those of the block they are reported for, and ke
   );
 });
 
-test("an account asked for a token that is none gets a fault, and its neighbours their answers", async () => {
+test("a balance of an address that is not a token is a fault, and other balances in the batch succeed", async () => {
   const [good, bad] = await Promise.allSettled([
     reader.accountState(userAddress, world.token, depository),
     reader.accountState(userAddress, depository, depository),
@@ -270,7 +270,7 @@ test("gas prices respect the configured floor and cap", async () => {
   expect(prices.maxFeePerGas).toBeLessThanOrEqual(world.chain.fees.maxFeePerGasWei);
 });
 
-test("a simulation tells success, revert and missing funds apart", async () => {
+test("a simulation distinguishes success, revert and insufficient funds", async () => {
   const call = { to: depository, data: depositNative(), value: 1n };
   expect(await reader.simulate(userAddress, call)).toMatchObject({ kind: "ok" });
   const args = [user.address, 10n ** 40n] as const;
@@ -295,22 +295,23 @@ async function deployed(code: string): Promise<Address> {
 
 const feesOf = (maxFeePerGas: bigint) => ({ maxFeePerGas, maxPriorityFeePerGas: 10n ** 9n });
 
-test("a simulation at a price looks to the recipient like the payment itself", async () => {
+test("a simulation with fees looks to the recipient like the payment itself", async () => {
   const fees = feesOf(50n * 10n ** 9n);
-  // Both read GASPRICE: one reverts when it is zero, the other burns all gas when it is not.
+  // Both read GASPRICE: one reverts if it is zero, the other burns all gas if it is not.
   const wary = { to: await deployed("3a6007575f5ffd5b00"), data: id, value: 1n };
   const sly = { to: await deployed("3a600557005b600556"), data: id, value: 1n };
   expect(await reader.simulate(userAddress, wary)).toMatchObject({ kind: "reverts" });
   expect(await reader.simulate(userAddress, wary, fees)).toMatchObject({ kind: "ok" });
   expect(await reader.simulate(userAddress, sly)).toMatchObject({ kind: "ok" });
   expect(await reader.simulate(userAddress, sly, fees)).toMatchObject({ kind: "reverts" });
-  // The same for a sender with little money: all its gas burns, but an honest recipient would have cost less.
+  // The same for a sender with a low balance: all its gas is burned, but an honest recipient would have cost
+  // less.
   const modestly: Address = `0x${"79".repeat(20)}`;
   await world.wallet.rpc("anvil_setBalance", [modestly, `0x${(100_000n * fees.maxFeePerGas).toString(16)}`]);
   expect(await reader.simulate(modestly, sly, fees)).toMatchObject({ kind: "reverts" });
 });
 
-test("at a price, gas that the sender cannot pay for is a lack of funds and no revert", async () => {
+test("with fees, gas that the sender cannot pay for is insufficient funds, not a revert", async () => {
   const fees = feesOf(50n * 10n ** 9n);
   const poor: Address = `0x${"78".repeat(20)}`;
   const holding = async (gas: bigint, beyondGas: bigint): Promise<void> => {
@@ -321,7 +322,7 @@ test("at a price, gas that the sender cannot pay for is a lack of funds and no r
   const plan = { calls: [inner], refundTo: poor, refundTokens: [], orderId: id, value: 1_000n };
   for (const call of [
     { to: depository, data: depositNative(), value: 1_000n },
-    // Here an inner call runs out of gas, and the router passes the failure on as a revert.
+    // Here an inner call runs out of gas, and the router reports the failure as a revert.
     routerCall(world.chain.contracts.router, plan),
   ]) {
     await holding(10n ** 6n, 1_000n);
@@ -332,7 +333,7 @@ test("at a price, gas that the sender cannot pay for is a lack of funds and no r
       expect(await reader.simulate(poor, call, fees), `gas for ${gas}`).toEqual({
         kind: "insufficientFunds",
       });
-      // Without a price only the value is checked.
+      // Without fees, only the value is checked.
       expect(await reader.simulate(poor, call)).toMatchObject({ kind: "ok" });
     }
     await holding(outcome.gas, 1_000n);
@@ -340,7 +341,7 @@ test("at a price, gas that the sender cannot pay for is a lack of funds and no r
     await holding(0n, 999n);
     expect(await reader.simulate(poor, call, fees)).toEqual({ kind: "insufficientFunds" });
   }
-  // A call that reverts at any price reverts, with or without funds.
+  // A call that reverts at any gas price reverts, with or without funds.
   const refused = { to: depository, data: "0x12345678", value: 0n } as const;
   for (const gas of [0n, 30_000n, 10n ** 6n]) {
     await holding(gas, 0n);
@@ -348,7 +349,7 @@ test("at a price, gas that the sender cannot pay for is a lack of funds and no r
   }
 });
 
-test("signed payments are accepted once and known after, and every refusal is named", async () => {
+test("accepts signed payments once, reports them as known after that, and classifies every refusal", async () => {
   const { writer } = connection;
   const recipient: Address = `0x${"4e".repeat(20)}`;
   const signDigest = async (hash: Hex): Promise<{ r: Hex; s: Hex; yParity: 0 | 1 }> => {
@@ -410,7 +411,7 @@ test("a reverted transaction deposits nothing", async () => {
   expect(reader.depositsOf(state)).toEqual([]);
 });
 
-test("what is not there is a value", async () => {
+test("returns missing objects as values", async () => {
   expect(await reader.transaction(`0x${"00".repeat(31)}01`)).toEqual({ kind: "absent" });
   expect(await reader.receipt(`0x${"00".repeat(31)}01`)).toBeUndefined();
   expect(await reader.block(10_000_000n)).toBeUndefined();

@@ -62,7 +62,7 @@ function describeCall({ to, data }: Made): string {
 const fromHeld = { paidFrom: held, limit: 120n, wrappedNative: wrapped, exchange: [swap] };
 const fromNative = { ...fromHeld, paidFrom: NATIVE_CURRENCY };
 
-test("a token that the solver has: its recipient's balance is noted, and what is left is demanded on the chain", () => {
+test("for a token of the solver's, notes the recipient's balance, and requires the remainder on chain", () => {
   expect(planned({})).toEqual({
     spends: [token, 100n],
     calls: [
@@ -76,7 +76,7 @@ test("a token that the solver has: its recipient's balance is noted, and what is
   });
 });
 
-test("native tokens: what is left is paid with the router's event", () => {
+test("for native tokens, the router pays the remainder with its event", () => {
   expect(planned({ currency: NATIVE_CURRENCY })).toEqual({
     spends: [NATIVE_CURRENCY, 100n],
     calls: ["call", `payBalance ${NATIVE_CURRENCY} ${recipient} 60`],
@@ -85,12 +85,12 @@ test("native tokens: what is left is paid with the router's event", () => {
   });
 });
 
-test("a swap that should leave nothing pays no one, and any remainder is sent on", () => {
+test("a swap without a planned remainder pays no one, and sends on any remainder", () => {
   expect(planned({ minLeft: undefined })).toMatchObject({ calls: ["call"], refundTo: recipient });
   expect(planned({ minLeft: 0n }).calls).toEqual(["call", `payBalance ${token} ${recipient} 0`]);
 });
 
-test("the remainder of a swap goes to the solver before any other call is made", () => {
+test("returns the remainder of a swap to the solver before any other call", () => {
   const rest = ["call", `payBalance ${token} ${recipient} 0`];
   expect(planned({ minLeft: 0n, exchanged: fromHeld })).toMatchObject({
     spends: [held, 120n],
@@ -114,7 +114,7 @@ test("the remainder of a swap goes to the solver before any other call is made",
   ]);
 });
 
-test("the native token and its wrapped token are one for one: nothing is left to return", () => {
+test("wraps and unwraps one for one, without a remainder to return", () => {
   const one = { minLeft: undefined, currency: NATIVE_CURRENCY };
   expect(planned({ ...one, exchanged: { ...fromHeld, paidFrom: wrapped, exchange: [] } }).calls).toEqual([
     `unwrapBalance ${wrapped} 0`,
@@ -126,6 +126,6 @@ test("the native token and its wrapped token are one for one: nothing is left to
   ]);
 });
 
-test("the native token is not swapped on a chain without its wrapped token", () => {
+test("refuses to swap the native token on a chain without its wrapped token", () => {
   expect(() => planned({ exchanged: { ...fromNative, wrappedNative: undefined } })).toThrow(RangeError);
 });

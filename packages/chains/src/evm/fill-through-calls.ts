@@ -13,18 +13,14 @@ import {
   type Payment,
 } from "@causeway/families/evm";
 
-/**
- * Fills whose whole output goes to calls, in one transaction; what is left of it goes to the recipient. Pure.
- */
+/** Fills whose whole output goes to calls, in one transaction; the remainder goes to the recipient. Pure. */
 
 export interface FillThroughCalls {
-  /** `amount` is what the calls get, `recipient` gets the rest. */
+  /** `amount` is available to the calls, and `recipient` gets the remainder. */
   readonly payment: Payment;
   /** Made by the router, in order; all must succeed. */
   readonly calls: readonly CallPlan[];
-  /**
-   * The minimum that must remain. Undefined: no payment of its own is made, and any remainder is sent on.
-   */
+  /** The minimum remainder. Undefined: there is no separate payment, and any remainder is sent on. */
   readonly minLeft: bigint | undefined;
   /** The source of the output; undefined: the solver's own balance. */
   readonly exchanged?: {
@@ -33,7 +29,7 @@ export interface FillThroughCalls {
     readonly limit: bigint;
     /** The wrapped native token, one for one; undefined: neither currency is native. */
     readonly wrappedNative: Address | undefined;
-    /** Made by the router, which then holds the input and must get exactly the payment. */
+    /** Made by the router, which holds the input by then and must receive exactly the payment. */
     readonly exchange: readonly CallPlan[];
   };
   /** Sends the transaction, and gets the remainder of a swap. */
@@ -47,7 +43,7 @@ export interface FillThroughCalls {
  * The transaction; its input ends with the order id. What remains of the swap is paid to the solver before
  * any other calls are made. The router pays the rest of the output: native tokens with its event, a token
  * between a note of the recipient's balance and the check that it has grown.
- * @throws RangeError when the native token is swapped on a chain without its wrapped token
+ * @throws RangeError if the native token is swapped on a chain without its wrapped token
  */
 export function fillThroughCalls(fill: FillThroughCalls): CallPlan {
   const { payment, calls, minLeft, exchanged, solver, router, approvalProxy } = fill;
@@ -88,7 +84,7 @@ function exchangeOf(
   };
   if (paidFrom === NATIVE_CURRENCY) {
     const before = ofRouter(wrapBalance(wrapped()));
-    // One for one: there is no remainder.
+    // One for one, without a remainder.
     if (currency === wrappedNative) return [before];
     return [
       before,
@@ -106,7 +102,10 @@ function exchangeOf(
   ];
 }
 
-/** The remainder that such a fill paid its recipient, by the router's last event: only with `minLeft`. */
+/**
+ * The remainder that such a fill paid its recipient, according to the router's last event; only with
+ * `minLeft`.
+ */
 export function leftInFill(
   logs: readonly FrameLog[],
   { payment: { currency, recipient }, router }: Pick<FillThroughCalls, "payment" | "router">,

@@ -30,7 +30,7 @@ const moved = (from: Address, to: Address, amount: bigint): FrameLog => ({
 });
 const paid = [moved(solver, router, 90n), moved(router, recipient, 90n)];
 
-test("in a token the payment stands between the note of the recipient's balance and the demand that it was received", () => {
+test("a token payment is between the note of the recipient's balance and the check that it grew", () => {
   const plan = fillWithCalls({ payment, calls, solver, router, approvalProxy });
   expect(plan).toMatchObject({ to: approvalProxy, value: 5n });
   expect(plan.data.endsWith(orderId.slice(2))).toBe(true);
@@ -73,7 +73,7 @@ test.each<readonly [string, readonly FrameLog[], boolean]>([
     [moved(recipient, router, 90n), moved(stranger, recipient, 90n)],
     true,
   ],
-  // The solver's own money came and went: checks of the payment count neither.
+  // The solver's own funds moved in and out; checks of the payment count neither.
   [
     "it, when a depository pays him as much as goes",
     [moved(recipient, stranger, 90n), moved(depository, recipient, 90n)],
@@ -114,7 +114,7 @@ const deep = [called(target, "0x12345678"), called(stranger, "0xdeadbeef")];
 const asked = (data: Hex, to: Address = target) => [{ to, data, value: 0n }];
 
 test.each([token, NATIVE_CURRENCY])(
-  "separates what a fill's calls reach from the payment itself, in %s",
+  "separates the contracts that a fill's calls reach from the payment itself, in %s",
   (currency) => {
     const fill = { payment: { ...payment, currency }, calls: asked("0x12345678"), router };
     const reached = reachedAfterPayment(seen(deep, currency), fill);
@@ -123,7 +123,7 @@ test.each([token, NATIVE_CURRENCY])(
   },
 );
 
-test("calls of the payment's own kind are among what is reached, and the pull of the payment is not", () => {
+test("includes calls that look like the payment, but not the pull of the payment", () => {
   const moving = [called(token, pay), called(stranger, "0xdeadbeef")];
   const fill = { payment, calls: asked(pay, token), router };
   expect(reachedAfterPayment(seen(moving), fill)).toEqual([called(token, pay), ...moving]);
@@ -131,7 +131,7 @@ test("calls of the payment's own kind are among what is reached, and the pull of
   expect(reachedAfterPayment(seen(pulling), { payment, calls: asked(pull, token), router })).toEqual(pulling);
 });
 
-test("a called contract cannot hide what follows behind calls to the router", () => {
+test("a called contract cannot hide later calls with calls to the router", () => {
   const hiding = [
     called(target, "0x12345678"),
     called(router, selectorOf("requireReceived")),
@@ -142,7 +142,7 @@ test("a called contract cannot hide what follows behind calls to the router", ()
   expect(reachedAfterPayment(seen(hiding), fill)).toEqual(hiding);
 });
 
-test("when the calls are not found all that is seen counts", () => {
+test("includes everything if the calls are not found", () => {
   const fill = { payment, calls: asked("0x99999999"), router };
   expect(reachedAfterPayment(seen(deep), fill)).toEqual(seen(deep).slice(0, -3));
   expect(reachedAfterPayment([], fill)).toEqual([]);

@@ -44,8 +44,8 @@ export interface FillWithCalls {
 /**
  * The transaction: first the payment, then the calls; its input ends with the order id. For a payment in a
  * token, the recipient's balance is noted before and checked at the end, on the chain itself: a call may act
- * differently from its simulation. A native payment is counted by the router's own event, whatever becomes of
- * it.
+ * differently from its simulation. A native payment is proven by the router's own event, whatever happens to
+ * it later.
  */
 export function fillWithCalls({ payment, calls, solver, router, approvalProxy }: FillWithCalls): CallPlan {
   const { currency, recipient, amount, orderId } = payment;
@@ -109,8 +109,8 @@ export function withoutOwnMovements(
 }
 
 /**
- * Whether the recipient keeps a payment that the router made, as oracles count it (`keptPayment`). Oracles
- * do not count what becomes of a native payment.
+ * Whether the recipient keeps a payment that the router made, as oracles count it (`keptPayment`). Oracles do
+ * not track native payments any further.
  */
 export function keepsPayment(
   logs: readonly FrameLog[],
@@ -123,8 +123,8 @@ export function keepsPayment(
 }
 
 /**
- * Of everything that such a fill calls, what the calls after the payment do: only the solver chose the
- * payment itself. Includes too much rather than too little where the two cannot be separated.
+ * The inner calls of such a fill's calls, without the payment, which the solver chose itself. If the two
+ * cannot be separated, includes too much rather than too little.
  */
 export function reachedAfterPayment(
   all: readonly InnerCall[],

@@ -60,7 +60,7 @@ function made(fill: FillWithSwap) {
   return { to: plan.to, value: plan.value, pulled: isPulled ? args.slice(0, 2) : undefined, words };
 }
 
-test("pays the top-up of a token payment when the router holds nothing else, and none for native payments or swaps from the native token", () => {
+test("pays the gas top-up of a token payment once the router holds nothing else, and refuses one for native payments and swaps from the native token", () => {
   const { words, value } = made({ ...toToken, topup: 7n });
   expect(value).toBe(7n);
   expect(words.slice(-3)).toEqual([
@@ -72,7 +72,7 @@ test("pays the top-up of a token payment when the router holds nothing else, and
   expect(() => fillWithSwap({ ...toToken, paidFrom: NATIVE_CURRENCY, topup: 7n })).toThrow(RangeError);
 });
 
-test("the router buys the token and pays it itself, between the note of the recipient's balance and the check that it grew by the payment", () => {
+test("the router buys and pays the token itself, between the note of the recipient's balance and the check that it grew by the payment", () => {
   expect(made(toToken)).toEqual({
     to: approvalProxy,
     value: 0n,
@@ -86,7 +86,7 @@ test("the router buys the token and pays it itself, between the note of the reci
   });
 });
 
-test("the router unwraps and pays native tokens, after what is left of the input has returned", () => {
+test("the router unwraps and pays native tokens after the remainder of the input was returned", () => {
   expect(made(toNative)).toEqual({
     to: approvalProxy,
     value: 0n,
@@ -100,7 +100,7 @@ test("the router unwraps and pays native tokens, after what is left of the input
   });
 });
 
-test("a swap from the native token sends the limit along, wraps it for the swap and unwraps what is left", () => {
+test("a swap from the native token sends the limit as value, wraps it for the swap and unwraps the remainder", () => {
   expect(made({ ...toToken, paidFrom: NATIVE_CURRENCY })).toEqual({
     to: router,
     value: 100n,
@@ -116,13 +116,13 @@ test("a swap from the native token sends the limit along, wraps it for the swap 
   });
 });
 
-test("the wrapped token itself is only unwrapped, none of it sent back before", () => {
+test("unwraps the wrapped token without returning any of it before", () => {
   expect(made({ ...toNative, paidFrom: wrapped, exchange: [] }).words).toEqual([
     `unwrapBalance ${wrapped} 90 0`,
     `nativeTransfer ${recipient} 90 90`,
   ]);
 });
 
-test("without a wrapped token the native token is not swapped", () => {
+test("refuses to swap the native token without a wrapped token", () => {
   expect(() => fillWithSwap({ ...toNative, wrappedNative: undefined })).toThrow(RangeError);
 });

@@ -20,7 +20,7 @@ export interface FillWithSwap {
   /** The wrapped native token, one for one; undefined: neither currency is native. */
   readonly wrappedNative: Address | undefined;
   /**
-   * Made by the router, which then holds the input: buys exactly the payment for the router. Empty where the
+   * Made by the router, which holds the input by then. Buys exactly the payment for the router. Empty if the
    * two currencies differ only by wrapping.
    */
   readonly exchange: readonly CallPlan[];
@@ -36,11 +36,11 @@ export interface FillWithSwap {
 /**
  * The transaction; its input ends with the order id, and it never spends more than `limit`. The router buys
  * the payment and pays it itself: oracles do not count what a pool sends to the recipient. For a payment in a
- * token, the recipient's balance is noted before and checked afterwards. What is left of the input returns to
- * the solver before a recipient of native tokens is called, who could take it from the router. A gas top-up
- * comes last, when the router holds nothing else.
- * @throws RangeError when the native token is swapped on a chain without its wrapped token, or would be paid
- * in addition to or out of itself
+ * token, the recipient's balance is noted before and checked afterwards. The remainder of the input is
+ * returned to the solver before a recipient of native tokens is called, which could take it from the router.
+ * A gas top-up comes last, when the router holds nothing else.
+ * @throws RangeError if the native token is swapped on a chain without its wrapped token, or topped up in
+ * addition to a payment in or from itself
  */
 export function fillWithSwap(fill: FillWithSwap): CallPlan {
   const { payment, paidFrom, limit, exchange, solver, router, approvalProxy, topup } = fill;

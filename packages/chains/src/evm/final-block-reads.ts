@@ -8,30 +8,30 @@ export interface FinalBlockReads {
   /** A final block, the newest by the chain's policy or one a little older. @throws RpcFault */
   block(): Promise<Evidence<BlockRef>>;
   /**
-   * That `block` is still canonical and final after something was read at it.
+   * Checks that `block` is still canonical and final after something was read at it.
    *
-   * @throws RpcFault when it is not
+   * @throws RpcFault if it is not
    */
   confirm(block: BlockRef): Promise<void>;
 }
 
 export interface FinalBlockOptions {
-  /** Milliseconds for which a final block serves for further reads. Default 0: each asks for its own. */
+  /** Milliseconds for which a final block is reused. Default: 0, a new one for each read. */
   readonly reuseMs?: number;
-  /** Where others look at blocks of the same endpoint. */
+  /** Shared with other readers of the same endpoint. */
   readonly sight?: Sight;
 }
 
 /**
- * Steps down from the head in search of a final block: more than one only where blocks come faster than their
- * nominal time says.
+ * Maximum steps down from the head to find a final block; more than one only if blocks are faster than
+ * nominal.
  */
 const MAX_STEPS = 12;
 
 /**
- * Blocks at which state can be read as final, at one endpoint: take `block()`, read at its hash (EIP-1898),
- * then `confirm` it, and only then believe what was read. What `confirm` compares came from one node in one
- * HTTP request, so that no two nodes behind one address can together make an orphan final.
+ * Blocks at which state can be read as final, at one endpoint: get a `block()`, read at its hash (EIP-1898),
+ * then `confirm` it, and only then use what was read. `confirm` compares answers of one node in one HTTP
+ * request, so that two nodes behind one address cannot make an orphan look final.
  */
 export function finalBlockReads(
   transport: Pick<RpcTransport, "requestTogether">,

@@ -78,7 +78,7 @@ async function readsOf(
 const isCall = (call: RpcCall, method: string, first?: string): boolean =>
   call.method === method && (first === undefined || call.params[0] === first);
 
-test("a transaction is final when its block is canonical and below the finalized one", async () => {
+test("a transaction is final if its block is canonical and not above the finalized one", async () => {
   const { reads } = await readsOf(() => undefined);
   expect(await reads.transaction(txHash)).toMatchObject({
     kind: "final",
@@ -86,7 +86,7 @@ test("a transaction is final when its block is canonical and below the finalized
   });
 });
 
-test("a receipt of a block that is not the one at its height, or of none, is a fault (case 1)", async () => {
+test("a receipt whose block is not the canonical one at its height, or missing, is a fault (case 1)", async () => {
   for (const canonical of [block(100, otherHash), null]) {
     const { reads } = await readsOf((call) =>
       isCall(call, "eth_getBlockByNumber", "0x64") ? canonical : undefined,
@@ -102,7 +102,7 @@ test("a head of the same height with another hash contradicts the block", async 
   await expect(reads.transaction(txHash)).rejects.toMatchObject({ kind: "inconsistent" });
 });
 
-test("the block and the head that makes it final are asked in one request, of one node (case 2)", async () => {
+test("requests the block and the finalized head in one request to one node (case 2)", async () => {
   const { reads, node } = await readsOf(() => undefined);
   await reads.transaction(txHash);
   expect(
@@ -131,7 +131,7 @@ test.each<[string, Fields[]]>([
   await expect(reads.transaction(txHash)).rejects.toMatchObject({ kind: "garbage" });
 });
 
-test("without a receipt: unknown is absent, waiting is not final, mined without one is a fault", async () => {
+test("without a receipt: unknown is absent, pending is not final, mined is a fault", async () => {
   const readAs = async (known: unknown): Promise<unknown> => {
     const { reads } = await readsOf((call) =>
       isCall(call, "eth_getTransactionReceipt")
@@ -156,7 +156,7 @@ test("a transaction that is not in its receipt's block is a fault", async () => 
   }
 });
 
-test("what is not final is asked again; what is final is remembered, the latest two", async () => {
+test("reads again what is not final, and caches what is final, here the latest two", async () => {
   let head = 99;
   const named = (hash: Hex): Fields => ({ ...receipt, transactionHash: hash, logs: [] });
   const { reads, node } = await readsOf((call) => {
@@ -190,7 +190,7 @@ test("a chain younger than its finality has no final block yet", async () => {
   expect(await reads.block()).toMatchObject({ kind: "notFinal" });
 });
 
-test("a block is confirmed only while it is canonical and final, and is not used again when it is not", async () => {
+test("confirms a block only while it is canonical and final, and does not reuse it otherwise", async () => {
   let hash: Hex = `0x${(110).toString(16).padStart(64, "0")}`;
   const { reads } = await readsOf((call) =>
     isCall(call, "eth_getBlockByNumber", "0x6e") || isCall(call, "eth_getBlockByNumber", "finalized")
@@ -208,7 +208,7 @@ test("a block is confirmed only while it is canonical and final, and is not used
   });
 });
 
-test("a block above the finalized one is not confirmed, canonical as it may be", async () => {
+test("does not confirm a canonical block above the finalized one", async () => {
   const { reads } = await readsOf(() => undefined);
   const above = { number: 111n, hash: `0x${(111).toString(16).padStart(64, "0")}` } as const;
   const canonical = { ...above, parentHash: otherHash, timestamp: 111n, baseFeePerGas: undefined };

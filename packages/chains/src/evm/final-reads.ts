@@ -25,35 +25,35 @@ export interface FinalReads extends FinalBlockReads {
   /** The receipt of a transaction, once its block is final. @throws RpcFault */
   transaction(hash: TxHash): Promise<Evidence<FinalTransaction>>;
   /**
-   * Sender, recipient, value and input of a final transaction; `begun` is what {@link beginContent} gave.
+   * Sender, recipient, value and input of a final transaction. `begun` is the result of {@link beginContent}.
    *
    * @throws RpcFault
    */
   content(final: FinalTransaction, begun?: BegunContent): Promise<TransactionFact>;
-  /** Begins to read what {@link content} will return, while the receipt is read. Never rejects. */
+  /** Starts to read what {@link content} will return, while the receipt is read. Never rejects. */
   beginContent(hash: TxHash): BegunContent;
 }
 
-/** A transaction as it was read, in whatever block; undefined when that failed. */
+/** A transaction in any block; undefined if the read failed. */
 export type BegunContent = Promise<ReturnType<typeof readTransaction>>;
 
 export interface FinalReadOptions {
-  /** Most final transactions that are remembered. */
+  /** Maximum number of cached final transactions. */
   readonly rememberedTransactions: number;
-  /** Milliseconds for which a final block serves for further state reads. */
+  /** Milliseconds for which a final block is reused for state reads. */
   readonly finalBlockReuseMs: number;
 }
 
-/** Bytes up to which a receipt or a transaction is remembered: one must not push all the others out. */
+/** Maximum bytes of a cached receipt or transaction, so that one does not displace all others. */
 const LARGEST_REMEMBERED = 64 * 1024;
-/** Bytes of receipts, and again of transactions, that are remembered at one endpoint. */
+/** Maximum bytes of cached receipts, and of cached transactions, per endpoint. */
 const MAX_REMEMBERED = 4 * 1024 * 1024;
 
 /**
- * Reads what is final at one endpoint.
+ * Reads final facts from one endpoint.
  *
- * Whatever was read by transaction is compared with the canonical block at its height after the read;
- * whatever was read of the state was asked for by block hash. Only what is final is remembered.
+ * Reads by transaction are compared with the canonical block at its height afterwards; reads of state are by
+ * block hash. Only final facts are cached.
  */
 export function createFinalReads(
   transport: RpcTransport,
@@ -80,7 +80,7 @@ export function createFinalReads(
       readTransaction(await transport.request("eth_getTransactionByHash", [hash]), hash),
     );
 
-  /** Why there is no receipt: the transaction is pending or unknown. */
+  /** Why the receipt is missing: the transaction is pending or unknown. */
   const withoutReceipt = async (hash: TxHash): Promise<Evidence<never>> => {
     const known = await fetchContent(hash);
     if (known === undefined) return { kind: "absent" };
@@ -117,7 +117,7 @@ export function createFinalReads(
     },
     beginContent: async (hash) => {
       if (contents.get(hash) !== undefined) return undefined;
-      // The caller who needs it asks again and gets the fault; a fault about an absent transaction does not
+      // A caller that needs it reads again and gets the fault; a fault about an absent transaction does not
       // matter.
       return await fetchContent(hash).catch(() => undefined);
     },
@@ -125,7 +125,7 @@ export function createFinalReads(
       const known = contents.get(receipt.txHash);
       if (known !== undefined) return known;
       const early = await begun;
-      // Read a moment before its block came, it names none.
+      // Read just before it was mined, it has no block.
       const read = early?.blockHash === receipt.blockHash ? early : await fetchContent(receipt.txHash);
       if (read?.blockHash !== receipt.blockHash)
         throw inconsistent("eth_getTransactionByHash", "transaction is not in its receipt's block");
@@ -136,7 +136,7 @@ export function createFinalReads(
   };
 }
 
-/** Log indexes name deposits for good, so they must be the block's own and unique. */
+/** Log indexes identify deposits permanently, so they must be block-wide and unique. */
 function checkLogs({ logs, blockNumber }: ReceiptFact): void {
   const method = "eth_getTransactionReceipt";
   const seen = new Set<number>();
@@ -148,10 +148,7 @@ function checkLogs({ logs, blockNumber }: ReceiptFact): void {
   }
 }
 
-/**
- * Roughly what it takes in memory: a log's fields other than its data, its hashes above all, come to about a
- * KiB.
- */
+/** Approximate size in memory: the fields of a log except its data, mainly hashes, take about 1 KiB. */
 function sizeOf({ logs }: ReceiptFact): number {
   return logs.reduce((sum, log) => sum + log.data.length + 1_024, 1_024);
 }

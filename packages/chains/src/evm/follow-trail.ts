@@ -2,16 +2,16 @@ import type { Hex } from "@causeway/domain";
 import { extendTrail, type BlockRef, type ChainReader, type TrailStep } from "@causeway/families/evm";
 import { inconsistent } from "@causeway/families";
 
-/** How a stored trail changes; see {@link extendTrail}. */
+/** The change of a stored trail; see {@link extendTrail}. */
 export type TrailChange = Exclude<TrailStep, { kind: "needs" }>;
 
 /**
- * Fetches what {@link extendTrail} needs until it knows how the trail changes.
+ * Fetches what {@link extendTrail} requests until it returns the change of the trail.
  *
  * Missing blocks above the trail are fetched by number in one batch; only a fork is walked back hash by hash.
  * After downtime the trail grows by at most `maxBlocks`: call again until it ends with the head.
  *
- * @throws RpcFault when headers do not fit together (the chain moved meanwhile, or the node lies): try again
+ * @throws RpcFault if headers are inconsistent (the chain changed meanwhile, or the node lies); retry
  */
 export async function followTrail(
   reader: Pick<ChainReader, "block" | "blockByHash">,

@@ -23,43 +23,43 @@ function aFrame(gas: bigint, gasUsed: bigint, calls: readonly CallFrame[] = []):
 
 const PLENTY = 30_000_000n;
 
-test("a call without calls within needs what it uses, and perhaps what is given back of it", () => {
+test("a call without inner calls needs the gas it uses, plus possible refunds", () => {
   const limits = gasLimitsToTry(aFrame(PLENTY, 100_000n), PLENTY);
   expect(limits).toEqual([100_000n, 125_001n, 200_000n, 400_000n, PLENTY]);
 });
 
-test("a caller keeps a part in 64 of what it has left when it calls", () => {
+test("a caller keeps 1/64 of its remaining gas in each call", () => {
   const inner = aFrame((PLENTY * 63n) / 64n, 630_000n);
   const [min] = gasLimitsToTry(aFrame(PLENTY, 700_000n, [inner]), PLENTY);
   expect(min).toBe(710_001n);
-  // The same for each caller above it.
+  // The same applies to each caller above it.
   const deeper = aFrame(PLENTY, 800_000n, [aFrame((PLENTY * 63n) / 64n, 700_000n, [inner])]);
   expect(gasLimitsToTry(deeper, PLENTY)[0]).toBe(800_000n + 21_271n);
 });
 
-test("a call that was given a limit needs all of it, used or not, and its caller a little more", () => {
+test("a call with an explicit limit needs all of it, used or not, and its caller a little more", () => {
   const inner = aFrame(500_000n, 40_000n);
   const [min] = gasLimitsToTry(aFrame(PLENTY, 90_000n, [inner]), PLENTY);
   expect(min).toBe(90_000n + (500_000n * 64n) / 63n + 1n - 40_000n + 12_000n);
 });
 
-test("what a transaction gets back at its end was not there for its last call, which has no limit of its own", () => {
-  // 250,000 are used and 50,000 refunded; the last call gets all that is left except for one part in 64.
+test("the final refund of a transaction was not available to its last call, which has no explicit limit", () => {
+  // 250,000 are used and 50,000 refunded; the last call gets all remaining gas except 1/64.
   const last = aFrame(((PLENTY - 250_000n) * 63n) / 64n, 9_000n);
   expect(gasLimitsToTry(aFrame(PLENTY, 200_000n, [last]), PLENTY)[0]).toBe(200_143n);
 });
 
-test("a stipend is not a chosen limit", () => {
+test("a call stipend is not an explicit limit", () => {
   const [min] = gasLimitsToTry(aFrame(PLENTY, 90_000n, [aFrame(2_300n, 100n)]), PLENTY);
   expect(min).toBe(90_002n);
 });
 
-test("no more is tried than there is, and all of it in the end", () => {
+test("never tries more gas than available, and finally all of it", () => {
   expect(gasLimitsToTry(aFrame(PLENTY, 100_000n), 130_000n)).toEqual([100_000n, 125_001n, 130_000n]);
   expect(gasLimitsToTry(aFrame(PLENTY, 100_000n), 90_000n)).toEqual([90_000n]);
 });
 
-test("two runs are the same when the same calls were made with the same fate and the same logs", () => {
+test("two runs are equal if their calls, outcomes and logs are equal", () => {
   const log = { address: to, topics: [`0x${"01".repeat(32)}`], data: "0x01", position: 0 } as const;
   const base = { ...aFrame(PLENTY, 1n, [aFrame(1n, 1n)]), logs: [log] };
   expect(didTheSame(base, { ...base, gas: 1n, gasUsed: 2n, output: "0x99" })).toBe(true);

@@ -14,16 +14,16 @@ export function gasLimitsToTry(plenty: CallFrame, ceiling: bigint): readonly big
   return [...limits, ceiling];
 }
 
-/** What contracts that limit the gas of their calls reserve for themselves; entry points reserve 10,000. */
+/** Gas that contracts which limit the gas of their calls keep for themselves; entry points keep 10,000. */
 const RESERVED = 12_000n;
 
 /** Gas that a call with a value gets for free (call stipend). */
 const STIPEND = 2_300n;
 
 /**
- * Gas with which a call can do what it did: its own, and enough to pass each of its calls what it needs, of
- * which a caller keeps one part in 64 (EIP-150). A call that got less than was available was limited on
- * purpose: it needs all of its limit.
+ * Gas with which a call can repeat what it did: its own, and enough for each of its inner calls, of which a
+ * caller keeps 1/64 (EIP-150). A call that got less than was available was limited on purpose and needs all
+ * of its limit.
  */
 function gasNeeded(
   frame: CallFrame,

@@ -8,7 +8,7 @@ const hash = `0x${"11".repeat(32)}` as const;
 const head: BlockRef = { number: 5n, hash, parentHash: hash, timestamp: 1n, baseFeePerGas: 8n * gwei };
 const policy = { minPriorityFeeWei: gwei, maxFeePerGasWei: 100n * gwei };
 
-test("the priority fee is the median of recent blocks and the cap leaves the base fee room to double", () => {
+test("the priority fee is the median of recent blocks, and the cap allows the base fee to double", () => {
   const history = { nextBaseFeePerGas: 9n * gwei, rewards: [5n * gwei, 0n, 2n * gwei, 3n * gwei] };
   expect(gasPricesFrom(head, history, policy)).toEqual({
     baseFeePerGas: 9n * gwei,
@@ -17,12 +17,12 @@ test("the priority fee is the median of recent blocks and the cap leaves the bas
   });
 });
 
-test("empty blocks do not pull the priority fee under the configured floor", () => {
+test("empty blocks do not lower the priority fee below the configured minimum", () => {
   const history = { nextBaseFeePerGas: 9n * gwei, rewards: [0n, 0n] };
   expect(gasPricesFrom(head, history, policy).maxPriorityFeePerGas).toBe(gwei);
 });
 
-test("the tips of one block on a nearly empty chain do not change the price", () => {
+test("the priority fees of one block on a nearly empty chain do not change the price", () => {
   const quiet = { nextBaseFeePerGas: 9n * gwei, rewards: Array.from({ length: 10 }, () => 0n) };
   const before = gasPricesFrom(head, quiet, policy);
   for (const tips of [1, 4]) {
@@ -33,7 +33,7 @@ test("the tips of one block on a nearly empty chain do not change the price", ()
   expect(gasPricesFrom(head, { ...quiet, rewards: busy }, policy).maxPriorityFeePerGas).toBe(10n * gwei);
 });
 
-test("without a history the head's own base fee counts", () => {
+test("uses the head's base fee without a fee history", () => {
   expect(gasPricesFrom(head, undefined, policy)).toEqual({
     baseFeePerGas: 8n * gwei,
     maxPriorityFeePerGas: gwei,
@@ -41,14 +41,14 @@ test("without a history the head's own base fee counts", () => {
   });
 });
 
-test("no price ever exceeds the configured cap, the priority fee included", () => {
+test("no price exceeds the configured cap, including the priority fee", () => {
   const history = { nextBaseFeePerGas: 90n * gwei, rewards: [500n * gwei] };
   const prices = gasPricesFrom(head, history, policy);
   expect(prices.maxFeePerGas).toBe(100n * gwei);
   expect(prices.maxPriorityFeePerGas).toBe(100n * gwei);
 });
 
-test("a chain without base fees is refused, not priced at zero", () => {
+test("refuses a chain without base fees instead of pricing it at zero", () => {
   expect(() => gasPricesFrom({ ...head, baseFeePerGas: undefined }, undefined, policy)).toThrow(RpcFault);
 });
 

@@ -25,7 +25,7 @@ function header(number: number, fork = 0): Record<string, string> {
   };
 }
 
-/** The HTTP side of a node: answers with `node.latest`, or fails while it is undefined. */
+/** The HTTP API of a node: returns `node.latest`, or fails while it is undefined. */
 function httpNode(latest?: number): {
   node: { latest: number | undefined; fork: number; asked: number };
   transport: RpcTransport;
@@ -49,7 +49,7 @@ interface SocketNode {
   tell(number: number, fork?: number): void;
 }
 
-/** The socket side: accepts subscriptions, each connection under a new id. */
+/** The WebSocket API: accepts subscriptions, each connection with a new id. */
 async function socketNode(chainId = 7, chainIdAfterMs = 0): Promise<SocketNode> {
   const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
   await new Promise((resolve) => server.once("listening", resolve));
@@ -119,7 +119,7 @@ test("reports a notified head at once, and does not poll while the socket is act
   expect(node.asked).toBe(asked);
 });
 
-test("reports a repeated head once, and another block of equal height as well", async () => {
+test("reports a repeated head once, and also another block of equal height", async () => {
   const socket = await socketNode();
   const { heads } = listen(httpNode().transport, socket.url, 10);
   await until(() => socket.sockets.length === 1);
@@ -130,7 +130,7 @@ test("reports a repeated head once, and another block of equal height as well", 
   expect(heads.map(({ hash }) => hash)).toEqual([hashOf(5), hashOf(5, 1)]);
 });
 
-test("a lost socket is opened and subscribed again", async () => {
+test("reopens a lost socket and subscribes again", async () => {
   const socket = await socketNode();
   const { numbers } = listen(httpNode().transport, socket.url, 10);
   await until(() => socket.sockets.length === 1);
@@ -142,7 +142,7 @@ test("a lost socket is opened and subscribed again", async () => {
   await until(() => numbers().includes(6));
 });
 
-test("a silent socket is no reason to miss heads, and one that missed several is replaced", async () => {
+test("misses no heads while a socket is silent, and replaces one that missed several", async () => {
   const { node, transport } = httpNode(5);
   const socket = await socketNode();
   const { numbers } = listen(transport, socket.url, 0.1);
@@ -154,7 +154,7 @@ test("a silent socket is no reason to miss heads, and one that missed several is
   await until(() => socket.sockets.length === 2);
 });
 
-test("a socket of another chain tells nothing, not even before it says which", async () => {
+test("ignores a socket of another chain, even before its chain id is known", async () => {
   const socket = await socketNode(8, 50);
   const { heads, faults } = listen(httpNode().transport, socket.url, 10);
   await until(() => socket.sockets.length === 1);
@@ -163,7 +163,7 @@ test("a socket of another chain tells nothing, not even before it says which", a
   expect(heads).toEqual([]);
 });
 
-test("a malformed notification is reported and tells nothing", async () => {
+test("reports and ignores a malformed notification", async () => {
   const socket = await socketNode();
   const { heads, faults } = listen(httpNode().transport, socket.url, 10);
   await until(() => socket.sockets.length === 1);
@@ -172,7 +172,7 @@ test("a malformed notification is reported and tells nothing", async () => {
   expect(heads).toEqual([]);
 });
 
-test("a polled node that lags for a moment takes nothing back; one that stays lower is believed", async () => {
+test("ignores a polled node that lags briefly, but accepts one that stays lower", async () => {
   const { node, transport } = httpNode(9);
   const { source, numbers } = listen(transport, undefined, 0.1);
   await until(() => source.latest?.number === 9n);
@@ -186,7 +186,7 @@ test("a polled node that lags for a moment takes nothing back; one that stays lo
   await until(() => source.latest?.number === 7n);
 });
 
-test("a listener that throws does not keep the head from the others", async () => {
+test("a listener that throws does not prevent others from getting the head", async () => {
   const { node, transport } = httpNode();
   const { source, numbers, faults } = listen(transport, undefined, 0.1);
   const wrong = new Error("wrong");
@@ -201,7 +201,7 @@ test("a listener that throws does not keep the head from the others", async () =
   expect(faults).toContain(wrong);
 });
 
-test("polls that fail are reported and go on", async () => {
+test("reports failed polls and continues", async () => {
   const { node, transport } = httpNode();
   const { numbers, faults } = listen(transport, undefined, 0.1);
   await until(() => faults.length > 1);
@@ -209,7 +209,7 @@ test("polls that fail are reported and go on", async () => {
   await until(() => numbers().includes(5));
 });
 
-test("who left hears nothing more, and nothing is asked after the end", async () => {
+test("an unsubscribed listener gets no heads, and nothing is polled after close", async () => {
   const { node, transport } = httpNode(5);
   const { source } = listen(transport, undefined, 0.1);
   const heard: bigint[] = [];

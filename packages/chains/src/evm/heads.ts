@@ -11,13 +11,12 @@ export interface HeadSourceOptions {
   readonly wsUrl: string | undefined;
   /** Milliseconds since epoch. */
   readonly now: () => number;
-  /** Called with faults that the source survives by itself; never holds a URL. */
+  /** Called with faults that the source recovers from. They contain no URL. */
   readonly onFault?: (fault: unknown) => void;
 }
 
 /**
- * A lower head from polling is believed after this many polls in a row: until then it may be a node that
- * lags.
+ * A lower head from polling is accepted after this many consecutive polls; until then, the node may just lag.
  */
 const LOWER_POLLS = 3;
 
@@ -25,8 +24,8 @@ const LOWER_POLLS = 3;
 const MAX_FAILED_POLL_MS = 2_000;
 
 /**
- * Starts to listen at once. Heads come from the socket; while it is absent, or silent longer than 2.5 block
- * times (at least half a second), the node is polled four times per block time instead.
+ * Starts to listen at once. Heads come from the socket. While it is missing, or silent for more than 2.5
+ * block times (at least half a second), the node is polled four times per block time instead.
  */
 export function createHeadSource(options: HeadSourceOptions): HeadSource {
   const blockTimeMs = options.blockTimeSeconds * 1_000;
@@ -48,7 +47,7 @@ export function createHeadSource(options: HeadSourceOptions): HeadSource {
       try {
         listener(latest);
       } catch (error) {
-        // One listener's fault must not cost the others their head.
+        // A failing listener must not affect the others.
         options.onFault?.(error);
       }
     }
@@ -106,7 +105,7 @@ export function createHeadSource(options: HeadSourceOptions): HeadSource {
       return latest;
     },
     onHead: (listener) => {
-      // A wrapper of its own, so that one function may listen twice and leave once.
+      // A separate wrapper, so that one function can subscribe twice and unsubscribe once.
       const own = (head: Head): void => listener(head);
       listeners.add(own);
       return () => void listeners.delete(own);

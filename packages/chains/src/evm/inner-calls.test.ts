@@ -39,7 +39,7 @@ test.each([
   expect(innerCallsOf(aFrame({ calls: [aFrame({ type, value: 7n })] }))).toMatchObject([{ value }]);
 });
 
-test("data are kept only where they begin like user operations", () => {
+test("keeps data only if it looks like user operations", () => {
   const inputs = ["0x765e827f01", "0xDBED18E002", "0x1fad948c", "0x4b1d7cf5", "0xa9059cbb", "0x76"] as const;
   const calls = innerCallsOf(aFrame({ calls: inputs.map((input) => aFrame({ input })) }));
   expect(calls.map(({ userOperations }) => userOperations)).toEqual([

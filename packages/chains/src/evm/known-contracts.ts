@@ -13,7 +13,7 @@ import {
 } from "@causeway/contracts";
 import { createKnownAbis, type Address, type Chain, type KnownAbis } from "@causeway/domain";
 
-/** Names for what a trace on this chain shows: the standard contracts and our own, at their addresses. */
+/** Names for addresses in traces on this chain: those of standard contracts and our own. */
 export function knownContractsOf({ contracts }: Pick<Chain, "contracts">): KnownAbis {
   const at = (...addresses: readonly Address[]): readonly Address[] =>
     addresses.map((address) => address.toLowerCase() as Address);

@@ -1,19 +1,19 @@
-/** Parts that must pass before a larger one is tried; doubles with every larger one that is refused. */
+/** Successful ranges before a larger one is tried; doubles with every refusal of a larger one. */
 const FIRST_PATIENCE = 16;
 const MAX_PATIENCE = 1_024;
 
-/** How many blocks one node answers about in one log query. */
+/** The number of blocks that a node accepts in one log query. */
 export interface LogRangeSize {
-  /** Blocks to ask about at once; Infinity while nothing was refused. */
+  /** Blocks to request at once; Infinity until a refusal. */
   blocks(): number;
-  /** A part of this many blocks was answered. @param afterRefusal a larger one was refused just before */
+  /** A range of this many blocks succeeded. @param afterRefusal a larger one was refused just before */
   passed(blocks: number, afterRefusal: boolean): void;
 }
 
 /**
- * Remembers the size that passed, and doubles it once in a while: limits depend on the provider's plan, but
- * also on how many logs the blocks hold. A size counts only when it passed, so a node that refuses everything
- * for a time shrinks nothing.
+ * Remembers the size that succeeded, and tries to double it occasionally: limits depend on the provider's
+ * plan, but also on the number of logs in the blocks. Only a success changes the size, so a node that
+ * temporarily refuses everything does not shrink it.
  */
 export function createLogRangeSize(): LogRangeSize {
   let limit = Number.POSITIVE_INFINITY;

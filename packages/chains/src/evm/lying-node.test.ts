@@ -96,11 +96,11 @@ async function nodeWith(
 const says = (result: unknown) => (): Answer => ({ result });
 const deposit = { depositor: alice, amount: 7n, txHash, blockHash };
 
-/** Blocks up to the one with the deposit, of which only that one is known. */
+/** Blocks up to the one with the deposit, whose hash alone is known. */
 const until100 = (from: bigint) => ({ from, to: 100n, hashes: new Map([[100n, blockHash]]) });
 
 /**
- * A node that refuses ranges of more than `limit` blocks in the given way; and the ranges that it answered
+ * A node that refuses ranges of more than `limit` blocks in the given way, with the ranges that it answered
  * and refused.
  */
 async function limitedNode(limit: number, error: { readonly code: number; readonly message: string }) {
@@ -137,12 +137,12 @@ async function rangeOf(lies: Record<string, (call: RpcCall) => Answer>, from = 1
   return await reader.depositsIn(until100(from));
 }
 
-test("an honest node gives the deposit, for a block and for a range", async () => {
+test("an honest node returns the deposit, for a block and for a range", async () => {
   expect(await rangeOf({})).toMatchObject([deposit]);
   expect(await rangeOf({}, 90n)).toMatchObject([deposit]);
 });
 
-test("the logs and the look at the block are asked for at once, the transactions after", async () => {
+test("requests logs and block at once, and transactions after that", async () => {
   const { node, reader } = await nodeWith({});
   await reader.depositsIn(until100(100n));
   const asked = node.requests.map((calls) => calls.map(({ method }) => method));
@@ -182,7 +182,7 @@ test.each([
   }
 });
 
-test("logs that were not asked for are dropped and counted, and none counts twice", async () => {
+test("drops and counts unrequested logs, and counts none twice", async () => {
   for (const from of [90n, 100n]) {
     const dropped: number[] = [];
     // The answer of a node that ignores filters: everything.
@@ -196,7 +196,7 @@ test("logs that were not asked for are dropped and counted, and none counts twic
   }
 });
 
-test("a range that the node refuses as too large is split until it passes, and stays in order", async () => {
+test("splits a range that the node refuses as too large until it succeeds, and keeps the order", async () => {
   const ranges: bigint[][] = [];
   const at = (number: bigint): Hex => `0x${number.toString(16).padStart(64, "b")}`;
   const { reader } = await nodeWith({
@@ -255,7 +255,7 @@ test.each([
   );
 });
 
-test("the size of a range that passed is remembered, and larger ones are tried again after a while", async () => {
+test("remembers the size of a range that succeeded, and tries larger ones again after a while", async () => {
   const { reader, asked, refused } = await limitedNode(10, {
     code: -32_614,
     message: "eth_getLogs is limited to a 10 range",
@@ -264,7 +264,7 @@ test("the size of a range that passed is remembered, and larger ones are tried a
   const first = refused.length;
   expect(first).toBeGreaterThan(0);
   for (let scan = 0; scan < 4; scan++) await reader.depositsIn(until100(1n));
-  // 6 blocks pass; 12 are tried after 16 parts that passed, then after 32.
+  // 6 blocks succeed; 12 are tried after 16 successful ranges, then after 32.
   expect(refused.slice(first).every(([from, to]) => Number(to) - Number(from) + 1 === 12)).toBe(true);
   expect(refused.length - first).toBeGreaterThan(0);
   expect(refused.length - first).toBeLessThanOrEqual(2);
@@ -302,7 +302,7 @@ test("falls back to block ranges when a node refuses blockHash in eth_getLogs", 
   expect(byHash, "two filters, in three scans").toBe(6);
 });
 
-test("asks by block hash again after one refusal that may have been a passing fault", async () => {
+test("requests by block hash again after one refusal that may have been temporary", async () => {
   let isFailing = true;
   const { reader } = await nodeWith({
     eth_getLogs: ({ params }) => {
@@ -320,7 +320,7 @@ test("asks by block hash again after one refusal that may have been a passing fa
   await expect(reader.depositsIn(until100(100n))).rejects.toMatchObject({ kind: "refused" });
 });
 
-test("a node that refuses every log query is asked less than a dozen times for one range", async () => {
+test("sends fewer than a dozen requests for one range to a node that refuses every log query", async () => {
   const { node, reader } = await nodeWith({
     eth_getLogs: () => ({ error: { code: -32_603, message: "internal error" } }),
     eth_getBlockByNumber: ({ params }) => ({ result: { ...block, number: params[0] } }),
@@ -331,7 +331,7 @@ test("a node that refuses every log query is asked less than a dozen times for o
   expect(node.requests.length).toBeLessThan(12);
 });
 
-test("an endpoint without batches is asked for few blocks at once", async () => {
+test("requests few blocks at once from an endpoint without batches", async () => {
   let underWay = 0;
   let max = 0;
   const node = await startLyingNode((calls, response, isBatch) => {
@@ -382,14 +382,14 @@ test.each([
   await expect(reader.transaction(txHash)).rejects.toMatchObject({ code: "RPC_FAULT" });
 });
 
-test("a transaction read as pending a moment before its receipt came is mined", async () => {
+test("a transaction read as pending just before its receipt arrived counts as mined", async () => {
   const { reader } = await nodeWith({ eth_getTransactionByHash: says({ ...mined, blockHash: null }) });
   const state = await reader.transaction(txHash);
   expect(state.kind).toBe("mined");
   expect(reader.depositsOf(state)).toMatchObject([deposit]);
 });
 
-test("a failed receipt deposits nothing, whatever logs it shows", async () => {
+test("a failed transaction deposits nothing, whatever logs its receipt has", async () => {
   const { reader } = await nodeWith({ eth_getTransactionReceipt: says({ ...receipt, status: "0x0" }) });
   expect(reader.depositsOf(await reader.transaction(txHash))).toEqual([]);
 });
@@ -409,14 +409,14 @@ test("a missing multicall contract is a fault, not a balance of zero", async () 
   await expect(reader.accountState(alice, token, depository)).rejects.toMatchObject({ code: "RPC_FAULT" });
 });
 
-test("a node that says it took another transaction than the one sent has not accepted it", async () => {
+test("a node that returns the hash of another transaction has not accepted the one sent", async () => {
   const node = await startAnsweringNode(says(otherHash));
   const transport = createRpcTransport({ url: node.url });
   closers.push(node.stop, transport.close);
   await expect(createChainWriter(transport).broadcast("0x02")).rejects.toMatchObject({ kind: "garbage" });
 });
 
-test("an unclear refusal of a transaction is a fault, so that it is sent again", async () => {
+test("an unclear refusal of a transaction is a fault, so that the transaction is sent again", async () => {
   const node = await startAnsweringNode(() => ({ error: { code: -32_000, message: "txpool is full" } }));
   const transport = createRpcTransport({ url: node.url });
   closers.push(node.stop, transport.close);

@@ -7,9 +7,9 @@ import { finalBlockReads } from "./final-block-reads.ts";
 
 /** A permanent entry of a hub's mapping for an account and an id. */
 export interface MappingEntry {
-  /** `0x`: there is no entry. */
+  /** `0x`: no entry exists. */
   readonly data: Hex;
-  /** Unix seconds of the block in which it was set; 0: there is no entry. */
+  /** Unix seconds of the block in which it was set; 0: no entry exists. */
   readonly setAt: bigint;
   /** Unix seconds of the final block that was read. */
   readonly asOf: bigint;
@@ -17,21 +17,20 @@ export interface MappingEntry {
 
 export interface MappingEntries {
   /**
-   * Read at a final block, pinned by its hash, and valid only while that block is still the final one at its
-   * height.
+   * Reads at a final block, pinned by its hash, and only if that block is still canonical afterwards.
    *
-   * @throws RpcFault: nothing is known
+   * @throws RpcFault
    */
   entry(user: Address, id: Hex32): Promise<MappingEntry>;
 }
 
-/** Only the start of a search for an old enough block, where the policy counts in seconds. */
+/** Only the start of the search for an old enough block, if the policy counts in seconds. */
 const NOMINAL_BLOCK_SECONDS = 1;
-/** Longer than any entry: two words, a length, and 52 bytes. */
+/** Above the length of any entry: two words, a length, and 52 bytes. */
 const LONGEST_ANSWER = 2 + 2 * 32 * 16;
 const METHOD = "eth_call";
 
-/** @param transport lets no call through to a node of another chain */
+/** @param transport must block calls to a node of another chain */
 export function mappingEntries(
   transport: RpcTransport,
   { contract, finality }: { readonly contract: Address; readonly finality: EvmFinality },
@@ -51,7 +50,7 @@ export function mappingEntries(
       const answer = await transport.request(METHOD, [{ to: contract, data }, block]);
       await final.confirm(found.value);
       const entry = { ...readEntry(answer), asOf: found.value.timestamp };
-      // An entry was set in that block or before it: otherwise this is not the state of that block.
+      // An entry must have been set at or before that block; otherwise this is not the state of that block.
       if (entry.setAt > entry.asOf || (entry.setAt === 0n) !== (entry.data === "0x")) throw garbage();
       return entry;
     },
@@ -59,8 +58,8 @@ export function mappingEntries(
 }
 
 /**
- * @throws RpcFault for anything that the contract does not answer; a node without the contract returns `0x`,
- * which must not be read as "no entry"
+ * @throws RpcFault for anything that the contract would not return; without the contract, a node returns
+ * `0x`, which must not mean "no entry"
  */
 function readEntry(answer: unknown): Pick<MappingEntry, "data" | "setAt"> {
   if (typeof answer !== "string" || answer.length > LONGEST_ANSWER || !/^0x([0-9a-f]{64}){3,}$/i.test(answer))

@@ -19,7 +19,7 @@ function answerOf(results: { success: boolean; returnData: Hex }[]): Hex {
   return encodeFunctionResult({ abi: multicall3Abi, functionName: "aggregate3", result: results });
 }
 
-test("the hand-written encoding is the ABI's", () => {
+test("the hand-written encoding equals the ABI encoding", () => {
   const calls = [
     nativeBalanceCall(token, account),
     balanceCall(token, account),
@@ -33,7 +33,7 @@ test("the hand-written encoding is the ABI's", () => {
   expect(tuples.every((tuple) => tuple.allowFailure)).toBe(true);
 });
 
-test("answers come back in order and failed calls have none", () => {
+test("returns answers in order, and none for failed calls", () => {
   const word: Hex = `0x${"7".padStart(64, "0")}`;
   const answer = answerOf([
     { success: true, returnData: word },
@@ -43,12 +43,12 @@ test("answers come back in order and failed calls have none", () => {
   expect(decodeAggregate3(answer, 3)).toEqual([word, undefined, "0x"]);
 });
 
-test("a token that fails, or answers less than a number, gives a fault", () => {
+test("throws a fault for a token that fails or returns less than a word", () => {
   expect(() => uintAnswer(undefined, "balance")).toThrow(RpcFault);
   expect(() => uintAnswer("0x", "balance")).toThrow(RpcFault);
 });
 
-test("no truncation of an answer passes as an answer", () => {
+test("refuses every truncation of an answer", () => {
   const answer = answerOf([{ success: true, returnData: `0x${"ff".repeat(32)}` }]);
   for (let length = 2; length < answer.length; length += 2) {
     expect(() => decodeAggregate3(answer.slice(0, length) as Hex, 1)).toThrow(RpcFault);

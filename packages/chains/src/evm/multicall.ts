@@ -2,8 +2,8 @@ import type { Address, Hex } from "@causeway/domain";
 import { garbage } from "@causeway/families";
 
 /**
- * Hand-written ABI of Multicall3's `aggregate3`: on the quoting path, a general codec would cost more than
- * the call. Pure.
+ * Hand-written ABI encoding of Multicall3's `aggregate3`: when quoting, a general codec would take longer
+ * than the call. Pure.
  */
 
 export interface SubCall {
@@ -28,7 +28,7 @@ export function encodeAggregate3(calls: readonly SubCall[]): Hex {
 }
 
 /**
- * Answers of `aggregate3`, in order: the returned bytes, undefined for a call that failed.
+ * Results of `aggregate3`, in order: the returned bytes, or undefined for a failed call.
  *
  * @throws RpcFault
  */
@@ -71,7 +71,7 @@ export function allowanceCall(token: Address, owner: Address, spender: Address):
   return { target: token, data: `0xdd62ed3e${addressWord(owner)}${addressWord(spender)}` };
 }
 
-/** The uint256 that such a call answered. @throws RpcFault when it failed or answered less than a word. */
+/** The uint256 that such a call returned. @throws RpcFault if it failed or returned less than a word */
 export function uintAnswer(answer: Hex | undefined, what: string): bigint {
   if (answer === undefined || answer.length < 66)
     throw garbage("eth_call", `${what} did not return a number`);

@@ -2,21 +2,22 @@ import type { Address, CallFrame } from "@causeway/domain";
 import type { AccountChange } from "@causeway/families/evm";
 
 /**
- * Kinds of frames that move value from the caller to the called contract; the others only run code or read.
+ * Frame types that transfer value from the caller to the called contract; the others only run code or read.
  */
 const PAYING: ReadonlySet<string> = new Set(["CALL", "CREATE", "CREATE2", "SELFDESTRUCT"]);
 
-/** Whether such a call moves its value, rather than only passing it to borrowed code. */
+/** Whether such a call transfers its value, instead of only passing it to delegated code. */
 export function movesValue({ type }: Pick<CallFrame, "type">): boolean {
   return PAYING.has(type);
 }
 
 /**
- * What a transaction does to balances, nonces and codes, according to its call tree: the value of its calls,
- * and what it created. Balances and nonces before it are reported as zero: only the differences have a
- * meaning. Authorizations, and native tokens that move without a call, are not part of the tree. Pure.
+ * The effects of a transaction on balances, nonces and codes, according to its call tree: the value of its
+ * calls, and the contracts it created. Balances and nonces before it are reported as zero, so only the
+ * differences are meaningful. Authorizations, and native tokens that move without a call, are not part of the
+ * tree. Pure.
  *
- * @param gasWei what the sender pays for the gas
+ * @param gasWei gas fee that the sender pays
  */
 export function nativeFlows(root: CallFrame, gasWei: bigint): Map<Address, AccountChange> {
   const changes = new Map<Address, AccountChange>();

@@ -4,19 +4,16 @@ import { garbage, RpcFault } from "@causeway/families";
 
 export interface NewHeadsOptions {
   readonly url: string;
-  /** Nothing is taken from a node that serves another chain. */
+  /** Heads of a node that serves another chain are ignored. */
   readonly chainId: number;
   readonly onHeader: (block: BlockRef) => void;
   readonly onFault: (fault: unknown) => void;
-  /**
-   * First and longest pause before a new connection, milliseconds; each failure doubles it. Default 250 and
-   * 10 000.
-   */
+  /** First and maximum delay before reconnecting, ms; each failure doubles it. Defaults: 250 and 10,000. */
   readonly backoffMs?: { readonly first: number; readonly longest: number };
 }
 
 export interface NewHeadsSocket {
-  /** The chain moves on and the socket does not say so: connect anew. */
+  /** Call this if the chain advances but the socket is silent; it reconnects. */
   distrust(): void;
   close(): Promise<void>;
 }
@@ -26,12 +23,12 @@ const SUBSCRIBE_CALL = 2;
 const MAX_MESSAGE_BYTES = 1024 * 1024;
 
 /**
- * Keeps one subscription to `newHeads` alive: connects, subscribes, and does both again whenever the
- * connection is lost.
+ * Keeps one subscription to `newHeads` alive: connects, subscribes, and repeats both whenever the connection
+ * is lost.
  */
 export function subscribeNewHeads(options: NewHeadsOptions): NewHeadsSocket {
   const { first, longest } = options.backoffMs ?? { first: 250, longest: 10_000 };
-  // The socket's own error would quote the text, credentials included.
+  // The socket's own error would quote the URL, including credentials.
   if (!URL.canParse(options.url)) throw new TypeError("wsRpcUrl is not a valid URL");
   let closed = false;
   let pauseMs = first;
@@ -71,7 +68,7 @@ export function subscribeNewHeads(options: NewHeadsOptions): NewHeadsSocket {
           options.onHeader(block);
         }
       } catch (error) {
-        // A syntax error quotes the message, which is the node's; nothing of ours is in it.
+        // A syntax error quotes the node's message, which contains nothing secret.
         options.onFault(error);
         current.terminate();
       }

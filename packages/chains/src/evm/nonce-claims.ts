@@ -1,12 +1,12 @@
 import type { Answer } from "../nodes/ask-all.ts";
 
-/** How long the others may take to confirm a nonce. Endpoints lag behind each other for a few seconds. */
+/** Maximum time for other endpoints to confirm a nonce. Endpoints lag behind each other for a few seconds. */
 const MAX_UNCONFIRMED_MS = 30_000;
 
-/** Nonces that an endpoint shows as used and a quorum does not. */
+/** Nonces that one endpoint shows as used but a quorum does not. */
 export interface NonceClaims<E> {
   /**
-   * Endpoints whose count a quorum has not reached for 30 s. Each is returned once in that time.
+   * Endpoints whose count a quorum has not reached for 30 s. Each is returned at most once in that time.
    * @param subject the account and the block tag of the counts
    * @param agreed the count that a quorum shows
    */

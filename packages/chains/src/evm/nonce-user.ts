@@ -4,11 +4,11 @@ import { garbage } from "@causeway/families";
 import type { RpcTransport } from "../nodes/transport.ts";
 
 /**
- * The transaction that used a nonce, looked for in the blocks from…to by halving on the account's transaction
- * count.
+ * Finds the transaction that used a nonce in the blocks from…to, by binary search on the account's
+ * transaction count.
  *
- * @returns undefined when the nonce was used outside that range, or not at all
- * @throws RpcFault, also when the node has forgotten the state of those blocks
+ * @returns undefined if the nonce was used outside that range, or not at all
+ * @throws RpcFault, also if the node no longer has the state of those blocks
  */
 export async function findNonceUser(
   transport: RpcTransport,
@@ -22,7 +22,7 @@ export async function findNonceUser(
     return quantityOf(await transport.request(method, [account, toQuantity(block)]), method) > BigInt(nonce);
   };
   if (!(await usedBy(to))) return undefined;
-  // From the newest block back, in growing steps: many nodes know no old states.
+  // From the newest block back, in growing steps, because many nodes have no old states.
   let low = from;
   let high = to;
   for (let step = 1n; high > from; step *= 2n) {

@@ -123,7 +123,7 @@ const native = (recipient: string): Partial<PaymentQuestion> => ({
   receipts: [{ recipient, currency: NATIVE_CURRENCY }],
 });
 
-test("a token's payment is what its Transfers brought the recipient", () => {
+test("counts what the token's Transfers brought the recipient", () => {
   expect(judge([transfer(usdc, solver, alice, 7n)])).toEqual({ amounts: [7n] });
 });
 
@@ -134,7 +134,7 @@ test("accepts a payment at the deadline and refuses one a second later", () => {
   expect(judge(emitted, { deadline: 1_000 }, paying, 1_001n)).toHaveProperty("refusal");
 });
 
-test("the input must end with the order's id, byte by byte", () => {
+test("requires that the input ends with exactly the order id", () => {
   const emitted = [transfer(usdc, solver, alice, 7n)];
   expect(judge(emitted)).toEqual({ amounts: [7n] });
   const bare = orderId.slice(2);
@@ -185,7 +185,7 @@ test("counts funds that move in circles once, and funds that only pass through n
   expect(judge([back])).toEqual({ amounts: [0n] });
 });
 
-test("a token whose Transfers cannot be read proves nothing", () => {
+test("does not count a token with unreadable Transfers", () => {
   const odd: EmittedLog = {
     ...transfer(usdc, alice, solver, 7n),
     topics: transfer(usdc, alice, solver, 7n).topics.slice(0, 1),
@@ -200,7 +200,7 @@ test("the recipient's own withdrawal is not a payment by the sender that submits
   expect(judge([transfer(usdc, otherDepository, alice, 7n)])).toEqual({ amounts: [0n] });
 });
 
-test("a recipient who spends their own withdrawal in the transaction that pays them has kept the payment", () => {
+test("a recipient that spends its own withdrawal in the transaction that pays it has kept the payment", () => {
   const paid = transfer(usdc, solver, alice, 7n);
   const withdrawn = transfer(usdc, depository, alice, 5n);
   expect(judge([paid, withdrawn, transfer(usdc, alice, bob, 5n)])).toEqual({ amounts: [7n] });
@@ -208,7 +208,7 @@ test("a recipient who spends their own withdrawal in the transaction that pays t
   expect(judge([paid, transfer(usdc, alice, bob, 5n)])).toEqual({ amounts: [2n] });
 });
 
-test("what is paid into a depository is a deposit, and not a payment as well", () => {
+test("a transfer to a depository is a deposit, not also a payment", () => {
   for (const recipient of [depository, otherDepository]) {
     const receipts = [{ recipient, currency: usdc }];
     expect(judge([transfer(usdc, solver, recipient, 7n)], { receipts })).toHaveProperty("refusal");
@@ -218,14 +218,14 @@ test("what is paid into a depository is a deposit, and not a payment as well", (
   }
 });
 
-test("native sent to the recipient with the id as its whole input is the value of the transaction", () => {
+test("counts the value of a native transfer to the recipient with the id as its whole input", () => {
   expect(judge([], native(alice), { to: alice, input: orderId, value: 7n })).toEqual({ amounts: [7n] });
   // Data before the id may make a contract use it differently.
   expect(judge([], native(alice), { to: alice, input: ended, value: 7n })).toEqual({ amounts: [0n] });
   expect(judge([], native(alice), { to: bob, input: orderId, value: 7n })).toEqual({ amounts: [0n] });
 });
 
-test("native through the fill contract is the sum of what it reports for that recipient", () => {
+test("counts the sum of the fill contract's reports of native payments to the recipient", () => {
   const emitted = [
     solverNativeTransfer(fill, alice, 3n),
     solverNativeTransfer(fill, bob, 50n),
@@ -254,7 +254,7 @@ test("ignores reports of a fill contract that is not trusted or that the order d
   expect(judge(trusted, { ...native(alice), extraData: "0x" }, paying)).toEqual({ amounts: [0n] });
 });
 
-test("extraData that names no clean address is refused", () => {
+test("refuses extraData without a properly encoded address", () => {
   for (const extraData of [
     "0x00",
     `0x${"ff".repeat(32)}`,
@@ -263,7 +263,7 @@ test("extraData that names no clean address is refused", () => {
     expect(judge([transfer(usdc, solver, alice, 7n)], { extraData })).toHaveProperty("refusal");
 });
 
-test("a payment to the payer itself, or of native to the fill contract, proves nothing", () => {
+test("does not count a payment to the payer itself, or a native payment to the fill contract", () => {
   expect(judge([], native(solver), { to: solver, input: orderId, value: 7n })).toHaveProperty("refusal");
   expect(
     judge([solverNativeTransfer(fill, fill, 7n)], native(fill), routed([payNative(fill, 7n)])),
@@ -274,7 +274,7 @@ test("a payment to the payer itself, or of native to the fill contract, proves n
   );
 });
 
-test("a mirror of the native token is not a token that can be paid", () => {
+test("refuses a mirror of the native token as the paid token", () => {
   const mirror: Address = "0x000000000000000000000000000000000000800a";
   const ofRollups: Address = "0xdeaddeaddeaddeaddeaddeaddeaddeaddead0000";
   const inMirror = { receipts: [{ recipient: alice, currency: ofRollups }] };
@@ -310,7 +310,7 @@ test("requires every call of the order, in order, each with its own event; other
   expect(judge([made(first), made(first), paid], { calls: twice }, making)).toEqual({ amounts: [7n] });
 });
 
-test("a call with another target, data or value, or reported by another contract, is not the order's", () => {
+test("does not accept a call with another target, data or value, or reported by another contract", () => {
   const one = [encodeOrderCall(second)];
   for (const wrong of [
     made({ ...second, to: bob }),
@@ -326,7 +326,7 @@ test("a call with another target, data or value, or reported by another contract
   expect(judge([{ ...made(second), data: "0x00" }, paid], { calls: one }, making)).toHaveProperty("refusal");
 });
 
-test("calls count only when the sender of the transaction called the fill contract", () => {
+test("counts calls only if the sender of the transaction called the fill contract", () => {
   const one = [encodeOrderCall(first)];
   const emitted = [made(first), paid];
   expect(judge(emitted, { calls: one }, making)).toEqual({ amounts: [7n] });
@@ -363,7 +363,7 @@ test("invariant b: no recipient is credited more than it gained, and all togethe
   );
 });
 
-test("fills of the service count: direct, through the router, and through the approval proxy", () => {
+test("counts fills by the service: direct, through the router, and through the approval proxy", () => {
   const fromRouter = transfer(usdc, fill, alice, 7n);
   expect(judge([fromRouter], {}, routed([anything, step(7n)]))).toEqual({ amounts: [7n] });
   expect(judge([fromRouter], {}, pulled([anything, step(7n)]))).toEqual({ amounts: [7n] });
@@ -381,7 +381,7 @@ test("fills of the service count: direct, through the router, and through the ap
   expect(judge([solverNativeTransfer(fill, alice, 4n)], native(alice), left)).toEqual({ amounts: [3n] });
 });
 
-/** The events of a market of standing offers when `by` takes an offer of the recipient. */
+/** The events of an order book when `by` takes a limit order of the recipient. */
 const taken = (payer: Address, by: Address): readonly EmittedLog[] => [
   transfer(usdc, payer, alice, 7n),
   transfer(dai, alice, by, 7n),
@@ -395,14 +395,14 @@ test("the recipient's own trade is not a fill, for any taker and any way to call
   });
   // The token is the market itself.
   expect(judge(taken(solver, solver), {}, { to: usdc, input: ended })).toEqual({ amounts: [0n] });
-  // Naming a payment that may fail, or that is less than the trade's proceeds, adds nothing to it.
+  // A named payment that may fail, or that is less than the trade's proceeds, does not add to it.
   expect(judge(taken(fill, fill), {}, routed([anything, { ...step(7n), allowFailure: true }]))).toEqual({
     amounts: [0n],
   });
   expect(judge(taken(fill, fill), {}, routed([anything, step(1n)]))).toEqual({ amounts: [1n] });
 });
 
-test("a claim, a distribution or a bridge's withdrawal that anyone can trigger for the recipient is no fill", () => {
+test("does not count a claim, a distribution or a bridge withdrawal that anyone can trigger for the recipient", () => {
   const minted: Address = `0x${"00".repeat(20)}`;
   for (const payer of [strange, minted, depository]) {
     const emitted = [transfer(usdc, payer, alice, 7n)];
@@ -419,7 +419,7 @@ test("a claim, a distribution or a bridge's withdrawal that anyone can trigger f
   expect(judge(claimed, native(alice), routed([anything], 7n))).toEqual({ amounts: [0n] });
 });
 
-test("a route signed by another account is not a fill by its submitter", () => {
+test("does not count a route signed by another account as a fill by its submitter", () => {
   const routes = ["permit2Route", "authorizationRoute"] as const;
   for (const name of routes) {
     const selector = toFunctionSelector(getAbiItem({ abi: approvalProxyAbi, name }));
@@ -431,7 +431,7 @@ test("a route signed by another account is not a fill by its submitter", () => {
   }
 });
 
-test("a proxy that the operator does not trust names nothing", () => {
+test("ignores payments named in a call of an untrusted proxy", () => {
   const emitted = [transfer(usdc, fill, alice, 7n)];
   expect(judge(emitted, {}, pulled([step(7n)], strange))).toEqual({ amounts: [0n] });
 });
@@ -446,10 +446,10 @@ test.each([1n, 95n])("attests a payment after calls that move %s of it out and b
   expect(judge([there, out, transfer(usdc, strange, alice, moved)], asked, paying)).toEqual({
     amounts: [95n],
   });
-  // Out before the payment, out of the recipient's own money.
+  // Out before the payment, from the recipient's own balance.
   const paidTwice = [out, transfer(usdc, fill, alice, moved), there];
   expect(judge(paidTwice, asked, paying)).toEqual({ amounts: [95n] });
-  // The same without the router's check: the balance grew by as much.
+  // The same without the router's check: the balance grew by the same amount.
   expect(
     judge([there, out, transfer(usdc, fill, alice, moved)], asked, pulled([step(95n), anything])),
   ).toEqual({ amounts: [95n] });
@@ -540,7 +540,7 @@ test("attests a payment by another key than the order's, whatever its calls and 
   }
 });
 
-test("a transaction whose sender deposits for the order is its fill only when the order's solver sent it", () => {
+test("a transaction whose sender deposits for the order is its fill only if the order's solver sent it", () => {
   const refused = { refusal: "transaction pays a depository, so it is a deposit" };
   const balance = own(
     encodeFunctionData({

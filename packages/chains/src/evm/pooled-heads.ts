@@ -2,7 +2,7 @@ import type { BlockRef, Head, HeadSource } from "@causeway/families/evm";
 import { reachedBy } from "../nodes/ask-all.ts";
 
 export interface PooledHeadsOptions {
-  /** The heads of each endpoint, and whether it answers at present. */
+  /** The heads of each endpoint, and whether it currently responds. */
   readonly sources: readonly { readonly heads: HeadSource; readonly isAlive: () => boolean }[];
   readonly quorum: number;
   /** The block of this number on which a quorum agrees. @throws RpcFault */
@@ -15,8 +15,8 @@ export interface PooledHeadsOptions {
 }
 
 /**
- * The head that a quorum of endpoints has reached, whose block a quorum shows. It never goes backwards,
- * unless every endpoint is below it: then the chain itself was rolled back.
+ * The head that a quorum of endpoints has reached, and whose block a quorum returns. It never decreases,
+ * unless every endpoint is below it, because the chain itself was rolled back.
  */
 export function createPooledHeads(options: PooledHeadsOptions): HeadSource {
   const { sources, quorum } = options;
@@ -34,13 +34,13 @@ export function createPooledHeads(options: PooledHeadsOptions): HeadSource {
       try {
         listener(latest);
       } catch (error) {
-        // One listener's fault must not cost the others their head.
+        // A failing listener must not affect the others.
         options.onFault(error);
       }
     }
   };
 
-  /** With a quorum, an endpoint that died counts with its last head, which is the lowest. */
+  /** With a quorum, a dead endpoint counts with its last head, which is the lowest. */
   const counted = (): typeof sources => sources.filter(({ isAlive }) => quorum > 1 || isAlive());
 
   const lookAgain = (): void => {
@@ -50,7 +50,7 @@ export function createPooledHeads(options: PooledHeadsOptions): HeadSource {
 
   const look = async (): Promise<void> => {
     const announced = counted().flatMap(({ heads }) => heads.latest ?? []);
-    // Whichever endpoint is first must not decide alone, even where one is enough.
+    // The first endpoint must not decide alone, even if one is enough.
     if (quorum === 1 && announced.length < counted().length) {
       lookAgain();
       return;

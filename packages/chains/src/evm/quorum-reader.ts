@@ -11,14 +11,14 @@ import { agreedOn, askAll, reachedBy, type Answer, type Electorate } from "../no
 import { exactText } from "../nodes/exact-text.ts";
 import { createNonceClaims } from "./nonce-claims.ts";
 
-/** One endpoint, which is asked alone. */
+/** One endpoint by itself. */
 export interface ReadingEndpoint {
   readonly reader: ChainReader;
 }
 
 /**
- * A count that is higher than what a quorum shows by more than this is a faulty answer: no account sends so
- * many transactions while endpoints lag behind each other.
+ * A count that exceeds the quorum's by more than this is a faulty answer: no account sends that many
+ * transactions while endpoints lag behind each other.
  */
 const MAX_NONCE_LEAD = 10_000;
 
@@ -30,11 +30,12 @@ interface AgreeOptions {
 }
 
 /**
- * The reads that decide about money: blocks, deposits, top-ups, receipts, transactions, nonces and whether an
- * account has code are what a quorum of endpoints says. Gas prices are the lower median of all endpoints.
- * Everything else is read as `ordinary` reads it.
+ * Reads that decide about money require a quorum of endpoints: blocks, deposits, top-ups, receipts,
+ * transactions, nonces and whether an account has code. Gas prices are the lower median of all endpoints.
+ * Everything else uses `ordinary`.
  *
- * A transaction is not absent while one endpoint shows it: it may be a payment that only that one has seen.
+ * A transaction is not absent while any endpoint shows it, because it may be a payment that only this one has
+ * seen.
  * @param now ms
  */
 export function quorumReader<E extends ReadingEndpoint>(
@@ -104,7 +105,7 @@ export function quorumReader<E extends ReadingEndpoint>(
       await agree("payments", async (reader) => await reader.paymentsTo(...asked)),
     receipt: async (hash): Promise<ReceiptFact | undefined> =>
       await agree("eth_getTransactionReceipt", async (reader) => await reader.receipt(hash), {
-        // Nothing follows from a missing receipt, while an invented one must not hold up a lane.
+        // Nothing follows from a missing receipt, but an invented one must not block a lane.
         isAbsentByQuorum: true,
       }),
     transactionByNonce: async (...asked) =>
@@ -147,7 +148,9 @@ export function quorumReader<E extends ReadingEndpoint>(
   };
 }
 
-/** Takes each field by itself. A priority fee stays at or below the maximum fee, as in every answer. */
+/**
+ * Aggregates each field by itself. The priority fee stays at or below the maximum fee, as in every answer.
+ */
 function lowerMedian(prices: readonly GasPrices[]): GasPrices {
   const medianOf = (field: keyof GasPrices): bigint => {
     const values = prices.map((one) => one[field]).toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
@@ -163,8 +166,8 @@ function lowerMedian(prices: readonly GasPrices[]): GasPrices {
 }
 
 /**
- * Mined: a quorum shows the same receipt. Pending: a quorum knows the transaction, mined or not. Absent: a
- * quorum does not know it, and no endpoint does.
+ * Mined: a quorum returns the same receipt. Pending: a quorum knows the transaction, mined or not. Absent: a
+ * quorum answered, and no endpoint knows it.
  */
 function decideTransaction<E>(
   answers: readonly Answer<E, TransactionState>[],
@@ -189,7 +192,7 @@ function knownText(state: TransactionState): string | undefined {
   return state.kind === "absent" ? undefined : exactText(contentOf(state.transaction));
 }
 
-/** Not every node returns the limits of fees and gas. */
+/** Not every node returns the fee and gas limits. */
 function contentOf({ hash, from, to, input, value, nonce }: TransactionFact): object {
   return { hash, from, to, input, value, nonce };
 }

@@ -1,23 +1,23 @@
 import type { BroadcastOutcome, ChainWriter } from "@causeway/families/evm";
 import { agreedOn, askAll, type Answer, type Electorate } from "../nodes/ask-all.ts";
 
-/** One endpoint, which is sent to alone. */
+/** One endpoint by itself. */
 export interface WritingEndpoint {
   readonly writer: ChainWriter;
 }
 
-/** The outcomes that one endpoint proves: it has the bytes. */
+/** Outcomes that one endpoint proves: it has the bytes. */
 const TAKEN: readonly BroadcastOutcome["kind"][] = ["accepted", "alreadyKnown"];
-/** The others that give up nothing, the one that says most first. */
+/** Other outcomes that do not reject the bytes, the most informative first. */
 const OTHERS: readonly BroadcastOutcome["kind"][] = ["nonceTooLow", "underpriced", "insufficientFunds"];
-/** The outcomes that say that the endpoint does not have the bytes. */
+/** Outcomes that mean that the endpoint does not have the bytes. */
 const REFUSED: readonly BroadcastOutcome["kind"][] = ["rejected", "underpriced", "insufficientFunds"];
 const QUESTION = "eth_sendRawTransaction";
 
 /**
- * Sends signed bytes to all endpoints at once. It is over when the first one has them; the others still get
- * them, and are reported if they contradict it. Only a quorum of refusals rejects the bytes for good, since
- * that cancels a payment.
+ * Sends signed bytes to all endpoints at once. Returns once the first one has them; the others still get
+ * them, and are reported if they contradict it. Only a quorum of refusals rejects the bytes permanently,
+ * since that cancels a payment.
  */
 export function quorumWriter<E extends WritingEndpoint>(electorate: Electorate<E>): ChainWriter {
   return {
@@ -25,7 +25,7 @@ export function quorumWriter<E extends WritingEndpoint>(electorate: Electorate<E
       const outcomes: Answer<E, BroadcastOutcome>[] = [];
       let open = electorate.endpoints.length;
       return await askAll<E, BroadcastOutcome, BroadcastOutcome>(
-        // One endpoint that has the bytes decides, even if no other one answers.
+        // One endpoint that has the bytes decides, even if no other answers.
         { ...electorate, quorum: 1 },
         {
           question: QUESTION,
@@ -59,9 +59,9 @@ export function quorumWriter<E extends WritingEndpoint>(electorate: Electorate<E
 }
 
 /**
- * Reports the endpoints that alone accepted bytes, or all if there is no quorum either way: one that keeps
- * the bytes from the network would otherwise hide why the payment is not mined. `nonceTooLow` does not count
- * as a refusal here, since a block may have the bytes.
+ * Reports the endpoints that alone accepted bytes, or all if there is no quorum either way: otherwise, an
+ * endpoint that withholds the bytes from the network would hide why the payment is not mined. `nonceTooLow`
+ * does not count as a refusal here, since a block may have the bytes.
  */
 function reportLoneAcceptance<E>(
   { quorum, onDisagreement }: Electorate<E>,

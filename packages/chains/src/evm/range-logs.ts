@@ -15,24 +15,24 @@ import { isTooLarge, mayPassInParts } from "./rpc-errors.ts";
 import { garbage, inconsistent, RpcFault } from "@causeway/families";
 import type { RpcTransport } from "../nodes/transport.ts";
 
-/** What logs are asked for, and which of the answers count as asked for. */
+/** A log request, and which of the returned logs match it. */
 export interface LogQuestion {
   /** `address` and `topics` of each filter. */
   readonly filters: readonly object[];
   accepts(log: LogFact): boolean;
 }
 
-/** What is known of the node that answers, and who wants to know more. */
+/** What is known about the node, and its listener. */
 export interface LogNode {
   readonly size: LogRangeSize;
   readonly hashes: HashFilters;
-  /** Called with the number of logs that a node gave without being asked. */
+  /** Called with the number of unrequested logs in an answer. */
   readonly onUnasked: (count: number) => void;
 }
 
 /**
- * Whether the node accepts `blockHash` in `eth_getLogs` (EIP-234): how often in a row, and when, it refused
- * what it then answered as a range.
+ * Whether the node accepts `blockHash` in `eth_getLogs` (EIP-234): consecutive refusals that it then answered
+ * as a range, and the time of the last one.
  */
 export interface HashFilters {
   refusals: number;
@@ -40,8 +40,8 @@ export interface HashFilters {
 }
 
 /**
- * So many refusals in a row are the node's, not a passing fault: logs of a range say less about which block
- * they belong to.
+ * Consecutive refusals after which ranges are used. Fewer may be a temporary fault, and logs of a range prove
+ * less about their block.
  */
 const REFUSALS_TO_BELIEVE = 3;
 /** After this time, hashes are tried again. */
@@ -52,21 +52,21 @@ export function createLogNode(onUnasked: LogNode["onUnasked"] = () => undefined)
 }
 
 /**
- * Up to this many blocks are asked for one by one, by hash: a node that lacks one of them refuses instead of
- * answering with less.
+ * Up to this many blocks are requested one by one, by hash: a node that lacks one of them refuses instead of
+ * returning fewer logs.
  */
 const MAX_BLOCKS_BY_HASH = 8;
-/** Blocks asked for one by one at the same time where an endpoint takes no batches. */
+/** Concurrent single-block requests to an endpoint without batches. */
 const MAX_BLOCKS_WITHOUT_BATCH = 32;
 
 /**
- * Logs of consecutive blocks and the transactions behind them, all of the chain that the caller follows.
+ * Logs of consecutive blocks and their transactions, all of the chain that the caller follows.
  *
- * Few blocks are asked for by hash. More are asked for as a range, in one HTTP request with two looks at the
- * last block, so that a node that lags is found out. Small ranges too, if the node refuses block hashes. A
- * range that the node refuses is asked for in parts.
+ * Few blocks are requested by hash. More are requested as a range, in one HTTP request with two reads of the
+ * last block, which reveal a lagging node. So are small ranges if the node refuses block hashes. A range that
+ * the node refuses is requested in parts.
  *
- * @throws RpcFault when any answer is not about the asked blocks, or the node does not have all of them.
+ * @throws RpcFault if any answer is not about the requested blocks, or the node does not have all of them
  */
 export async function fetchRangeLogs(
   transport: RpcTransport,
@@ -78,7 +78,7 @@ export async function fetchRangeLogs(
   return { logs, transactions: await fetchTransactions(transport, logs) };
 }
 
-/** A question whose answers are checked, and those that were not asked for counted. */
+/** A request whose answers are checked, and whose unrequested logs are counted. */
 interface CountedQuestion extends LogQuestion {
   readonly onUnasked: LogNode["onUnasked"];
 }
@@ -124,7 +124,7 @@ async function fetchInParts(
   const logs: LogFact[] = [];
   let maxBlocks = size.blocks();
   let wasRefused = false;
-  // One part after the other: a node that finds a range too large is not helped by several at once.
+  // In sequence: a node that finds a range too large would not cope better with several at once.
   for (let { from } = range; from <= range.to;) {
     const blocks = Math.min(maxBlocks, Number(range.to - from) + 1);
     const part = { ...range, from, to: from + BigInt(blocks - 1) };
@@ -147,10 +147,10 @@ async function fetchInParts(
 
 type Part =
   | { readonly kind: "logs"; readonly logs: readonly LogFact[]; readonly isRange: boolean }
-  /** Ask about this many. */
+  /** Request this many. */
   | { readonly kind: "tooManyBlocks"; readonly blocks: number; readonly isRefusal: boolean };
 
-/** @throws RpcFault when fewer blocks would not help either */
+/** @throws RpcFault if fewer blocks would not help either */
 async function fetchPart(
   transport: RpcTransport,
   question: CountedQuestion,
@@ -160,8 +160,7 @@ async function fetchPart(
   try {
     return { kind: "logs", logs: await fetchTogether(transport, question, part), isRange: true };
   } catch (error) {
-    // An endpoint that takes no batches cannot show which node answered: the blocks' hashes are asked for
-    // instead.
+    // Without batches, it is unknown which node answered, so the blocks are requested by hash instead.
     const isBatchRefused = error instanceof RpcFault && error.kind === "batchRefused";
     if (isBatchRefused && blocks > MAX_BLOCKS_WITHOUT_BATCH)
       return { kind: "tooManyBlocks", blocks: MAX_BLOCKS_WITHOUT_BATCH, isRefusal: false };
@@ -218,15 +217,15 @@ async function fetchByHash(
   return withoutRepetitions(logs.flat());
 }
 
-/** Each log once: a node that ignores filters gives the same log for each of them. */
+/** Each log once: a node that ignores filters returns the same log for each filter. */
 function withoutRepetitions(logs: readonly LogFact[]): LogFact[] {
   return [...new Map(logs.map((log) => [`${log.blockHash}:${log.logIndex}`, log])).values()];
 }
 
 /**
- * Logs of one block from one node that has the block: all filters are asked in one HTTP request.
- * @throws RpcFault also of kind `batchRefused`: the endpoint takes no batches, so nothing shows which node
- * would answer
+ * Logs of one block from one node that has the block, with all filters in one HTTP request.
+ * @throws RpcFault also of kind `batchRefused` if the endpoint takes no batches, so that it is unknown which
+ * node would answer
  */
 export async function fetchBlockLogs(
   transport: Pick<RpcTransport, "requestTogether">,
@@ -240,10 +239,7 @@ export async function fetchBlockLogs(
   });
 }
 
-/**
- * The last block is looked at before and after the logs: a node may learn of it, or leave it, between the
- * two.
- */
+/** The last block is read before and after the logs, because a node may adopt or abandon it in between. */
 async function fetchTogether(
   transport: Pick<RpcTransport, "requestTogether">,
   question: CountedQuestion,
@@ -274,8 +270,8 @@ function blockAt(block: BlockRef | undefined, number: bigint, hash: Hex | undefi
 }
 
 /**
- * The logs that were asked for. One of other blocks shows that the answer is to another question; one that
- * only the filter excludes is dropped: some nodes ignore part of the filter and return extra logs.
+ * The requested logs. A log of another block means that the answer is to another request. A log that only the
+ * filter excludes is dropped, because some nodes ignore part of the filter.
  */
 function logsIn(answer: unknown, question: CountedQuestion, range: BlockRange): LogFact[] {
   const method = "eth_getLogs";
@@ -292,13 +288,11 @@ function logsIn(answer: unknown, question: CountedQuestion, range: BlockRange): 
   return asked;
 }
 
-/**
- * How often, and how long apart, a mined transaction is asked for again that the node still shows as pooled.
- */
+/** Number and interval of retries for a mined transaction that the node still shows as pending. */
 const POOLED_TRIES = 5;
 const POOLED_PAUSE_MS = 5;
 
-/** The transactions behind the logs: who signed them, and the calldata that may carry an id. */
+/** The transactions of the logs: their sender, and the calldata that may contain an id. */
 async function fetchTransactions(
   transport: RpcTransport,
   logs: readonly LogFact[],
@@ -310,7 +304,7 @@ async function fetchTransactions(
       for (let asked = 1; ; asked++) {
         const read = readTransaction(await transport.request(method, [hash]), hash);
         if (read?.blockHash === blockHash) return [hash, read.transaction] as const;
-        // Some nodes show a block's logs a moment before they move its transactions out of their pool.
+        // Some nodes return a block's logs just before they remove its transactions from their pool.
         const isStillPooled = read !== undefined && read.blockHash === undefined;
         if (!isStillPooled || asked === POOLED_TRIES)
           throw inconsistent(method, "transaction was reorged out of its block");

@@ -5,10 +5,10 @@ import { inconsistent } from "@causeway/families";
 import { tokenMetadataCalls, tokenMetadataOf, type TokenMetadata } from "./token-metadata.ts";
 
 /**
- * What the token at this address says of itself on the latest state; undefined when there is none. Each token
- * has a multicall of its own, so that one that wastes all gas spoils no answer of another.
+ * The metadata of the token at this address on the latest state; undefined if it is not a token. Each token
+ * has its own multicall, so that one that wastes all gas does not affect another.
  *
- * @throws RpcFault when the node did not say
+ * @throws RpcFault if the node does not answer
  */
 export async function readTokenMetadata(
   reader: Pick<ChainReader, "ask">,
@@ -17,8 +17,7 @@ export async function readTokenMetadata(
 ): Promise<TokenMetadata | undefined> {
   const calls = tokenMetadataCalls(token);
   const answer = await reader.ask(multicall3, encodeAggregate3(calls));
-  // Failures of single calls are allowed: only a token that leaves no gas for the rest makes the whole
-  // revert.
+  // Single calls may fail, so the whole call reverts only if a token leaves no gas for the rest.
   if (answer === undefined) return undefined;
   if (answer === "0x")
     throw inconsistent("eth_call", "contracts.multicall3: no contract at the configured address");

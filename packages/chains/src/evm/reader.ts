@@ -39,20 +39,17 @@ import type { AttestationRules } from "./attestable.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
 
 export interface ReaderOptions {
-  /** The newest known head, if heads are followed; accounts and gas prices are cached until it changes. */
+  /** The newest known head, if heads are followed. Accounts and gas prices are cached until it changes. */
   readonly knownHead?: () => BlockRef | undefined;
   /** Called with logs that look like deposits but are not. */
   readonly onIgnored?: (ignored: readonly IgnoredLog[]) => void;
-  /** Called with the number of logs that the node gave without being asked, for each such answer. */
+  /** Called for each answer that contains unrequested logs, with their number. */
   readonly onUnrequestedLogs?: (count: number) => void;
-  /** How oracles attest deposits; absent: nothing is settled. */
+  /** How oracles attest deposits. Absent: nothing is settled. */
   readonly attestation?: AttestationRules;
 }
 
-/**
- * Reads one EVM chain. Does not check the chain id by itself: give it a transport that does, see
- * `connect.ts`.
- */
+/** Reads one EVM chain. Does not check the chain id; the transport must do that, see `connect.ts`. */
 export function createChainReader(
   chain: Pick<Chain, "id" | "contracts" | "tokens"> & { readonly fees: FeePolicy },
   transport: RpcTransport,
@@ -95,7 +92,7 @@ export function createChainReader(
     const method = "eth_feeHistory";
     const params = [toQuantity(FEE_HISTORY_BLOCKS), "latest", [FEE_HISTORY_PERCENTILE]];
     const history = transport.request(method, params).then(readFeeHistory, (error: unknown) => {
-      // The configured minimum applies where a node has no fee history.
+      // The configured minimum applies if a node has no fee history.
       if (error instanceof NodeRefusal && isMethodMissing(error)) return undefined;
       throw error;
     });
@@ -139,7 +136,7 @@ export function createChainReader(
       ]);
       if (mined === undefined) {
         if (read === undefined) return { kind: "absent" };
-        // One answer has it in a block, the other has no receipt: neither pending nor known to have
+        // One answer has it in a block, the other has no receipt, so it is neither pending nor known to have
         // succeeded.
         if (read.blockHash !== undefined)
           throw inconsistent(method, "transaction is mined but has no receipt yet");

@@ -6,7 +6,7 @@ import { isTooLarge } from "./rpc-errors.ts";
 const hash = `0x${"11".repeat(32)}` as const;
 const method = "eth_getTransactionReceipt";
 
-/** Whether a receipt is readable at a node that answers so, and how often the node was asked. */
+/** Whether a receipt is readable from a node with these answers, and the number of requests. */
 async function readable(gasLimit: bigint | undefined, answer: () => unknown): Promise<[boolean, number]> {
   let asked = 0;
   const transport = {
@@ -42,7 +42,7 @@ test("reads the receipt of a transaction with a very large gas limit", async () 
   expect(await readable(60_000_000n, refused)).toEqual([false, 1]);
 });
 
-test("judges by no other fault than size, and not without the receipt", async () => {
+test("judges only faults of size, and not without the receipt", async () => {
   for (const kind of ["deadline", "network"] as const) {
     const failing = (): never => {
       throw new RpcFault({ kind, method, reason: "no whole answer" });

@@ -3,9 +3,9 @@ import { inconsistent } from "@causeway/families";
 import type { RpcTransport } from "../nodes/transport.ts";
 
 /**
- * Bytes up to which an oracle reads the answers of its nodes. A log costs at least 375 gas and is written in
- * 350 to 400 bytes, so that a receipt has about one byte for each gas: this holds the largest transaction
- * that chains allow, and several times that of EIP-7825.
+ * Maximum bytes of node responses that an oracle reads. A log costs at least 375 gas and takes 350 to 400
+ * bytes, so a receipt has about one byte per gas. This is enough for the largest transaction that chains
+ * allow, and several times the limit of EIP-7825.
  */
 export const MAX_EVIDENCE_BYTES = 64 * 1024 * 1024;
 
@@ -13,10 +13,10 @@ export const MAX_EVIDENCE_BYTES = 64 * 1024 * 1024;
 const SURELY_READABLE_GAS = 32_000_000n;
 
 /**
- * Reads the receipt of a mined transaction to find out whether oracles can read it. With a modest gas limit
- * that is known without reading.
- * @throws RpcFault or NodeRefusal, too large when oracles cannot read it; RpcFault when the node does not
- * answer, or does not have the receipt
+ * Checks whether oracles can read the receipt of a mined transaction, by reading it unless its gas limit is
+ * modest.
+ * @throws RpcFault or NodeRefusal, too large if oracles cannot read it; RpcFault if the node does not answer,
+ * or does not have the receipt
  */
 export async function requireReadableReceipt(
   transport: Pick<RpcTransport, "request">,

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { rememberedFacts } from "./remembered-facts.ts";
 
-test("what is remembered never exceeds its bounds, and the newest that fits them is always there", () => {
+test("the cache never exceeds its limits, and always contains the newest fact that fits", () => {
   const steps = fc.array(fc.record({ key: fc.nat(9), size: fc.integer({ min: 1, max: 60 }) }), {
     maxLength: 60,
   });
@@ -22,7 +22,7 @@ test("what is remembered never exceeds its bounds, and the newest that fits them
   );
 });
 
-test("the least recently asked for is forgotten first", () => {
+test("evicts the least recently used fact first", () => {
   const memory = rememberedFacts<number>({ entries: 9, bytes: 100, sizeOf: (size) => size });
   memory.set("a", 40);
   memory.set("b", 40);

@@ -1,4 +1,4 @@
-/** Facts that can never change; the least recently used is forgotten first. */
+/** A cache of immutable facts; the least recently used is evicted first. */
 export interface RememberedFacts<T> {
   get(key: string): T | undefined;
   set(key: string, fact: T): void;
@@ -9,11 +9,11 @@ export interface MemoryBounds<T> {
   readonly entries: number;
   /** Maximum total size, by `sizeOf`. */
   readonly bytes: number;
-  /** Must not change while a fact is kept. */
+  /** Must not change while a fact is cached. */
   readonly sizeOf: (fact: T) => number;
 }
 
-/** Bounded by the size of the facts as well as by their number: others decide how large a transaction is. */
+/** Limited by total size as well as by number, because users control the size of a transaction. */
 export function rememberedFacts<T>({ entries, bytes, sizeOf }: MemoryBounds<T>): RememberedFacts<T> {
   const facts = new Map<string, T>();
   let held = 0;
@@ -42,7 +42,7 @@ export function rememberedFacts<T>({ entries, bytes, sizeOf }: MemoryBounds<T>):
   };
 }
 
-/** Runs `work` once for all concurrent callers of a key. Nothing is kept afterwards. */
+/** Runs `work` once for all concurrent callers of a key, without caching the result. */
 export function singleFlight<T>(): (key: string, work: () => Promise<T>) => Promise<T> {
   const underWay = new Map<string, Promise<T>>();
   return async (key, work) => {

@@ -97,7 +97,7 @@ test("panics and custom errors get a readable reason", () => {
   });
 });
 
-test("bytes that only begin like Error(string) are still a revert", () => {
+test("malformed Error(string) data is still a revert", () => {
   expect(simulationOutcomeOf(refusal("execution reverted", 3, "0x08c379a0ff"))).toMatchObject({
     kind: "reverts",
     data: "0x08c379a0ff",
@@ -200,7 +200,7 @@ test.each([
   expect(isUnknownBlock(refusal(text))).toBe(true);
 });
 
-test("the node's answer is found inside viem's errors", () => {
+test("finds the node's answer inside viem's errors", () => {
   const inner = new RpcRequestError({
     body: { method: "eth_call" },
     error: { code: 3, message: "execution reverted", data: "0xdeadbeef" },
@@ -211,7 +211,7 @@ test("the node's answer is found inside viem's errors", () => {
   expect(nodeRefusalIn(new Error("other"))).toBeUndefined();
 });
 
-test("foreign text loses every URL and every part of ours that may be a key", () => {
+test("removes every URL, and every part of our own URL that may be a key, from foreign text", () => {
   const url = "https://user:hunter22@node.example.org/v3/abcdef0123456789?key=topsecret";
   const text = `upstream ${url} said no to abcdef0123456789 at node.example.org with hunter22 / topsecret`;
   expect(redact(text, url)).not.toMatch(/hunter22|abcdef0123456789|topsecret|node\.example/);

@@ -39,17 +39,17 @@ const insufficientFunds =
  */
 const overGasCap =
   /gas limit .{0,24}greater than the cap|TxGasLimitCapExceeded|TxGasLimitGreaterThanCap|gas limit must be at most/i;
-/** Faults of the bytes themselves: sending them again can never help. */
+/** Faults of the bytes themselves, which sending them again cannot fix. */
 const refusedForGood =
   /intrinsic gas|exceeds block gas limit|gas limit too high|exceeds (?:the )?(?:block|transaction) gas limit|gas limit is (?:too high|exceed)|invalid sender|invalid signature|invalid transaction v, r, s|chain ?id|\brlp\b|failed to decode|decode signed transaction|oversized data|max initcode size|initcode size|priority fee (?:per gas )?higher than max fee|max ?priority ?fee ?per ?gas higher|exceeds the configured cap|transaction type not supported|unsupported transaction type|sender not an EOA|sender is not an EOA|SenderIsContract|TxGasLimitExceeded|GasLimitExceeded|MalformedTransaction|floor data gas/i;
 /**
  * The signer of an included authorization has a pending transaction, or ours would exceed the limit for such
- * an account. The condition passes, but at a time the signer chooses, and everything behind it in the lane
- * would wait.
+ * an account. The condition is temporary, but the signer controls when it ends, and everything behind it in
+ * the lane would wait.
  */
 const heldUpByAuthority = /authority (?:is )?already reserved|in-?flight transaction limit reached/i;
 
-/** Reads the refusal of `eth_sendRawTransaction`; undefined when it proves nothing about these bytes. */
+/** Reads the refusal of `eth_sendRawTransaction`; undefined if it proves nothing about these bytes. */
 export function broadcastOutcomeOf(refusal: NodeRefusal): BroadcastOutcome | undefined {
   const text = `${refusal.nodeText} ${textIn(refusal.nodeData)}`;
   if (alreadyKnown.test(text)) return { kind: "alreadyKnown" };
@@ -63,11 +63,11 @@ export function broadcastOutcomeOf(refusal: NodeRefusal): BroadcastOutcome | und
 
 const revertText =
   /execution reverted|\brevert(?:ed)?\b|VM execution error|always failing transaction|transaction (?:execution )?failed/i;
-/** The call ran and failed in the EVM itself: as final as a revert, without data. */
+/** The call failed in the EVM itself, which is as final as a revert, but without data. */
 const machineFailure =
   /invalid opcode|InvalidFEOpcode|OpcodeNotFound|NotActivated|bad instruction|invalid jump|InvalidJump|stack (?:under|over)flow|Stack(?:Under|Over)flow|out of gas|OutOfGas|gas required exceeds allowance|gas too low|BasicOutOfGas|EVM error|create collision|contract address collision|max code size|write protection|precompile/i;
 
-/** Reads the refusal of `eth_estimateGas` or `eth_call`; undefined when the node did not run the call. */
+/** Reads the refusal of `eth_estimateGas` or `eth_call`; undefined if the node did not run the call. */
 export function simulationOutcomeOf(refusal: NodeRefusal): SimulationOutcome | undefined {
   const text = `${refusal.nodeText} ${textIn(refusal.nodeData)}`;
   const data = revertDataOf(refusal);
@@ -81,12 +81,12 @@ export function simulationOutcomeOf(refusal: NodeRefusal): SimulationOutcome | u
   return undefined;
 }
 
-/** The bytes a contract reverted with, `0x` when the refusal carries none. */
+/** The revert data of a contract; `0x` if the refusal contains none. */
 export function revertDataOf(refusal: NodeRefusal): Hex {
   return hexIn(refusal.nodeData, 0) ?? hexInText(refusal.nodeText) ?? NO_REVERT_DATA;
 }
 
-/** True when the node refuses a log query because of its size, so that a smaller range may pass. */
+/** True if the node refuses a log query because of its size, so that a smaller range may succeed. */
 export function isRangeTooLarge(refusal: NodeRefusal): boolean {
   if (isRateLimit(refusal)) return false;
   return /more than \d+ (?:results|logs)|too many (?:results|logs|blocks)|(?:block )?range.{0,40}(?:too (?:large|wide|big)|exceed|limit|greater|less than)|exceed.{0,30}(?:block )?range|max(?:imum)? (?:block )?range|response (?:size )?(?:is )?too (?:big|large)|response size (?:exceed|should)|query (?:timeout|exceeds)|limit(?:ed)? to .{0,20}(?:blocks|logs|results)|max results/i.test(
@@ -95,8 +95,8 @@ export function isRangeTooLarge(refusal: NodeRefusal): boolean {
 }
 
 /**
- * True when a query about the logs of several blocks may pass with fewer. Providers change the wording of
- * their limits, so every refusal counts except for rate limits, unknown blocks and missing methods.
+ * True if a log query about several blocks may succeed with fewer. Providers change the wording of their
+ * limits, so every refusal counts except rate limits, unknown blocks and missing methods.
  */
 export function mayPassInParts(error: unknown): boolean {
   if (isTooLarge(error)) return true;
@@ -104,13 +104,13 @@ export function mayPassInParts(error: unknown): boolean {
   return !isRateLimit(error) && !isUnknownBlock(error) && !isMethodMissing(error);
 }
 
-/** True when an answer exceeds the node's size limit or ours. */
+/** True if an answer exceeds the node's size limit or ours. */
 export function isTooLarge(error: unknown): boolean {
   if (error instanceof NodeRefusal) return isRangeTooLarge(error);
   return error instanceof RpcFault && error.kind === "tooLarge";
 }
 
-/** True when an answer does not arrive before the deadline. */
+/** True if an answer does not arrive before the deadline. */
 export function isLate(error: unknown): boolean {
   return error instanceof RpcFault && error.kind === "deadline";
 }
@@ -122,12 +122,12 @@ export function isLate(error: unknown): boolean {
 const unknownBlock =
   /header (?:for hash )?not found|unknown block|block (?:\S+ )?(?:not found|could not be found)|blocks specified in filter .*cannot be found|block range extends beyond|invalid block (?:range params|tag)|missing trie node|BlockOutOfRange|block is out of range|state (?:is )?not available|(?:no|missing) state|resource not found|cannot query unfinalized/i;
 
-/** True when the node does not know the block that a read was pinned to (yet, or any more). */
+/** True if the node does not have the block that a read was pinned to (not yet, or no longer). */
 export function isUnknownBlock(refusal: NodeRefusal): boolean {
   return unknownBlock.test(refusal.nodeText);
 }
 
-/** True when the node does not offer the method. */
+/** True if the node does not support the method. */
 export function isMethodMissing(refusal: NodeRefusal): boolean {
   return (
     refusal.nodeCode === -32601 ||
@@ -137,36 +137,36 @@ export function isMethodMissing(refusal: NodeRefusal): boolean {
   );
 }
 
-/** True when the node has the method, but not for us: tracing is often disabled or sold separately. */
+/** True if the node has the method, but not for us: tracing is often disabled or sold separately. */
 export function isTracingRefused(refusal: NodeRefusal): boolean {
   if (isRateLimit(refusal) || isUnknownBlock(refusal)) return false;
-  // EthereumJS has no tracers ("not implemented"); the others are plans and settings of providers.
+  // EthereumJS has no tracers ("not implemented"); the others depend on providers' plans and settings.
   return /not (?:enabled|allowed|permitted|supported|available|whitelisted|authorized|implemented)|disabled|unauthorized|forbidden|unsupported|upgrade|(?:paid|higher|this|free).{0,20}(?:plan|tier)/i.test(
     refusal.nodeText,
   );
 }
 
-/** True when the chain has no transactions with authorizations (EIP-7702), or not yet. */
+/** True if the chain does not (yet) support transactions with authorizations (EIP-7702). */
 export function isTypeRefused(refusal: NodeRefusal): boolean {
   return /transaction type (?:is )?not supported|unsupported transaction type|(?:7702|set.?code|authorization.?list).{0,60}(?:not (?:yet )?(?:supported|enabled|activated?|allowed)|unsupported)/i.test(
     refusal.nodeText,
   );
 }
 
-/** True when the gas limit does not even cover the transaction's intrinsic gas. */
+/** True if the gas limit does not even cover the transaction's intrinsic gas. */
 export function isBelowIntrinsicGas(refusal: NodeRefusal): boolean {
   return /intrinsic gas|CallGasCostMoreThanGasLimit|GasFloorMoreThanGasLimit|floor data gas/i.test(
     refusal.nodeText,
   );
 }
 
-/** True when the node refuses because of our number of calls. */
+/** True if the node refuses because of too many calls. */
 export function isRateLimit({ nodeCode: code, nodeText: message, nodeData: data }: NodeRefusal): boolean {
   return saysRateLimit({ code, message, data });
 }
 
 /**
- * Finds the node's own answer inside any error, ours or viem's, at any depth of wrapping.
+ * Finds the node's own answer inside any error, ours or viem's, at any depth.
  *
  * viem's RPC errors carry `code`, `details` and `data` as own fields on the innermost cause.
  */
@@ -186,7 +186,7 @@ export function nodeRefusalIn(error: unknown): NodeRefusal | undefined {
 }
 
 /**
- * A readable reason for revert data: the text of Error(string), the meaning of Panic(uint256), else the
+ * A readable reason for revert data: the text of Error(string), the meaning of Panic(uint256), otherwise the
  * selector.
  */
 export function revertReason(data: Hex, nodeText = "execution reverted"): string {
@@ -199,7 +199,7 @@ export function revertReason(data: Hex, nodeText = "execution reverted"): string
     const code = decoded.args[0];
     return `panic 0x${code.toString(16)}: ${panicMeanings.get(code) ?? "unknown panic"}`;
   } catch {
-    // Contracts may revert with any bytes, including some that only begin like a standard error.
+    // Contracts may revert with any bytes, including malformed standard errors.
     return `reverted with undecodable data ${selector}`;
   }
 }
@@ -230,7 +230,7 @@ function hexIn(data: unknown, depth: number): Hex | undefined {
   return hexIn(inner, depth + 1) ?? hexIn(output, depth + 1) ?? hexIn(result, depth + 1);
 }
 
-/** Revert data is a selector and whole words; anything else in a text (an address, a hash) is not. */
+/** Revert data consists of a selector and whole words; other hex in a text (an address, a hash) does not. */
 function hexInText(text: string): Hex | undefined {
   const whole = /^(?:Reverted )?(0x(?:[0-9a-f]{2})+)$/i.exec(text)?.[1];
   const quoted = /data: "?(0x(?:[0-9a-f]{2})+)"?/i.exec(text)?.[1];
@@ -243,8 +243,8 @@ function textIn(data: unknown): string {
 }
 
 /**
- * True when another endpoint may answer what this one did not: it is down, late or limited, lacks the block,
- * or does not offer the method. Any other refusal is the answer.
+ * True if another endpoint may answer what this one did not: it is down, late or rate-limited, lacks the
+ * block, or does not support the method. Any other refusal is the answer.
  */
 export function mayPassElsewhere(fault: unknown): boolean {
   if (!(fault instanceof NodeRefusal)) return fault instanceof RpcFault;

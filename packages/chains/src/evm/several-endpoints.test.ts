@@ -91,7 +91,7 @@ function receiptOf(height: number, fields: object = {}): object {
 
 const transaction = { hash: txHash, from: account, to: account, input: "0x", value: "0x7", nonce: "0x4" };
 
-/** The answers of a node that has the transaction in block 90, with these changes to its receipt. */
+/** Answers of a node that has the transaction in block 90, with these changes to its receipt. */
 const mining = (fields: object = {}): Script["answers"] => ({
   eth_getTransactionReceipt: () => ({ result: receiptOf(90, fields) }),
   eth_getTransactionByHash: () => ({ result: { ...transaction, blockHash: blockHash(90) } }),
@@ -100,7 +100,7 @@ const pending: Script["answers"] = {
   eth_getTransactionByHash: () => ({ result: { ...transaction, blockHash: null } }),
 };
 
-/** Ordinary reads of a pool whose first endpoint misbehaves: all are answered by another one. */
+/** Ordinary reads of a pool whose first endpoint misbehaves; another one answers all of them. */
 test.each<readonly [name: string, script: Partial<Script>]>([
   ["429 with Retry-After", { http: { status: 429, headers: { "retry-after": "30" } } }],
   ["503", { http: { status: 503 } }],
@@ -121,7 +121,7 @@ test.each<readonly [name: string, script: Partial<Script>]>([
   expect(performance.now() - startedAtMs).toBeLessThan(1_000);
 });
 
-test("what a node refuses about the request itself is the answer, and no other endpoint is asked", async () => {
+test("returns a refusal of the request itself as the answer, without asking another endpoint", async () => {
   const { endpoints, connection } = await pool([
     { answers: { eth_call: refusing("execution reverted", 3) } },
     {},
@@ -131,7 +131,7 @@ test("what a node refuses about the request itself is the answer, and no other e
   expect(endpoints.map((endpoint) => endpoint.count("eth_call"))).toEqual([1, 0, 0]);
 });
 
-test("a request to an endpoint that hangs is answered by another one within a second, and the next ones go there at once", async () => {
+test("another endpoint answers a request to a hanging one within a second, and gets the next ones directly", async () => {
   const balance = { eth_getBalance: () => ({ result: "0x9" }) };
   const world = await pool([
     { answers: balance, delayMs: 5_000 },
@@ -160,7 +160,7 @@ test("an endpoint that fails after another one answered causes no further reques
   expect(others.toSorted()).toEqual([0, 1]);
 });
 
-test("an endpoint that asks for a pause gets no calls until then, and the others go on", async () => {
+test("sends no calls to an endpoint that asked for a pause, while the others continue", async () => {
   const world = await pool([{ http: { status: 429, headers: { "retry-after": "30" } } }, {}, {}]);
   const [limited] = world.endpoints;
   await expect.poll(() => headOf(world)).toBe(100);
@@ -171,7 +171,7 @@ test("an endpoint that asks for a pause gets no calls until then, and the others
   expect(leadOf(world)).not.toBe(0);
 });
 
-test("an endpoint of another chain is excluded and reported; if all are, the connection is refused", async () => {
+test("excludes and reports an endpoint of another chain, and refuses the connection if all are", async () => {
   const world = await pool([{ chainId: 8 }, {}, {}]);
   await world.connection.verify();
   await expect.poll(() => headOf(world)).toBe(100);
@@ -200,7 +200,7 @@ test.each<readonly [name: string, heights: readonly number[], quorum: number | u
   expect(statesOf(world)[leadOf(world)]).toBe("ok");
 });
 
-test("the head never goes back while an endpoint has it, goes on when the others return, and follows a rollback of all", async () => {
+test("the head never decreases while an endpoint has it, advances when the others return, and follows a rollback of all", async () => {
   const world = await pool([{}, {}, {}]);
   const seen: number[] = [];
   world.connection.heads.onHead(({ number }) => seen.push(Number(number)));
@@ -216,7 +216,7 @@ test("the head never goes back while an endpoint has it, goes on when the others
   await expect.poll(() => headOf(world), { timeout: 4_000 }).toBe(99);
 });
 
-test("a socket that stays open and is silent does not stop the heads", async () => {
+test("heads continue while a socket is open but silent", async () => {
   const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
   await new Promise((resolve) => server.once("listening", resolve));
   server.on("connection", (socket) => {
@@ -236,7 +236,7 @@ test("a socket that stays open and is silent does not stop the heads", async () 
   await expect.poll(() => headOf(world), { timeout: 4_000 }).toBe(101);
 });
 
-test("a head with an invented hash is not believed", async () => {
+test("ignores a head with an invented hash", async () => {
   const forged = ({ params: [tag] }: { params: readonly unknown[] }): Answer | undefined =>
     tag === "latest" || tag === quantity(100) ? { result: blockOf(100, "f") } : undefined;
   const world = await pool([{ answers: { eth_getBlockByNumber: forged } }, {}, {}]);
@@ -267,7 +267,7 @@ test.each<readonly [name: string, answers: readonly Script["answers"][]]>([
   await expect(connection.reader.receipt(txHash)).rejects.toMatchObject({ kind: "inconsistent" });
 });
 
-test("an endpoint that forged a receipt is named", async () => {
+test("reports an endpoint that forged a receipt", async () => {
   const world = await pool([
     { answers: mining() },
     { answers: mining() },
@@ -287,7 +287,7 @@ test.each<readonly [name: string, answers: readonly Script["answers"][], kind: s
   expect((await connection.reader.transaction(txHash)).kind).toBe(kind);
 });
 
-test("a transaction that one endpoint alone shows is neither absent nor pending", async () => {
+test("a transaction that only one endpoint shows is neither absent nor pending", async () => {
   const { connection } = await pool([{ answers: pending }, {}, {}]);
   await expect(connection.reader.transaction(txHash)).rejects.toMatchObject({ kind: "inconsistent" });
 });
@@ -310,7 +310,7 @@ test.each<readonly [name: string, counts: readonly number[], agreed: number, hig
   },
 );
 
-test("an endpoint whose nonce the others do not confirm within 30 s is named", async () => {
+test("reports an endpoint whose nonce the others do not confirm within 30 s", async () => {
   let nowMs = 0;
   const script = (count: number): Partial<Script> => ({
     answers: { eth_getTransactionCount: () => ({ result: quantity(count) }) },
@@ -326,7 +326,7 @@ test("an endpoint whose nonce the others do not confirm within 30 s is named", a
   expect(world.disagreements).toEqual(["eth_getTransactionCount 1"]);
 });
 
-test("an endpoint that is the first to show each nonce is not named", async () => {
+test("does not report an endpoint that is the first to show each nonce", async () => {
   let nowMs = 0;
   let used = 5;
   const script = (lead: number): Partial<Script> => ({
@@ -348,7 +348,7 @@ test.each<readonly [name: string, codes: readonly Hex[], hasCode: boolean]>([
   expect(await connection.reader.hasCode(account)).toBe(hasCode);
 });
 
-test("nothing is concluded about code on which two endpoints do not agree", async () => {
+test("does not decide about code if two endpoints disagree", async () => {
   const { connection } = await pool([{ answers: code("0x") }, { answers: code("0x60") }]);
   await expect(connection.reader.hasCode(account)).rejects.toMatchObject({ kind: "inconsistent" });
 });
@@ -366,14 +366,14 @@ test.each<readonly [name: string, baseFees: readonly number[], median: bigint]>(
   expect((await connection.reader.gasPrices()).baseFeePerGas).toBe(median);
 });
 
-test("gas prices need one endpoint only, and each endpoint is asked once per block", async () => {
+test("gas prices need only one endpoint, and each endpoint is queried once per block", async () => {
   const world = await pool([{ answers: pricing(7) }, { answers: pricing(7) }, { http: { status: 503 } }]);
   await expect.poll(() => headOf(world)).toBe(100);
   for (let at = 0; at < 3; at++) expect((await world.connection.reader.gasPrices()).baseFeePerGas).toBe(7n);
   expect(world.endpoints.map((endpoint) => endpoint.count("eth_feeHistory")).slice(0, 2)).toEqual([1, 1]);
 });
 
-test("with fewer endpoints than the quorum, nothing is concluded, and ordinary reads go on", async () => {
+test("with fewer endpoints than the quorum, decides nothing, but ordinary reads continue", async () => {
   const down = { http: { status: 503 } };
   const world = await pool([
     { answers: { ...mining(), eth_getBalance: () => ({ result: "0x9" }) } },
@@ -387,7 +387,7 @@ test("with fewer endpoints than the quorum, nothing is concluded, and ordinary r
   expect(await world.connection.transport.request("eth_getBalance", [account, "latest"])).toBe("0x9");
 });
 
-test("deposits count when a quorum shows them: not when one leaves them out or one invents them", async () => {
+test("counts deposits that a quorum shows, even if one endpoint omits them, but not those that one invents", async () => {
   const log = {
     address: account,
     topics: [`0x${"de".repeat(32)}`],
@@ -454,7 +454,7 @@ test.each<readonly [name: string, answers: readonly Script["answers"][], reports
   expect(world.disagreements).toEqual(reports);
 });
 
-test("one endpoint's rejection cancels no payment while the others do not answer", async () => {
+test("a rejection by one endpoint does not cancel a payment while the others do not answer", async () => {
   const { connection } = await pool([
     { answers: sending("invalid sender") },
     { http: { status: 503 } },
@@ -463,7 +463,7 @@ test("one endpoint's rejection cancels no payment while the others do not answer
   await expect(connection.writer.broadcast(raw)).rejects.toBeInstanceOf(RpcFault);
 });
 
-test("statuses name hosts and nothing else of a URL", async () => {
+test("statuses contain the host of a URL and nothing else of it", async () => {
   const endpoint = await startScriptedEndpoint();
   closers.push(endpoint.stop);
   const contracts = { depository: account, multicall3: account, router: account };

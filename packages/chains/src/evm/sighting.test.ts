@@ -3,8 +3,7 @@ import { json, startLyingNode, type LyingNode, type RpcCall } from "../../test/l
 import { createSightings, type Sight } from "./sighting.ts";
 import { createRpcTransport } from "../nodes/transport.ts";
 
-// Two nodes behind one address: the one that knows the final head is on the branch "aa", the other stayed on
-// "0f".
+// Two nodes behind one address: the one with the final head is on the branch "aa", the other stayed on "0f".
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -16,7 +15,7 @@ const hashOf = (number: bigint, branch: string): string =>
 const asksHead = (calls: readonly RpcCall[]): boolean =>
   calls.some(({ params }) => params[0] === "finalized");
 
-/** Whole requests go to one node: whatever asks for the head to the good one, all else to the other. */
+/** Each request goes to one node: those that ask for the head to the good one, all others to the other. */
 async function balancer(
   refuses: (calls: readonly RpcCall[], isBatch: boolean, request: number) => boolean,
 ): Promise<{ node: LyingNode; sight: Sight }> {
@@ -43,7 +42,7 @@ const heights = Array.from({ length: 200 }, (_, at) => 700n + BigInt(at));
 const branchOf = async (sight: Sight, number: bigint): Promise<string | undefined> =>
   (await sight(number)).block?.hash.slice(2, 4);
 
-test("however many blocks are looked at, each has its head in its own request", async () => {
+test("reads each block in a request with the head, however many there are", async () => {
   const { node, sight } = await balancer(() => false);
   const branches = await Promise.all(heights.map(async (number) => await branchOf(sight, number)));
   expect(new Set(branches)).toEqual(new Set(["aa"]));
@@ -51,21 +50,21 @@ test("however many blocks are looked at, each has its head in its own request", 
   expect(node.requests.every(asksHead)).toBe(true);
 });
 
-test("a node that takes ten calls at once is asked for no more, each time with a head", async () => {
+test("sends at most ten calls at once to a node with that limit, each time with a head", async () => {
   const { node, sight } = await balancer((calls) => calls.length > 10);
   const branches = await Promise.all(heights.map(async (number) => await branchOf(sight, number)));
   expect(new Set(branches)).toEqual(new Set(["aa"]));
   expect(node.requests.every(asksHead)).toBe(true);
 });
 
-test("where batches are refused, no block is seen: two nodes would be asked", async () => {
+test("reads no block if batches are refused, because two nodes might answer", async () => {
   const { node, sight } = await balancer((_calls, isBatch) => isBatch);
   for (let time = 0; time < 3; time += 1)
     await expect(sight(950n)).rejects.toMatchObject({ kind: "batchRefused", retryable: true });
   expect(node.requests.every((calls) => calls.length === 2)).toBe(true);
 });
 
-test("one refusal of a proxy is one fault; the next look is safe again", async () => {
+test("one refusal by a proxy is one fault, and the next read succeeds", async () => {
   const { sight } = await balancer((_calls, _isBatch, request) => request === 1);
   await expect(sight(950n)).rejects.toMatchObject({ kind: "batchRefused" });
   expect(await branchOf(sight, 950n)).toBe("aa");

@@ -6,29 +6,30 @@ const METHOD = "eth_getBlockByNumber";
 
 /** A block of the node's chain, and the head of that same chain. */
 export interface Sighting {
-  /** Undefined when the node has no block of this number. */
+  /** Undefined if the node has no block of this number. */
   readonly block: BlockRef | undefined;
   readonly head: BlockRef;
 }
 
-/** Looks at the block of this number. @throws RpcFault when the answers are none, or contradict each other */
+/** Reads the block of this number. @throws RpcFault if the answers are missing or contradict each other */
 export type Sight = (number: bigint) => Promise<Sighting>;
 
-/** Most heights that are asked for with one head. */
+/** Maximum heights per head. */
 const MAX_HEIGHTS = 80;
 
-/** Looks that travel together. */
+/** Reads in one request. */
 type Look = Map<bigint, PromiseWithResolvers<Sighting>>;
 
 /**
- * Looks at blocks by number, each together with the head of the same node.
+ * Reads blocks by number, each together with the head of the same node.
  *
- * One address often stands for several nodes, one of which may lag on a branch that the others left: its word
- * that a block is canonical and another's word that this height is final would together make an orphan final.
- * Blocks and head are therefore asked in one HTTP request, which one node answers, and a head is never kept
- * for a later look. All looks of one event-loop tick share one head. Where a node refuses so many calls at
- * once, each smaller request has a head of its own; a node that refuses even two calls cannot be asked, and
- * every look is a fault.
+ * One address often has several nodes behind it, one of which may lag on a branch that the others left: its
+ * claim that a block is canonical, combined with another's claim that this height is final, would make an
+ * orphan look final. Blocks and head are therefore read in one HTTP request, which one node answers, and a
+ * head is never reused.
+ *
+ * All reads of one event-loop tick share one head. If a node refuses that many calls at once, each smaller
+ * request has its own head; if it refuses even two calls, every read is a fault.
  */
 export function createSightings(
   transport: Pick<RpcTransport, "requestTogether">,
@@ -79,7 +80,7 @@ export function createSightings(
   };
 }
 
-/** The block that the node tags so. @throws RpcFault */
+/** The block with this tag. @throws RpcFault */
 export async function readHead(
   transport: Pick<RpcTransport, "requestTogether">,
   headTag: "finalized" | "latest",

@@ -48,7 +48,7 @@ test.each([
   expect(signed).toEqual({ raw: expected, hash: keccak256(expected) });
 });
 
-test("with authorizations the bytes are those of a wallet too, and each authorization names who signed it", async () => {
+test("also with authorizations, the bytes equal those of a wallet, and each authorization recovers to its signer", async () => {
   const account = privateKeyToAccount(privateKey);
   const other = privateKeyToAccount(`0x${"43".repeat(32)}`);
   for (let nonce = 0; nonce < 20; nonce++) {
@@ -71,7 +71,7 @@ test("with authorizations the bytes are those of a wallet too, and each authoriz
   }
 });
 
-test("many nonces sign alike, leading zeros of r and s included", async () => {
+test("signatures for many nonces equal those of a wallet, including leading zeros of r and s", async () => {
   const account = privateKeyToAccount(privateKey);
   for (let nonce = 0; nonce < 300; nonce++) {
     const transaction = { ...plain, nonce };
@@ -80,7 +80,7 @@ test("many nonces sign alike, leading zeros of r and s included", async () => {
   }
 });
 
-test("a signature with a high s, which nodes refuse, is never serialised", async () => {
+test("never serializes a signature with a high s, which nodes refuse", async () => {
   const flipped = async (digest: Hex32): Promise<DigestSignature> => {
     const { r, s, yParity } = await signDigest(digest);
     return { r, s: numberToHex(order - hexToBigInt(s), { size: 32 }), yParity: yParity === 1 ? 0 : 1 };

@@ -18,7 +18,7 @@ export interface UnsignedTransaction {
   readonly gas: bigint;
   readonly maxFeePerGas: bigint;
   readonly maxPriorityFeePerGas: bigint;
-  /** Not empty: there is no such transaction. */
+  /** Must not be empty. */
   readonly authorizationList?: readonly Authorization[];
 }
 
@@ -28,7 +28,7 @@ export interface DigestSignature {
   readonly yParity: 0 | 1;
 }
 
-/** What the digest is the hash of, for signers that read what they sign. */
+/** The preimage of the digest, for signers that read what they sign. */
 export interface TransactionPreimage {
   readonly kind: "transaction";
   readonly transaction: UnsignedTransaction;
@@ -46,9 +46,9 @@ export interface SignedTransaction {
 const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 
 /**
- * Signs a transaction (EIP-1559, EIP-7702) with whatever holds the key.
+ * Signs a transaction (EIP-1559, EIP-7702) with any signer.
  *
- * @throws RangeError when a field is out of range or the signature has a high s
+ * @throws RangeError if a field is out of range or the signature has a high s
  */
 export async function signTransaction(
   transaction: UnsignedTransaction,

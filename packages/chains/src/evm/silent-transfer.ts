@@ -6,8 +6,8 @@ const WORD_DIGITS = 64;
 
 /**
  * Whether a mined transaction called a token's `transfer` and the token moved nothing to the recipient: some
- * tokens answer false instead of reverting. Oracles go by the same event, so that a payment without it is
- * never attested.
+ * tokens return false instead of reverting. Oracles rely on the same event, so a payment without it is never
+ * attested.
  */
 export function isSilentTransfer({ to, data }: CallPlan, { status, logs }: ReceiptFact): boolean {
   if (status !== "success" || !data.startsWith(TRANSFER_SELECTOR)) return false;

@@ -10,18 +10,18 @@ import { simulationOutcomeOf } from "./rpc-errors.ts";
 import { NodeRefusal } from "@causeway/families";
 import type { RpcTransport } from "../nodes/transport.ts";
 
-/** A call, and its gas limit; without one, as much as the node allows. */
+/** A call and its gas limit. Default: as much as the node allows. */
 export type SimulatedCall = CallPlan & { readonly gasLimit?: bigint };
 
 /**
- * Runs a call on the latest state without sending it, by `eth_estimateGas`.
+ * Simulates a call on the latest state with `eth_estimateGas`.
  *
  * Without `fees`, only the value and not the gas is checked against the sender's balance, and the call sees a
- * gas price of zero, which code can detect. With `fees` it sees the price it would pay, and the gas is
- * checked at `maxFeePerGas`.
+ * gas price of zero, which code can detect. With `fees`, it sees its real gas price, and the gas is checked
+ * at `maxFeePerGas`.
  *
  * @returns the gas limit to use, or the chain's reason against the call
- * @throws RpcFault when the node did not report whether the call succeeds, also when `fees` are below the
+ * @throws RpcFault if the node does not report whether the call succeeds, also when `fees` are below the
  * current base fee
  */
 export async function simulateCall(

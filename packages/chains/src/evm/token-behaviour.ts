@@ -2,9 +2,9 @@ import { tokenProbeAbi, tokenProbeBytecode } from "@causeway/contracts";
 import type { Address, Hex } from "@causeway/domain";
 import { decodeFunctionResult, encodeFunctionData } from "viem";
 
-/** The questions to a token probe, and the meaning of its answers. Pure. */
+/** Calls of the token probe contract, and the meaning of their results. Pure. */
 
-/** How a token behaves; undefined where the probe got no answer. */
+/** How a token behaves; undefined if the probe got no answer. */
 export interface TokenBehaviour {
   /**
    * `exact`: the recipient gets what was sent. `charges`: they get less, or the sender pays more. `refuses`:
@@ -34,7 +34,7 @@ const DEPLOYING_END = "5ff3fe";
  */
 export const tokenProbeCode: Hex = `0x${tokenProbeBytecode.slice(tokenProbeBytecode.indexOf(DEPLOYING_END) + DEPLOYING_END.length)}`;
 
-/** For a holder of the token that has the probe's code. */
+/** The call to a holder of the token that has the probe's code. */
 export function behaviourQuestion(token: Address): Hex {
   return encodeFunctionData({
     abi: tokenProbeAbi,
@@ -43,7 +43,7 @@ export function behaviourQuestion(token: Address): Hex {
   });
 }
 
-/** Likewise. */
+/** The same, for one recipient. */
 export function recipientQuestion(token: Address, recipient: Address): Hex {
   return encodeFunctionData({
     abi: tokenProbeAbi,
@@ -53,8 +53,8 @@ export function recipientQuestion(token: Address, recipient: Address): Hex {
 }
 
 /**
- * Reads the answer to {@link behaviourQuestion}; an unreadable answer proves nothing: nodes that ignore the
- * code override return anything.
+ * Reads the answer to {@link behaviourQuestion}; an unreadable answer proves nothing, because nodes that
+ * ignore the code override return anything.
  */
 export function behaviourIn(answer: Hex | undefined): TokenBehaviour {
   const read = readable(answer, (data) =>
@@ -99,7 +99,7 @@ function transfersOf([bought, ...further]: readonly Move[]): TokenBehaviour["tra
   return isExact ? "exact" : "charges";
 }
 
-/** Undefined for anything that the probe does not answer. */
+/** Undefined for anything that the probe would not return. */
 function readable<T>(answer: Hex | undefined, read: (data: Hex) => T): T | undefined {
   if (answer === undefined || answer === "0x") return undefined;
   try {

@@ -12,7 +12,7 @@ const word = (value: bigint): Hex => encodeAbiParameters([{ type: "uint256" }], 
 const abiText = (text: string): Hex => encodeAbiParameters([{ type: "string" }], [text]);
 const bytes32 = (text: string): Hex => padHex(`0x${Buffer.from(text).toString("hex")}`, { dir: "right" });
 
-/** The answers of an ordinary token, with changes. */
+/** The results of an ordinary token, with changes. */
 function metadataOf(change: {
   decimals?: Hex | undefined;
   balance?: Hex | undefined;
@@ -24,11 +24,11 @@ function metadataOf(change: {
   return tokenMetadataOf(TOKEN, [decimals, balance, symbol, name]);
 }
 
-test("a token is what it says of itself", () => {
+test("reads a token's metadata", () => {
   expect(metadataOf({})).toEqual({ symbol: "ABC", name: "A B C", decimals: 6 });
 });
 
-test("the oldest tokens answer their texts in 32 bytes", () => {
+test("reads texts of the oldest tokens, which return 32 bytes", () => {
   expect(metadataOf({ symbol: bytes32("MKR"), name: bytes32("Maker") })).toMatchObject({
     symbol: "MKR",
     name: "Maker",
@@ -37,20 +37,20 @@ test("the oldest tokens answer their texts in 32 bytes", () => {
   expect(metadataOf({ symbol: bytes32(full) })).toMatchObject({ symbol: full });
 });
 
-test("a contract without decimals or balances is no token", () => {
+test("a contract without decimals or balances is not a token", () => {
   for (const answer of [undefined, "0x", "0x06"] as const) {
     expect(metadataOf({ decimals: answer })).toBeUndefined();
     expect(metadataOf({ balance: answer })).toBeUndefined();
   }
 });
 
-test("decimals above 36 are no decimals", () => {
+test("refuses decimals above 36", () => {
   expect(metadataOf({ decimals: word(36n) })).toMatchObject({ decimals: 36 });
   expect(metadataOf({ decimals: word(37n) })).toBeUndefined();
   expect(metadataOf({ decimals: word(2n ** 256n - 1n) })).toBeUndefined();
 });
 
-test("a token without a symbol is called by its address, one without a name by its symbol", () => {
+test("names a token without a symbol by its address, and one without a name by its symbol", () => {
   for (const answer of [undefined, "0x", word(2n ** 255n), abiText(""), `0x${"00".repeat(64)}`] as const) {
     expect(metadataOf({ symbol: answer, name: answer })).toMatchObject({
       symbol: "0xabab…abab",
@@ -60,7 +60,7 @@ test("a token without a symbol is called by its address, one without a name by i
   expect(metadataOf({ name: abiText("\u0000\u200B\n") })).toMatchObject({ symbol: "ABC", name: "ABC" });
 });
 
-test("texts are one line without characters that disguise, and bounded", () => {
+test("limits texts to one line without deceptive characters, of limited length", () => {
   expect(metadataOf({ symbol: abiText("U\u202ESD\u200BC\n\u0007fake") })).toMatchObject({
     symbol: "U SD C fake",
   });
@@ -69,7 +69,7 @@ test("texts are one line without characters that disguise, and bounded", () => {
   expect(long?.name).toHaveLength(128);
 });
 
-test("texts whose places lie outside of the answer are none", () => {
+test("ignores texts with offsets outside of the data", () => {
   const beyond: Hex = `${word(32n)}${word(1_000n).slice(2)}${"41".repeat(32)}`;
   expect(metadataOf({ symbol: beyond })).toMatchObject({ symbol: "0xabab…abab" });
 });
@@ -84,7 +84,7 @@ const node = (answer: Hex | undefined | Error, asked: Hex[] = []) => ({
   },
 });
 
-test("one multicall asks for all of it", async () => {
+test("reads everything with one multicall", async () => {
   const asked: Hex[] = [];
   const returned = [word(18n), word(1n), abiText("TKN"), abiText("Token")];
   const result = returned.map((returnData) => ({ success: true, returnData }));
@@ -107,11 +107,11 @@ test("one multicall asks for all of it", async () => {
   ]);
 });
 
-test("a token that leaves no gas for the multicall is none", async () => {
+test("a token that leaves no gas for the multicall is not a token", async () => {
   expect(await readTokenMetadata(node(undefined), MULTICALL3, TOKEN)).toBeUndefined();
 });
 
-test("a node that did not say, or has no multicall, is no answer about the token", async () => {
+test("a node that does not answer, or has no multicall, proves nothing about the token", async () => {
   const fault = new RpcFault({ kind: "network", method: "eth_call", reason: "gone" });
   await expect(readTokenMetadata(node(fault), MULTICALL3, TOKEN)).rejects.toBe(fault);
   await expect(readTokenMetadata(node("0x"), MULTICALL3, TOKEN)).rejects.toMatchObject({

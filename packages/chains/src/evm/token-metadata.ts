@@ -2,14 +2,14 @@ import type { Address, Hex } from "@causeway/domain";
 import { cleanText } from "@causeway/domain";
 import { balanceCall, type SubCall } from "./multicall.ts";
 
-/** What an ERC-20 token reports about itself, fit to be shown. Not verified. */
+/** What an ERC-20 token reports about itself, sanitized for display. Not verified. */
 export interface TokenMetadata {
   readonly symbol: string;
   readonly name: string;
   readonly decimals: number;
 }
 
-/** No real token has more decimals; with more, amounts could not be written as text or in USD. */
+/** No real token has more decimals, and amounts with more could not be formatted or valued in USD. */
 export const MAX_DECIMALS = 36;
 const LONGEST_SYMBOL = 32;
 const LONGEST_NAME = 128;
@@ -18,7 +18,7 @@ const MAX_TEXT_BYTES = 1_024;
 const WORD = 32;
 
 /**
- * The calls whose answers {@link tokenMetadataOf} reads, in its order: `decimals()`, `balanceOf(token)`,
+ * The calls whose results {@link tokenMetadataOf} reads, in order: `decimals()`, `balanceOf(token)`,
  * `symbol()`, `name()`.
  */
 export function tokenMetadataCalls(token: Address): readonly SubCall[] {
@@ -31,8 +31,8 @@ export function tokenMetadataCalls(token: Address): readonly SubCall[] {
 }
 
 /**
- * Reads the answers of {@link tokenMetadataCalls}; undefined for a call that failed. A contract without
- * balances or plausible decimals is not a token; one without a symbol is named by its address. Pure.
+ * Reads the results of {@link tokenMetadataCalls}; undefined for a failed call. A contract without balances
+ * or plausible decimals is not a token; one without a symbol is named by its address. Pure.
  */
 export function tokenMetadataOf(
   token: Address,
@@ -50,19 +50,19 @@ export function tokenMetadataOf(
   };
 }
 
-/** The first word of an answer; undefined when the answer is shorter. */
+/** The first word of the data; undefined if the data is shorter. */
 function wordIn(answer: Hex | undefined): bigint | undefined {
   return answer === undefined || answer.length < 2 + 2 * WORD
     ? undefined
     : BigInt(answer.slice(0, 2 + 2 * WORD));
 }
 
-/** An answer as text, without replacement characters for invalid bytes. */
+/** The data as text, without replacement characters for invalid bytes. */
 function shownText(answer: Hex | undefined, maxLength: number): string {
   return cleanText(textIn(answer).replaceAll("\uFFFD", ""), maxLength);
 }
 
-/** An ABI string, or, as the oldest tokens answer, 32 bytes padded with zeros; empty when it is neither. */
+/** An ABI string or, from the oldest tokens, 32 bytes padded with zeros; empty if it is neither. */
 function textIn(answer: Hex | undefined): string {
   if (answer === undefined) return "";
   const bytes = Buffer.from(answer.slice(2), "hex");
@@ -73,11 +73,11 @@ function textIn(answer: Hex | undefined): string {
   const start = placeIn(bytes, 0);
   const length = start === undefined ? undefined : placeIn(bytes, start);
   if (start === undefined || length === undefined) return "";
-  // A contract may answer with megabytes; the rest would not be shown anyway.
+  // A contract may return megabytes; the rest would not be shown anyway.
   return bytes.subarray(start + WORD, start + WORD + Math.min(length, MAX_TEXT_BYTES)).toString("utf8");
 }
 
-/** The word at `at` as a position or length within `bytes`; undefined when it lies outside. */
+/** The word at `at` as an offset or length within `bytes`; undefined if it is outside. */
 function placeIn(bytes: Buffer, at: number): number | undefined {
   if (at + WORD > bytes.length) return undefined;
   const value = BigInt(`0x${bytes.subarray(at, at + WORD).toString("hex")}`);

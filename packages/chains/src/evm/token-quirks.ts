@@ -15,11 +15,11 @@ import {
 } from "./token-behaviour.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
 
-/** Finds out how tokens behave by moving tokens held by pools, in calls that are never sent. */
+/** Detects how tokens behave by transferring tokens of pools, in simulated calls. */
 export interface TokenProbe {
-  /** How the token handles transfers and approvals. @throws RpcFault when the node did not answer */
+  /** How the token handles transfers and approvals. @throws RpcFault if the node does not answer */
   behaviour(token: Address): Promise<TokenBehaviour>;
-  /** Whether this recipient can receive the token. @throws RpcFault when the node did not answer */
+  /** Whether this recipient can receive the token. @throws RpcFault if the node does not answer */
   recipient(token: Address, recipient: Address): Promise<RecipientStanding>;
 }
 
@@ -30,7 +30,8 @@ export interface TokenProbeOptions {
 }
 
 /**
- * Gas for a probe, which moves a token five times: limited, because a token may burn all gas that it gets.
+ * Gas for a probe, which transfers a token five times. Limited, because a token may burn all gas that it
+ * gets.
  */
 const PROBE_GAS = "0x989680";
 
@@ -55,7 +56,7 @@ export function createTokenProbe(options: TokenProbeOptions): TokenProbe {
       const holder = holders.get(token) ?? (await found(token));
       const question = recipientQuestion(token, recipient);
       const standing = recipientStandingIn(holder && (await askHolder(transport, holder, question)));
-      // It may hold nothing any more: the next call searches for another one.
+      // It may no longer hold the token; the next call searches for another one.
       if (standing === undefined) holders.delete(token);
       return standing;
     },
@@ -63,7 +64,7 @@ export function createTokenProbe(options: TokenProbeOptions): TokenProbe {
 }
 
 /**
- * The pool with the largest balance of a token, among its pools with a connector; undefined: there is none.
+ * The pool with the largest balance of a token, among its pools with a connector; undefined if there is none.
  */
 async function holderOf(
   { transport, multicall3, liquidity: { connectors, sources } }: TokenProbeOptions,
@@ -125,7 +126,7 @@ async function askHolder(
     const overrides = { [holder]: code, [PROBE_ACCOUNT]: code };
     return bytesOf(await transport.request(method, [question, "latest", overrides]), method);
   } catch (error) {
-    // Whatever the reason of the refusal, it proves nothing about the token.
+    // The refusal proves nothing about the token, whatever its reason.
     if (error instanceof NodeRefusal) return undefined;
     throw error;
   }

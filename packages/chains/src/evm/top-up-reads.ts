@@ -17,11 +17,11 @@ import { isMarkedNativeTransfer, isTransferToSolver, nativeTopUp, tokenTopUps } 
 import type { TopUpQuestion } from "./top-ups.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
 
-/** Whole blocks requested at once: other people decide how large they are. */
+/** Maximum whole blocks requested at once, since blocks can be large. */
 const BLOCKS_AT_ONCE = 10;
 
 /**
- * Top-ups in blocks of the followed chain: one log query for tokens. Native transfers leave no log, so they
+ * Top-ups in blocks of the followed chain: one log query for tokens. Native transfers emit no log, so they
  * are read from the blocks themselves, each by its hash.
  * @param blocks consecutive, ascending
  * @throws RpcFault when an answer is about other blocks
@@ -86,7 +86,7 @@ async function nativeTopUpsIn(
   const transactions = readBlockTransactions(
     await transport.request(method, [block.hash, true]),
     block.hash,
-    // Other transactions of a block are not parsed: their kinds may have other fields.
+    // Other transactions of a block are not parsed, because unknown types may have other fields.
     (to) => to === solver,
   );
   const marked = transactions.filter((transaction) => isMarkedNativeTransfer(solver, transaction));

@@ -33,8 +33,8 @@ function read(emitted: readonly EmittedLog[], fields: Partial<TransactionFact>) 
 }
 
 /**
- * The account that a plain transfer of 50 by alice credits with these bytes behind it; `nobody` when it is
- * reported and credits no one.
+ * The account that a transfer of 50 by alice credits with these bytes appended; `nobody` if it is reported
+ * and credits no one.
  */
 function credited(tail: string): Address | "nobody" | "no top-up" {
   const [topUp, ...more] = read([transfer(usdc, alice, solver, 50n)], { input: transferCall(50n, tail) });
@@ -42,11 +42,11 @@ function credited(tail: string): Address | "nobody" | "no top-up" {
   return topUp === undefined ? "no top-up" : (topUp.wallet ?? "nobody");
 }
 
-test("the marker is what the interface says: six bytes, an address, the same six bytes", () => {
+test("the marker is six bytes, an address, and the same six bytes, as documented", () => {
   expect(topUpMarker(bob)).toBe(`0x012345abcdef${bob.slice(2)}012345abcdef`);
 });
 
-test("a marked transfer to the solver credits the marked address with what arrived", () => {
+test("a marked transfer to the solver credits the marked address with the received amount", () => {
   expect(read([transfer(usdc, alice, solver, 50n)], { input: transferCall(50n, toBob) })).toEqual([
     {
       txHash,
@@ -72,7 +72,7 @@ test("ignores a transfer without a marker", () => {
   expect(credited(`0${toBob}0`)).toBe("no top-up");
 });
 
-test("reports a marker with anything before, behind or wrong inside it, and credits no one", () => {
+test("reports an invalid marker, or one with anything before or after it, and credits no one", () => {
   for (const tail of [
     `00${toBob}`,
     `${toBob}00`,
@@ -87,29 +87,29 @@ test("reports a marker with anything before, behind or wrong inside it, and cred
     expect(credited(tail), tail).toBe("nobody");
 });
 
-test("a marker in the amount is an amount", () => {
+test("reads a marker in the amount as an amount", () => {
   const amount = BigInt(topUpMarker(bob));
   expect(read([transfer(usdc, alice, solver, amount)], { input: transferCall(amount) })).toEqual([]);
 });
 
-test("of a token that keeps a fee only what arrived is credited", () => {
+test("credits the received amount of a token with a transfer fee", () => {
   const emitted = [transfer(usdc, alice, dai, 3n), transfer(usdc, alice, solver, 47n)];
   expect(read(emitted, { input: transferCall(50n, toBob) })).toMatchObject([{ amount: 47n, wallet: bob }]);
 });
 
-test("a token that looks like a listed one is none", () => {
+test("ignores a token that looks like a listed one", () => {
   const emitted = [transfer(lookAlike, alice, solver, 50n)];
   expect(read(emitted, { to: lookAlike, input: transferCall(50n, toBob) })).toEqual([]);
 });
 
-test("reports a look-alike that makes a listed token move, and credits no one: its calldata is not the token's", () => {
+test("reports a look-alike that moves a listed token, and credits no one, because its calldata is not the token's", () => {
   const emitted = [transfer(lookAlike, alice, solver, 50n), transfer(usdc, alice, solver, 50n)];
   expect(read(emitted, { to: lookAlike, input: transferCall(50n, toBob) })).toMatchObject([
     { currency: usdc, wallet: undefined },
   ]);
 });
 
-test("two transfers under one marker credit no one: either could be meant", () => {
+test("two transfers with one marker credit no one, because either could be meant", () => {
   const emitted = [transfer(usdc, alice, solver, 50n), transfer(usdc, alice, solver, 50n)];
   expect(read(emitted, { input: transferCall(50n, toBob) })).toMatchObject([
     { ordinal: 0, amount: 50n, wallet: undefined },
@@ -117,7 +117,7 @@ test("two transfers under one marker credit no one: either could be meant", () =
   ]);
 });
 
-test("what others move to the solver in the same transaction is not the marked transfer", () => {
+test("ignores transfers by others to the solver in the same transaction", () => {
   const emitted = [
     transfer(usdc, bob, solver, 7n),
     transfer(usdc, alice, solver, 50n),
@@ -130,26 +130,26 @@ test("what others move to the solver in the same transaction is not the marked t
   ]);
 });
 
-test("a marked call that transfers nothing, nothing to the solver, or nothing at all worth, is no top-up", () => {
+test("a marked call without a transfer, without one to the solver, or of zero, is not a top-up", () => {
   const input = transferCall(50n, toBob);
   expect(read([], { input })).toEqual([]);
   expect(read([transfer(usdc, alice, bob, 50n)], { input })).toEqual([]);
   expect(read([transfer(usdc, alice, solver, 0n)], { input })).toEqual([]);
 });
 
-test("the marker behind a call of another contract credits no one, whatever moved", () => {
+test("a marker after a call of another contract credits no one, whatever moved", () => {
   const emitted = [transfer(usdc, alice, solver, 50n)];
   const input: Hex = `0xdeadbeef${toBob}`;
   expect(read(emitted, { to: lookAlike, input })).toMatchObject([{ wallet: undefined }]);
   expect(read(emitted, { to: lookAlike, input: "0xdeadbeef" })).toEqual([]);
 });
 
-test("a transfer to another account that ends with a marker credits no one, though the token pays the solver", () => {
+test("a marked transfer to another account credits no one, even if the token pays the solver", () => {
   const emitted = [transfer(usdc, alice, solver, 50n)];
   expect(read(emitted, { input: transferCall(50n, toBob, bob) })).toMatchObject([{ wallet: undefined }]);
 });
 
-test("what the solver sends itself is no income", () => {
+test("ignores the solver's transfers to itself", () => {
   expect(
     read([transfer(usdc, solver, solver, 50n)], { from: solver, input: transferCall(50n, toBob) }),
   ).toEqual([]);
@@ -162,7 +162,7 @@ const native = (fields: Partial<TransactionFact>, receipt: Partial<ReceiptFact> 
     { ...receiptOf(), ...receipt },
   );
 
-test("a plain native transfer that carries only the marker credits the marked address", () => {
+test("a native transfer with only the marker as data credits the marked address", () => {
   expect(native({})).toEqual({
     txHash,
     ordinal: 0,
@@ -182,7 +182,7 @@ test("reports a native transfer with more than the marker and credits no one; on
   expect(native({ input: "0x1234" })).toBeUndefined();
 });
 
-test("a native transfer that reverted, moved nothing, went elsewhere or came from the solver is none", () => {
+test("a native transfer that reverted, has no value, goes elsewhere or comes from the solver is not a top-up", () => {
   expect(native({}, { status: "reverted" })).toBeUndefined();
   expect(native({ value: 0n })).toBeUndefined();
   expect(native({ to: bob })).toBeUndefined();
@@ -190,7 +190,7 @@ test("a native transfer that reverted, moved nothing, went elsewhere or came fro
   expect(native({ from: solver })).toBeUndefined();
 });
 
-test("an address made of marker bytes is read as the address it is", () => {
+test("reads an address that consists of marker bytes", () => {
   const odd = `0x${"012345abcdef".repeat(3)}0123` as const;
   expect(readMarked(topUpMarker(odd).slice(2), alice)).toEqual({ kind: "credit", wallet: odd });
 });

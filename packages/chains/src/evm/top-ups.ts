@@ -21,7 +21,7 @@ const TRANSFER_CALL_LENGTH = 8 + 64 + 64;
 
 export interface TopUpQuestion {
   readonly solver: Address;
-  /** Tokens whose Transfers are trusted, each for itself. */
+  /** Tokens whose Transfers are trusted. */
   readonly tokens: ReadonlySet<Address>;
 }
 
@@ -57,7 +57,7 @@ function hasMarker(digits: string): boolean {
   return false;
 }
 
-/** Whether a log may belong to a top-up: what a node's log filter selects. */
+/** Whether a log may belong to a top-up, like a node's log filter. */
 export function isTransferToSolver({ solver, tokens }: TopUpQuestion, log: LogFact): boolean {
   return (
     log.topics[0] === TRANSFER_TOPIC &&
@@ -68,8 +68,8 @@ export function isTransferToSolver({ solver, tokens }: TopUpQuestion, log: LogFa
 }
 
 /**
- * Top-ups in tokens among the logs of successful transactions. A credit is a top-level `transfer` to the
- * solver with a marked address behind it and exactly one Transfer by its sender, which states the amount.
+ * Top-ups in tokens among the logs of successful transactions. A credit requires a top-level `transfer` to
+ * the solver with a marked address appended, and exactly one Transfer by its sender, which states the amount.
  * Other transactions that carry a marker and move money to the solver are reported without a beneficiary.
  * @throws RangeError when the transaction of a log is missing
  */
@@ -108,7 +108,7 @@ function topUpsOfTransaction(
   const paid = arrivals.filter(
     ({ log, from }) => log.address === transaction.to && from === transaction.from,
   );
-  // Two Transfers by the sender under one marker: either could be meant.
+  // Two Transfers by the sender with one marker: either could be meant.
   const credited = marked.kind === "credit" && paid.length === 1 ? paid[0] : undefined;
   const alike = new Map<string, number>();
   return arrivals
@@ -134,7 +134,7 @@ function topUpsOfTransaction(
 
 /**
  * The mark of a transaction that moved tokens to the solver. Only a top-level `transfer` to the solver can
- * carry a valid one: another contract need not have used the calldata that it was given.
+ * carry a valid one: another contract may ignore the calldata that it was given.
  */
 function markOf(solver: Address, { from, input }: TransactionFact): Marked {
   const digits = input.slice(2);
@@ -154,9 +154,7 @@ export function isMarkedNativeTransfer(
   return to === solver && from !== solver && value > 0n && readMarked(input.slice(2), from).kind !== "none";
 }
 
-/**
- * The top-up in the native token that a mined transaction makes; undefined when it makes none, or reverted.
- */
+/** The native top-up of a mined transaction; undefined if it is not one, or reverted. */
 export function nativeTopUp(
   solver: Address,
   transaction: TransactionFact,

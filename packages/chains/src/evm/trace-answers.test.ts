@@ -20,7 +20,7 @@ function log(data: Hex, position?: number): object {
   };
 }
 
-test("a frame is read with what is absent as empty, and addresses in lower case", () => {
+test("reads a frame with missing fields as empty, and addresses in lower case", () => {
   expect(readCallFrame({ ...aTrace(), to: two.toUpperCase().replace("0X", "0x"), error: "" })).toEqual({
     type: "CALL",
     from: one,
@@ -50,7 +50,7 @@ test.each([
   expect(() => readCallFrame(aTrace(change))).toThrow(RpcFault);
 });
 
-test("more calls than can be looked at are too many, and deeper ones than the machine allows are a lie", () => {
+test("refuses too many calls as too large, and calls deeper than the EVM allows as garbage", () => {
   const many = aTrace({ calls: Array.from({ length: MAX_FRAMES }, () => aTrace()) });
   expect(() => readCallFrame(many)).toThrow(expect.objectContaining({ kind: "tooLarge" }));
   let deep = aTrace();
@@ -58,7 +58,7 @@ test("more calls than can be looked at are too many, and deeper ones than the ma
   expect(() => readCallFrame(deep)).toThrow(expect.objectContaining({ kind: "garbage" }));
 });
 
-test("logs come in the order in which they were emitted, without those that were undone", () => {
+test("returns logs in order of emission, without reverted ones", () => {
   const frame = readCallFrame(
     aTrace({
       logs: [log("0x05", 2), log("0x01", 0), log("0x03", 1)],
@@ -75,7 +75,7 @@ test("logs come in the order in which they were emitted, without those that were
   expect(logsOf(frame).map(({ data }) => data)).toEqual(["0x01", "0x02", "0x03", "0x04", "0x05"]);
 });
 
-test("what changed is read, and what the answer leaves out did not change", () => {
+test("reads changes; omitted fields did not change", () => {
   const changes = readStateDiff({
     pre: { [one]: { balance: "0x5", nonce: 7, code }, [two]: { balance: "0x0" } },
     post: { [one]: { balance: "0x3" }, [two]: { nonce: "0x1", code } },
@@ -96,7 +96,7 @@ test("what changed is read, and what the answer leaves out did not change", () =
   });
 });
 
-test("an account that is not there afterwards is gone, and one that was not there before is new", () => {
+test("an account that is missing afterwards was deleted, and one that was missing before is new", () => {
   const changes = readStateDiff({
     pre: { [one]: { balance: "0x5", nonce: 1, code } },
     post: { [two]: { balance: "0x5" } },

@@ -7,7 +7,7 @@ import { garbage, RpcFault } from "@causeway/families";
 const METHOD = "debug_traceCall";
 const ADDRESS = /^0x[0-9a-f]{40}$/i;
 
-/** Maximum number of calls and logs of one trace; others decide how many a transaction has. */
+/** Maximum number of calls and logs in one trace. Users control how many a transaction has. */
 export const MAX_FRAMES = 5_000;
 /** Maximum call depth of the EVM. */
 const MAX_DEPTH = 1_025;
@@ -72,7 +72,7 @@ export function readFrameLog(value: unknown, method: string): FrameLog {
   };
 }
 
-/** Logs of all calls that did not revert, in the order in which they were emitted. */
+/** Logs of all calls that did not revert, in order of emission. */
 export function logsOf(frame: CallFrame): FrameLog[] {
   if (frame.error !== undefined) return [];
   const logs: FrameLog[] = [];
@@ -111,7 +111,7 @@ export function readStateDiff(value: unknown): Map<Address, AccountChange> {
     changes.set(address, {
       balanceBefore,
       nonceBefore,
-      // An account only in `pre` is gone; a field that `post` omits did not change.
+      // An account only in `pre` was deleted; a field that `post` omits did not change.
       balanceAfter: after === undefined ? 0n : (after.balance ?? balanceBefore),
       nonceAfter: after === undefined ? 0n : (after.nonce ?? nonceBefore),
       codeChanged: (after === undefined ? "0x" : (after.code ?? codeBefore)) !== codeBefore,

@@ -96,14 +96,14 @@ test("a fresh account without native tokens gets code and runs it in one transac
   expect(await codeOf(lower(account))).toBe(concat(["0xef0100", failures]));
 });
 
-test("the returned gas includes each authorization", async () => {
+test("the returned gas includes every authorization", async () => {
   const [one, two] = [fresh(), fresh()];
   const list = await Promise.all([authorize(one), authorize(two)]);
   const call = { to: lower(one), data: write, value: 0n };
   const outcome = await reader.trace(sender, { ...call, authorizationList: list }, fees);
   const single = await reader.trace(sender, { ...call, authorizationList: list.slice(0, 1) }, fees);
   if (outcome.kind !== "ok" || single.kind !== "ok") throw new Error("no success");
-  // 25,000, of which 12,500 are refunded where the account already exists.
+  // 25,000, of which 12,500 are refunded if the account already exists.
   expect(outcome.gasUsed - single.gasUsed).toBeGreaterThanOrEqual(12_500n);
   const estimate = await world.wallet.rpc("eth_estimateGas", [
     { from: sender, to: call.to, data: write, authorizationList: list.map(onWire) },
@@ -115,7 +115,7 @@ test("the returned gas includes each authorization", async () => {
   });
 });
 
-test("one that the chain would skip is a failure, by its reason, and the chain does skip it", async () => {
+test("an authorization that the chain skips is a failure with its reason", async () => {
   const account = fresh();
   const authorization = await authorize(account);
   const high = numberToHex(order - hexToBigInt(authorization.s), { size: 32 });
@@ -127,7 +127,7 @@ test("one that the chain would skip is a failure, by its reason, and the chain d
       "AUTHORIZATION_INVALID_SIGNATURE",
     ],
     [{ ...authorization, r: pad("0x") }, "AUTHORIZATION_INVALID_SIGNATURE"],
-    // A signature with any flaw recovers a signer other than the intended account.
+    // An invalid signature recovers to a signer other than the intended account.
     [{ ...authorization, address: world.token }, "NO_CODE_TO_CALL"],
     [await authorize(fresh()), "NO_CODE_TO_CALL"],
     // Authorizes the code of an account that has none.
@@ -143,7 +143,7 @@ test("one that the chain would skip is a failure, by its reason, and the chain d
   }
 });
 
-test("authorizations of one account, and one of the sender, are read in the order in which the chain reads them", async () => {
+test("applies several authorizations of one account, and one of the sender, in the order of the chain", async () => {
   const account = fresh();
   const ownNonce = await reader.nonce(sender, "latest");
   const list = [
@@ -174,7 +174,7 @@ test("authorizations of one account, and one of the sender, are read in the orde
   });
 });
 
-test("an account that is a contract cannot be given other code", () => {
+test("refuses an authorization of an account that is a contract", () => {
   const list: Authorization[] = [
     { chainId: 0, address: failures, nonce: 3, yParity: 0, r: pad("0x01"), s: pad("0x01") },
   ];
@@ -191,7 +191,7 @@ test("an account that is a contract cannot be given other code", () => {
   });
 });
 
-test("an account with a transaction of its own in the pool is not waited for", async () => {
+test("refuses an authorization of an account with a pending transaction", async () => {
   const account = fresh();
   await world.wallet.send({ to: lower(account), value: 10n ** 18n });
   const call = { to: lower(account), data: write, value: 0n, authorizationList: [await authorize(account)] };
@@ -227,7 +227,7 @@ test("recovers no signer from numbers that are not a signature", async () => {
   }
 });
 
-test("a node that ignores the list gets its effects as overrides, with the same result", async () => {
+test("passes the effects of the list as state overrides to a node that ignores it, with the same result", async () => {
   const asked: unknown[] = [];
   const deaf: RpcTransport = {
     ...transport,
@@ -260,7 +260,7 @@ test("a node that ignores the list gets its effects as overrides, with the same 
   expect(overridden.gasUsed - wanted.gasUsed).toBeGreaterThanOrEqual(0n);
   expect(overridden.gasUsed - wanted.gasUsed).toBeLessThanOrEqual(12_500n);
   expect(await send(call, overridden.gas)).toMatchObject({ status: "success" });
-  // Remembered: the list is not tried again.
+  // Cached: the list is not tried again.
   const second = fresh();
   asked.length = 0;
   const again = { ...call, to: lower(second), authorizationList: [await authorize(second)] };

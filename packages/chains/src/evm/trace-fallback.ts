@@ -28,11 +28,11 @@ import { authorizationListOf, transactionOf, type TraceQuestion } from "./trace-
 const NATIVE_TRANSFERS: Address = "0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee";
 
 /**
- * For a node that does not trace: the gas by `eth_estimateGas`, only the reason when the call fails, and the
- * effects by `eth_simulateV1` where available: logs and transfers of the native token, but neither nonces nor
+ * Fallback for a node that does not trace: gas by `eth_estimateGas`, only the reason if the call fails, and
+ * effects by `eth_simulateV1` if available, which include logs and native transfers, but neither nonces nor
  * codes.
  *
- * @throws RpcFault when the node did not report whether the call succeeds
+ * @throws RpcFault if the node does not report whether the call succeeds
  */
 export async function simulateUntraced(question: TraceQuestion, known: KnownAbis): Promise<TraceOutcome> {
   const estimated = await estimate(question);
@@ -94,7 +94,7 @@ type Simulated =
   | { readonly kind: "ok"; readonly logs: readonly FrameLog[]; readonly gasUsed: bigint }
   | { readonly kind: "reverts"; readonly data: `0x${string}`; readonly reason: string };
 
-/** Undefined where the node does not offer it. */
+/** Undefined if the node does not support it. */
 async function simulateOnce(question: TraceQuestion, gas: bigint): Promise<Simulated | undefined> {
   const method = "eth_simulateV1";
   const call = { ...transactionOf(question), gas: toQuantity(gas), ...authorizationListOf(question) };

@@ -33,7 +33,7 @@ afterAll(async () => {
 
 type Change = (method: string, params: readonly unknown[]) => unknown;
 
-/** The real node, except where `change` answers or throws; `asked` are the received methods. */
+/** The real node, unless `change` answers or throws; `asked` contains the received methods. */
 function nodeThat(change: Change): { readonly reader: ChainReader; readonly asked: string[] } {
   const asked: string[] = [];
   const request: RpcTransport["request"] = async (method, params, options) => {
@@ -62,7 +62,7 @@ describe("a node that does not trace", () => {
     [-32_600, "method not allowed"],
   ] as const;
 
-  test.each(refusals)("is asked what else it can say, and not again: %i %s", async (...refusal) => {
+  test.each(refusals)("detects once what it supports instead: %i %s", async (...refusal) => {
     const { reader, asked } = nodeThat(refusing({ debug_traceCall: refusal }));
     const call = { to: failures, data: write, value: 0n };
     const outcome = await reader.trace(from, call, fees);
@@ -73,7 +73,7 @@ describe("a node that does not trace", () => {
     expect(asked.filter((method) => method === "debug_traceCall")).toHaveLength(1);
   });
 
-  test("says why a call fails, about the call as a whole", async () => {
+  test("reports why a call fails, as a whole", async () => {
     const { reader } = nodeThat(refusing({ debug_traceCall: refusals[0] }));
     const frame = {
       type: "CALL",
@@ -97,7 +97,7 @@ describe("a node that does not trace", () => {
     });
   });
 
-  test("tells what a call takes, by its own simulation", async () => {
+  test("reports the effects of a call by `eth_simulateV1`", async () => {
     const { reader } = nodeThat(refusing({ debug_traceCall: refusals[0] }));
     const rules = { sender: from, protectedAccounts: [from, solver.address], allowedSpendWei: 5n };
     const serve = encodeFunctionData({ abi: takerAbi, functionName: "serve" });
@@ -117,7 +117,7 @@ describe("a node that does not trace", () => {
     expect(given.kind === "ok" && judgeEffects(given.effects, rules)?.kind).toBe("allowanceGiven");
   });
 
-  test("that cannot simulate either leaves the effects unseen", async () => {
+  test("leaves the effects unseen if it cannot simulate either", async () => {
     const { reader } = nodeThat(
       refusing({ debug_traceCall: refusals[0], eth_simulateV1: [-32_601, "Method not found"] }),
     );
@@ -125,7 +125,7 @@ describe("a node that does not trace", () => {
     expect(outcome).toMatchObject({ kind: "ok", effects: { kind: "unseen" } });
   });
 
-  test("knows authorizations, and who lacks the funds", async () => {
+  test("supports authorizations, and reports insufficient funds", async () => {
     const { reader } = nodeThat(refusing({ debug_traceCall: refusals[0] }));
     const account = privateKeyToAccount(generatePrivateKey());
     const terms = { chainId, address: failures, nonce: 0 };
@@ -156,7 +156,7 @@ describe("what a node does with authorizations", () => {
     new NodeRefusal({ method, nodeCode: -32_000, nodeText, nodeData: undefined });
 
   test.each(["transaction type not supported", "EIP-7702 is not enabled", "not supported"])(
-    "a chain without them keeps being traced: %s",
+    "still traces on a chain without them: %s",
     async (text) => {
       const { reader, asked } = nodeThat((method, params) => {
         if (["debug_traceCall", "eth_estimateGas"].includes(method) && isListed(params))
@@ -175,14 +175,14 @@ describe("what a node does with authorizations", () => {
       });
       expect(asked).toContain("debug_traceCall");
       expect(asked).not.toContain("eth_simulateV1");
-      // The list is not tried again for further calls with one either.
+      // The list is not tried again for further calls with one.
       asked.length = 0;
       await reader.trace(from, await authorized(), fees);
       expect(asked).not.toContain("debug_traceCall");
     },
   );
 
-  test("a refusal of one call with them is a fault of that call", async () => {
+  test("a refusal of one call with authorizations is a fault of that call", async () => {
     let lists = 0;
     const { reader, asked } = nodeThat((method, params) => {
       if (method === "debug_traceCall" && isListed(params) && ++lists > 1)
@@ -195,7 +195,7 @@ describe("what a node does with authorizations", () => {
     expect(asked).toContain("debug_traceCall");
   });
 
-  test("one that neither traces nor takes them says so", async () => {
+  test("reports a node that neither traces nor supports them", async () => {
     const { reader } = nodeThat((method, params) => {
       if (method === "debug_traceCall") throw refusal(method, "tracing is disabled");
       if (isListed(params)) throw refusal(method, "transaction type not supported");
@@ -207,7 +207,7 @@ describe("what a node does with authorizations", () => {
     expect(await reader.trace(from, plain(), fees)).toMatchObject({ kind: "ok" });
   });
 
-  test("is learnt from a call of our own, not from one whose sender controls how it looks", async () => {
+  test("detects this with a call of our own, not with one whose sender controls its appearance", async () => {
     let isFirst = true;
     const overridden: unknown[] = [];
     const { reader } = nodeThat(async (method, params) => {
@@ -217,7 +217,7 @@ describe("what a node does with authorizations", () => {
       const isTheirs = transaction.to === hostile.to.toLowerCase();
       if (!isTheirs || !isFirst) return undefined;
       isFirst = false;
-      // As if the list had no effect.
+      // Looks as if the list had no effect.
       const { authorizationList: _, ...rest } = transaction as { to: Address; authorizationList?: unknown };
       return await transport.request(method, [rest, ...params.slice(1)]);
     });
@@ -231,7 +231,7 @@ describe("what a node does with authorizations", () => {
   });
 });
 
-describe("a node that cannot be believed or understood is a fault, never a verdict", () => {
+describe("an unreliable or unreadable node is a fault, never a verdict", () => {
   const call = { to: "0x" as Hex, data: write, value: 0n };
   const faults: readonly (readonly [string, Change])[] = [
     ["no tree", (method) => (method === "debug_traceCall" ? { gas: "0x1" } : undefined)],
@@ -247,7 +247,7 @@ describe("a node that cannot be believed or understood is a fault, never a verdi
     await expect(reader.trace(from, { ...call, to: failures }, fees)).rejects.toThrow(RpcFault);
   });
 
-  test("a block that is replaced meanwhile", async () => {
+  test("a block that is replaced in the meantime", async () => {
     let blocks = 0;
     const { reader } = nodeThat(async (method, params) => {
       if (method !== "eth_getBlockByNumber" || ++blocks === 1) return undefined;
@@ -259,7 +259,7 @@ describe("a node that cannot be believed or understood is a fault, never a verdi
     });
   });
 
-  test("calls that do something else each time they are asked about", async () => {
+  test("calls that behave differently each time", async () => {
     let traces = 0;
     const { reader } = nodeThat(async (method, params) => {
       if (method !== "debug_traceCall") return undefined;
@@ -271,7 +271,7 @@ describe("a node that cannot be believed or understood is a fault, never a verdi
     });
   });
 
-  test("a caller who gives up", async () => {
+  test("a caller that aborts", async () => {
     const { reader } = nodeThat(() => undefined);
     const plain = { ...call, to: failures };
     await expect(reader.trace(from, plain, fees, { signal: AbortSignal.abort() })).rejects.toMatchObject({
@@ -280,8 +280,8 @@ describe("a node that cannot be believed or understood is a fault, never a verdi
   });
 });
 
-describe("a trace is bounded", () => {
-  test("a call that calls others as often as it can is refused", async () => {
+describe("limits of a trace", () => {
+  test("refuses a call with as many inner calls as possible", async () => {
     // JUMPDEST, five zeros, an address, GAS, CALL, POP, and back to the beginning; before it, the code that
     // deploys it.
     const to = await world.wallet.deploy([], "0x600e80600a5f395ff3005b5f5f5f5f5f60995af150600056");
@@ -349,7 +349,7 @@ test.each([
   expect(await readEffectsView(ask, fees)).toBe(view);
 });
 
-test("what a call would do stays unknown while a node only limits requests", async () => {
+test("effects stay unknown while a node rate-limits requests", async () => {
   const ask = async (method: string, params: readonly unknown[]): Promise<unknown> =>
     await Promise.resolve(
       refusing({ debug_traceCall: [429, "compute units per second exceeded: upgrade"] })(method, params),

@@ -21,7 +21,7 @@ import { garbage, inconsistent } from "@causeway/families";
 export type Ask = (method: string, params: readonly unknown[]) => Promise<unknown>;
 
 /**
- * One call and all that does not change while it is asked about; every question is about the state after the
+ * One call and everything that stays constant while it is traced; all requests are about the state after the
  * same block.
  */
 export interface TraceQuestion {
@@ -29,11 +29,11 @@ export interface TraceQuestion {
   readonly call: TracedCall;
   readonly fees: FeeCaps;
   readonly block: { readonly number: bigint; readonly hash: Hex };
-  /** The most gas that the call may ever get. */
+  /** Maximum gas that the call can get. */
   readonly maxGas: bigint;
-  /** The wanted limit, else as much of the most gas as the sender can pay for. */
+  /** The requested limit, otherwise as much of the maximum gas as the sender can pay for. */
   readonly ceiling: bigint;
-  /** What the authorizations of the call bring about. */
+  /** The effects of the call's authorizations. */
   readonly delegations: readonly Delegation[];
   readonly ask: Ask;
 }
@@ -45,7 +45,7 @@ export type Prepared =
 const MIN_GAS = 21_000n;
 const POOR: Prepared = { kind: "answered", outcome: { kind: "insufficientFunds" } };
 
-/** Asks for the newest block, what the sender can pay for, and who consents to what. @throws RpcFault */
+/** Reads the newest block, what the sender can pay for, and the authorizing accounts. @throws RpcFault */
 export async function prepareTrace(
   ask: Ask,
   chainId: number,
@@ -101,7 +101,7 @@ export async function prepareTrace(
   const judged = judgeAuthorizations(list, authorities, new Map(accounts), { chainId, sender: from });
   if (judged.kind === "skipped") return failed(judged.label, judged.message);
   const { delegations } = judged;
-  // Code lives where a delegation points to; a call to an account without any succeeds and does nothing.
+  // Code is at the target of a delegation; a call to an account without code succeeds and does nothing.
   const codeAt = new Map(codes);
   const delegation = delegations.find(({ authority }) => authority === call.to);
   const code = delegation === undefined ? codeAt.get(call.to) : delegation.code;
@@ -117,7 +117,7 @@ export async function prepareTrace(
   return { kind: "ask", question: { ...question, delegations } };
 }
 
-/** @throws RpcFault when the block that was asked about is not the chain's any more */
+/** @throws RpcFault if the block is no longer canonical */
 export async function confirmBlock({ ask, block }: TraceQuestion): Promise<void> {
   const header = await ask("eth_getBlockByNumber", [toQuantity(block.number), false]);
   if (header === null || readHeader(header).hash !== block.hash) {
@@ -125,7 +125,7 @@ export async function confirmBlock({ ask, block }: TraceQuestion): Promise<void>
   }
 }
 
-/** The transaction as nodes take it in calls. */
+/** The transaction in the format of node calls. */
 export function transactionOf({
   from,
   call,
@@ -141,7 +141,7 @@ export function transactionOf({
   };
 }
 
-/** The list as nodes take it; no field at all without one, since an empty list is no transaction. */
+/** The list in the format of nodes; no field without a list, since an empty list is invalid. */
 export function authorizationListOf({ call }: Pick<TraceQuestion, "call">): {
   readonly authorizationList?: unknown;
 } {
@@ -153,7 +153,7 @@ export function authorizationListOf({ call }: Pick<TraceQuestion, "call">): {
       address,
       nonce: toQuantity(nonce),
       yParity: toQuantity(yParity),
-      // Numbers here, which some nodes refuse to read with leading zeros.
+      // Numbers, which some nodes refuse with leading zeros.
       r: toQuantity(BigInt(r)),
       s: toQuantity(BigInt(s)),
     })),

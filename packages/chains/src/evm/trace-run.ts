@@ -6,14 +6,14 @@ import { readCallFrame, readStateDiff } from "./trace-answers.ts";
 import { authorizationListOf, transactionOf, type TraceQuestion } from "./trace-question.ts";
 
 /**
- * How authorizations are passed to the node: by the list itself, or, where the node ignores it, by the code
- * that the list would set.
+ * How authorizations are passed to the node: as the list itself or, if the node ignores it, as the code that
+ * the list would set.
  */
 export type AuthorizationWay = "listed" | "overridden";
 
 export type CallsRun = { readonly kind: "ran"; readonly frame: CallFrame } | NotRun;
 
-/** The transaction cannot even begin. */
+/** The transaction cannot even start. */
 type NotRun =
   | { readonly kind: "insufficientFunds" }
   /** The limit does not cover the intrinsic gas. */
@@ -33,7 +33,7 @@ export type RunQuestion = Pick<TraceQuestion, "ask" | "call" | "fees" | "from" |
 /** Intrinsic gas of one authorization (EIP-7702, PER_EMPTY_ACCOUNT_COST). */
 const AUTHORIZATION_GAS = 25_000n;
 
-/** The call tree. @throws RpcFault, NodeRefusal when the node does not trace */
+/** The call tree. @throws RpcFault, NodeRefusal if the node does not trace */
 export async function runCalls(question: RunQuestion, options: RunOptions): Promise<CallsRun> {
   const tracer = { tracer: "callTracer", tracerConfig: { withLog: true } };
   const ran = await run(question, options, tracer);
@@ -43,9 +43,9 @@ export async function runCalls(question: RunQuestion, options: RunOptions): Prom
 }
 
 /**
- * The accounts before and after; undefined when the transaction cannot even begin.
+ * The accounts before and after; undefined if the transaction cannot even start.
  *
- * @throws RpcFault, NodeRefusal when the node does not trace
+ * @throws RpcFault, NodeRefusal if the node does not trace
  */
 export async function runChanges(
   question: TraceQuestion,
@@ -57,7 +57,7 @@ export async function runChanges(
   const changes = readStateDiff(ran.answer);
   if (options.way === "listed") return changes;
   for (const { authority, nonce } of question.delegations) {
-    // The node took these as given: its differences do not contain what the list changes.
+    // The node took these as overrides, so its state diff does not contain the effects of the list.
     const change = changes.get(authority);
     const unknown = { balanceBefore: 0n, balanceAfter: 0n, nonceAfter: nonce };
     changes.set(authority, { ...unknown, ...change, nonceBefore: nonce - 1n, codeChanged: true });
@@ -100,7 +100,7 @@ async function run(
   }
 }
 
-/** What the chain charges for authorizations that were not passed to the node. */
+/** The gas that the chain charges for authorizations that were not passed to the node. */
 function unlistedGas({ call }: Pick<TraceQuestion, "call">, { way }: RunOptions): bigint {
   return way === "overridden" ? AUTHORIZATION_GAS * BigInt(call.authorizationList?.length ?? 0) : 0n;
 }

@@ -56,7 +56,7 @@ async function trace(data: Hex, options = {}, call: { to?: Address; value?: bigi
   return outcome;
 }
 
-describe("a call like one that was traced before", () => {
+describe("a call similar to one that was traced before", () => {
   test("is traced once, and the returned limit suffices", async () => {
     const first = await trace(write(1n));
     expect(asked.length).toBeGreaterThan(3);
@@ -73,7 +73,7 @@ describe("a call like one that was traced before", () => {
     expect(await mined(reader, hash as Hex)).toMatchObject({ status: "success" });
   });
 
-  test("is traced fully when its sender is not known to have the native tokens, or the limit exceeds `maxGas`", async () => {
+  test("is traced fully if its sender's native balance is unknown, or the limit exceeds `maxGas`", async () => {
     const { gas } = await trace(write(1n));
     for (const options of [
       {},
@@ -85,7 +85,7 @@ describe("a call like one that was traced before", () => {
     }
   });
 
-  test("is looked at as a whole when something within it fails, although its caller does not mind", async () => {
+  test("is traced fully if an inner call fails, even if its caller ignores that", async () => {
     const calm = swallow(write(4n));
     await trace(calm);
     await trace(calm, rich);
@@ -98,13 +98,13 @@ describe("a call like one that was traced before", () => {
     const { gas } = await trace(wanting, rich);
     expect(asked.length).toBeGreaterThan(3);
     expect(gas).toBeGreaterThan(700_000n);
-    // Far more than the calm one needs: its limit is searched for again.
+    // Far more than the other call needs, so its limit is searched for again.
     const again = await trace(calm, rich);
     expect(asked.length).toBeGreaterThan(3);
     expect(again.gas).toBeLessThan(200_000n);
   });
 
-  test("that fails is explained as ever", async () => {
+  test("is explained as usual if it fails", async () => {
     const args = [write(5n)] as const;
     await trace(encodeFunctionData({ abi: failuresAbi, functionName: "forward", args: [others, ...args] }));
     const failing = encodeFunctionData({
@@ -116,7 +116,7 @@ describe("a call like one that was traced before", () => {
     expect(outcome).toMatchObject({ kind: "reverts", failure: { label: "OUT_OF_GAS" } });
   });
 
-  test("is judged by what its calls carry", async () => {
+  test("is judged by the value of its calls", async () => {
     const serve = encodeFunctionData({ abi: takerAbi, functionName: "serve" });
     const rules = (priced: bigint, gas: bigint) => ({
       sender: from,
@@ -136,7 +136,7 @@ function padded(data: Hex): Hex {
   return `${data}${"00".repeat((write(0n).length - data.length) / 2)}`;
 }
 
-describe("what a tree of calls does to accounts", () => {
+describe("effects of a call tree on accounts", () => {
   const [a, b, c] = ["aa", "bb", "cc"].map((byte): Address => `0x${byte.repeat(20)}`) as [
     Address,
     Address,
@@ -176,14 +176,14 @@ describe("what a tree of calls does to accounts", () => {
     expect([a, b, c].map((account) => netOf(root, account))).toEqual([-7n - 10n + 2n, 7n, 1n]);
   });
 
-  test("what failed moved nothing, nor did what was called in it", () => {
+  test("failed calls moved nothing, nor did their inner calls", () => {
     const within = frame("CALL", b, c, 1n, { error: "execution reverted", calls: [frame("CALL", c, a, 1n)] });
     const root = frame("CALL", a, b, 10n, { calls: [within] });
     expect(netOf(root, c)).toBeUndefined();
     expect(netOf(frame("CALL", a, b, 10n, { error: "execution reverted" }), a)).toBe(-7n);
   });
 
-  test("a creation uses a nonce and puts code there", () => {
+  test("a creation uses a nonce and sets code", () => {
     const changes = nativeFlows(frame("CALL", a, b, 0n, { calls: [frame("CREATE2", b, c, 4n)] }), 0n);
     expect(changes.get(a)).toMatchObject({ nonceAfter: 1n, codeChanged: false });
     expect(changes.get(b)).toMatchObject({ nonceAfter: 1n, codeChanged: false, balanceAfter: -4n });

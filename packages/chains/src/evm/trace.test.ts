@@ -90,7 +90,7 @@ describe("the reason of a failed call", () => {
     expect(failure.details.revert.args).toEqual({ code: /0x\d+/.exec(message)?.[0] });
   });
 
-  test("a text by itself, with a label made of it", async () => {
+  test("is a plain text, with a label derived from it", async () => {
     const failure = await failureOf(encoded("say", ["ERC20: transfer amount exceeds balance"]));
     expect(failure.details.revert).toEqual({
       type: "errorString",
@@ -100,7 +100,7 @@ describe("the reason of a failed call", () => {
     });
   });
 
-  test("a text of a contract is one printable line of bounded length", async () => {
+  test("limits a contract's text to one printable line of limited length", async () => {
     const hostile = `fine\n\u0000{"level":"fatal"}\u202Eevil\u200B${"x".repeat(5_000)}`;
     const { label, message, details } = await failureOf(encoded("say", [hostile]));
     expect(message.startsWith('fine {"level":"fatal"} evil x')).toBe(true);
@@ -110,7 +110,7 @@ describe("the reason of a failed call", () => {
     expect(await failureOf(encoded("say", ["失敗"]))).toMatchObject({ label: "REVERTED", message: "失敗" });
   });
 
-  test("an error without arguments by its name", async () => {
+  test("is the name of an error without arguments", async () => {
     const failure = await failureOf(encoded("refuseSignature", []));
     expect(failure).toMatchObject({ label: "INVALID_SIGNATURE", message: "Invalid signature" });
     expect(failure.details.revert).toEqual({
@@ -122,7 +122,7 @@ describe("the reason of a failed call", () => {
     });
   });
 
-  test("a known error with its arguments", async () => {
+  test("is a known error with its arguments", async () => {
     const abi = parseAbi(["error ERC20InsufficientBalance(address sender, uint256 balance, uint256 needed)"]);
     const data = encodeErrorResult({
       abi,
@@ -139,7 +139,7 @@ describe("the reason of a failed call", () => {
     });
   });
 
-  test("an unknown error by its selector, and its arguments as they came", async () => {
+  test("is the selector of an unknown error, with its raw arguments", async () => {
     const failure = await failureOf(encoded("refuseTooMuch", [5n, solver.address, "no"]));
     const args = encodeAbiParameters(
       [{ type: "uint256" }, { type: "address" }, { type: "string" }],
@@ -163,7 +163,7 @@ describe("the reason of a failed call", () => {
     });
   });
 
-  test("bytes that only begin like a known error are an unknown one", async () => {
+  test("treats malformed data of a known error as unknown", async () => {
     for (const data of ["0x08c379a0ff", "0x4e487b71", concat(["0x4e487b71", pad("0x11"), "0x00"])] as const) {
       const { revert } = (await failureOf(encoded("refuseWith", [data]))).details;
       expect(revert.type, data).toBe("unknownCustomError");
@@ -175,7 +175,7 @@ describe("the reason of a failed call", () => {
     });
   });
 
-  test("is empty when the call gave none", async () => {
+  test("is empty if the call returned none", async () => {
     const failure = await failureOf(encoded("refuseWith", ["0x"]));
     expect(failure.label).toBe("EMPTY_REVERT");
     expect(failure.details.revert).toEqual({
@@ -208,14 +208,14 @@ describe("the reason of a failed call", () => {
 });
 
 describe("out of gas", () => {
-  test("of the call itself", async () => {
+  test("in the call itself", async () => {
     const failure = await failureOf(encoded("runOutOfGas", []));
     expect(failure).toMatchObject({ label: "OUT_OF_GAS", message: "Out of gas" });
     expect(failure.details.revert.type).toBe("empty");
     expect(failure.details.path).toHaveLength(1);
   });
 
-  test("of a call within, whose caller reverts without a word", async () => {
+  test("in an inner call whose caller reverts without a reason", async () => {
     const failure = await failureOf(
       encoded("forwardSilently", [others, encoded("runOutOfGas", []), 50_000n]),
     );
@@ -224,7 +224,7 @@ describe("out of gas", () => {
     expect(failure.details.innermost.gasUsed).toBe("50000");
   });
 
-  test("of a call within that took all, so that nothing was left to its caller either", async () => {
+  test("in an inner call that used up all gas, including its caller's", async () => {
     const invalid = encoded("forward", [others, encoded("runOutOfGas", [])]);
     const failure = await failureOf(throughMulticall(failures, invalid), {
       to: world.chain.contracts.multicall3,
@@ -234,12 +234,12 @@ describe("out of gas", () => {
     expect(failure.details.path).toHaveLength(3);
   });
 
-  test("of a limit that does not pay for the transaction's bytes", async () => {
+  test("with a limit below the intrinsic gas", async () => {
     expect((await failureOf(encoded("write", [1n]), { gas: 21_100n })).label).toBe("OUT_OF_GAS");
   });
 });
 
-describe("the path leads to the call that failed of itself", () => {
+describe("the path leads to the call that caused the failure", () => {
   test("through a multicall that replaces the reason", async () => {
     const { multicall3 } = world.chain.contracts;
     const failure = await failureOf(throughMulticall(failures, encoded("refuseSignature", [])), {
@@ -268,7 +268,7 @@ describe("the path leads to the call that failed of itself", () => {
     expect(path).toEqual([topLevel, innermost]);
   });
 
-  test("through a contract of our own, by its name", async () => {
+  test("through one of our own contracts, with its name", async () => {
     const { router } = world.chain.contracts;
     const call = { to: failures, data: encoded("addTo", [1n]), value: 0n, allowFailure: false };
     const args = [[call], solver.address, []] as const;
@@ -279,7 +279,7 @@ describe("the path leads to the call that failed of itself", () => {
     expect(details.innermost.address).toBe(failures);
   });
 
-  test("through calls and delegated calls that pass the reason on", async () => {
+  test("through calls and delegate calls that forward the reason", async () => {
     const inner = encoded("forward", [others, encoded("addTo", [1n])]);
     const failure = await failureOf(encoded("forwardDelegate", [others, inner]));
     expect(failure.label).toBe("PANIC_ARITHMETIC_OVERFLOW");
@@ -290,14 +290,14 @@ describe("the path leads to the call that failed of itself", () => {
     ]);
   });
 
-  test("not into a failure that was caught", async () => {
+  test("not into a caught failure", async () => {
     const inner = encoded("refuseSignature", []);
     const failure = await failureOf(encoded("forwardThenSay", [others, inner, "deadline passed"]));
     expect(failure).toMatchObject({ label: "DEADLINE_PASSED", message: "deadline passed" });
     expect(failure.details.path).toHaveLength(1);
   });
 
-  test("to the later of two calls that failed alike", async () => {
+  test("to the later of two calls that failed in the same way", async () => {
     const failing = encoded("refuseSignature", []);
     const swallowing = encoded("swallow", [others, failing]);
     const calls = [swallowing, failing].map((callData) => ({
@@ -310,7 +310,7 @@ describe("the path leads to the call that failed of itself", () => {
     expect(details.path.map(({ address }) => address)).toEqual([world.chain.contracts.multicall3, failures]);
   });
 
-  test("to a silent failure under a caller who only says that a call failed", async () => {
+  test("to a silent failure under a caller that only reports that a call failed", async () => {
     const data = throughMulticall(failures, encoded("refuseWith", ["0x"]));
     const failure = await failureOf(data, { to: world.chain.contracts.multicall3 });
     // No inner call gave more detail than the multicall.
@@ -318,7 +318,7 @@ describe("the path leads to the call that failed of itself", () => {
     expect(failure.details.path).toHaveLength(2);
   });
 
-  test("names the redemption of a delegation when no other reason is known", async () => {
+  test("names the redemption of a delegation if no other reason is known", async () => {
     const redeem = (data: Hex) =>
       encoded("redeemDelegations", [
         [encodeAbiParameters([{ type: "address" }, { type: "bytes" }], [others, data])],
@@ -336,7 +336,7 @@ describe("the path leads to the call that failed of itself", () => {
     expect((await failureOf(redeem(encoded("runInvalid", [])))).label).toBe("INVALID_OPCODE");
   });
 
-  test("a token's refusal through its caller, both named", async () => {
+  test("through the caller of a token to the token's refusal, with both names", async () => {
     const data = encodeFunctionData({
       abi: testTokenAbi,
       functionName: "transfer",
@@ -356,7 +356,7 @@ describe("the gas to give a call", () => {
     return await mined(reader, hash as Hex);
   }
 
-  test("suffices when sent, and is close to what is used", async () => {
+  test("suffices when sent, and is close to the gas used", async () => {
     const data = throughMulticall(failures, encoded("write", [1n]));
     const to = world.chain.contracts.multicall3;
     const { gas, gasUsed } = await successOf(data, { to });
@@ -370,8 +370,7 @@ describe("the gas to give a call", () => {
     const data = encoded("swallow", [others, deep]);
     const { gas, effects } = await successOf(data);
     const estimate = await world.wallet.rpc("eth_estimateGas", [{ from, to: failures, data }]);
-    // For the node a call succeeds when the transaction does not revert, even if the inner call ran out of
-    // gas.
+    // For the node, a call succeeds if the transaction does not revert, even if an inner call ran out of gas.
     const swallowed = (success: boolean) => pad(success ? "0x01" : "0x00");
     expect((await sendWith(BigInt(estimate as Hex), data))?.logs.at(-1)?.data).toBe(swallowed(false));
     const receipt = await sendWith(gas, data);
@@ -379,14 +378,14 @@ describe("the gas to give a call", () => {
     expect(effects).toMatchObject({ logs: [{ address: failures, data: swallowed(true) }] });
   });
 
-  test("is what a call wants to see although it does not use it", async () => {
+  test("covers gas that a call requires without using it", async () => {
     const data = encoded("wantGas", [700_000n]);
     const { gas, gasUsed } = await successOf(data);
     expect(gasUsed).toBeLessThan(40_000n);
     expect(await sendWith(gas, data)).toMatchObject({ status: "success" });
   });
 
-  test("counts what is given back only afterwards", async () => {
+  test("includes gas that is refunded only afterwards", async () => {
     const { wallet } = world;
     for (let at = 0n; at < 6n; at++) await wallet.send({ to: others, data: encoded("write", [1n]) });
     const data = encoded("clear", []);
@@ -395,11 +394,11 @@ describe("the gas to give a call", () => {
     expect(await sendWith(gas, data, others)).toMatchObject({ status: "success", gasUsed });
   });
 
-  test("is the wanted one when one is wanted", async () => {
+  test("is the requested limit if there is one", async () => {
     expect(await successOf(encoded("write", [1n]), { gas: 123_456n })).toMatchObject({ gas: 123_456n });
   });
 
-  test("is more than the sender can pay for: without counting as a failure of the call", async () => {
+  test("may exceed what the sender can pay for, which is not a failure of the call", async () => {
     const poor: Address = `0x${"be".repeat(20)}`;
     const call = { to: failures, data: encoded("write", [1n]), value: 0n };
     expect(await reader.trace(poor, call, fees)).toEqual({ kind: "insufficientFunds" });

@@ -20,16 +20,15 @@ export type Trace = (
   options?: TraceOptions,
 ) => Promise<TraceOutcome>;
 
-/** A refusal to trace may be temporary, e.g. of a proxy: tracing is tried again after this time, ms. */
+/** A refusal to trace may be temporary, e.g. by a proxy; tracing is tried again after this time, ms. */
 const ASK_AGAIN_MS = 600_000;
 
 /**
- * Traces calls on one connection and remembers what its node can do.
- *
- * Three rounds of requests: the newest block and what the sender can pay; the call with plenty of gas, which
- * shows why it fails or what gas it needs; the call and the change of state with that gas, which must do the
- * same. A call that comes with its limit takes two. A call like one traced before, by a sender known to have
- * the native tokens, takes one: if it succeeds with the limit found then, the limit is proven.
+ * Traces calls on one connection and caches what its node supports. Takes three rounds of requests: the
+ * newest block and what the sender can pay; the call with plenty of gas, which shows why it fails or how much
+ * gas it needs; the call and its state diff with that gas, which must have the same effects. A call with a
+ * given limit takes two. A call similar to an earlier one, by a sender with a known native balance, takes
+ * one: if it succeeds with the earlier limit, the limit is proven.
  */
 export function createTracer(transport: RpcTransport, chainId: number, known: KnownAbis): Trace {
   let refusedAtMs: number | undefined;
@@ -50,7 +49,7 @@ export function createTracer(transport: RpcTransport, chainId: number, known: Kn
         : explainFailure(plenty.frame, known);
     if (plenty.kind === "gasTooLow" || failure !== undefined) {
       if (call.gas === undefined && ceiling < maxGas) {
-        // A call that fails with all gas that the sender can pay for may only need more gas.
+        // A call that fails with all the gas that the sender can pay for may just need more gas.
         const rich = await runCalls(question, { gas: maxGas, way, rich: true });
         const succeeds = rich.kind === "ran" && explainFailure(rich.frame, known) === undefined;
         if (succeeds) return { kind: "insufficientFunds" };
@@ -70,7 +69,7 @@ export function createTracer(transport: RpcTransport, chainId: number, known: Kn
     throw inconsistent("debug_traceCall", "repeated trace of the same call returned a different result");
   };
 
-  /** Undefined when this is not enough: the call must be traced fully. */
+  /** Undefined if this is not enough and the call must be traced fully. */
   const traceAsUsual = async (
     question: RunQuestion,
     { senderHasWei, maxGas }: TraceOptions,
@@ -162,7 +161,7 @@ async function lookAtChanges(
   return accounts;
 }
 
-/** Keeps the outcome for later callers: the work may fail while no one awaits it. */
+/** Keeps the outcome for later callers, because the work may fail while no one awaits it. */
 async function settled<T>(work: Promise<T>): Promise<() => T> {
   try {
     const value = await work;

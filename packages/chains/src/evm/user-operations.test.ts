@@ -34,7 +34,7 @@ function handleOps(ops: readonly ReturnType<typeof anOp>[]): Hex {
   return encodeFunctionData({ abi: entryPoint08Abi, functionName: "handleOps", args: [ops, beneficiary] });
 }
 
-test("operations of entry points 0.7 and 0.8 are read alike", () => {
+test("reads operations of entry points 0.7 and 0.8 equally", () => {
   const data = handleOps([anOp(), anOp({ sender: other, maxFee: 5n, priorityFee: 3n, paymaster: other })]);
   const read = {
     kind: "read",
@@ -51,7 +51,7 @@ test("operations of entry points 0.7 and 0.8 are read alike", () => {
   expect(readHandleOps(same)).toEqual({ ...read, ops: read.ops.slice(0, 1) });
 });
 
-test("operations behind aggregators are counted through", () => {
+test("counts operations across aggregators", () => {
   const groups = [
     { userOps: [anOp()], aggregator: other, signature: "0x" },
     { userOps: [anOp(), anOp({ sender: other, maxFee: 1n })], aggregator: zeroAddress, signature: "0x" },
@@ -77,12 +77,12 @@ test.each([
   });
 });
 
-test("operations without fees are not refused", () => {
+test("accepts operations without fees", () => {
   const read = readHandleOps(handleOps([anOp(), anOp()]));
   expect(read && refusesUserOperations(read)).toBeUndefined();
 });
 
-test("what cannot be read is refused", () => {
+test("refuses unreadable operations", () => {
   const old = ["handleOps", "handleAggregatedOps"] as const;
   for (const name of old) {
     const item = entryPoint06Abi.find((entry) => entry.type === "function" && entry.name === name);
@@ -98,12 +98,12 @@ test("what cannot be read is refused", () => {
   expect(none && refusesUserOperations(none)).toMatchObject({ kind: "none" });
 });
 
-test("other calldata is no business of an entry point", () => {
+test("ignores other calldata", () => {
   expect(readHandleOps("0x")).toBeUndefined();
   expect(readHandleOps("0xa9059cbb00")).toBeUndefined();
 });
 
-test("operations that failed are found by the entry point's own events only", () => {
+test("finds failed operations only by the entry point's own events", () => {
   const event = (address: Address, success: boolean, hash: string) => ({
     address,
     topics: [USER_OPERATION_EVENT, `0x${hash.repeat(32)}`, pad(sender), pad("0x")] as Hex[],
@@ -120,7 +120,7 @@ test("operations that failed are found by the entry point's own events only", ()
   ]);
 });
 
-test("operations within calls are judged one by one, and not more of them than one transaction can hold", () => {
+test("judges operations in inner calls one by one, at most as many as fit into a transaction", () => {
   const free = handleOps([anOp()]);
   const inner = (...all: readonly Hex[]) =>
     refusesInnerOperations([
@@ -135,11 +135,11 @@ test("operations within calls are judged one by one, and not more of them than o
   expect(inner(handleOps(large))).toBeUndefined();
   const more = [handleOps(large), handleOps([...large, anOp()]), handleOps([...large, anOp(), anOp()])];
   expect(inner(...more)).toMatchObject({ kind: "malformed" });
-  // The same data passed from contract to contract is read once.
+  // The same data passed between contracts is read once.
   expect(inner(...Array.from({ length: 100 }, () => handleOps(large)))).toBeUndefined();
 });
 
-test("the entry points that can be read are known by their addresses", () => {
+test("identifies supported entry points by their addresses", () => {
   expect(isEntryPoint(entryPoint)).toBe(true);
   expect(isEntryPoint("0x4337084D9E255Ff0702461CF8895CE9E3b5Ff108")).toBe(true);
   expect(isEntryPoint(other)).toBe(false);

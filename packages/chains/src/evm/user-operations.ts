@@ -8,18 +8,18 @@ import {
   type UserOperationResult,
 } from "@causeway/domain";
 
-/** What a call of an entry point asks for, as far as its sender must know. Pure. */
+/** Reads the parts of an entry point call that matter to its sender. Pure. */
 export type HandleOps =
   | {
       readonly kind: "read";
       readonly version: "0.7/0.8";
       readonly ops: readonly PackedOp[];
-      /** Gets the fees that the operations pay, lower case. */
+      /** Receives the fees of the operations, lower case. */
       readonly beneficiary: Address;
     }
   /** Entry point 0.6, whose operations have another layout. */
   | { readonly kind: "unsupported"; readonly version: "0.6" }
-  /** Begins like a call of an entry point, but cannot be decoded. */
+  /** Looks like a call of an entry point, but cannot be decoded. */
   | { readonly kind: "malformed" };
 
 export interface PackedOp {
@@ -74,8 +74,8 @@ export function readHandleOps(data: Hex): HandleOps | undefined {
 }
 
 /**
- * Why the operations of a call must not be sponsored: we would pay their own fees in addition to ours, or it
- * is unknown whether we would.
+ * Why the operations of a call must not be sponsored: we would, or might, pay their own fees in addition to
+ * ours.
  */
 export interface UserOperationRefusal {
   readonly kind: "hasFees" | "unsupported" | "malformed" | "none";
@@ -85,7 +85,7 @@ export interface UserOperationRefusal {
   readonly message: string;
 }
 
-/** Returns the first operation with a nonzero fee cap; undefined when all may be sent. */
+/** Returns the first operation with a nonzero fee cap; undefined if all may be sent. */
 export function refusesUserOperations(handleOps: HandleOps): UserOperationRefusal | undefined {
   const refuse = (kind: UserOperationRefusal["kind"], message: string): UserOperationRefusal => ({
     kind,
@@ -113,8 +113,8 @@ export function refusesUserOperations(handleOps: HandleOps): UserOperationRefusa
 const MAX_NESTED = 2 * 131_072;
 
 /**
- * The same for operations that a call passes to any entry points in its inner calls: the first reason not to
- * send it.
+ * The same for operations that a call passes to entry points in its inner calls; returns the first reason not
+ * to send it.
  */
 export function refusesInnerOperations(
   calls: readonly { readonly userOperations: Hex | undefined }[],
@@ -129,7 +129,7 @@ export function refusesInnerOperations(
   return undefined;
 }
 
-/** Operations that failed in a successful mined call, by the events of `entryPoint`. */
+/** Failed operations of a successful mined call, according to the events of `entryPoint`. */
 export function userOperationsFailed(
   logs: readonly FrameLog[],
   entryPoint: Address,

@@ -21,18 +21,18 @@ function aFrame(gas: bigint, gasUsed: bigint, more: Partial<CallFrame> = {}): Ca
   };
 }
 
-test("a run proves its limit when nothing in it failed, at whatever depth", () => {
+test("a run proves its limit if nothing in it failed, at any depth", () => {
   expect(provesItsLimit(aFrame(100_000n, 90_000n), 100_000n)).toBe(true);
   const failed = aFrame(80_000n, 80_000n, { error: "out of gas" });
   const caller = aFrame(90_000n, 85_000n, { calls: [failed] });
   expect(provesItsLimit(aFrame(100_000n, 95_000n, { calls: [caller] }), 100_000n)).toBe(false);
 });
 
-test("a run proves no limit that is far more than it needed", () => {
+test("a run does not prove a limit far above its need", () => {
   expect(provesItsLimit(aFrame(150_000n, 100_000n), 150_000n)).toBe(true);
   expect(provesItsLimit(aFrame(151_000n, 100_000n), 151_000n)).toBe(false);
 });
 
-test("limits are rounded up by a thirty-second at the most", () => {
+test("rounds limits up by at most 1/32", () => {
   expect([21_000n, 65_536n, 65_537n, 100_000n].map(roundedUp)).toEqual([21_504n, 65_536n, 67_584n, 100_352n]);
 });

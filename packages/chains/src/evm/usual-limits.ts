@@ -3,12 +3,9 @@ import type { TracedCall } from "@causeway/families/evm";
 import { gasLimitsToTry } from "./gas-limit.ts";
 import { rememberedFacts } from "./remembered-facts.ts";
 
-/**
- * Gas limits that proved right of late, by the kind of the call: whom it calls, what it calls there, and how
- * long its data are.
- */
+/** Recently proven gas limits by kind of call: target, function and length of the data. */
 export interface UsualLimits {
-  /** What a call of this kind was given the last time; undefined when none is known. */
+  /** The last limit of a call of this kind; undefined if unknown. */
   of(call: TracedCall): bigint | undefined;
   proved(call: TracedCall, gas: bigint): void;
 }
@@ -26,8 +23,8 @@ export function usualLimits(): UsualLimits {
 }
 
 /**
- * Up to the next of 32 steps between two powers of two: a call that differs a little from one before needs
- * the same limit, and costs the same. Pure.
+ * Rounds up to the next of 32 steps between two powers of two, so that a slightly different call gets the
+ * same limit and costs the same. Pure.
  */
 export function roundedUp(gas: bigint): bigint {
   const step = 1n << BigInt(Math.max(gas.toString(2).length - 6, 0));
@@ -35,8 +32,8 @@ export function roundedUp(gas: bigint): bigint {
 }
 
 /**
- * Whether a run with a guessed limit tells all there is to know: nothing in it failed, and the limit is not
- * much more than was needed. What failed may have lacked the gas without its caller minding. Pure.
+ * Whether a run with a guessed limit is conclusive: nothing in it failed, and the limit is not much more than
+ * needed. A failed inner call may have lacked gas, even if its caller ignored that. Pure.
  */
 export function provesItsLimit(frame: CallFrame, gas: bigint): boolean {
   const [needed = gas] = gasLimitsToTry(frame, gas);

@@ -3,9 +3,8 @@ import { NodeRefusal } from "@causeway/families";
 import type { RpcTransport } from "../nodes/transport.ts";
 
 /**
- * The same transport under a viem client, for the calls that are not hot.
- *
- * Retrying is left to the caller, as everywhere else here.
+ * The same transport for a viem client, for calls that are not performance-critical. As everywhere here, the
+ * caller retries.
  */
 export function viemTransport(transport: RpcTransport): CustomTransport {
   return custom(
@@ -15,7 +14,7 @@ export function viemTransport(transport: RpcTransport): CustomTransport {
           return await transport.request(method, params ?? []);
         } catch (error) {
           if (!(error instanceof NodeRefusal)) throw error;
-          // viem finds reverts and nonce faults by walking to this class.
+          // viem detects reverts and nonce faults by searching for this class.
           throw new RpcRequestError({
             body: { method },
             error: { code: error.nodeCode, message: error.nodeText, data: error.nodeData },

@@ -45,7 +45,7 @@ function logsOf(parts: readonly Part[]): LogFact[] {
   return parts.map((part, logIndex) => ({ ...part, logIndex, blockNumber: 9n, blockHash, txHash }));
 }
 
-/** Depository, amount, ordinal and whether oracles attest it, of each deposit. */
+/** Depository, amount, ordinal and attestability of each deposit. */
 function read(parts: readonly Part[], call: Partial<TransactionFact> = {}): unknown[] {
   const receipt: ReceiptFact = {
     txHash,
@@ -73,7 +73,7 @@ function read(parts: readonly Part[], call: Partial<TransactionFact> = {}): unkn
   ]);
 }
 
-test("a deposit in a former depository is attestable when the transaction brings nothing to the present one", () => {
+test("a deposit in a former depository is attestable if the transaction pays nothing to the current one", () => {
   expect(read([native(former)])).toEqual([[former, 1n, 0, true]]);
   expect(read([native(former), transfer(usdc, present)]), "a bare transfer to the present one").toEqual([
     [former, 1n, 0, true],
@@ -81,7 +81,7 @@ test("a deposit in a former depository is attestable when the transaction brings
   ]);
 });
 
-test("of deposits in two depositories only those in the present one are attestable, and no two share an ordinal", () => {
+test("of deposits in two depositories, only those in the current one are attestable, and no two share an ordinal", () => {
   expect(read([native(former), native(present), native(former), native(former, 2n)])).toEqual([
     [former, 1n, 1, false],
     [present, 1n, 0, true],
@@ -90,14 +90,14 @@ test("of deposits in two depositories only those in the present one are attestab
   ]);
 });
 
-test("an unlisted token that is paid to the present depository for an order makes a deposit in a former one unattestable", () => {
+test("an unlisted token paid to the current depository for an order makes a deposit in a former one unattestable", () => {
   const input = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [present, 5n] });
   const call = { to: unlisted, input: `${input}${id.slice(2)}` } as const;
   expect(read([native(former), transfer(unlisted, present)], call)).toEqual([[former, 1n, 0, false]]);
   expect(read([native(former), transfer(unlisted, present)])).toEqual([[former, 1n, 0, true]]);
 });
 
-test("the same two filters find the deposits in every depository", () => {
+test("the same two filters find deposits in every depository", () => {
   expect(depositFilters(question.depositories, question.tokens)).toMatchObject([
     { address: [present, former] },
     { address: [usdc], topics: [TRANSFER_TOPIC, null, [addressTopic(present), addressTopic(former)]] },

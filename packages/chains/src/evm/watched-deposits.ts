@@ -12,9 +12,9 @@ import {
   type TransactionFact,
 } from "@causeway/families/evm";
 
-/** Reads deposits in the present depository of a chain and in its former ones. Pure. */
+/** Finds deposits in a chain's current depository and its former ones. Pure. */
 
-/** The present depository first, then the former ones that the configuration still names. */
+/** The current depository first, then the former ones that are still configured. */
 export type Depositories = readonly [Address, ...Address[]];
 
 export interface WatchedQuestion extends Pick<DepositQuestion, "tokens"> {
@@ -27,9 +27,8 @@ export function isWatched({ depositories, tokens }: WatchedQuestion, log: LogFac
 }
 
 /**
- * Deposits of {@link depositsInLogs} in each depository, in chain order. Deposits that are alike are numbered
- * through all depositories, because the number is part of what a deposit is stored under and its depository
- * is not.
+ * Deposits of {@link depositsInLogs} in each depository, in chain order. Equal deposits are numbered across
+ * all depositories, because a deposit's key contains the number but not its depository.
  *
  * @throws RangeError when a transaction is missing
  */

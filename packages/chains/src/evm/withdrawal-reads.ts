@@ -22,7 +22,7 @@ const CALL_REQUESTS: Hex = "0xd52bfcc8";
  * refuses a block that is not canonical).
  *
  * Only `true` or `false` is an answer. A refusal, or the empty answer of an account without code, proves
- * nothing: taken for "not used", it would refund a withdrawal that was paid.
+ * nothing: reading it as "not used" would refund a withdrawal that was paid.
  *
  * @throws RpcFault
  */
@@ -68,23 +68,21 @@ export const EXECUTION_NOT_FOUND =
 export interface ExecutionSearch {
   readonly depository: Address;
   readonly payment: WithdrawalPayment;
-  /** A final block in which the request was used already. */
+  /** A final block in which the request is used. */
   readonly upTo: bigint;
   readonly lookBackBlocks: bigint;
-  /** The transaction that is reported to have executed it. */
+  /** The transaction that may have executed it. */
   readonly hint: TxHash | undefined;
-  /** When to search again if nothing was found. */
+  /** When to search again if nothing is found. */
   readonly retryAfterSeconds: number;
 }
 
 /**
- * Whether the execution of a token's withdrawal proves that it was paid.
- *
- * A used request only proves that the token did not revert. The transaction is therefore found, by the hint
- * or among the depository's reports of the last blocks, and its Transfers are counted, see `executionIn`.
- *
- * Receipts and logs may come from a node that is behind the one that reported the state, so a transaction
- * that is not found refutes nothing: only a final receipt does.
+ * Whether the execution of a token's withdrawal proves that it was paid. A used request only proves that the
+ * token did not revert. The transaction is therefore searched, by the hint or among the depository's events
+ * of the last blocks, and its Transfers are counted, see `executionIn`. Receipts and logs may come from a
+ * node that lags behind the one that returned the state, so a missing transaction refutes nothing; only a
+ * final receipt does.
  *
  * @throws RpcFault
  */
@@ -123,8 +121,8 @@ async function* candidates(
 }
 
 /**
- * The transaction in which the depository reported the request, within as many of the last blocks as the node
- * allows to search at once.
+ * The transaction in which the depository reported the request, searched in as many of the last blocks as the
+ * node allows at once.
  */
 async function findExecution(
   transport: Pick<RpcTransport, "request">,

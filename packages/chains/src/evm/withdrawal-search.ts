@@ -12,15 +12,15 @@ export interface Machine {
   readonly request: RpcTransport["request"];
   /** The states of a request at all depositories, in their order. */
   requestStates(id: Hex32): Promise<Evidence<readonly RequestState[]>>;
-  /** An address as the chain's interface writes it. */
+  /** An address in the chain's format. */
   format(address: Address): string;
   readonly retryAfterSeconds: number;
 }
 
 /**
- * What became of a withdrawal payload. A payload does not name its depository, so it has expired only if none
+ * The outcome of a withdrawal payload. A payload does not name its depository, so it has expired only if none
  * of them used it.
- * @param depositories the present one first
+ * @param depositories the current one first
  * @throws RpcFault
  */
 export async function searchWithdrawal(
@@ -54,7 +54,7 @@ export async function searchWithdrawal(
   }
   const { by, blockNumber: upTo } = used;
   if (by === recipient) return TO_ITSELF;
-  // The native token must have moved: its call succeeded, or the request would not be used.
+  // The native token has moved, because the request would not be used if its call had failed.
   if (currency === NATIVE_CURRENCY) return answer(by, "executed");
   const { retryAfterSeconds } = machine;
   const search = { depository: by, payment, upTo, lookBackBlocks, hint, retryAfterSeconds };

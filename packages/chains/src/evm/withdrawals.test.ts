@@ -20,7 +20,7 @@ const nativeCall: EvmCall = { to: alice, data: "0x", value: 9n, allowFailure: fa
 const payloadOf = (...calls: EvmCall[]): Hex =>
   encodeEvmCallRequest({ calls, nonce: 1n, expiration: 2_000n });
 
-test("one native payment or one token transfer is read with what it pays and until when", () => {
+test("reads the payment and the expiration of one native payment or token transfer", () => {
   expect(readWithdrawal(payloadOf(nativeCall))).toMatchObject({
     recipient: alice,
     currency: NATIVE_CURRENCY,
@@ -80,7 +80,7 @@ function executed(id: Hex, call: EvmCall, emitter = depository): EmittedLog {
   return { address: emitter, topics: [CALL_EXECUTED_TOPIC], data };
 }
 
-test("the depository's report has the topic of its ABI", () => {
+test("the topic of the depository's event matches its ABI", () => {
   const event = depositoryAbi.find((item) => item.type === "event" && item.name === "CallExecuted");
   if (event?.type !== "event") throw new Error("no such event");
   expect(toEventSelector(event)).toBe(CALL_EXECUTED_TOPIC);
@@ -102,7 +102,7 @@ test("does not prove an executed withdrawal whose token returned false", () => {
     expect(executionIn(logsOf(other, report), depository, payment)).toBe("movedNothing");
 });
 
-test("one Transfer does not prove two withdrawals of one transaction", () => {
+test("one Transfer does not prove two withdrawals in one transaction", () => {
   const [one, two] = [paymentOf(tokenCall, 1n), paymentOf(tokenCall, 2n)];
   const moved = transfer(usdc, depository, alice, 9n);
   const logs = logsOf(moved, executed(one.id, tokenCall), executed(two.id, tokenCall));
@@ -110,7 +110,7 @@ test("one Transfer does not prove two withdrawals of one transaction", () => {
   expect(executionIn(logs, depository, two)).toBe("movedNothing");
 });
 
-test("what a token keeps for itself, and what is deposited meanwhile, does not unprove a withdrawal", () => {
+test("a transfer fee, or a deposit in between, does not disprove a withdrawal", () => {
   const payment = paymentOf(tokenCall);
   const logs = logsOf(
     transfer(usdc, bob, depository, 500n),
@@ -120,7 +120,7 @@ test("what a token keeps for itself, and what is deposited meanwhile, does not u
   expect(executionIn(logs, depository, payment)).toBe("paid");
 });
 
-test("reports of another request or of a look-alike are not this one's", () => {
+test("ignores reports of another request or by a look-alike", () => {
   const payment = paymentOf(tokenCall);
   const moved = transfer(usdc, depository, alice, 9n);
   expect(executionIn(logsOf(moved, executed(payment.id, tokenCall, bob)), depository, payment)).toBe(

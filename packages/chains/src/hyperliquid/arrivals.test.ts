@@ -75,7 +75,7 @@ function readerOf(
   return { reading, judged, crowded, leftAside, requests: () => requests };
 }
 
-test("reading goes on after a minute with more crowded moments than one reading can ask for", async () => {
+test("continues after a minute with more crowded block times than one reading can request", async () => {
   const byTime = new Map<bigint, readonly LedgerTransfer[]>();
   for (let moment = 0; moment < 100; moment++) {
     const time = START + BigInt(moment) * 600n;
@@ -94,13 +94,13 @@ test("reading goes on after a minute with more crowded moments than one reading 
     expect(requests() - before).toBeLessThanOrEqual(128);
   }
   expect(judged).toContain(after.hash);
-  // Every transfer that was shown is read once, and every crowded moment reported once.
+  // Every visible transfer is read once, and every crowded block time is reported once.
   expect(judged).toHaveLength(101);
   expect(new Set(judged).size).toBe(101);
   expect(crowded).toHaveLength(100);
 });
 
-test("a long crowd makes the cursor no longer than the entries of its overlap", async () => {
+test("a long crowd does not make the cursor longer than the entries of its overlap", async () => {
   const all = Array.from({ length: 3_000 }, (_, at) =>
     transfer(START + BigInt(at) * 100n, at, friend, depository),
   );
@@ -116,7 +116,7 @@ test("a long crowd makes the cursor no longer than the entries of its overlap", 
   }
 });
 
-test("a transfer that the index and the explorer show late is read also when a crowd follows it", async () => {
+test("reads a transfer that the index and the explorer show late, even if a crowd follows it", async () => {
   const first = transfer(START, 1, friend, depository);
   const late = transfer(START - 30_000n, 2, friend, depository);
   const byTime = new Map([[first.time, [first]]]);
@@ -132,8 +132,7 @@ test("a transfer that the index and the explorer show late is read also when a c
   let { cursor } = await reading.arrivals(undefined);
   byTime.set(late.time, [late]);
   await expect(reading.arrivals(cursor)).rejects.toThrow(RpcFault);
-  // The ledger shows the crowd in front of the late transfer's overlap, so that the overlap is not read
-  // again.
+  // The ledger shows the crowd before the late transfer's overlap, so the overlap is not read again.
   for (let at = 0; at < 400; at++) {
     const one = transfer(START + 10_000n + BigInt(at), 1_000 + at, friend, depository);
     byTime.set(one.time, [one]);
@@ -145,7 +144,7 @@ test("a transfer that the index and the explorer show late is read also when a c
   expect(judged).toHaveLength(402);
 });
 
-test("no fault of the ledger or the explorer makes a reading pass over a transfer", async () => {
+test("never skips a transfer because of a fault of the ledger or the explorer", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.integer({ min: 0, max: 300 }), { minLength: 500, maxLength: 1_500, size: "max" }),
@@ -170,10 +169,10 @@ test("no fault of the ledger or the explorer makes a reading pass over a transfe
     ),
     { numRuns: 10 },
   );
-  // Takes a second on a quiet machine.
+  // Takes a second on an idle machine.
 }, 30_000);
 
-test("a quiet ledger takes one request per reading", async () => {
+test("reads a quiet ledger with one request", async () => {
   const first = transfer(START, 1, friend, depository);
   const { reading, judged, requests } = readerOf(new Map([[START, [first]]]), START + 60_000n);
   const { cursor } = await reading.arrivals(undefined);
@@ -182,14 +181,14 @@ test("a quiet ledger takes one request per reading", async () => {
   expect(requests()).toBe(2);
 });
 
-test("keeps what was read before a fault, and reads the rest once from the cursor behind it", async () => {
+test("keeps what was read before a fault, and reads the rest once from the cursor after it", async () => {
   const all = Array.from({ length: 20 }, (_, at) =>
     transfer(START + BigInt(at) * 1_000n, at, friend, depository),
   );
   const byTime = new Map(all.map((one) => [one.time, [one]]));
   const hashes = all.map(({ hash }) => hash);
   let refused = new Set([...hashes.slice(3, 5), ...hashes.slice(8)]);
-  // Reading is half a day late: a fault must not count as a transfer that the explorer never shows.
+  // Reading is half a day late. A fault must not count as a transfer that the explorer never shows.
   const clock = START + 50_000_000n;
   const { reading, judged, leftAside } = readerOf(byTime, clock, (hash) => refused.has(hash));
   const start = writeCursor({ time: START, block: 0n, seen: [] });
@@ -209,7 +208,7 @@ test("keeps what was read before a fault, and reads the rest once from the curso
   expect(leftAside).toEqual([]);
 });
 
-test("tells how far it read while a crowd waits, so that no request expires whose deposit is in the crowd", async () => {
+test("reports how far it has read, so that no request expires whose deposit is in an unread crowd", async () => {
   const all = Array.from({ length: 250 }, (_, at) =>
     transfer(START + BigInt(at) * 1_000n, at, friend, depository),
   );

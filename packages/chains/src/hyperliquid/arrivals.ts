@@ -12,7 +12,7 @@ import { cursorBehind, OVERLAP_MS, readCursor, writeCursor, type LedgerCursor } 
 import type { ExchangeRpc } from "./rpc.ts";
 import { createCrowdedMoments, readWholeLedger, type LedgerReading } from "./whole-ledger.ts";
 
-/** Deposits as the core service sees them arrive. */
+/** Reads arriving deposits for the service. */
 export interface NonEvmReading {
   arrivals(cursor: string | undefined): Promise<NonEvmArrivals>;
   arrivalsOf(transactionId: TxHash): Promise<NonEvmTransaction>;
@@ -22,27 +22,27 @@ export interface NonEvmReadingOptions {
   readonly rpc: ExchangeRpc;
   /** Maximum number of transactions in one reading. Default 100. */
   readonly maxTransactions?: number;
-  /** The primary one first. */
+  /** The current one first. */
   readonly depositories: readonly [Address, ...Address[]];
   /** The deposit of a transaction, as oracles judge it. */
   judge(
     transaction: ExchangeTransaction,
   ): Promise<ExchangeDeposit | { readonly refusal: string } | undefined>;
-  /** What it is already known to be for; undefined: not known (yet). */
+  /** Its purpose, if already known; undefined: not known (yet). */
   meaning(
     deposit: ExchangeDeposit,
     time: bigint,
   ): Promise<{ readonly id: Hex32; readonly depositor: Address | undefined } | undefined>;
-  /** Called for money that arrived in a way that no oracle attests. */
+  /** Called for funds that arrived in a way that oracles do not attest. */
   onStranded(transaction: ExchangeTransaction, why: string): void;
   /**
-   * Called for a transfer that could not be read correctly for too long: from then on it is read only when it
+   * Called for a transfer that could not be read correctly for too long: from then on it is read only if it
    * is reported by its hash.
    */
   onLeftAside(hash: Hex32): void;
   /**
    * Called once for each block time (ms) at which a depository has so many ledger entries that some may be
-   * missing from the answer. The reading continues after it. A missed deposit is found when someone reports
+   * missing from the answer. The reading continues after it. A missed deposit is found once a client reports
    * its transaction.
    */
   onCrowdedMoment(depository: Address, time: bigint): void;
@@ -65,14 +65,15 @@ interface PartialLedger extends Pick<LedgerReading, "transfers" | "upTo" | "faul
   readonly isComplete: boolean;
 }
 
-/** Without a cursor, the reading begins so many ms before Hyperliquid's clock. */
+/** Without a cursor, reading starts this many ms before Hyperliquid's clock. */
 const BEGINS_BEFORE_MS = 600_000n;
-/** Without new entries, the cursor is so far behind the clock, ms. */
+/** Distance of the cursor behind the clock without new entries, ms. */
 const IDLE_MS = 1_800_000n;
 /** Maximum time range of one reading, ms. */
 const WIDEST_MS = 86_400_000n;
 /**
- * Maximum number of transactions requested per reading, and at once: anyone may send dust to the depository.
+ * Maximum number of transactions requested per reading, and concurrently: anyone can send dust to the
+ * depository.
  */
 const MAX_READ = 100;
 const AT_ONCE = 8;
@@ -85,7 +86,7 @@ const LEFT_ASIDE_MS = 43_200_000n;
  */
 const MAX_LEDGER_REQUESTS = 24;
 const MAX_OVERLAP_REQUESTS = 16;
-/** When the cursor is so far behind the clock, ms, the index has long shown everything before it. */
+/** If the cursor is this far behind the clock, ms, the index has long shown everything before it. */
 const OVERLAP_SETTLED_MS = 600_000n;
 
 export function createReading(options: NonEvmReadingOptions): NonEvmReading {
@@ -136,11 +137,11 @@ export function createReading(options: NonEvmReadingOptions): NonEvmReading {
    * Reads the first of these transfers from the explorer. A fault ends the reading; what was read before it
    * counts, so that an endpoint's rate limit delays a crowd of transfers instead of starting it over each
    * time.
-   * @throws RpcFault when it kept the first transactions from being read
+   * @throws RpcFault if not even the first transactions could be read
    */
   async function read(fresh: readonly LedgerTransfer[]): Promise<{
     readonly found: readonly (Reading & { readonly transfer: LedgerTransfer })[];
-    /** Transfers whose requests met a fault: nothing is known of them. */
+    /** Transfers whose requests failed; nothing is known about them. */
     readonly failed: readonly LedgerTransfer[];
     readonly fault: RpcFault | undefined;
     /** The index of the first transfer that was not requested. */
@@ -172,9 +173,9 @@ export function createReading(options: NonEvmReadingOptions): NonEvmReading {
     depositories.map((one) => [one, createCrowdedMoments((time) => options.onCrowdedMoment(one, time))]),
   );
   /**
-   * Transfers that the index showed late, in the overlap, and that no cursor marks as read yet. They are
-   * read, and hold the cursor, also while the overlap is not read again. Undefined: this process has read
-   * nothing yet.
+   * Transfers in the overlap that the index showed late, and that no cursor marks as read yet. They are read,
+   * and hold the cursor, even while the overlap is not read again. Undefined: this process has read nothing
+   * yet.
    */
   let awaited: readonly LedgerTransfer[] | undefined;
   /**
@@ -198,9 +199,9 @@ export function createReading(options: NonEvmReadingOptions): NonEvmReading {
 
   /**
    * A depository's ledger from the overlap before the cursor on. One request suffices unless the answer is
-   * cut. Then the entries after the cursor come first: the overlap was read before, and a crowd in it must
-   * not stop the reading.
-   * @throws RpcFault when nothing after the cursor was read
+   * truncated. Then the entries after the cursor come first: the overlap was read before, and a crowd in it
+   * must not stop the reading.
+   * @throws RpcFault if nothing after the cursor was read
    */
   async function ledgerOf(
     depository: Address,
@@ -296,7 +297,7 @@ export function createReading(options: NonEvmReadingOptions): NonEvmReading {
         reachOf(transfers, { before: cursor.time, upTo, clock }),
       );
       const [oldest] = unread.map(({ time }) => time).toSorted((a, b) => (a < b ? -1 : 1));
-      // Requests expire by this time: a deposit that came in time may be among the unread ones.
+      // Requests must not expire past this time, because a deposit in time may be among the unread ones.
       const readUntil = [clock, upTo, ...(oldest === undefined ? [] : [oldest - 1n])].reduce(earlier);
       return {
         deposits: found.flatMap(({ deposits }) => deposits),
@@ -354,7 +355,7 @@ function inOrder(a: LedgerTransfer, b: LedgerTransfer): number {
   return a.hash < b.hash ? -1 : 1;
 }
 
-/** Hyperliquid returns block numbers but no hashes, and never reused a number. */
+/** Hyperliquid returns block numbers but no hashes, and has never reused a number. */
 export function blockHashOf(block: bigint): Hex {
   return `0x${block.toString(16).padStart(64, "0")}`;
 }

@@ -24,8 +24,8 @@ const LOOK_AGAIN_MS = 2_000;
 const LIMITED_READING = 16;
 
 /**
- * Hyperliquid for the core service: deposits are read from the depositories' ledgers and judged as oracles
- * do, payments are the solver's own transfers. Opens nothing until it is asked.
+ * Connects the service to Hyperliquid: deposits are read from the depositories' ledgers and judged like
+ * oracles do; payments are the solver's own transfers. Connects at the first request.
  * @throws RangeError for a chain other than Hyperliquid, or without a depository
  */
 export function connectExchange(options: NonEvmOptions): OpenConnection {
@@ -78,7 +78,7 @@ export function connectExchange(options: NonEvmOptions): OpenConnection {
         const meant = meaningOf(await nonceMappings.of(attestation.name, sender, nonce), time);
         return meant.kind === "for" ? meant : undefined;
       } catch (error) {
-        // Without the hub the money is seen all the same: its purpose may be learned elsewhere, or later.
+        // Without the hub, funds are still detected; their purpose may be known from elsewhere, or later.
         options.onFault(error);
         return undefined;
       }

@@ -9,7 +9,7 @@ export const OVERLAP_MS = 60_000n;
 
 /** How far a ledger was read. */
 export interface LedgerCursor {
-  /** ms; everything before it, less {@link OVERLAP_MS}, was read. */
+  /** ms; everything before it, minus {@link OVERLAP_MS}, was read. */
   readonly time: bigint;
   /** The highest block seen. */
   readonly block: bigint;
@@ -38,7 +38,7 @@ export function cursorBehind(
 ): LedgerCursor {
   const times = unread.map(({ time }) => time);
   const first = times.reduce((min, time) => (time < min ? time : min), upTo);
-  // Never back: entries after it would be reported again without need.
+  // Never decreases, because entries after it would needlessly be reported again.
   const time = first > cursor.time ? first : cursor.time;
   const fresh = read.filter((entry) => entry.time >= time - OVERLAP_MS).map(({ hash }) => hash);
   const block = read.reduce((max, entry) => (entry.block > max ? entry.block : max), cursor.block);

@@ -15,9 +15,9 @@ import { rememberedLedgers } from "./whole-ledger.ts";
 import { searchExecution, toAnswer } from "./withdrawal-search.ts";
 
 export interface HyperliquidEvidenceOptions extends SourceOptions {
-  /** What the hub says of nonces. Without it no transfer is for an order. */
+  /** The hub's nonce mappings. Without them, no transfer is for an order. */
   readonly nonceMappings?: NonceMappings;
-  /** Milliseconds for each answer. Default 10 000. */
+  /** Timeout of each request, ms. Default: 10,000. */
   readonly deadlineMs?: number;
 }
 

@@ -9,14 +9,14 @@ import {
 import { RpcFault } from "@causeway/families";
 import type { ExchangeRpc } from "./rpc.ts";
 
-/** A place, with its token as the exchange lists it. */
+/** A place, with its token as listed by Hyperliquid. */
 export interface Holding {
   readonly place: ExchangePlace;
   readonly token: { readonly name: string; readonly tokenId: Hex; readonly index: number };
   readonly decimals: number;
 }
 
-/** Undefined when the exchange lists no such currency. @throws RpcFault */
+/** Undefined if Hyperliquid does not list the currency. @throws RpcFault */
 export async function holdingOf(
   rpc: Pick<ExchangeRpc, "token">,
   currency: Hex,
@@ -28,7 +28,7 @@ export async function holdingOf(
   return token && { place, token, decimals: place.kind === "perps" ? PERPS_DECIMALS : token.decimals };
 }
 
-/** What an account can move of a holding now, smallest units. @throws RpcFault */
+/** The balance of a holding that an account can transfer now, base units. @throws RpcFault */
 export async function heldBy(
   rpc: Pick<ExchangeRpc, "withdrawable" | "spotBalances">,
   account: Address,
@@ -40,7 +40,7 @@ export async function heldBy(
   return held === undefined ? 0n : units(held.total, decimals) - units(held.hold, decimals);
 }
 
-/** Decimal text in smallest units; what is less than one of them cannot be paid. @throws RpcFault */
+/** Converts decimal text to base units, rounded down. @throws RpcFault */
 export function units(text: string, decimals: number): bigint {
   const parsed = parseDecimal(text, decimals);
   if (parsed === undefined)

@@ -4,9 +4,8 @@ import type { ExchangeTransaction } from "@causeway/families/hyperliquid";
 import type { ExchangeRpc } from "./rpc.ts";
 
 /**
- * The newest transactions that an account signed; empty when the explorer refuses to look that far back.
- * Other accounts cannot fill this list. What is in it happened, but a transaction that is missing from it may
- * have happened all the same.
+ * The newest transactions that an account signed; empty if the explorer refuses to look that far back. Other
+ * accounts cannot fill this list. Transactions in it happened, but a missing one may have happened too.
  * @throws RpcFault for anything but a refusal
  */
 export async function newestTransactionsOf(

@@ -100,7 +100,7 @@ async function outcomeWhere(ledger: Partial<LedgerPage>, found: ExchangeTransact
   return await payments.outcome(attempt);
 }
 
-test("a payment is dead only when nothing that the solver sent could be it", async () => {
+test("a payment is dead only if no transfer by the solver could be it", async () => {
   expect(await outcomeWhere({}, transaction)).toMatchObject({ kind: "dead" });
   expect(await outcomeWhere({ transfers: [sent] }, transaction)).toMatchObject({ kind: "final", txId: hash });
   expect(await outcomeWhere({ unknown: [renamed] }, transaction)).toMatchObject({ kind: "final" });
@@ -118,7 +118,7 @@ test("a payment is neither dead nor made while an action of the solver cannot be
 
 const nameless: UnknownEntry = { ...renamed, user: undefined, destination: undefined };
 
-test("an entry of an unknown kind that says nothing of itself blocks only what it could be, with an alarm", async () => {
+test("an entry of an unknown kind blocks only payments that it could be, and raises an alarm", async () => {
   alarms.length = 0;
   await expect(outcomeWhere({ unknown: [nameless] }, opaque)).rejects.toThrow(RpcFault);
   expect(await outcomeWhere({ unknown: [nameless] }, undefined)).toMatchObject({ kind: "pending" });
@@ -134,7 +134,7 @@ test("an entry that cannot be the payment does not block it", async () => {
   ];
   for (const found of [opaque, undefined])
     expect(await outcomeWhere({ unknown: entries }, found)).toMatchObject({ kind: "dead" });
-  // Signed by another account: any action.
+  // Any action signed by another account.
   expect(await outcomeWhere({ unknown: [nameless] }, { ...opaque, user: friend })).toMatchObject({
     kind: "dead",
   });
@@ -192,7 +192,7 @@ async function outcomeInACrowd(
 
 const early = NONCE + 120_000n;
 
-test("finds a payment in a ledger that strangers have crowded elsewhere, before and after its nonce expires", async () => {
+test("finds a payment in a ledger that others have crowded elsewhere, before and after its nonce expires", async () => {
   for (const now of [early, afterwards])
     expect(await outcomeInACrowd([sent], [], now)).toMatchObject({ outcome: { kind: "final", txId: hash } });
 });
@@ -206,7 +206,7 @@ test("finds a payment that the crowd hides by the solver's own transactions afte
     });
 });
 
-test("never calls a payment dead while a crowd may hide it, and reports the gap once its nonce is over", async () => {
+test("never declares a payment dead while a crowd may hide it, and reports the gap once its nonce is over", async () => {
   const failed = { ...transaction, error: "insufficient margin" };
   for (const listed of [[], [failed], [{ ...transaction, user: friend }]])
     expect(await outcomeInACrowd([{ ...sent, time: CROWDED }], listed)).toMatchObject({
@@ -216,14 +216,14 @@ test("never calls a payment dead while a crowd may hide it, and reports the gap 
   expect((await outcomeInACrowd([], [], early)).gaps).toEqual([]);
 });
 
-test("never calls a payment dead when a fault left part of the ledger unread", async () => {
+test("never declares a payment dead if a fault left part of the ledger unread", async () => {
   for (const faultAt of [1, 2, 3, 4])
     await expect(outcomeInACrowd([], [], afterwards, (requests) => requests === faultAt)).rejects.toThrow(
       RpcFault,
     );
 });
 
-test("asks the ledger at most four times about a crowded payment whose nonce may still be used", async () => {
+test("sends at most four ledger requests about a crowded payment whose nonce is still valid", async () => {
   const { outcome, ledgerRequests } = await outcomeInACrowd([], [], early);
   expect(outcome).toEqual({ kind: "unseen" });
   expect(ledgerRequests).toBeLessThanOrEqual(4);

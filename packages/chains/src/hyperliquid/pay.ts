@@ -71,14 +71,12 @@ export interface NonEvmPaymentsOptions {
   readonly exchange: Pick<ExchangeFacts, "profile" | "isTestnet">;
   /** ms since epoch. */
   now(): number;
-  /**
-   * Called when a ledger entry keeps a payment from being judged, because it may or may not be that payment.
-   */
+  /** Called if a ledger entry prevents a decision about a payment, because it may be that payment. */
   onUnclear(hash: Hex32, nonce: bigint): void;
   /**
-   * Called when a payment is not found and cannot be declared dead either, because the solver's ledger has
-   * gaps. `moment`: a block time (ms) with too many entries; undefined when only a part of the ledger was
-   * read so far.
+   * Called if a payment is not found, but cannot be declared dead either, because the solver's ledger has
+   * gaps. `moment`: a block time (ms) with too many entries; undefined if only part of the ledger was read so
+   * far.
    */
   onIncompleteLedger(nonce: bigint, moment: bigint | undefined): void;
 }
@@ -87,14 +85,12 @@ export interface NonEvmPaymentsOptions {
 const CENT = 1_000_000n;
 
 /**
- * Milliseconds by which our clock may be ahead of Hyperliquid's: a payment cannot be in a block older than
- * that before it was made.
+ * Milliseconds by which our clock may be ahead of Hyperliquid's. A payment cannot be in a block that is older
+ * than its creation by more than this.
  */
 const SKEW_MS = 600_000n;
 
-/**
- * In a crowded ledger, a payment is first searched for from just before its nonce until so long after, ms.
- */
+/** In a crowded ledger, a payment is first searched from just before its nonce until this much later, ms. */
 const NEAR_NONCE_MS = 1_000n;
 const NEWEST_MS = 60_000n;
 
@@ -134,12 +130,12 @@ export function createPayments(options: NonEvmPaymentsOptions): NonEvmPayments {
       });
     const ofNonce = ({ transfers }: LedgerReading) => transfers.find((entry) => entry.nonce === nonce);
     // Others can make the ledger long, but cannot fill the list of the solver's own transactions. It takes
-    // one request, the rest of a long ledger may take dozens.
+    // one request; the rest of a long ledger may take dozens.
     let ledger = await read({ maxRequests: 1 });
     let used: Pick<LedgerTransfer, "hash"> | undefined = ofNonce(ledger);
     if (used === undefined && !ledger.isWhole) {
       used = await listedUse(nonce);
-      // Until the nonce is over a missing entry proves nothing: the payment is posted again with the same
+      // Until the nonce is over, a missing entry proves nothing: the payment is posted again with the same
       // nonce, and counts once.
       if (!isOver) used ??= await likelyUse(nonce, to);
       else if (used === undefined) {
@@ -248,8 +244,8 @@ export function createPayments(options: NonEvmPaymentsOptions): NonEvmPayments {
 
   /**
    * Uses a nonce up, so that nothing else with it counts: moves one cent of the solver from one of its
-   * accounts to the other. Hyperliquid does not move money to where it already is.
-   * @throws InsufficientInventory when the solver has no cent in either account
+   * accounts to the other. Hyperliquid refuses a transfer to the same place.
+   * @throws InsufficientInventory if the solver has less than a cent in both accounts
    */
   async function takingBack(nonce: bigint, before: number): Promise<ExchangeAction> {
     const perps: ExchangePlace = { kind: "perps" };
@@ -372,7 +368,7 @@ function nonceOfAction(action: HyperliquidAction | undefined): bigint | undefine
   return action?.type === "UsdSend" ? action.time : action?.nonce;
 }
 
-/** Entries that Hyperliquid makes by itself have no transaction. */
+/** Entries that Hyperliquid creates by itself have no transaction. */
 const NO_TRANSACTION: Hex32 = `0x${"00".repeat(32)}`;
 
 /**
@@ -394,12 +390,12 @@ function cannotTell(hash: Hex32): RpcFault {
   return garbage("txDetails", `cannot determine whether ${hash} made the payment`);
 }
 
-/** The signing chain has no effect; another number makes other bytes of the same action. */
+/** The signing chain has no effect, so another number gives other bytes for the same action. */
 function chainIdAfter(before: number): number {
   return 1 + before;
 }
 
-/** What signed bytes take out of a place, in base units of its currency. */
+/** The amount that signed bytes debit from a place, in base units of its currency. */
 function outflowOf(raw: Hex, { place, token, decimals }: Holding): bigint {
   const { action } = decodeSignedAction(raw);
   const dex = place.kind === "perps" ? "" : place.kind === "spot" ? "spot" : place.dex;

@@ -109,7 +109,7 @@ function publicEndpoint(
     rpc: answers as ExchangeRpc,
     setNow: (ms: number): void => void (nowMs = ms),
     /**
-     * Repeats an action as the worker does, with pauses that double after faults; returns the virtual minutes
+     * Repeats an action like the worker, with pauses that double after faults; returns the virtual minutes
      * until it is done.
      */
     minutesUntil: async (isDone: () => Promise<boolean>): Promise<number> => {
@@ -253,7 +253,7 @@ async function minutesToFinal(lists: boolean): Promise<number> {
   return await endpoint.minutesUntil(async () => (await payments.outcome(attempt)).kind === "final");
 }
 
-test("tells at once that a payment was not posted, and signs it anew with the same nonce, behind a crowd", async () => {
+test("reports at once that a payment was not posted, and signs it again with the same nonce, after a crowd", async () => {
   for (const timeOf of [
     (at: number) => START - 30_000n + BigInt(Math.floor(at / 150)) * 2_000n,
     (at: number) => START - 30_000n + BigInt(at) * 9n,
@@ -274,22 +274,22 @@ test("tells at once that a payment was not posted, and signs it anew with the sa
   }
 });
 
-test("finds a payment that was posted in the midst of a crowd, though the explorer does not list it", async () => {
+test("finds a payment that was posted in the middle of a crowd, although the explorer does not list it", async () => {
   const sent: LedgerTransfer = { ...transfer(own.time, 0, solver, friend), hash: own.hash, nonce: NONCE };
   const crowd = specks(10_000, solver, (at) => START - 30_000n + BigInt(at) * 9n);
   const endpoint = publicEndpoint([...crowd, sent], { own, lists: false });
   const payments = paymentsOn(endpoint.rpc);
   expect(await payments.outcome(attempt)).toMatchObject({ kind: "final", txId: own.hash });
-  // Preparing it again gives the bytes that paid, so there is nothing else to post.
+  // Preparing it again returns the bytes that paid, so there is nothing else to post.
   const payment = { recipient: friend, currency: PERPS_CURRENCY, amount: 1n, orderId: undefined };
   expect(await payments.prepareWith(privateKey)(payment, [attempt], [])).toBe(attempt);
 });
 
-test("sees a payment behind 900 transfers as final at once by the solver's own transactions", async () => {
+test("finds a payment after 900 transfers at once in the solver's own transactions", async () => {
   expect(await minutesToFinal(true)).toBe(0);
 });
 
-test("sees a payment behind 900 transfers as final within a minute when the explorer no longer lists it", async () => {
+test("finds a payment after 900 transfers within a minute if the explorer no longer lists it", async () => {
   expect(await minutesToFinal(false)).toBeLessThan(1);
 });
 
@@ -412,7 +412,7 @@ test("reads a deposit within 16 minutes while a client reports random transactio
   expect(refusals[0]?.message).toContain("rate limit (weight 300 per minute)");
 });
 
-test("planning payments to one account asks once in 5 s whether it can be paid, counted from the answer, and signing asks anew", async () => {
+test("planning payments to an account checks once in 5 s after the answer whether it can be paid, and signing checks again", async () => {
   vi.useFakeTimers();
   const endpoint = publicEndpoint([]);
   const asked: string[] = [];
@@ -452,13 +452,13 @@ test("planning payments to one account asks once in 5 s whether it can be paid, 
   expect(asked).toHaveLength(3);
 });
 
-test("a share pays for the entries of a ledger answer too, and waits for what it owes", async () => {
+test("charges a share for the entries of a ledger answer too, and waits until that is refilled", async () => {
   vi.useFakeTimers();
   const endpoint = publicEndpoint(specks(500, solver, () => START));
   const { clients } = createWeightShares(WEIGHT.perMinute);
   const rpc = withAllowance(endpoint.rpc, clients.takeNow, clients.charge);
   expect((await rpc.ledger(solver, START, START)).size).toBe(500);
-  // 48 at once, of which the answer took 20 + 500 / 20.
+  // A burst of 48, of which the answer took 20 + 500 / 20.
   expect(() => clients.takeNow("clock", 4)).toThrow(ShareUsedUp);
   expect(() => clients.takeNow("clock", 3)).not.toThrow();
   clients.charge(30);

@@ -23,7 +23,7 @@ import {
 } from "@causeway/families/hyperliquid";
 
 /**
- * One endpoint of Hyperliquid with its explorer. Every answer is checked, nothing is judged. All methods
+ * One endpoint of Hyperliquid with its explorer. Validates every answer, but judges nothing. All methods
  *
  * @throws RpcFault
  */
@@ -37,14 +37,14 @@ export interface ExchangeRpc {
   ledger(user: Address, from: bigint, to: bigint): Promise<LedgerPage>;
   /** Hyperliquid's own clock, ms. */
   clock(user: Address): Promise<bigint>;
-  /** The token with this id; undefined when Hyperliquid lists none. Listed tokens are cached. */
+  /** The token with this id; undefined if Hyperliquid does not list it. Listed tokens are cached. */
   token(tokenId: Hex): Promise<SpotToken | undefined>;
   /** Decimal text: what an account can withdraw from a dex (empty: the first). */
   withdrawable(user: Address, dex: string): Promise<string>;
   spotBalances(
     user: Address,
   ): Promise<ReadonlyMap<number, { readonly total: string; readonly hold: string }>>;
-  /** What `source` pays in addition to a transfer to `user` now, in dollars as decimal text. */
+  /** The fee that `source` currently pays for a transfer to `user`, in USDC as decimal text. */
   transferCheck(
     user: Address,
     source: Address,
@@ -60,13 +60,13 @@ export interface ExchangeRpcOptions {
   readonly explorerUrl?: string | undefined;
   readonly profile: HyperliquidFacts["profile"];
   readonly onCall?: ObserveCall;
-  /** Milliseconds for each answer. Default 10 000. */
+  /** Timeout of each request, ms. Default: 10,000. */
   readonly deadlineMs?: number | undefined;
-  /** Maximum number of transactions remembered: blocks are final, so an answer never changes. Default 500. */
+  /** Maximum number of cached transactions; blocks are final, so answers never change. Default: 500. */
   readonly rememberedTransactions?: number;
 }
 
-/** Opens nothing until the first request. */
+/** Connects at the first request. */
 export function createExchangeRpc(options: ExchangeRpcOptions): ExchangeRpc {
   const { apiUrl, explorerUrl = apiUrl } = options;
   const profile = exchangeSigningProfiles[options.profile];

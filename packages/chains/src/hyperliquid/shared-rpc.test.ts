@@ -12,7 +12,7 @@ const hash: Hex32 = `0x${"12".repeat(32)}`;
 const user: Address = "0x00000000000000000000000000000000000000a1";
 const solver: Address = "0x00000000000000000000000000000000000000a2";
 
-/** An endpoint that counts its questions; `found` and `fault` are what it answers next. */
+/** An endpoint that counts its requests; `found` and `fault` are its next answers. */
 function endpoint() {
   const state = {
     asked: 0,
@@ -42,7 +42,7 @@ const transaction: ExchangeTransaction = {
   isOpaque: false,
 };
 
-test("asks for an absent transaction again after five seconds, not before", async () => {
+test("requests an absent transaction again after five seconds, not before", async () => {
   const { rpc, state } = endpoint();
   const recent = withRecentAnswers(rpc);
   expect(await recent.transaction(hash)).toBeUndefined();
@@ -53,7 +53,7 @@ test("asks for an absent transaction again after five seconds, not before", asyn
   expect([await recent.transaction(hash), state.asked]).toEqual([transaction, 2]);
 });
 
-test("keeps what paying an account costs for five seconds, for questions asked at the same time, too", async () => {
+test("caches the cost of paying an account for five seconds, also for concurrent requests", async () => {
   const { rpc, state } = endpoint();
   const recent = withRecentAnswers(rpc);
   const both = [recent.transferCheck(user, solver), recent.transferCheck(user, solver)];
@@ -69,7 +69,7 @@ test("keeps what paying an account costs for five seconds, for questions asked a
   expect(state.asked).toBe(3);
 });
 
-test("does not keep a fault as an answer", async () => {
+test("does not cache a fault", async () => {
   const { rpc, state } = endpoint();
   const recent = withRecentAnswers(rpc);
   state.fault = new Error("the endpoint failed");
@@ -86,7 +86,7 @@ test("refuses clients beyond their share of the limit while deposits and payment
   state.found = transaction;
   const api = rpcsFor(rpc, 1_200, true);
   const other = (number: number): Hex32 => `0x${number.toString(16).padStart(64, "0")}`;
-  // A share of 48 at once pays for one look at a transaction.
+  // A burst of 48 pays for one read of a transaction.
   expect(await api.questions.transaction(other(1))).toBe(transaction);
   await expect(api.questions.transaction(other(2))).rejects.toBeInstanceOf(ShareUsedUp);
   expect(state.asked).toBe(1);
@@ -95,7 +95,7 @@ test("refuses clients beyond their share of the limit while deposits and payment
   expect(state.asked).toBe(3);
 });
 
-test("reads anew in the worker that a transaction is absent", async () => {
+test("does not cache in the worker that a transaction is absent", async () => {
   const { rpc, state } = endpoint();
   for (const limit of [undefined, 1_000_000]) {
     state.found = undefined;

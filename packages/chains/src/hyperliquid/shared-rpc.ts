@@ -5,12 +5,12 @@ import { createWeightShares } from "./weight-shares.ts";
 /** Called before each request; if it throws, the request is not sent. */
 export type Allow = (method: string, weight: number) => Promise<void> | void;
 
-/** Called with what an answer cost beyond its request. */
+/** Called with the weight of an answer in addition to its request. */
 export type Charge = (weight: number) => void;
 
 /** Hyperliquid's weight of each request. */
 const WEIGHT = { account: 2, post: 1, info: 20, explorer: 40 };
-/** A ledger answer costs 1 more for each so many entries. */
+/** Entries per additional weight of 1 in a ledger answer. */
 const ENTRIES_PER_WEIGHT = 20;
 const MAX_REMEMBERED = 500;
 
@@ -82,7 +82,7 @@ const MAX_KEPT = 1_000;
 
 /**
  * Caches for some seconds that a transaction is absent, and whether and at what cost an account can be paid.
- * Only for answers to clients: for anything else, absence must be read anew.
+ * Only for answers to clients: for anything else, absence must not be cached.
  */
 export function withRecentAnswers(rpc: ExchangeRpc): ExchangeRpc {
   const absent = recent<undefined>();
@@ -144,8 +144,8 @@ function recent<T>() {
 
 /**
  * The endpoint for each purpose, within its share of the rate limit. In the API, client requests beyond their
- * share are refused at once; in the worker they belong to payments, which wait. There, planning checks every
- * few seconds whether an account can be paid, and signing checks anew.
+ * share are refused at once; in the worker, they belong to payments, which wait. There, planning caches for
+ * some seconds whether an account can be paid, but signing checks again.
  */
 export function rpcsFor(endpoint: ExchangeRpc, weightPerMinute: number | undefined, answersClients: boolean) {
   const asked = answersClients ? withRecentAnswers(endpoint) : endpoint;

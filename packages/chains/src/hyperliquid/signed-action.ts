@@ -15,7 +15,7 @@ import {
 import { parseSignature, recoverTypedDataAddress, serializeSignature } from "viem";
 import { signTypedData } from "viem/accounts";
 
-/** What is posted to Hyperliquid: an action, its nonce again, and the signature. */
+/** The body of a post to Hyperliquid: an action, its nonce again, and the signature. */
 export interface SignedAction {
   readonly action: ExchangeAction;
   readonly nonce: number;
@@ -46,12 +46,12 @@ export async function signerOf(
   );
 }
 
-/** The body of a post as bytes in hex, the format of stored attempts. */
+/** Encodes the body of a post as hex bytes, the format of stored attempts. */
 export function encodeSignedAction(signed: SignedAction): Hex {
   return toHex(new TextEncoder().encode(JSON.stringify(signed)));
 }
 
-/** What was encoded. @throws SyntaxError or TypeError for bytes that we did not write */
+/** Decodes the body of a post. @throws SyntaxError or TypeError for other bytes */
 export function decodeSignedAction(raw: Hex): SignedAction {
   const signed = JSON.parse(new TextDecoder().decode(bytesOf(raw))) as SignedAction;
   if (typeof signed.nonce !== "number" || typeof signed.action !== "object")
@@ -65,9 +65,9 @@ export function idOfSigned(raw: Hex): Hex32 {
 }
 
 /**
- * The nonce that signed bytes use, and under which Hyperliquid will report them.
+ * The nonce of signed bytes, with which Hyperliquid reports them.
  *
- * @throws as {@link decodeSignedAction}
+ * @throws like {@link decodeSignedAction}
  */
 export function nonceOfSigned(raw: Hex): bigint {
   return BigInt(decodeSignedAction(raw).nonce);

@@ -25,7 +25,7 @@ export async function findTransaction(
   return final(transaction);
 }
 
-/** The decimals of the token that an action moves. @throws RpcFault */
+/** The decimals of the token that an action transfers. @throws RpcFault */
 export async function decimalsFor(
   rpc: Pick<ExchangeRpc, "token">,
   action: HyperliquidAction | undefined,

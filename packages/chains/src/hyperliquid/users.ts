@@ -6,8 +6,8 @@ import { withAllowance } from "./shared-rpc.ts";
 import { createWeightShares } from "./weight-shares.ts";
 
 /**
- * The balances of Hyperliquid users that can be withdrawn now; what their wallets sign needs nothing from
- * Hyperliquid. Listed tokens are cached.
+ * Withdrawable balances of Hyperliquid users. Their wallets' steps need no data from Hyperliquid. Listed
+ * tokens are cached.
  */
 export function connectExchangeUsers({
   chain,

@@ -6,7 +6,7 @@ export interface WeightShares {
   readonly deposits: WeightShare;
   /** Making and tracking payments, in the worker. */
   readonly payments: WeightShare;
-  /** Requests that clients cause, in the API: reports of transactions, and quotes. */
+  /** Requests caused by clients, in the API: reports of transactions, and quotes. */
   readonly clients: WeightShare;
   /** Balances of wallets, read by the API. */
   readonly wallets: WeightShare;
@@ -14,14 +14,14 @@ export interface WeightShares {
 
 export interface WeightShare {
   /**
-   * Waits in turn until the share allows a request.
+   * Waits in order until the share allows a request.
    *
-   * @throws ShareUsedUp when that takes longer than two minutes
+   * @throws ShareUsedUp if that takes longer than two minutes
    */
   wait(method: string, weight: number): Promise<void>;
-  /** @throws ShareUsedUp when the share does not allow a request now */
+  /** @throws ShareUsedUp if the share does not allow a request now */
   takeNow(method: string, weight: number): void;
-  /** Charges what an answer cost beyond its request; later requests wait until that is refilled. */
+  /** Charges the weight of an answer in addition to its request; later requests wait until it is refilled. */
   charge(weight: number): void;
 }
 
@@ -119,7 +119,7 @@ function shareOf(bucket: Bucket, refill: () => void): WeightShare {
     },
     takeNow: (method, weight) => {
       refill();
-      // Waiting callers came first.
+      // Callers that already wait go first.
       if (waiting > 0 || bucket.held < weight) throw usedUp(method, weight);
       bucket.held -= weight;
     },

@@ -13,7 +13,7 @@ function entryAt(time: bigint, number: number): LedgerTransfer {
   return { hash, time, kind: "usdSend", user, destination: user, amount: "1", nonce: undefined };
 }
 
-/** An endpoint that gives no more than `max` entries, without saying so. */
+/** An endpoint that silently returns at most `max` entries. */
 function cutting(entries: readonly LedgerTransfer[], max: number, keeps: "oldest" | "newest") {
   let asked = 0;
   const ledger = async (_user: Address, from: bigint, to: bigint): Promise<LedgerPage> => {
@@ -25,7 +25,7 @@ function cutting(entries: readonly LedgerTransfer[], max: number, keeps: "oldest
   return { ledger, asked: () => asked };
 }
 
-test("reads a ledger completely or says that it did not, whichever end an answer is cut at", async () => {
+test("reads a ledger completely or reports that it did not, whichever end of an answer is truncated", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.integer({ min: 0, max: 100_000 }), { maxLength: 3_000 }),
@@ -34,7 +34,7 @@ test("reads a ledger completely or says that it did not, whichever end an answer
         const entries = times.toSorted((a, b) => a - b).map((time, at) => entryAt(BigInt(time), at));
         const whole = await readWholeLedger(cutting(entries, 448, keeps), user, 0n, 100_000n);
         if (whole.isWhole) expect(whole.transfers).toHaveLength(entries.length);
-        // Entries with such a spread can always be read.
+        // Entries with this distribution can always be read.
         else expect(times.length).toBeGreaterThan(2_000);
       },
     ),
@@ -42,7 +42,7 @@ test("reads a ledger completely or says that it did not, whichever end an answer
   );
 });
 
-test("returns what a crowded block time shows, and reads on after it, but is not whole", async () => {
+test("returns the visible entries of a crowded block time and continues after it, but is not complete", async () => {
   const crowd = Array.from({ length: 600 }, (_, at) => entryAt(5n, at));
   const entries = [entryAt(2n, 1_000), ...crowd, entryAt(8n, 1_001)];
   const reading = await readWholeLedger(cutting(entries, 500, "oldest"), user, 0n, 10n);
@@ -51,7 +51,7 @@ test("returns what a crowded block time shows, and reads on after it, but is not
   expect(reading.transfers.at(-1)?.time).toBe(8n);
 });
 
-test("asks for a block time that is known to be crowded alone", async () => {
+test("requests a known crowded block time by itself", async () => {
   const crowd = Array.from({ length: 600 }, (_, at) => entryAt(500_000n, at));
   const endpoint = cutting(crowd, 500, "oldest");
   const known = createCrowdedMoments();
@@ -61,7 +61,7 @@ test("asks for a block time that is known to be crowded alone", async () => {
   expect(endpoint.asked()).toBe(3);
 });
 
-test("finds a crowded block time in four requests, also among the entries that it drops", async () => {
+test("finds a crowded block time in four requests, even among the entries that it drops", async () => {
   const crowd = Array.from({ length: 600 }, (_, at) => entryAt(500_000n, at));
   for (const onlySent of [false, true]) {
     const endpoint = cutting(crowd, 500, "oldest");
@@ -91,7 +91,7 @@ test("remembers a crowded block time that was found before a fault, and reports 
   expect(reported).toEqual([500_000n]);
 });
 
-test("a reading that a fault or its caller ends early has every entry up to its end, and is not whole", async () => {
+test("a reading that a fault or its caller ends early has every entry up to its end, but is not complete", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.integer({ min: 0, max: 2_000 }), { minLength: 500, maxLength: 3_000, size: "max" }),
@@ -113,7 +113,7 @@ test("a reading that a fault or its caller ends early has every entry up to its 
         });
         expect(reading.transfers).toEqual(entries.filter(({ time }) => time <= reading.upTo));
         if (reading.upTo < 2_000n) expect(reading.isWhole).toBe(false);
-        // Only a fault can keep it from reading anything.
+        // Only a fault can prevent it from reading anything.
         if (reading.upTo < 0n) expect(reading.fault).toBeInstanceOf(RpcFault);
       },
     ),
@@ -121,7 +121,7 @@ test("a reading that a fault or its caller ends early has every entry up to its 
   );
 });
 
-test("reads the beginning of a ledger of 10,000 entries in two requests where answers show the oldest", async () => {
+test("reads the beginning of a ledger of 10,000 entries in two requests if answers show the oldest entries", async () => {
   const endpoint = cutting(
     Array.from({ length: 10_000 }, (_, at) => entryAt(BigInt(at) * 5n, at)),
     500,
@@ -140,13 +140,13 @@ test("returns every entry of a hash that the ledger repeats: only one of them ma
   });
 });
 
-test("a quiet ledger is one question", async () => {
+test("reads a quiet ledger with one request", async () => {
   const endpoint = cutting([entryAt(3n, 1)], 500, "oldest");
   expect((await readWholeLedger(endpoint, user, -5n, 10n)).transfers).toHaveLength(1);
   expect(endpoint.asked()).toBe(1);
 });
 
-test("an endpoint that always has too much is not asked for ever", async () => {
+test("stops after a limited number of requests to an endpoint that always returns too much", async () => {
   let asked = 0;
   const ledger = async (): Promise<LedgerPage> => {
     asked += 1;
@@ -158,7 +158,7 @@ test("an endpoint that always has too much is not asked for ever", async () => {
   expect(asked).toBeLessThanOrEqual(64);
 });
 
-test("reads a long ledger in several goes when its pages are remembered", async () => {
+test("reads a long ledger in several readings if its pages are cached", async () => {
   const entries = Array.from({ length: 40_000 }, (_, at) => entryAt(BigInt(at), at));
   const endpoint = cutting(entries, 500, "newest");
   const knownPages = rememberedFacts<KnownPage>({ entries: 10_000, bytes: 1e9, sizeOf: () => 1 });

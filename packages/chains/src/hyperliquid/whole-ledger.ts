@@ -4,32 +4,32 @@ import { RpcFault } from "@causeway/families";
 import type { LedgerPage, LedgerTransfer } from "@causeway/families/hyperliquid";
 import type { ExchangeRpc } from "./rpc.ts";
 
-/** Reads an account's ledger, and says whether everything in it was read. */
+/** Reads an account's ledger, and reports whether everything in it was read. */
 
 /**
  * An answer with fewer entries is complete. Hyperliquid documents a limit of 500 entries or blocks per
- * answer. It does not say which end of the range is then cut off, and a cut answer does not show that it was
- * cut.
+ * answer. It does not specify which end of the range is then cut off, and a truncated answer does not reveal
+ * that it was truncated.
  */
 const MIN_CUT_ENTRIES = 300;
 
 /**
- * A cut answer with so many entries of one block time is split there: halving would take dozens of requests
- * to find that time.
+ * A truncated answer with this many entries of one block time is split there; halving would take dozens of
+ * requests to find that time.
  */
 const MIN_BUSY_ENTRIES = MIN_CUT_ENTRIES / 2;
 
 /** Maximum number of requests for one reading. */
 const MAX_REQUESTS = 64;
 
-/** Maximum number of crowded moments remembered for one account. */
+/** Maximum number of cached crowded block times per account. */
 const MAX_CROWDED = 10_000;
 
 export interface LedgerReading extends Omit<LedgerPage, "size"> {
-  /** Everything from the start of the range up to this block time (ms) was asked for. */
+  /** Everything from the start of the range up to this block time (ms) was requested. */
   readonly upTo: bigint;
   /**
-   * Block times (ms) with so many entries that the answer may have been cut: entries may be missing here.
+   * Block times (ms) with so many entries that the answer may have been truncated, so entries may be missing.
    * Anyone can cause this by sending the account enough transfers in one block.
    */
   readonly crowded: readonly bigint[];
@@ -44,7 +44,7 @@ export interface CrowdedMoments extends Iterable<bigint> {
   add(time: bigint): void;
 }
 
-/** @param onNew called once for each moment */
+/** @param onNew called once for each block time */
 export function createCrowdedMoments(onNew: (time: bigint) => void = () => undefined): CrowdedMoments {
   const moments = new Set<bigint>();
   return {
@@ -59,32 +59,33 @@ export function createCrowdedMoments(onNew: (time: bigint) => void = () => undef
   };
 }
 
-/** An answer as it is remembered. */
+/** A cached answer. */
 export interface KnownPage extends LedgerPage {
-  /** The block time with the most entries of a cut answer, if that is many. */
+  /** The block time with the most entries of a truncated answer, if there are many. */
   readonly busiest?: bigint | undefined;
-  /** The median block time of the entries of a cut answer. */
+  /** The median block time of the entries of a truncated answer. */
   readonly median?: bigint | undefined;
 }
 
 export interface LedgerReadingOptions {
-  /** Drops what others sent to the account: incoming transfers can be many times as many. */
+  /** Drops incoming transfers, of which there can be far more. */
   readonly onlySent?: boolean;
   /**
-   * Earlier answers by range, only for times to which the exchange adds no more entries. Lets several
-   * readings cover a long ledger.
+   * Earlier answers by range, only for times at which Hyperliquid adds no more entries. Lets several readings
+   * cover a long ledger.
    */
   readonly known?: RememberedFacts<KnownPage> | undefined;
   /**
-   * Block times already known to be crowded: each is asked for alone instead of being searched for again. New
-   * ones are added as soon as they are found, so that a later fault does not lose the search.
+   * Block times already known to be crowded: each is requested by itself instead of being searched for again.
+   * New ones are added as soon as they are found, so that a later fault does not lose the search.
    */
   readonly crowded?: CrowdedMoments | undefined;
   /** Maximum number of requests; default {@link MAX_REQUESTS}. */
   readonly maxRequests?: number;
   /**
    * Returns what was read before a fault, with the fault, instead of throwing it; such a reading is never
-   * whole. Goes on beyond `maxRequests` until one range was read, so that several readings cover any ledger.
+   * complete. Continues beyond `maxRequests` until one range was read, so that several readings cover any
+   * ledger.
    */
   readonly keepsPartial?: boolean;
   /** Called with everything read so far; true ends the reading there. */
@@ -93,8 +94,8 @@ export interface LedgerReadingOptions {
 
 /**
  * Reads the transfers, and the entries of unknown kinds, of an account between two block times (ms, both
- * inclusive), oldest ranges first. A range whose answer may have been cut is asked for again in parts. Every
- * entry up to `upTo` that Hyperliquid shows is returned, also when the reading ends early.
+ * inclusive), oldest ranges first. A range whose answer may have been truncated is requested again in parts.
+ * Every entry up to `upTo` that Hyperliquid shows is returned, even if the reading ends early.
  *
  * @throws RpcFault unless it keeps partial readings
  */
@@ -149,7 +150,7 @@ interface Range {
   readonly to: bigint;
 }
 
-/** Splits a range so that each of these moments is a range of its own, in ascending order. */
+/** Splits a range so that each of these block times is a separate range, in ascending order. */
 function rangesAround(moments: Iterable<bigint>, from: bigint, to: bigint): readonly Range[] {
   const inside = [...new Set(moments)].filter((time) => time >= from && time <= to);
   const ranges: Range[] = [];
@@ -162,9 +163,9 @@ function rangesAround(moments: Iterable<bigint>, from: bigint, to: bigint): read
 }
 
 /**
- * A range around its busiest block time, or else in two: after the median entry of its answer, which is
- * likely to leave an uncut answer before it, but no later than halfway, in case the answer showed the newest
- * entries. The parts cover the range without overlap.
+ * Splits a range around its busiest block time, or otherwise in two: after the median entry of its answer, so
+ * that the answer for the first part is probably complete, but no later than halfway, in case the answer
+ * showed the newest entries. The parts cover the range without overlap.
  */
 function partsOf({ from, to }: Range, { busiest, median }: KnownPage): readonly Range[] {
   if (busiest !== undefined && busiest >= from && busiest <= to) return rangesAround([busiest], from, to);

@@ -65,8 +65,8 @@ const entry: LedgerTransfer = {
 };
 
 /**
- * Hyperliquid at such a time, and what its index has reported by then; the explorer's newest transactions are
- * others.
+ * Hyperliquid at this time, with what its index has reported by then; the explorer's newest transactions are
+ * unrelated.
  */
 function anExchange(
   now: bigint,
@@ -91,17 +91,17 @@ function anExchange(
   return answers as ExchangeRpc;
 }
 
-test("does not remember what an index reported before its delay was over", async () => {
+test("does not cache what an index reported before its delay was over", async () => {
   const knownPages = rememberedFacts<LedgerPage>({ entries: 100, bytes: 1e6, sizeOf: () => 1 });
   const look = async (rpc: ExchangeRpc): Promise<string> =>
     (await searchExecution(rpc, withdrawal, rules, undefined, knownPages)).kind;
-  // The last block that could hold it is over, but the index has not reached it.
+  // The last block that could contain it exists, but the index has not reached it.
   expect(await look(anExchange(closesAt + 1n, []))).toBe("pending");
   expect(await look(anExchange(closesAt + INDEX_LAG_MS, []))).toBe("pending");
   expect(await look(anExchange(closesAt + INDEX_LAG_MS + 1n, [entry]))).toBe("executed");
 });
 
-test("it is over only once the whole window was reported, after the maximum delay of indexes, without such a transfer", async () => {
+test("a withdrawal is over only once the whole window was reported, after the maximum delay of indexes, without its transfer", async () => {
   const look = async (rpc: ExchangeRpc): Promise<string> =>
     (await searchExecution(rpc, withdrawal, rules, undefined)).kind;
   expect(await look(anExchange(closesAt + INDEX_LAG_MS, []))).toBe("pending");
@@ -116,7 +116,7 @@ test("it is over only once the whole window was reported, after the maximum dela
 
 const afterwards = closesAt + INDEX_LAG_MS + 1n;
 const opaque: ExchangeTransaction = { ...executed, action: undefined, isOpaque: true };
-/** Such a transfer under a future name of Hyperliquid. */
+/** Such a transfer with a future name. */
 const renamed: UnknownEntry = {
   hash,
   time: closesAt,
@@ -126,7 +126,7 @@ const renamed: UnknownEntry = {
 };
 const search = async (rpc: ExchangeRpc) => await searchExecution(rpc, withdrawal, rules, undefined);
 
-test("a transfer that the ledger calls by an unknown name is looked at in its transaction, and never passed over", async () => {
+test("checks the transaction of a transfer with an unknown name, and never skips it", async () => {
   const found = anExchange(afterwards, [], { unknown: [renamed] });
   expect(await search(found)).toMatchObject({ kind: "executed", transactionId: hash });
   const unnamed = { ...renamed, user: undefined, destination: undefined };
@@ -137,7 +137,7 @@ test("a transfer that the ledger calls by an unknown name is looked at in its tr
   );
 });
 
-test("where an action cannot be read, a withdrawal is neither executed nor expired", async () => {
+test("while an action is unreadable, a withdrawal is neither executed nor expired", async () => {
   for (const [transfers, unknown] of [
     [[entry], []],
     [[{ ...entry, kind: "sendAsset", nonce: NONCE }], []],
@@ -158,7 +158,7 @@ test("a withdrawal expires despite unknown entries sent by others", async () => 
   );
 });
 
-test("finds an execution in a ledger with a crowded block time, and never calls a withdrawal over there", async () => {
+test("finds an execution in a ledger with a crowded block time, and never expires a withdrawal there", async () => {
   const specks = Array.from({ length: 500 }, (): LedgerTransfer => ({
     ...entry,
     time: NONCE,
@@ -173,7 +173,7 @@ test("finds an execution in a ledger with a crowded block time, and never calls 
   expect((await search(anExchange(afterwards, specks))).kind).toBe("pending");
 });
 
-test("a withdrawal is not over when a fault left part of a ledger unread", async () => {
+test("a withdrawal is not over if a fault left part of a ledger unread", async () => {
   const others = Array.from({ length: 400 }, (_, at): LedgerTransfer => {
     return { ...entry, user: friend, destination: depository, time: NONCE + BigInt(at) * 60_000n };
   });

@@ -15,17 +15,17 @@ import { readWholeLedger, type KnownPage } from "./whole-ledger.ts";
 /** The outcome of a withdrawal. */
 export type WithdrawalOutcome =
   | { readonly kind: "executed"; readonly depository: Address; readonly transactionId: Hex32 }
-  /** It can never be executed any more. */
+  /** It can no longer be executed. */
   | { readonly kind: "over" }
   | { readonly kind: "pending" };
 
 /**
- * Looks for the execution of a withdrawal: in the reported transaction, among the newest of the depositories,
+ * Searches the execution of a withdrawal: in the reported transaction, among the newest of the depositories,
  * and in their ledgers over the whole time in which its nonce could be used. Only the transaction itself
- * counts; the ledger shows where to look, and that there is nothing to find. It proves the latter only
- * without gaps: otherwise the withdrawal stays pending.
+ * counts; the ledger shows where to look, or that there is nothing to find. It proves the latter only without
+ * gaps; otherwise the withdrawal stays pending.
  *
- * @throws RpcFault also when a ledger reports a similar transfer, or anything unknown that a depository sent,
+ * @throws RpcFault also if a ledger reports a similar transfer, or anything unknown that a depository sent,
  * whose transaction cannot be read: then the withdrawal is neither executed nor over
  * @param knownPages pages of ledgers, of times that were over, including the maximum delay of indexes, when
  * they were read
@@ -60,7 +60,7 @@ export async function searchExecution(
       onlySent: true,
       known: isOver ? knownPages : undefined,
     });
-    // An execution counts wherever it is found. Only its absence needs a ledger without gaps.
+    // An execution counts wherever it is found. Only its absence requires a ledger without gaps.
     isWhole &&= ledger.isWhole;
     const { transfers, unknown } = ledger;
     for (const entry of [
@@ -80,7 +80,7 @@ export async function searchExecution(
   return isWhole && isOver ? { kind: "over" } : { kind: "pending" };
 }
 
-/** @param present the depository of a withdrawal that was not executed */
+/** @param present the current depository, for a withdrawal that was not executed */
 export function toAnswer(
   { id: withdrawalId, recipient, currency, amount }: ExchangeWithdrawal,
   outcome: WithdrawalOutcome,

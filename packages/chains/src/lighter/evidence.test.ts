@@ -53,7 +53,7 @@ function aTransaction(
   };
 }
 
-/** The exchange's answers at each look, from the history up to then. */
+/** Lighter's answers at each step, from the history up to then. */
 function looks(
   ...histories: readonly (readonly ExchangeTransaction[])[]
 ): ExchangeRpc & { readonly asked: string[] } {
@@ -112,7 +112,7 @@ test("reports neither deposits nor withdrawals without a depository", async () =
   expect(await source.withdrawal(PAYLOAD, undefined)).toMatchObject({ kind: "refuted" });
 });
 
-test("a chain of another family, or endpoints that cannot agree, stop at startup", () => {
+test("refuses a chain of another family, or endpoints that cannot agree, at startup", () => {
   expect(() => lighterEvidence(aChain({ lighter: undefined as never }))).toThrow(RangeError);
   expect(() => lighterEvidence(aChain({ rpcQuorum: 2 }))).toThrow(RangeError);
 });

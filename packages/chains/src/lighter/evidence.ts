@@ -12,13 +12,13 @@ import { createExchangeRpc, type ExchangeRpc } from "./rpc.ts";
 import { findTransfers, type SearchBounds } from "./withdrawal-search.ts";
 
 export interface LighterEvidenceOptions extends SourceOptions {
-  /** Milliseconds for each answer of an endpoint. Default 10 000. */
+  /** Timeout of each request to an endpoint, ms. Default: 10,000. */
   readonly deadlineMs?: number;
-  /** Default 10 pages, 8 questions at once. */
+  /** Default: 10 pages, 8 concurrent requests. */
   readonly search?: SearchBounds;
 }
 
-/** All endpoints share one explorer, which only says where to look. */
+/** All endpoints share one explorer, which only provides hints where to look. */
 export function lighterEvidence(
   chain: ConfiguredChain,
   options: LighterEvidenceOptions = {},
@@ -44,7 +44,8 @@ export function lighterEndpoint(
         outcomeOf(payment, await findTransfers(rpc, payment, hint, search), rules.exchangeChainId);
       const { id: withdrawalId, depository, recipient, currency, amount } = payment;
       const seen = await look();
-      // A failure may have been read before its block was reorged out, and what settled after: look again.
+      // A failure may have been read before its block was reorged out, and the settled transaction after
+      // that, so read again.
       const status = seen === "expired" ? await look() : seen;
       return final({ withdrawalId, depository, status, recipient, currency, amount });
     },

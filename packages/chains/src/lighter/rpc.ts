@@ -11,22 +11,22 @@ import {
 } from "@causeway/families/lighter";
 
 export interface ExchangeRpcOptions {
-  /** Of the exchange's API; may carry credentials. */
+  /** URL of Lighter's API; may contain credentials. */
   readonly url: string;
-  /** Of the explorer's API; undefined: no history can be read. */
+  /** URL of the explorer's API; undefined: no history can be read. */
   readonly explorerUrl: string | undefined;
-  /** The exchange's contract on Ethereum, which tells its networks apart; undefined: any is believed. */
+  /** Lighter's contract on Ethereum, which identifies the network; undefined: not checked. */
   readonly contract?: Address | undefined;
   readonly onCall?: ObserveCall;
-  /** Milliseconds for each whole answer. Default 10 000. */
+  /** Timeout of each request, ms. Default: 10,000. */
   readonly deadlineMs?: number | undefined;
-  /** Most settled transactions remembered. Default 2 000. */
+  /** Maximum cached settled transactions. Default: 2000. */
   readonly rememberedTransactions?: number;
 }
 
-/** What one endpoint of the exchange says, checked and raw. */
+/** Validated but not judged answers of one Lighter endpoint. */
 export interface ExchangeRpc {
-  /** Undefined when the exchange does not know it. @param hash 80 lower-case hex digits @throws RpcFault */
+  /** Undefined if Lighter does not know it. @param hash 80 lowercase hex digits @throws RpcFault */
   transaction(hash: string): Promise<ExchangeTransaction | undefined>;
   readonly hasHistory: boolean;
   /**
@@ -41,14 +41,14 @@ export interface ExchangeRpc {
 
 export interface HistoryPage {
   readonly entries: readonly LoggedTransfer[];
-  /** Nothing older lies behind it. */
+  /** There is nothing older after it. */
   readonly isLast: boolean;
 }
 
-/** The most lines that the explorer gives at once. */
+/** Maximum lines per page of the explorer. */
 const PAGE_LINES = 100;
 
-/** Opens nothing until the first question. */
+/** Connects at the first request. */
 export function createExchangeRpc(options: ExchangeRpcOptions): ExchangeRpc {
   const { explorerUrl, rememberedTransactions = 2_000 } = options;
   const common = {
@@ -57,7 +57,7 @@ export function createExchangeRpc(options: ExchangeRpcOptions): ExchangeRpc {
   };
   const exchange = createRestClient({ ...common, url: options.url });
   const explorer = explorerUrl === undefined ? undefined : createRestClient({ ...common, url: explorerUrl });
-  // What is settled stays as it is; a map keeps the order in which it was filled.
+  // Settled transactions never change; a Map keeps insertion order.
   const settled = new Map<string, ExchangeTransaction>();
 
   let checked: Promise<void> | undefined;
@@ -68,7 +68,7 @@ export function createExchangeRpc(options: ExchangeRpcOptions): ExchangeRpc {
     const reason = "the endpoint serves a different Lighter network";
     throw new RpcFault({ kind: "wrongChain", method: "info", reason });
   };
-  /** Once; after a failure again. */
+  /** Once, or again after a failure. */
   const checkNetwork = async (): Promise<void> => {
     checked ??= check();
     try {

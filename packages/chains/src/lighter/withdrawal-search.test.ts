@@ -46,7 +46,7 @@ function aTransaction(
   };
 }
 
-/** An exchange with this history, newest first, in pages of `perPage` lines. */
+/** Lighter with this history, newest first, in pages of `perPage` lines. */
 function anExchange(history: readonly ExchangeTransaction[], perPage = 3, unknown: readonly string[] = []) {
   const asked: string[] = [];
   const pages: number[] = [];
@@ -73,34 +73,34 @@ const bounds = { pages: 3, atOnce: 2 };
 const newestFirst = (...nonces: number[]): ExchangeTransaction[] =>
   nonces.map((nonce) => aTransaction(nonce));
 
-test("the search ends at the transaction that used the nonce", async () => {
+test("stops at the transaction that used the nonce", async () => {
   const { rpc, pages } = anExchange(newestFirst(15, 14, 13, 12, 11, 10));
   const found = await findTransfers(rpc, PAYMENT, undefined, bounds);
   expect(found.transactions.map(({ transfer }) => transfer?.nonce)).toContain(12n);
   expect(pages).toEqual([0, 1]);
 });
 
-test("a transaction that the caller names is looked at first, and is enough when it used the nonce", async () => {
+test("reads the transaction that the caller names first, and stops if it used the nonce", async () => {
   const history = newestFirst(15, 14, 13, 12);
   const { rpc, pages, asked } = anExchange(history);
   expect((await findTransfers(rpc, PAYMENT, hashOf(12), bounds)).transactions).toEqual([history[3]]);
   expect({ pages, asked }).toEqual({ pages: [], asked: [hashOf(12)] });
 });
 
-test("a history is known whole once it shows a smaller nonce of the key, or its end", async () => {
+test("a history is complete once it contains a smaller nonce of the key, or its end", async () => {
   const whole = async (history: readonly ExchangeTransaction[]): Promise<boolean> =>
     (await findTransfers(anExchange(history).rpc, PAYMENT, undefined, bounds)).isComplete;
   expect(await whole(newestFirst(15, 14, 13, 11, 10, 9, 8, 7, 6, 5))).toBe(true);
   expect(await whole(newestFirst(15, 14))).toBe(true);
   expect(await whole([])).toBe(true);
-  // A smaller nonce that is not settled, or of another key, is no bound.
+  // A smaller nonce that is not settled, or of another key, does not count.
   const open = [15, 14, 13].map((nonce) => aTransaction(nonce));
   const others = Array.from({ length: 9 }, (_, at) => aTransaction(100 + at, {}, 5n));
   expect(await whole([...open, aTransaction(11, { standing: "notFinal" }), ...others])).toBe(false);
   expect(await whole([...open, aTransaction(3, {}, 5n), ...others])).toBe(false);
 });
 
-test("a history that is too long, or names what the exchange does not know or is no transfer, is not known whole", async () => {
+test("a history that is too long, or contains unknown transactions or ones that are not transfers, is incomplete", async () => {
   const long = Array.from({ length: 20 }, (_, at) => aTransaction(40 - at));
   const { rpc, pages } = anExchange(long);
   expect((await findTransfers(rpc, PAYMENT, undefined, bounds)).isComplete).toBe(false);
@@ -111,7 +111,7 @@ test("a history that is too long, or names what the exchange does not know or is
   expect((await findTransfers(odd.rpc, PAYMENT, undefined, bounds)).isComplete).toBe(false);
 });
 
-test("without an explorer nothing is known whole", async () => {
+test("a history is incomplete without an explorer", async () => {
   const rpc = { ...anExchange(newestFirst(15, 11)).rpc, hasHistory: false };
   expect(await findTransfers(rpc, PAYMENT, undefined, bounds)).toEqual({
     transactions: [],
@@ -119,7 +119,7 @@ test("without an explorer nothing is known whole", async () => {
   });
 });
 
-test("what others sent to the depository is not asked about", async () => {
+test("does not read incoming transfers of the depository", async () => {
   const { lighterChainId: _, ...incoming } = aTransfer({ fromAccountIndex: 5n, toAccountIndex: OURS });
   const { rpc, asked } = anExchange([aTransaction(99, { transfer: incoming }), ...newestFirst(13, 11)]);
   expect((await findTransfers(rpc, PAYMENT, undefined, bounds)).isComplete).toBe(true);

@@ -7,21 +7,19 @@ import {
 import type { ExchangeRpc } from "./rpc.ts";
 
 export interface SearchBounds {
-  /** Pages of the depository's history that are read for one question. */
+  /** Maximum pages of the depository's history per search. */
   readonly pages: number;
-  /** Questions to the exchange under way at once. */
+  /** Concurrent requests to Lighter. */
   readonly atOnce: number;
 }
 
 /**
- * Looks for what used the nonce of a payload: first in the transaction that the caller names, then, newest
- * first, in the depository's history at the explorer. Each line of the history is only a hint: the exchange
- * itself is asked about every transaction it names.
- *
- * The history is known as far as it matters once it shows a transaction of the same key with a smaller nonce,
- * or its end. Whatever keeps it from being known whole (no explorer, too long, a line of which the exchange
- * knows nothing) makes the answer incomplete, and no more.
- * @throws RpcFault when a question was not answered
+ * Searches the transaction that used the nonce of a payload: first the one that the caller names, then,
+ * newest first, in the depository's history at the explorer. Each line of the history is only a hint, and
+ * every transaction is read from Lighter itself. The relevant history is complete once it contains a
+ * transaction of the same key with a smaller nonce, or its end. If it cannot be completed (no explorer, too
+ * long, a line unknown to Lighter), the answer is marked as incomplete.
+ * @throws RpcFault if a request fails
  */
 export async function findTransfers(
   rpc: ExchangeRpc,
@@ -64,7 +62,7 @@ function isSettledUse(payment: WithdrawalPayment, { transfer, standing }: Exchan
   );
 }
 
-/** A transaction that took its place in a block before the payload's nonce could be used. */
+/** A transaction that was in a block before the payload's nonce became usable. */
 function isBefore(payment: WithdrawalPayment, { transfer, standing }: ExchangeTransaction): boolean {
   return (
     standing === "final" &&

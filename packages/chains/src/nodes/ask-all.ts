@@ -1,12 +1,12 @@
 import { inconsistent } from "@causeway/families";
 import { SLOW_MS } from "./endpoint-health.ts";
 
-/** The endpoints of a chain, and how many of them decide. */
+/** The endpoints of a chain, and their quorum. */
 export interface Electorate<E> {
   readonly endpoints: readonly E[];
   /** How many endpoints must agree. */
   readonly quorum: number;
-  /** False: the endpoint is not likely to answer, so nothing waits for it that others can decide. */
+  /** False: the endpoint is unlikely to answer, so nothing that others can decide waits for it. */
   readonly isExpected: (endpoint: E) => boolean;
   /** The endpoint has not answered for this long, ms, while the others did. */
   readonly onLate: (endpoint: E, waitedMs: number) => void;
@@ -14,13 +14,13 @@ export interface Electorate<E> {
   readonly onDisagreement: (question: string, endpoints: readonly E[]) => void;
 }
 
-/** What an endpoint answered. */
+/** The answer of an endpoint. */
 export interface Answer<E, T> {
   readonly endpoint: E;
   readonly value: T;
 }
 
-/** A question to every endpoint. */
+/** A request to every endpoint. */
 export interface Poll<E, T, R> {
   /** Its name in faults and reports. */
   readonly question: string;
@@ -28,24 +28,24 @@ export interface Poll<E, T, R> {
   /**
    * What the answers prove so far; undefined: not enough yet.
    *
-   * @param isComplete every endpoint answered from which an answer can be expected
+   * @param isComplete every endpoint that is expected to answer has answered
    */
   readonly decide: (
     answers: readonly Answer<E, T>[],
     isComplete: boolean,
   ) => { readonly value: R } | undefined;
   /**
-   * Equal for equal answers; undefined for one that time will change, which contradicts nothing. Absent:
-   * differences are usual, and not reported.
+   * Equal for equal answers; undefined for an answer that will change over time, which contradicts nothing.
+   * Absent: differences are normal and not reported.
    */
   readonly textOf?: (value: T) => string | undefined;
 }
 
 /**
- * Asks all endpoints at once, and is over as soon as their answers decide. Fewer answers than the quorum
+ * Queries all endpoints at once, and returns as soon as their answers decide. Fewer answers than the quorum
  * decide nothing.
  *
- * @throws the first fault when fewer than the quorum answered; an RpcFault of kind `inconsistent` when they
+ * @throws the first fault if fewer than the quorum answered; an RpcFault of kind `inconsistent` if enough
  * did, but do not agree
  */
 export async function askAll<E, T, R>(
@@ -68,7 +68,7 @@ export async function askAll<E, T, R>(
           clearTimeout(timer);
           resolve(decided.value);
         } else
-          // Once enough endpoints answered, the others get so long to contradict them.
+          // How long other endpoints may still contradict once enough have answered.
           timer ??= setTimeout(() => {
             isGraceOver = true;
             for (const endpoint of open) onLate(endpoint, SLOW_MS);
@@ -77,7 +77,7 @@ export async function askAll<E, T, R>(
       }
       if (open.size > 0) return;
       clearTimeout(timer);
-      // Also about those that answered after the others agreed.
+      // Also for endpoints that answered after the others agreed.
       const differing = textOf === undefined ? [] : differingIn(answers, quorum, textOf);
       if (differing.length > 0) onDisagreement(question, differing);
       if (!isDecided)
@@ -99,7 +99,7 @@ export async function askAll<E, T, R>(
   });
 }
 
-/** Whose answers differ from those of a quorum; without a quorum, whose answers differ from any other. */
+/** Endpoints whose answers differ from those of a quorum; without a quorum, from any other. */
 function differingIn<E, T>(
   answers: readonly Answer<E, T>[],
   quorum: number,
@@ -138,8 +138,8 @@ function groupsOf<E, T>(
 }
 
 /**
- * The greatest number that a quorum of endpoints has reached, of those they announce. One endpoint never
- * decides alone while another one answers, not even with a quorum of 1.
+ * The greatest number that a quorum of endpoints has reached. One endpoint never decides alone while another
+ * one responds, not even with a quorum of 1.
  */
 export function reachedBy(quorum: number, numbers: readonly bigint[]): bigint | undefined {
   if (numbers.length < quorum) return undefined;

@@ -1,8 +1,8 @@
 import type { NodeErrorFacts } from "@causeway/families";
 
 /**
- * Milliseconds that an answer asks to wait: by the header Retry-After (seconds or a date), by Infura's
- * `data.rate.backoff_seconds` and its relatives, or by its text; undefined when it does not say.
+ * Milliseconds that a response asks to wait: in the header Retry-After (seconds or a date), in Infura's
+ * `data.rate.backoff_seconds` and similar fields, or in its text; undefined if it does not.
  */
 export function pauseAskedBy(
   retryAfter: string | undefined,
@@ -37,7 +37,7 @@ function errorMs({ message, data }: NodeErrorFacts): number | undefined {
   return text === undefined ? undefined : textMs(text);
 }
 
-/** `700ms`, `1.5s`, `2 minutes`; a number alone is seconds. */
+/** `700ms`, `1.5s`, `2 minutes`; a plain number means seconds. */
 function textMs(text: string): number | undefined {
   const [, digits, unit = "s"] = /^\s*(\d+(?:\.\d+)?) ?([a-z]*)/i.exec(text) ?? [];
   if (digits === undefined) return undefined;

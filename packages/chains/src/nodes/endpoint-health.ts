@@ -1,21 +1,21 @@
 import { NodeRefusal, RpcFault } from "@causeway/families";
 import type { RpcTransport } from "./transport.ts";
 
-/** What is known of one endpoint of a pool. */
+/** The health of one endpoint of a pool. */
 export interface EndpointHealth {
   /** Moving average of the newest calls, ms; undefined before the first. */
   readonly latencyMs: number | undefined;
-  /** Most of the newest calls got no usable answer. */
+  /** Whether most of the newest calls got no usable answer. */
   readonly isFailing: boolean;
-  /** It left a call unanswered for longer than {@link SLOW_MS}, and has answered none sooner since. */
+  /** Whether a call took longer than {@link SLOW_MS}, and none has been faster since. */
   readonly isSlow: boolean;
-  /** Share of the newest calls without a usable answer, 0 to 1, newer ones counting more. */
+  /** Share of recent calls without a usable answer, 0 to 1, weighted toward newer ones. */
   readonly faultRate: number;
-  /** It served another chain than the configured one when it was last asked. */
+  /** Whether it served another chain than configured at the last check. */
   readonly isWrongChain: boolean;
   noteAnswer(tookMs: number): void;
   noteFault(fault: unknown, tookMs: number): void;
-  /** It has not answered a call that has been under way for this long, ms. */
+  /** A call has been pending for this long, ms. */
   noteSlow(waitedMs: number): void;
 }
 
@@ -24,9 +24,9 @@ export const SLOW_MS = 1_000;
 
 /** Weight of the newest call in the averages. */
 const WEIGHT = 0.2;
-/** Four calls in a row without an answer; four with one end it. */
+/** Reached by four consecutive calls without an answer, and left by four with one. */
 const FAILING_RATE = 0.5;
-/** A call that is still under way is expected to take several times as long. */
+/** A pending call is expected to take several times as long. */
 const SLOW_FACTOR = 4;
 
 export function createEndpointHealth(): EndpointHealth {
@@ -64,7 +64,7 @@ export function createEndpointHealth(): EndpointHealth {
       if (kind === "aborted") return;
       if (kind === "wrongChain") isWrongChain = true;
       faultRate += WEIGHT * (1 - faultRate);
-      // A refused connection is quick, and shows no speed.
+      // A refused connection is quick, but does not measure speed.
       if (kind === "deadline") noteLatency(tookMs);
     },
     noteSlow: (waitedMs) => {
@@ -74,7 +74,7 @@ export function createEndpointHealth(): EndpointHealth {
   };
 }
 
-/** The same transport, whose calls are noted in the health of its endpoint. */
+/** The same transport, with its calls recorded in the health of its endpoint. */
 export function observedTransport(inner: RpcTransport, health: EndpointHealth): RpcTransport {
   const observe = async <T>(ask: () => Promise<T>): Promise<T> => {
     const startedAtMs = performance.now();
@@ -96,7 +96,7 @@ export function observedTransport(inner: RpcTransport, health: EndpointHealth): 
   };
 }
 
-/** A refusal shows that the endpoint works, except for rate limits; so do limits of size. */
+/** A refusal shows that the endpoint works, except for rate limits; so does a size limit. */
 function isAnswer(fault: unknown): boolean {
   if (fault instanceof NodeRefusal) return !fault.isPause;
   return fault instanceof RpcFault && (fault.kind === "batchRefused" || fault.kind === "tooLarge");

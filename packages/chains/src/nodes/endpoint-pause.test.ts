@@ -12,7 +12,7 @@ function clockedPause() {
   };
 }
 
-test("the default pause doubles up to 10 seconds while the endpoint goes on refusing, and starts over once it serves", () => {
+test("the default pause doubles up to 10 seconds while the endpoint keeps refusing, and resets once it serves", () => {
   const { clock, pause } = clockedPause();
   const pauses = Array.from({ length: 7 }, () => {
     pause.refused(clock.ms, undefined);
@@ -26,7 +26,7 @@ test("the default pause doubles up to 10 seconds while the endpoint goes on refu
   expect(pause.leftMs()).toBe(500);
 });
 
-test("requests that were under way when a pause began neither lengthen nor end it", () => {
+test("requests that were pending when a pause began neither lengthen nor end it", () => {
   const { clock, pause } = clockedPause();
   clock.ms = 1_000;
   pause.refused(900, undefined);

@@ -1,20 +1,18 @@
-/**
- * The first pause where an endpoint does not say how long; it doubles while the endpoint goes on refusing.
- */
+/** The first pause if an endpoint does not specify one; it doubles while the endpoint keeps refusing. */
 const FIRST_PAUSE_MS = 500;
 const MAX_DEFAULT_PAUSE_MS = 10_000;
-/** However long an endpoint asks to wait (a monthly quota: weeks), it is tried again after this time. */
+/** Maximum pause, even if an endpoint asks to wait longer (weeks, for a monthly quota). */
 const MAX_PAUSE_MS = 60_000;
 
 /**
- * Calls wait so long for the end of a pause; a longer one fails them at once, so that a caller can answer in
- * time.
+ * Maximum time that calls wait for the end of a pause; during a longer one they fail at once, so that a
+ * caller can respond in time.
  */
 export const MAX_WAIT_MS = 2_500;
 
-/** When an endpoint that refused for the number of calls may be called again. */
+/** Tracks when a rate-limited endpoint may be called again. */
 export interface EndpointPause {
-  /** Milliseconds left, 0 when it may be called. */
+  /** Milliseconds left; 0 if it may be called. */
   leftMs(): number;
   /** The endpoint refused a request that was sent at this time. @param askedMs how long it asked to wait */
   refused(sentAtMs: number, askedMs: number | undefined): void;
@@ -22,16 +20,16 @@ export interface EndpointPause {
   served(sentAtMs: number): void;
 }
 
-/** What a call that is not made because of a pause says. */
+/** The fault of a call that is not made because of a pause. */
 export function pauseReason(leftMs: number): string {
   return `the endpoint rate-limited this service; try again in ${Math.ceil(leftMs / 1_000)} s`;
 }
 
 /**
- * Keeps the pauses of one endpoint. Requests that were under way when a pause began neither lengthen the
+ * Keeps the pauses of one endpoint. Requests that were pending when a pause began neither lengthen the
  * default pause nor end it.
  * @param now monotonic milliseconds @param random in [0, 1): spreads the ends of pauses, so that several
- * processes do not return together
+ * processes do not resume together
  */
 export function createEndpointPause(
   now: () => number = () => performance.now(),
@@ -45,7 +43,7 @@ export function createEndpointPause(
     refused: (sentAtMs, askedMs) => {
       const isNew = sentAtMs >= beganAtMs;
       if (!isNew && askedMs === undefined) return;
-      // An asked pause is never shortened, a default one varies to both sides.
+      // A requested pause is never shortened; a default one varies in both directions.
       const pauseMs =
         askedMs === undefined
           ? defaultMs * (0.75 + random() / 2)

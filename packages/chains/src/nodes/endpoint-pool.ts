@@ -4,9 +4,9 @@ import type { RpcTransport } from "./transport.ts";
 
 /** One of several endpoints of a chain. */
 export interface PoolEndpoint {
-  /** Host and port of its URL, the rest of which may hold credentials. */
+  /** Host and port of its URL, without the rest, which may contain credentials. */
   readonly host: string;
-  /** Checks the chain id, and notes every call in `health`. */
+  /** Checks the chain id, and records every call in `health`. */
   readonly transport: RpcTransport;
   readonly health: EndpointHealth;
   /** The newest block that it announced; undefined before the first. */
@@ -14,17 +14,17 @@ export interface PoolEndpoint {
 }
 
 /**
- * `lagging` and `ahead`: its newest block is below, or above, what enough endpoints have reached. `slow`: its
+ * `lagging` and `ahead`: its newest block is below, or above, the head of enough endpoints. `slow`: its
  * newest calls took more than a second. `paused`: it rate-limited this service. `failing`: most of the newest
  * calls got no answer. `wrongChain`: it serves another chain and is not used.
  */
 export type EndpointState = "ok" | "lagging" | "ahead" | "slow" | "paused" | "failing" | "wrongChain";
 
-/** An endpoint as `GET /chains/health` and the metrics show it. */
+/** An endpoint in `GET /chains/health` and the metrics. */
 export interface EndpointStatus {
   readonly host: string;
   readonly state: EndpointState;
-  /** Ordinary reads go there first. */
+  /** Whether ordinary reads use it first. */
   readonly isLead: boolean;
   readonly headNumber: bigint | undefined;
   readonly latencyMs: number | undefined;
@@ -33,7 +33,7 @@ export interface EndpointStatus {
 export interface PoolOptions {
   /** The newest block that enough endpoints have reached; undefined before the first. */
   readonly head: () => bigint | undefined;
-  /** Blocks that an endpoint may differ from `head`. */
+  /** Tolerated difference from `head`, in blocks. */
   readonly maxLagBlocks: bigint;
   /** Whether another endpoint may answer what one refused. */
   readonly mayPassElsewhere: (fault: unknown) => boolean;
@@ -41,23 +41,26 @@ export interface PoolOptions {
 
 export interface EndpointPool {
   /**
-   * Each request goes to the best endpoint. When that one fails, or is late, the next one is asked within the
-   * same request.
+   * Sends each request to the best endpoint. If that one fails or is late, the same request continues with
+   * the next one.
    */
   readonly transport: RpcTransport;
   readonly stateOf: (endpoint: PoolEndpoint) => EndpointState;
   readonly statuses: () => readonly EndpointStatus[];
 }
 
-/** Later states are asked later, and only if the earlier ones fail. */
+/** Endpoints in later states are used only if those in earlier ones fail. */
 const ORDER: readonly EndpointState[] = ["ok", "ahead", "lagging", "slow", "paused", "failing", "wrongChain"];
 
-/** The next endpoint is asked after this many times the latency of the first, and at least this time. */
+/** The next endpoint is tried after this multiple of the first one's latency, but at least this time. */
 const LATE_FACTOR = 4;
 const MIN_LATE_MS = 400;
-/** Latencies below this are alike, and so are those of one power of two: the first of the list leads. */
+/**
+ * Latencies below this count as equal, and so do those of the same power of two; then the first of the list
+ * wins.
+ */
 const ALIKE_MS = 32;
-/** A fault costs about this, ms: a quick endpoint that often fails is not better than a slow one. */
+/** Approximate cost of a fault, ms: a quick endpoint that often fails is not better than a slow one. */
 const FAULT_COST_MS = 1_000;
 
 export function createEndpointPool(endpoints: readonly PoolEndpoint[], options: PoolOptions): EndpointPool {
@@ -81,7 +84,7 @@ export function createEndpointPool(endpoints: readonly PoolEndpoint[], options: 
         order: ORDER.indexOf(stateOf(endpoint)),
         cost: costOf(endpoint.health),
       }))
-      // Sorting is stable: among equals the order of the configuration decides.
+      // Sorting is stable, so the configuration order decides among equals.
       .toSorted((a, b) => a.order - b.order || a.cost - b.cost)
       .map(({ endpoint }) => endpoint);
 
@@ -125,7 +128,7 @@ export function createEndpointPool(endpoints: readonly PoolEndpoint[], options: 
       start();
     });
 
-  /** Another endpoint would say the same, or the caller has aborted the request. */
+  /** Another endpoint would respond the same, or the caller has aborted the request. */
   const isOver = (fault: unknown): boolean =>
     (fault instanceof RpcFault && fault.kind === "aborted") || !options.mayPassElsewhere(fault);
 

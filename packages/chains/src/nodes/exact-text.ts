@@ -1,4 +1,4 @@
-/** One text per value, whatever the order of its fields; equal texts mean equal values. */
+/** A canonical text of a value, independent of the order of fields; equal texts mean equal values. */
 export function exactText(value: unknown): string {
   return JSON.stringify(value, sortedAndExact);
 }

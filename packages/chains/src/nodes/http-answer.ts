@@ -1,7 +1,7 @@
 import { saysRateLimit, type NodeErrorFacts } from "@causeway/families";
 import { pauseAskedBy } from "./asked-pause.ts";
 
-/** One HTTP answer, before its calls are looked at. */
+/** One HTTP response, before its calls are read. */
 export type HttpAnswer =
   | {
       readonly kind: "tooLarge";
@@ -14,34 +14,33 @@ export type HttpAnswer =
       readonly kind: "read";
       readonly status: number;
       readonly bytes: number;
-      /** The JSON; undefined when there is none or it is not a JSON-RPC answer. */
+      /** The JSON; undefined if there is none or it is not a JSON-RPC response. */
       readonly document: object | undefined;
-      /** Set when the endpoint may take the same calls in smaller batches, or one by one. */
+      /** Set if the endpoint may accept the same calls in smaller batches, or one by one. */
       readonly refusesBatch: "tooMany" | "never" | undefined;
       /**
-       * The size that an endpoint names while it refuses everything: for later batches, these calls are not
-       * sent again.
+       * The maximum batch size that the endpoint states, for later batches; these calls are not sent again.
        */
       readonly maxBatch: number | undefined;
-      /** Set when the endpoint wants fewer calls for a while. */
+      /** Set if the endpoint rate-limits calls. */
       readonly pause: { readonly askedMs: number | undefined } | undefined;
     };
 
 export interface ReceivedAnswer {
   readonly status: number;
-  /** Undefined: it exceeded its bound. */
+  /** Undefined: it exceeded the size limit. */
   readonly text: string | undefined;
-  /** The header of this name. */
+  /** Returns the header with this name. */
   readonly retryAfter?: string | undefined;
 }
 
-/** What an HTTP answer can be. @param nowMs milliseconds since epoch, for a Retry-After that names a date */
+/** Classifies an HTTP response. @param nowMs milliseconds since epoch, for a Retry-After with a date */
 export function readAnswer({ status, text, retryAfter }: ReceivedAnswer, nowMs: number): HttpAnswer {
   if (text === undefined) return { kind: "tooLarge" };
   const document = parseJson(text);
   const error = errorIn(document);
   const looksLikeRpc = Array.isArray(document) || error !== undefined || hasResult(document);
-  // An overloaded or limited endpoint refuses whatever is sent: more requests would make it worse.
+  // An overloaded or rate-limited endpoint refuses everything, and more requests would make it worse.
   const isOverloaded = status === 429 || status >= 500;
   const limit = rateLimitIn(document);
   const pauses =
@@ -62,7 +61,7 @@ export function readAnswer({ status, text, retryAfter }: ReceivedAnswer, nowMs: 
   };
 }
 
-/** The first error of an answer that is a rate limit. */
+/** The first error of a response that is a rate limit. */
 function rateLimitIn(document: object | undefined): NodeErrorFacts | undefined {
   for (const entry of Array.isArray(document) ? (document as readonly unknown[]) : [document]) {
     const error = errorIn(entry);
@@ -77,14 +76,14 @@ function factsOf({ code, message, data }: Record<string, unknown>): NodeErrorFac
   return { code: typeof code === "number" ? code : 0, message: String(message), data };
 }
 
-/** The JSON-RPC error object in an answer, if any. */
+/** The JSON-RPC error object in a response, if any. */
 export function errorIn(value: unknown): Record<string, unknown> | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   const error = (value as Record<string, unknown>)["error"];
   return typeof error === "object" && error !== null ? (error as Record<string, unknown>) : undefined;
 }
 
-/** Whether an answer carries a result; null is one. */
+/** Whether a response contains a result; null is one. */
 export function hasResult(value: unknown): boolean {
   return typeof value === "object" && value !== null && "result" in value && value.result !== undefined;
 }
@@ -94,12 +93,12 @@ function parseJson(body: string): object | undefined {
     const value: unknown = JSON.parse(body);
     return typeof value === "object" && value !== null ? value : undefined;
   } catch {
-    // Proxies answer with HTML; what it is not is all we need to know.
+    // Proxies respond with HTML; only the fact that it is not JSON matters.
     return undefined;
   }
 }
 
-/** How an endpoint refuses a whole batch: never, or only one of this many calls. */
+/** Recognizes refusals of a batch: of all batches, or of one with this many calls. */
 function batchRefusalOf(
   status: number,
   error: Record<string, unknown> | undefined,

@@ -12,8 +12,8 @@ afterEach(async () => {
 const LARGE = 64 * 1024;
 
 /**
- * A place that begins a large answer to each text and ends it when the test says so; and what has come of
- * each text.
+ * A server that starts a large response to each text and ends it when the test does, with the outcome of each
+ * text.
  */
 async function largeAnswering() {
   const open = new Map<string, ServerResponse>();
@@ -45,7 +45,7 @@ async function largeAnswering() {
       await after(30);
       return giveUp;
     },
-    /** Sends the last byte in a chunk of its own, which only a client that reads on sees. */
+    /** Sends the last byte in a separate chunk, which only a client that continues to read gets. */
     finish: async (text: string) => {
       open.get(text)?.end("b");
       await after(30);
@@ -53,7 +53,7 @@ async function largeAnswering() {
   };
 }
 
-test("two large answers are read at once, and a third waits until one of them is done", async () => {
+test("reads two large responses at once, and a third once one of them is done", async () => {
   const place = await largeAnswering();
   for (const text of ["first", "second", "third"]) await place.post(text);
   await place.finish("third");
@@ -66,7 +66,7 @@ test("two large answers are read at once, and a third waits until one of them is
     expect(end).toMatchObject({ status: 200, text: expect.stringMatching(/^a+b$/) });
 });
 
-test("a large answer that was given up makes room, whether it was read or waited", async () => {
+test("an aborted large response frees its place, whether it was being read or waiting", async () => {
   const place = await largeAnswering();
   const giveUpFirst = await place.post("first");
   await place.post("second");

@@ -2,45 +2,45 @@ import { Pool, type Dispatcher } from "undici";
 import type { ReceivedAnswer } from "./http-answer.ts";
 import { largeAnswers, type LargeAnswers } from "./large-answers.ts";
 
-/** Where texts are posted, and how much may come back. */
+/** The target of posts, and its limits. */
 export interface PostTarget {
   readonly origin: string;
-  /** With query. */
+  /** Path and query. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   /** Keep-alive connections. */
   readonly connections: number;
   readonly maxAnswerBytes: number;
-  /** Answers above so many bytes are read whole a few at once. Default 4 MiB. */
+  /** Responses above this many bytes are read a few at a time. Default: 4 MiB. */
   readonly largeAnswerBytes?: number;
 }
 
 const LARGE_ANSWER_BYTES = 4 * 1024 * 1024;
 /**
- * Parsed, an answer takes several times its bytes in memory: {@link PostTarget.maxAnswerBytes} must hold for
- * few at once.
+ * A parsed response takes several times its bytes in memory, so only few may reach {@link
+ * PostTarget.maxAnswerBytes} at once.
  */
 const LARGE_AT_ONCE = 2;
 
-/** How a POST ended. */
+/** The outcome of a POST. */
 export type PostEnd = ReceivedAnswer | { readonly error: unknown };
 
 export interface Poster {
   /**
-   * Posts a text; `done` is called once with the outcome, at once when nothing can be posted. The returned
-   * function gives up: whatever still arrives is not read.
+   * Posts a text; `done` is called once with the outcome, immediately if nothing can be posted. The returned
+   * function aborts: nothing further is read.
    */
   post(body: string, done: (end: PostEnd) => void): () => void;
   close(): Promise<void>;
 }
 
-/** Aborts the request of a caller who gave up. Never reported to anyone else. */
+/** Aborts the request of a caller that gave up. Never reported. */
 const GIVEN_UP = new Error("request aborted");
 
 /**
- * Posts texts to one place over kept-alive connections; opens nothing until the first. A body is collected as
- * it comes, without a stream, a promise or a signal per exchange: at thousands of exchanges per second they
- * cost more than the exchange.
+ * Posts texts to one target over keep-alive connections; connects at the first. A body is collected as it
+ * arrives, without a stream, a promise or a signal per request: at thousands of requests per second, these
+ * cost more than the request.
  */
 export function createPoster(target: PostTarget): Poster {
   const { origin, path, headers, connections } = target;
@@ -70,8 +70,8 @@ interface AnswerBounds {
 }
 
 /**
- * One text and its answer, over at most two connections: a kept-alive one may turn out to be dead, and every
- * call here may safely be made twice.
+ * One text and its response, over at most two connections: a keep-alive one may turn out to be dead, and
+ * every call here is safe to repeat.
  */
 class Exchange implements Dispatcher.DispatchHandler {
   private readonly bounds: AnswerBounds;
@@ -84,7 +84,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   private chunks: Buffer[] = [];
   private bytes = 0;
   private hasEnded = false;
-  /** Gives back its room among large answers; undefined: it is not large so far. */
+  /** Frees its place among large responses; undefined: it is not large so far. */
   private leave: (() => void) | undefined;
 
   constructor(
@@ -110,7 +110,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    // Given up while it waited for a connection.
+    // Aborted while it waited for a connection.
     if (this.hasEnded) controller.abort(GIVEN_UP);
     else this.controller = controller;
   }
@@ -134,12 +134,12 @@ class Exchange implements Dispatcher.DispatchHandler {
     }
     this.chunks.push(chunk);
     if (this.bytes <= largeAnswerBytes || this.leave !== undefined) return;
-    // The caller's deadline goes on meanwhile: an answer that waits too long for its turn is none.
+    // The caller's deadline continues meanwhile: a response that waits too long for its turn fails.
     let mustWait = false;
     let isTurn = false;
     this.leave = large.enter(() => {
       isTurn = true;
-      // Its turn comes while the end of another answer is being parsed, and undici parses one at a time.
+      // Its turn comes while the end of another response is being parsed, and undici parses one at a time.
       if (mustWait) queueMicrotask(() => controller.resume());
     });
     if (isTurn) return;
@@ -163,7 +163,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (this.hasEnded) return;
     this.hasEnded = true;
     const isWhole = "status" in how && how.text !== undefined;
-    // The rest of the answer has no reader; the connection closes with it.
+    // The rest of the response has no reader, so the connection is closed.
     if (!isWhole) this.controller?.abort(GIVEN_UP);
     // It is parsed before the next large one is read.
     this.done(how);

@@ -1,8 +1,8 @@
-/** Lets few large answers at once be read whole: others wait, and are asked again when their time is over. */
+/** Limits how many large responses are read at once. Others wait, and are requested again after a timeout. */
 export interface LargeAnswers {
   /**
-   * Calls `begin` once there is room, at once if there is. What is returned gives the room back, or the place
-   * in the queue; again changes nothing.
+   * Calls `begin` once there is room, or immediately. The returned function frees the room or the place in
+   * the queue; calling it again has no effect.
    */
   enter(begin: () => void): () => void;
 }
@@ -12,7 +12,7 @@ export function largeAnswers(atOnce: number): LargeAnswers {
   const waiting = new Set<() => void>();
   return {
     enter: (begin) => {
-      // One function of its own for each caller: `begin` may be the same.
+      // A separate function for each caller, since `begin` may be the same.
       const turn = (): void => begin();
       if (inside.size < atOnce) {
         inside.add(turn);

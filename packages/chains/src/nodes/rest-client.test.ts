@@ -8,8 +8,8 @@ afterEach(async () => {
 });
 
 /**
- * A server that answers its first request with 429 and this header, and the others with 200; and when each
- * came.
+ * A server that responds to its first request with 429 and this header, and to the others with 200, with
+ * their arrival times.
  */
 async function limitedOnce(retryAfter: string) {
   const cameAtMs: number[] = [];
@@ -25,7 +25,7 @@ async function limitedOnce(retryAfter: string) {
 
 const ask = (client: ReturnType<typeof createRestClient>) => client.post("info", "/info", {});
 
-test("a request after a rate limit waits as long as the server asked", async () => {
+test("a request after a rate limit waits as long as the server requested", async () => {
   const { client, cameAtMs } = await limitedOnce("1");
   expect(await ask(client)).toMatchObject({ status: 429 });
   expect(await ask(client)).toMatchObject({ status: 200 });
@@ -33,7 +33,7 @@ test("a request after a rate limit waits as long as the server asked", async () 
   expect(second - first).toBeGreaterThanOrEqual(990);
 });
 
-test("a request fails at once while the server asked for a long pause", async () => {
+test("a request fails at once during a long pause that the server requested", async () => {
   const { client, cameAtMs } = await limitedOnce("60");
   await ask(client);
   const reason = expect.stringMatching(/^the endpoint rate-limited this service; try again in 6\d s$/);

@@ -8,51 +8,51 @@ import type { ObserveCall } from "./rpc-call.ts";
 
 export interface RestClientOptions {
   /**
-   * HTTP(S) URL below which all paths lie; user and password become basic authorisation. Never shown in
+   * Base URL (HTTP or HTTPS) of all paths; user and password become basic authentication. Never shown in
    * errors.
    */
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Milliseconds from the question to the whole answer. Default 10 000. */
+  /** Timeout of a complete response, ms. Default: 10,000. */
   readonly deadlineMs?: number;
-  /** Most bytes of one answer. Default 8 MiB. */
+  /** Maximum bytes of one response. Default: 8 MiB. */
   readonly maxAnswerBytes?: number;
   /** Keep-alive connections. Default 8. */
   readonly connections?: number;
-  /** Called after every call ended; its "method" is the name given to the call. */
+  /** Called after every call; its "method" is the name given to the call. */
   readonly onCall?: ObserveCall;
 }
 
 /**
- * What a server answered with a status of its own. What a status other than 200 means is for the caller:
- * nodes say "unknown transaction" with 404 or 500.
+ * A server's response. The caller interprets a status other than 200: nodes report an unknown transaction
+ * with 404 or 500.
  */
 export interface RestAnswer {
   readonly status: number;
-  /** The parsed JSON; undefined when the body is none. */
+  /** The parsed JSON; undefined if the body is not JSON. */
   readonly json: unknown;
-  /** The whole body as it came, for those who must read numbers that a double cannot hold. */
+  /** The unchanged body, for callers that must read numbers that a double cannot represent. */
   readonly text: string;
   /** The body as text, cut to 300 characters and without secrets, for errors. */
   readonly excerpt: string;
 }
 
-/** JSON over plain HTTP, as exchanges, explorers and some nodes speak it. */
+/** JSON over plain HTTP, the API of Hyperliquid, Lighter, explorers and some nodes. */
 export interface RestClient {
   /**
-   * @param name what the call is called in errors and measurements: never the path, which may hold secrets.
-   * @throws RpcFault when there is no whole answer.
+   * @param name of the call in errors and metrics; never the path, which may contain secrets
+   * @throws RpcFault if there is no complete response
    */
   get(name: string, path: string, signal?: AbortSignal): Promise<RestAnswer>;
-  /** @throws RpcFault as `get` */
+  /** @throws RpcFault like `get` */
   post(name: string, path: string, body: unknown, signal?: AbortSignal): Promise<RestAnswer>;
   close(): Promise<void>;
 }
 
 /**
- * Opens nothing until the first call. Waits as an answer with status 429, or a Retry-After, asks.
+ * Connects at the first call. Waits as a response with status 429 or a Retry-After requests.
  *
- * @throws TypeError when `url` is none
+ * @throws TypeError if `url` is invalid
  */
 export function createRestClient(options: RestClientOptions): RestClient {
   if (!URL.canParse(options.url)) throw new TypeError("node URL is not a valid URL");
@@ -126,7 +126,7 @@ export function createRestClient(options: RestClientOptions): RestClient {
   };
 }
 
-/** The JSON of an answer with status 200. @throws RpcFault for any other status, and for what is no JSON */
+/** The JSON of a response with status 200. @throws RpcFault for any other status or body */
 export function jsonOf(name: string, answer: RestAnswer): unknown {
   if (answer.status !== 200)
     throw new RpcFault({

@@ -1,9 +1,12 @@
-/** How many served calls earn the retry of one. */
+/** Number of served calls per allowed retry. */
 const CALLS_PER_RETRY = 3;
-/** How many retries can be saved up, in calls. */
+/** Maximum saved-up retries, in calls. */
 const MAX_SAVED_RETRIES = 10;
 
-/** Bounds the retries to an endpoint by the calls it serves, so that an outage does not multiply calls. */
+/**
+ * Limits the retries to an endpoint in proportion to the calls it serves, so that an outage does not multiply
+ * calls.
+ */
 export interface RetryBudget {
   /** The endpoint served a request with this many calls. */
   served(calls: number): void;

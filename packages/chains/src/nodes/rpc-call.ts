@@ -1,14 +1,14 @@
 import { NodeRefusal, RpcFault } from "@causeway/families";
 
 /**
- * `ok` and `refused` are the node's answers; `fault` is none: late, broken, or given up by its caller.
- * `retried` is no outcome yet: the call failed and was sent again.
+ * `ok` and `refused` are answers of the node; `fault` means no answer: late, broken, or aborted by the
+ * caller. `retried` is not final: the call failed and was sent again.
  */
 export type CallOutcome = "ok" | "refused" | "fault" | "retried";
 
 /**
- * `tookMs` reaches from the request to the outcome, the wait for its batch included. Never learns the URL or
- * what was asked.
+ * `tookMs` is the time from the request to the outcome, including the wait for its batch. Gets neither the
+ * URL nor the parameters.
  */
 export type ObserveCall = (method: string, outcome: CallOutcome, tookMs: number) => void;
 
@@ -22,16 +22,16 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-/** One call from its question to its one outcome. */
+/** One call, from the request to its single outcome. */
 export interface Call {
   readonly id: number;
   readonly method: string;
-  /** As it travels. */
+  /** In wire format. */
   readonly body: string;
   readonly deadlineMs: number;
   readonly result: Promise<unknown>;
   readonly settled: boolean;
-  /** Does nothing once it is settled, as {@link fail}. */
+  /** Has no effect once the call is settled, like {@link fail}. */
   succeed(result: unknown): void;
   fail(fault: RpcFault): void;
 }
@@ -41,7 +41,7 @@ export interface CallFacts extends AskedCall {
   readonly deadlineMs: number;
   /** Not aborted yet. */
   readonly signal: AbortSignal | undefined;
-  /** Called with the outcome, after the caller got it. */
+  /** Called after the caller got the outcome. */
   readonly onCall: ObserveCall | undefined;
 }
 
@@ -49,7 +49,7 @@ export function createCall(facts: CallFacts): Call {
   return new TrackedCall(facts);
 }
 
-/** A class for its speed: a node is asked several times for each answer of a service. */
+/** A class for speed, since each response of a service needs several calls. */
 class TrackedCall implements Call {
   readonly id: number;
   readonly method: string;

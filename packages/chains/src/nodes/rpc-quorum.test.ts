@@ -27,7 +27,7 @@ const seen = (timestamp: bigint): Deposits => ({
   kind: "final",
   value: { depository: "0xd0", deposits: [], timestamp },
 });
-/** The same facts, their fields in another order. */
+/** The same facts, with fields in another order. */
 const seenOtherwise = (timestamp: bigint): Deposits => ({
   value: { timestamp, deposits: [], depository: "0xd0" },
   kind: "final",
@@ -79,7 +79,7 @@ test("answers as soon as enough endpoints agree, although others are down or sil
   expect(await asked(2, silent, seen(1n), seen(1n)).source.deposits("0x")).toEqual(seen(1n));
 });
 
-test("a chain is as far final as enough endpoints say; too few answers are a fault", async () => {
+test("returns the newest final block of enough endpoints, and throws if too few answer", async () => {
   const at = (height: bigint | RpcFault): EvidenceSource => ({
     ...source(silent),
     newestFinal: async () => {
@@ -87,7 +87,7 @@ test("a chain is as far final as enough endpoints say; too few answers are a fau
       return { height, timestamp: height * 2n };
     },
   });
-  // One that runs ahead, or dead, says nothing of how far the chain is.
+  // An endpoint that is ahead, or dead, does not decide the newest final block.
   expect(await asked(2, at(7n), at(900n), at(6n)).source.newestFinal?.()).toEqual({
     height: 7n,
     timestamp: 14n,
@@ -100,7 +100,7 @@ test("a chain is as far final as enough endpoints say; too few answers are a fau
   expect(asked(2, source(silent), source(silent)).source.newestFinal).toBeUndefined();
 });
 
-test("an endpoint that cannot show the data is no disagreement, and decides only when no other shows it", async () => {
+test("an endpoint without the data does not disagree, and decides only if no other has the data", async () => {
   const blind: Deposits = { kind: "refuted", reason: "some logs are missing", ofEndpoint: true };
   const { source: one, disagreements } = asked(2, blind, seen(1n), seen(1n));
   expect(await one.deposits("0x")).toEqual(seen(1n));
@@ -109,7 +109,7 @@ test("an endpoint that cannot show the data is no disagreement, and decides only
   expect(await asked(2, blind, blind, dead).source.deposits("0x")).toEqual(blind);
 });
 
-test("fewer than enough say nothing: the fault of the others is the answer", async () => {
+test("throws the fault of the others if too few answer", async () => {
   await expect(asked(2, seen(1n), dead, dead).source.deposits("0x")).rejects.toBe(dead);
   await expect(asked(3, seen(1n), seen(1n), dead).source.deposits("0x")).rejects.toBe(dead);
 });
@@ -134,7 +134,7 @@ test("reports an endpoint that contradicts after the others agreed", async () =>
   expect(disagreements).toMatchObject([{ chain: "base", question: "deposits" }]);
 });
 
-test("endpoints that are behind contradict nothing, and are waited for", async () => {
+test("waits for lagging endpoints, which contradict nothing", async () => {
   for (const behind of [absent, young]) {
     const { source: quorum, disagreements } = asked(2, seen(1n), behind, behind);
     expect(await quorum.deposits("0x")).toMatchObject({ kind: "notFinal" });
@@ -146,7 +146,7 @@ test("endpoints that are behind contradict nothing, and are waited for", async (
   ).toMatchObject({ kind: "notFinal" });
 });
 
-test("what all say is absent, pending or not final is just that", async () => {
+test("returns absent, pending or not final if all endpoints report it", async () => {
   expect(await asked(2, absent, absent, dead).source.deposits("0x")).toEqual(absent);
   expect(await asked(2, young, young, dead).source.deposits("0x")).toEqual(young);
   expect(
@@ -154,7 +154,7 @@ test("what all say is absent, pending or not final is just that", async () => {
   ).toEqual(withdrawal("pending"));
 });
 
-test("a lone absent among faults is not enough to say that there is nothing", async () => {
+test("a single absent among faults does not prove absence", async () => {
   await expect(asked(2, absent, dead, dead).source.deposits("0x")).rejects.toBe(dead);
 });
 

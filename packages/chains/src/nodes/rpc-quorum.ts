@@ -7,32 +7,30 @@ import {
 } from "@causeway/families";
 import { exactText } from "./exact-text.ts";
 
-/** Endpoints contradicted each other about something that each of them holds for settled. */
+/** Endpoints contradicted each other about something that each of them considers settled. */
 export interface Disagreement {
   readonly chain: string;
   readonly question: "deposits" | "payments" | "withdrawal";
-  /** The settled answers by endpoint, in the order of the configuration; undefined where there was none. */
+  /** The settled answers by endpoint, in configuration order; undefined if there is none. */
   readonly answers: readonly (string | undefined)[];
 }
 
 export interface QuorumOptions {
-  /** How many endpoints must say the same. */
+  /** Number of endpoints that must agree. */
   readonly agreeing: number;
-  /** When it may be worth to ask again while endpoints lag behind each other. */
+  /** When to retry while endpoints lag behind each other. */
   readonly retryAfterSeconds: number;
   readonly onDisagreement: (disagreement: Disagreement) => void;
 }
 
 /**
- * Several endpoints as one source: something settled counts only when enough of them come to it, byte for
- * byte.
- *
- * All are asked at once, and the answer is there as soon as enough agree, so an endpoint that is slow or dead
- * costs nothing while others suffice. Settled answers that contradict each other before that are a fault and
- * reported: which of them lies is not ours to guess. Answers that are merely behind (unknown, not final, a
+ * Combines several endpoints into one source: a settled answer counts only if enough of them return it, byte
+ * for byte. All are queried at once, and the answer is returned as soon as enough agree, so a slow or dead
+ * endpoint costs nothing while others suffice. Settled answers that contradict each other before that are a
+ * fault and reported, since it is unknown which of them lies. Answers that only lag (unknown, not final, a
  * withdrawal still pending) contradict nothing.
  *
- * @throws RangeError when there are fewer sources than must agree
+ * @throws RangeError if there are fewer sources than must agree
  */
 export function quorumEvidence(
   chain: ConfiguredChain,
@@ -60,7 +58,7 @@ export function quorumEvidence(
         const text = "evidence" in outcome ? settledText(outcome.evidence) : undefined;
         settled[index] = text;
         const voices = new Set(settled.filter((voice) => voice !== undefined));
-        // Also of those that answer after the rest agreed: a liar is to be known.
+        // Also for those that answer after the others agreed, so that a liar is reported.
         if (voices.size > 1 && !reported) {
           reported = true;
           options.onDisagreement({ chain: chain.name, question, answers: [...settled] });
@@ -94,7 +92,7 @@ export function quorumEvidence(
   };
 }
 
-/** The height that enough endpoints have reached. @throws the first fault when too few answer */
+/** The height that enough endpoints have reached. @throws the first fault if too few answer */
 async function sharedHead(
   sources: readonly EvidenceSource[],
   agreeing: number,
@@ -111,10 +109,7 @@ async function sharedHead(
 
 type Outcome<T> = { readonly evidence: Evidence<T> } | { readonly fault: unknown };
 
-/**
- * Counts what comes in; gives the verdict once, as soon as nothing that is still out can change it for the
- * better.
- */
+/** Counts answers; returns the verdict once, as soon as no outstanding answer can improve it. */
 function createPoll<T>(
   size: number,
   { agreeing, retryAfterSeconds }: QuorumOptions,
@@ -127,7 +122,8 @@ function createPoll<T>(
   const settledLags = (): Evidence<T> => {
     const kinds = new Set(lagging.map(({ kind }) => kind));
     const [first] = lagging;
-    // Only if all give the same reason: an endpoint that has seen more reports that it is a matter of time.
+    // Only if all report the same reason: an endpoint that is further ahead may report that it is only a
+    // matter of time.
     if (first !== undefined && votes.size === 0 && kinds.size === 1 && first.kind !== "notFinal")
       return first;
     const waits = lagging.map((evidence) =>
@@ -161,8 +157,8 @@ function createPoll<T>(
 }
 
 /**
- * One text per settled answer, the same at every honest endpoint; undefined for answers that time will
- * change.
+ * A canonical text of a settled answer, equal for all honest endpoints; undefined for answers that will
+ * change over time.
  */
 function settledText(evidence: Evidence<unknown>): string | undefined {
   if (evidence.kind === "absent" || evidence.kind === "notFinal") return undefined;

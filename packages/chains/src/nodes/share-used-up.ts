@@ -1,8 +1,8 @@
 import { RpcFault } from "@causeway/families";
 
 /**
- * The request was not sent, because it would have exceeded its share of the endpoint's rate limit: nothing is
- * known from it.
+ * The request was not sent, because it would have exceeded its share of the endpoint's rate limit. It proves
+ * nothing.
  */
 export class ShareUsedUp extends RpcFault {
   readonly retryAfterSeconds: number;

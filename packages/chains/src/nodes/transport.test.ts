@@ -23,14 +23,14 @@ async function over(
 
 const echo = (): Promise<LyingNode> => startAnsweringNode(({ params }) => ({ result: params[0] }));
 
-test("all calls of one tick are one HTTP request, and each gets its own answer whatever their order", async () => {
+test("sends all calls of one tick in one HTTP request, and each gets its own answer, whatever their order", async () => {
   const { node, rpc } = await over(echo());
   const answers = await Promise.all([1, 2, 3].map((value) => rpc.request("echo", [value])));
   expect(answers).toEqual([1, 2, 3]);
   expect(node.requests.map((calls) => calls.length)).toEqual([3]);
 });
 
-test("a tick with more calls than a batch may hold becomes several", async () => {
+test("splits a tick with more calls than the batch limit", async () => {
   const { node, rpc } = await over(echo(), { maxBatchSize: 4 });
   await Promise.all(Array.from({ length: 10 }, (_, value) => rpc.request("echo", [value])));
   expect(node.requests.map((calls) => calls.length).toSorted()).toEqual([2, 4, 4]);
@@ -41,7 +41,7 @@ const echoed = (value: unknown): { method: string; params: unknown[] } => ({
   params: [value],
 });
 
-test("calls asked together travel alone in one HTTP request, and are answered in their order", async () => {
+test("sends calls requested together in a separate HTTP request, and returns answers in their order", async () => {
   const { node, rpc } = await over(echo());
   const others = [rpc.request("echo", [1]), rpc.request("echo", [2])];
   expect(await rpc.requestTogether([echoed(3), echoed(4)])).toEqual([3, 4]);
@@ -52,7 +52,7 @@ test("calls asked together travel alone in one HTTP request, and are answered in
   ]);
 });
 
-test("calls asked together are never cut, halved or sent one by one, and what refuses them refuses nothing else", async () => {
+test("never splits calls requested together, and their refusal affects no other call", async () => {
   const { node, rpc } = await over(
     startLyingNode((calls, response, isBatch) => {
       const answers = calls.map(({ id, params }) => ({ jsonrpc: "2.0", id, result: params[0] }));
@@ -70,13 +70,13 @@ test("calls asked together are never cut, halved or sent one by one, and what re
     retryable: true,
   });
   expect(node.requests).toHaveLength(1);
-  // Nor are they sent so after others were refused.
+  // Nor after other calls were refused.
   await Promise.all(group(3).map(async (call) => await rpc.request(call.method, call.params)));
   expect(await rpc.requestTogether(group(2))).toEqual([0, 1]);
   expect(node.requests.at(-1)).toHaveLength(2);
 });
 
-test("calls asked together whose answer is too large, or lacks one of them, have no answer at all", async () => {
+test("calls requested together fail as a whole if their response is too large or incomplete", async () => {
   const { node, rpc } = await over(
     startLyingNode((calls, response) => {
       const result = "x".repeat(calls[0]?.params[0] === "large" ? 2_000 : 1);
@@ -89,7 +89,7 @@ test("calls asked together whose answer is too large, or lacks one of them, have
   expect(node.requests).toHaveLength(2);
 });
 
-test("one refused call of a batch does not spoil the others", async () => {
+test("one refused call of a batch does not affect the others", async () => {
   const { rpc } = await over(
     startAnsweringNode(({ method }) =>
       method === "bad"
@@ -102,7 +102,7 @@ test("one refused call of a batch does not spoil the others", async () => {
   expect(bad).toMatchObject({ reason: { nodeCode: 3, nodeText: "execution reverted", nodeData: "0xdead" } });
 });
 
-test("of a batch whose answer is too large, only the call that is too large by itself fails", async () => {
+test("if the response to a batch is too large, only a call that is too large by itself fails", async () => {
   const { node, rpc } = await over(
     startAnsweringNode(({ method, params }) => ({
       result: method === "big" ? "x".repeat(200_000) : method === "medium" ? "y".repeat(60_000) : params[0],
@@ -115,18 +115,18 @@ test("of a batch whose answer is too large, only the call that is too large by i
   expect(gas).toEqual({ status: "fulfilled", value: 0 });
   expect(balance).toEqual({ status: "fulfilled", value: 2 });
   expect(big).toMatchObject({ status: "rejected", reason: { kind: "tooLarge", method: "big" } });
-  // Too large together, each small enough alone.
+  // Too large together, but each small enough by itself.
   const both = await ask(["medium", "medium"]);
   expect(both.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled"]);
-  // The node does take batches: the next ones travel whole.
+  // The node accepts batches, so the next ones are sent whole.
   await ask(["gas", "gas"]);
   expect(node.requests.map((calls) => calls.length)).toEqual([3, 1, 1, 1, 2, 1, 1, 2]);
 });
 
-test("reads whose size others choose do not share a request with the small ones of their tick", async () => {
+test("sends reads of unlimited size and small reads of the same tick in separate requests", async () => {
   const { node, rpc } = await over(
     startLyingNode((calls, response) => {
-      // The large answer never ends; nothing else may wait for it.
+      // The large response never ends; nothing else may wait for it.
       if (calls.some(({ method }) => method === "eth_getTransactionReceipt")) response.write("[");
       else
         json(
@@ -150,7 +150,7 @@ test("reads whose size others choose do not share a request with the small ones 
   ]);
 });
 
-test("a node that refuses batches is asked one by one, and then not in batches again", async () => {
+test("sends single calls to a node that refuses batches, and no further batches", async () => {
   const { node, rpc } = await over(
     startLyingNode((calls, response, isBatch) => {
       if (isBatch)
@@ -165,7 +165,7 @@ test("a node that refuses batches is asked one by one, and then not in batches a
   expect(node.requests.map((calls) => calls.length)).toEqual([3, 1, 1, 1, 1, 1, 1]);
 });
 
-test("a node that refuses large batches gets smaller ones", async () => {
+test("sends smaller batches to a node that refuses large ones", async () => {
   const { node, rpc } = await over(
     startLyingNode((calls, response, isBatch) => {
       if (calls.length > 5) json(response, { error: { code: -32_600, message: "batch too large" } }, 400);
@@ -182,7 +182,7 @@ test("a node that refuses large batches gets smaller ones", async () => {
   ]);
 });
 
-test("null is an answer, for the caller to judge", async () => {
+test("returns null as an answer", async () => {
   const { rpc } = await over(startAnsweringNode(() => ({ result: null })));
   expect(await rpc.request("eth_getTransactionReceipt", [])).toBeNull();
 });
@@ -218,7 +218,7 @@ test.each(lies)("%s is a fault of kind %s, never an answer", async (_, kind, res
   });
 });
 
-test("answers to calls that were not made spoil the whole batch", async () => {
+test("answers to unknown calls invalidate the whole batch", async () => {
   const { rpc } = await over(
     startLyingNode((calls, response) =>
       json(response, [...calls.map(({ id }) => ({ id, result: 1 })), { id: 77, result: 2 }]),
@@ -228,7 +228,7 @@ test("answers to calls that were not made spoil the whole batch", async () => {
   expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
 });
 
-test("two answers to one call spoil the whole batch", async () => {
+test("two answers to one call invalidate the whole batch", async () => {
   const { rpc } = await over(
     startLyingNode((calls, response) =>
       json(
@@ -241,7 +241,7 @@ test("two answers to one call spoil the whole batch", async () => {
   expect(results.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
 });
 
-test("an answer that is missing from a batch fails only its call", async () => {
+test("a missing answer in a batch fails only its call", async () => {
   const { rpc } = await over(
     startLyingNode((calls, response) => json(response, [{ id: calls[0]?.id, result: "0x1" }])),
   );
@@ -250,7 +250,7 @@ test("an answer that is missing from a batch fails only its call", async () => {
   expect(second).toMatchObject({ status: "rejected", reason: { kind: "garbage", method: "b" } });
 });
 
-test("a call with less patience does not wait for the others of its tick", async () => {
+test("a call with a shorter timeout does not wait for the others of its tick", async () => {
   const { rpc } = await over(
     startLyingNode(() => undefined),
     { deadlineMs: 5_000 },
@@ -263,7 +263,7 @@ test("a call with less patience does not wait for the others of its tick", async
   expect(await patient).toMatchObject({ kind: "aborted" });
 });
 
-test("the deadline also holds while all connections are taken, and what was given up meanwhile is never sent", async () => {
+test("the deadline applies while all connections are busy, and calls aborted meanwhile are never sent", async () => {
   let answerFirst = (): void => undefined;
   const { node, rpc } = await over(
     startLyingNode((calls, response) => {
@@ -282,7 +282,7 @@ test("the deadline also holds while all connections are taken, and what was give
   expect(node.requests.flat().map(({ method }) => method)).toEqual(["first", "last"]);
 });
 
-test("an answer that comes in many pieces is read whole, its characters too", async () => {
+test("reads a response in many chunks completely, even with split characters", async () => {
   const { rpc } = await over(
     startLyingNode((calls, response) => {
       const bytes = Buffer.from(JSON.stringify({ id: calls[0]?.id, result: "é€𐐷".repeat(50) }));
@@ -296,7 +296,7 @@ test("an answer that comes in many pieces is read whole, its characters too", as
   expect(await rpc.request("a", [])).toBe("é€𐐷".repeat(50));
 });
 
-test("a caller may give up", async () => {
+test("a caller can abort", async () => {
   const { rpc } = await over(startLyingNode(() => undefined));
   const abort = new AbortController();
   const call = rpc.request("slow", [], { signal: abort.signal });
@@ -304,7 +304,7 @@ test("a caller may give up", async () => {
   await expect(call).rejects.toMatchObject({ kind: "aborted" });
 });
 
-test("a kept-alive connection that died is replaced without a fault", async () => {
+test("replaces a dead keep-alive connection without a fault", async () => {
   let served = 0;
   const { rpc } = await over(
     startLyingNode((calls, response) => {
@@ -317,7 +317,7 @@ test("a kept-alive connection that died is replaced without a fault", async () =
   expect(await rpc.request("a", [])).toBe(3);
 });
 
-test("of an answer whose connection died half-way nothing is kept", async () => {
+test("discards a response whose connection broke halfway", async () => {
   let served = 0;
   const { rpc } = await over(
     startLyingNode((calls, response) => {
@@ -329,7 +329,7 @@ test("of an answer whose connection died half-way nothing is kept", async () => 
   expect(await rpc.request("a", [])).toBe(2);
 });
 
-test("user and password travel as authorisation, path and query stay, and no error names any of it", async () => {
+test("sends user and password as basic authentication, keeps path and query, and no error contains any of them", async () => {
   const node = await startLyingNode((calls, response) => {
     const message = `https://alice:hunter22@${"node"}.invalid/secret-path?key=secret-key is exhausted (secret-key)`;
     json(response, { id: calls[0]?.id, error: { code: -32_005, message } });
@@ -351,13 +351,13 @@ test("user and password travel as authorisation, path and query stay, and no err
   }
 });
 
-test("a URL that is none is refused without being quoted", () => {
+test("refuses an invalid URL without quoting it", () => {
   expect(() => createRpcTransport({ url: "not a url with secret" })).toThrow(
     /^httpRpcUrl is not a valid URL$/,
   );
 });
 
-test("viem rides on it and still understands reverts", async () => {
+test("viem works on it and still understands reverts", async () => {
   const { rpc } = await over(
     startAnsweringNode(({ method }) =>
       method === "eth_blockNumber"
@@ -373,7 +373,7 @@ test("viem rides on it and still understands reverts", async () => {
   expect(String(error)).toContain("execution reverted");
 });
 
-test("an observer learns each call's method, how it ended and how long it took, and nothing else", async () => {
+test("an observer gets each call's method, outcome and duration, and nothing else", async () => {
   const seen: unknown[][] = [];
   const { node, rpc } = await over(
     startLyingNode(([call], response) => {
@@ -433,7 +433,7 @@ const rateLimits: [number, number, string][] = [
 ];
 
 test.each(rateLimits)(
-  "a batch answered with status %i and error %i (%s) is not split",
+  "does not split a batch after status %i and error %i (%s)",
   async (status, code, message) => {
     const { node, rpc } = await over(
       startLyingNode((_, response) =>
@@ -464,7 +464,7 @@ test.each([
   expect(node.requests.map((batch) => batch.length)).toEqual([8, 4, 4, 2, 2, 2, 2]);
 });
 
-test("a batch limit that comes with status 500 holds for the calls after it", async () => {
+test("respects a batch limit with status 500 in later calls", async () => {
   const message = "Batch of more than 3 requests are not allowed on free tier";
   const { node, rpc } = await over(
     startLyingNode((calls, response, isBatch) => {
@@ -484,7 +484,8 @@ test("a batch limit that comes with status 500 holds for the calls after it", as
 });
 
 /**
- * A node that refuses its first request in the given way and answers the others; and when each request came.
+ * A node that refuses its first request in the given way and answers the others, with the time of each
+ * request.
  */
 async function refusingFirst(
   refuse: Refuse,
@@ -539,7 +540,7 @@ test.each([
   },
 );
 
-test("calls fail at once while the endpoint asked for a longer pause than a caller waits", async () => {
+test("calls fail at once during a pause longer than a caller waits", async () => {
   const { node, rpc } = await refusingFirst(withHeader(429, "30"));
   await expect(rpc.request("echo", [0])).rejects.toMatchObject({ kind: "http" });
   const startedAtMs = performance.now();
@@ -550,7 +551,7 @@ test("calls fail at once while the endpoint asked for a longer pause than a call
   expect(node.requests).toHaveLength(1);
 });
 
-test("a closed connection does not wait for the end of a pause", async () => {
+test("closing does not wait for the end of a pause", async () => {
   const { rpc } = await refusingFirst(withHeader(429, "1"));
   await expect(rpc.request("echo", [0])).rejects.toMatchObject({ kind: "http" });
   const waiting = expect(rpc.request("echo", [1])).rejects.toMatchObject({ kind: "aborted" });
@@ -558,7 +559,7 @@ test("a closed connection does not wait for the end of a pause", async () => {
   await waiting;
 });
 
-test("a call that reverts with the words of a rate limit does not pause the endpoint", async () => {
+test("a revert message that looks like a rate limit does not pause the endpoint", async () => {
   const message = "execution reverted: rate limit exceeded";
   const { rpc, cameAtMs } = await refusingFirst((response) =>
     json(response, { jsonrpc: "2.0", id: null, error: { code: 3, message, data: "0xdeadbeef" } }),
@@ -677,7 +678,7 @@ test("keeps the deadline of a retried request, and aborts it on close", async ()
   expect(node.requests).toHaveLength(9);
 });
 
-test("does not retry when a pause would outlast the deadline", async () => {
+test("does not retry if a pause would outlast the deadline", async () => {
   const { node, rpc } = await over(
     startLyingNode(([call], response) => {
       if (call?.method === "slow") setTimeout(() => response.writeHead(502).end(), 200);

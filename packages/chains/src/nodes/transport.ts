@@ -8,47 +8,46 @@ import { NodeRefusal, redact, RpcFault, withoutSecrets, type RpcFaultFacts } fro
 export type { AskedCall, CallOptions, CallOutcome, ObserveCall } from "./rpc-call.ts";
 
 export interface RpcTransportOptions {
-  /** HTTP(S) URL of the node; user and password become basic authorisation. Never shown in errors. */
+  /** HTTP(S) URL of the node; user and password become basic authentication. Never shown in errors. */
   readonly url: string;
-  /** Most calls in one HTTP request. Lowered by itself when the node refuses. Default 100. */
+  /** Maximum calls in one HTTP request. Lowered automatically if the node refuses. Default: 100. */
   readonly maxBatchSize?: number;
-  /** Milliseconds from the call to the whole answer. Default 10 000. */
+  /** Timeout of a complete response, ms. Default: 10,000. */
   readonly deadlineMs?: number;
-  /** Most bytes of one HTTP answer. Default 32 MiB. */
+  /** Maximum bytes of one HTTP response. Default: 32 MiB. */
   readonly maxAnswerBytes?: number;
   /** Keep-alive connections. Default 8. */
   readonly connections?: number;
-  /** Called after every call ended and its caller got the result; must not throw. Absent: no measurements. */
+  /** Called after every call, once its caller got the result; must not throw. Absent: no metrics. */
   readonly onCall?: ObserveCall;
 }
 
 /**
- * JSON-RPC calls to one node. All calls of one event-loop tick travel as one HTTP request, but reads whose
- * size others choose ({@link LARGE_READS}) as one of their own.
+ * JSON-RPC calls to one node. All calls of one event-loop tick are sent in one HTTP request, except reads of
+ * unlimited size ({@link LARGE_READS}), which have a separate one.
  */
 export interface RpcTransport {
   /**
-   * The `result` of the call as the node gave it, `null` included; its shape is for the caller to check.
+   * The unchanged `result` of the call, including `null`; the caller must validate it.
    *
-   * @throws NodeRefusal when the node answered with an error, {@link RpcFault} when it gave no usable answer.
+   * @throws NodeRefusal if the node returned an error, {@link RpcFault} if it gave no usable answer
    */
   request(method: string, params: readonly unknown[], options?: CallOptions): Promise<unknown>;
   /**
-   * The results of all `calls`, in their order, out of one HTTP answer to one HTTP request of their own, so
-   * that one node gave them: never cut, halved or sent one by one. The caller limits their number.
+   * The results of all `calls`, in order, from one response to a separate HTTP request, so that one node
+   * returned them; never split. The caller limits their number.
    *
-   * @throws RpcFault when not all of them have a result; of kind `batchRefused` when they cannot travel
-   * together
+   * @throws RpcFault if not all of them have a result; of kind `batchRefused` if they cannot be sent together
    */
   requestTogether(calls: readonly AskedCall[], options?: CallOptions): Promise<readonly unknown[]>;
-  /** Milliseconds left of a pause that the endpoint asked for, 0 when there is none. Absent: not known. */
+  /** Milliseconds left of a pause that the endpoint requested; 0 if there is none. Absent: unknown. */
   pauseLeftMs?(): number;
   close(): Promise<void>;
 }
 
 /**
- * Others decide how large the answers of these methods are: gas prices and balances must neither wait behind
- * them nor fail with them.
+ * Methods with responses of unlimited size: gas prices and balances must neither wait for them nor fail with
+ * them.
  */
 const LARGE_READS: ReadonlySet<string> = new Set([
   "eth_getLogs",
@@ -70,21 +69,16 @@ const NOT_TOGETHER =
 /** Pause before a retry, which another backend of a load balancer may answer. */
 const RETRY_AFTER_MS = 100;
 
-/** The facts that calls which fail together share. */
+/** The common facts of calls that fail together. */
 type SharedFault = Omit<RpcFaultFacts, "method">;
 
 /**
- * Opens nothing until the first call.
- *
- * A node that refuses batches is remembered: the batch is halved, or single calls are made at once, until it
- * accepts. A batch whose answer is too large is asked again call by call, each with the whole bound and
- * deadline for itself.
- *
- * After a rate limit (HTTP 429 or its wordings) or an overload that asks for time, no request is sent until
- * the pause is over: calls wait for a short pause and fail at once during a long one.
- *
- * Reads that fail with HTTP 502 or above, and do not ask for a pause, are retried once, within the
- * {@link createRetryBudget}.
+ * Connects at the first call. Remembers a node that refuses batches: the batch is halved, or sent as single
+ * calls, until it accepts. A batch with a response that is too large is requested again call by call, each
+ * with the whole size limit and deadline for itself. After a rate limit (HTTP 429 or an equivalent error) or
+ * an overload that requests a pause, no request is sent until the pause is over: calls wait for a short pause
+ * and fail at once during a long one. Reads that fail with HTTP 502 or above without requesting a pause are
+ * retried once, within the {@link createRetryBudget}.
  */
 export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
   const target = splitUrl(options.url);
@@ -105,7 +99,7 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
   const flush = (): void => {
     const calls = waiting;
     waiting = [];
-    // The refusal may have been a passing fault of a proxy: try whole batches again once in a while.
+    // The refusal may have been a temporary fault of a proxy, so whole batches are tried again occasionally.
     if (maxBatchSize < wantedBatchSize && performance.now() - loweredAtMs > 60_000)
       maxBatchSize = wantedBatchSize;
     afterPause(calls, send);
@@ -136,7 +130,7 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
     underWay.add(giveUp);
   };
 
-  /** A batch shares one deadline and one bound, so calls of different patience or size travel apart. */
+  /** A batch shares one deadline and one size limit, so calls with different ones are sent separately. */
   const send = (calls: readonly Call[]): void => {
     const first = calls[0];
     if (first === undefined) return;
@@ -193,7 +187,7 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
     underWay.add(giveUp);
   };
 
-  /** What an exchange that ended means for the calls that it carried. */
+  /** Settles the calls of a finished HTTP request. */
   const finish = (
     open: readonly Call[],
     end: PostEnd,
@@ -250,7 +244,7 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
     deliver(open, answer.document, options.url);
   };
 
-  /** The call, to be sent by the caller of this; undefined when nothing is to be asked any more. */
+  /** The call, for the caller to send; undefined if it is already settled. */
   const callFor = ({ method, params }: AskedCall, { deadlineMs, signal }: CallOptions): Call | undefined =>
     closed || signal?.aborted === true
       ? undefined
@@ -315,7 +309,7 @@ function failAll(calls: readonly Call[], facts: SharedFault): void {
   for (const call of calls) call.fail(new RpcFault({ ...facts, method: call.method }));
 }
 
-/** Gives each call its own answer, and a fault to each that has none. */
+/** Settles each call with its own answer, or with a fault if it has none. */
 function deliver(calls: readonly Call[], document: object, secretUrl: string): void {
   const refusalOfAll = Array.isArray(document) ? undefined : errorIn(document);
   if (refusalOfAll !== undefined && calls.length > 1) {
@@ -325,7 +319,7 @@ function deliver(calls: readonly Call[], document: object, secretUrl: string): v
   const entries: readonly unknown[] = Array.isArray(document) ? document : [document];
   const answers = answersInOrder(calls, entries) ?? answersById(calls, entries);
   if (answers === undefined) {
-    // One answer that is not ours means none of them can be trusted to be.
+    // If one answer belongs to no call, none of them can be trusted.
     failAll(calls, { kind: "garbage", reason: "response ids do not match the request" });
     return;
   }
@@ -347,9 +341,7 @@ function deliver(calls: readonly Call[], document: object, secretUrl: string): v
 
 type Entry = Readonly<Record<string, unknown>>;
 
-/**
- * The answers when each stands where its call stood, as nodes mostly give them; undefined when they do not.
- */
+/** The answers if they are in the order of the calls, as usual; otherwise undefined. */
 function answersInOrder(calls: readonly Call[], entries: readonly unknown[]): readonly Entry[] | undefined {
   if (entries.length !== calls.length) return undefined;
   for (let at = 0; at < calls.length; at++)
@@ -357,10 +349,7 @@ function answersInOrder(calls: readonly Call[], entries: readonly unknown[]): re
   return entries as readonly Entry[];
 }
 
-/**
- * The answer of each call, whatever their order; undefined when one is to no call of these, or the second to
- * one.
- */
+/** The answer of each call, whatever their order; undefined if one belongs to no call, or two to the same. */
 function answersById(
   calls: readonly Call[],
   entries: readonly unknown[],
@@ -369,7 +358,7 @@ function answersById(
   const answers = new Map<unknown, Entry | undefined>(calls.map(({ id }) => [id, undefined]));
   for (const entry of entries) {
     const fields = fieldsOf(entry);
-    // A node that cannot read a request answers with the id null.
+    // A node that cannot parse a request responds with the id null.
     const isRefusalOfOne = calls.length === 1 && fields["id"] === null && errorIn(fields) !== undefined;
     const id = isRefusalOfOne ? only?.id : fields["id"];
     if (!answers.has(id) || answers.get(id) !== undefined) return undefined;
@@ -393,7 +382,7 @@ function refusalOf(method: string, error: Record<string, unknown>, secretUrl: st
 }
 
 function splitUrl(text: string): { origin: string; path: string; headers: Record<string, string> } {
-  // URL's own error would quote the text, credentials included.
+  // The error of URL would quote the text, including credentials.
   if (!URL.canParse(text)) throw new TypeError("httpRpcUrl is not a valid URL");
   const url = new URL(text);
   const headers: Record<string, string> = { "content-type": "application/json" };

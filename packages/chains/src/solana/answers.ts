@@ -4,15 +4,15 @@ import type { BlockRef } from "@causeway/families/evm";
 import { garbage, NodeRefusal } from "@causeway/families";
 import { fieldsOf, readContextSlot, wholeNumber } from "@causeway/families/solana";
 
-/** What nodes answer to those who pay: shapes checked, nothing guessed. Pure. */
+/** Parses node responses that paying needs, without guessing. Pure. */
 
-/** What bytes made now are tied to. */
+/** The recent blockhash and the limits of transactions that use it. */
 export interface Lifetime {
   /** base58. */
   readonly blockhash: string;
-  /** Height of the last block that can hold them. */
+  /** Height of the last block that can contain them. */
   readonly lastHeight: bigint;
-  /** A slot before which no block can hold them. */
+  /** A slot before which no block can contain them. */
   readonly slot: bigint;
 }
 
@@ -28,7 +28,7 @@ export function readLifetime(value: unknown): Lifetime {
   };
 }
 
-/** Where a view has got to: both of one state. */
+/** Slot and height of one state. */
 export function readHeight(value: unknown): { readonly slot: bigint; readonly height: bigint } {
   const method = "getEpochInfo";
   const { absoluteSlot, blockHeight } = fieldsOf(value, method);
@@ -57,7 +57,7 @@ function hashOf(text: unknown, method: string): Hex {
   }
 }
 
-/** Recent prices of computing, in millionths of a lamport per unit, lowest first. */
+/** Recent prioritization fees, in millionths of a lamport per compute unit, lowest first. */
 export function readComputePrices(value: unknown): readonly bigint[] {
   const method = "getRecentPrioritizationFees";
   if (!Array.isArray(value)) throw garbage(method, "response is not a list");
@@ -69,15 +69,15 @@ export function readComputePrices(value: unknown): readonly bigint[] {
 }
 
 /**
- * Codes of errors that are about the bytes and not about the node: a failed preflight, a wrong signature,
- * bytes that are none.
+ * Codes of errors about the bytes, not about the node: a failed preflight, a wrong signature, malformed
+ * bytes.
  */
 const ABOUT_THE_BYTES: ReadonlySet<number> = new Set([-32002, -32003, -32602]);
 
 /**
- * What a refusal of `sendTransaction` says of the bytes.
+ * What a refusal of `sendTransaction` means for the bytes.
  *
- * @throws the refusal itself when it is about the node
+ * @throws the refusal itself if it is about the node
  */
 export function judgeSendRefusal(refusal: NodeRefusal): "sent" | { readonly refused: string } {
   const { nodeCode, nodeText, nodeData } = refusal;

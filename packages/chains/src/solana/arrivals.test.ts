@@ -9,8 +9,8 @@ const START = 10_000n;
 const someAddress = "11111111111111111111111111111111" as Address;
 
 /**
- * A cluster where so many transactions, so many slots apart, name the vault and deposit nothing; the endpoint
- * answers about so many of them per reading.
+ * A cluster with `crowd` transactions, `slotsApart` slots apart, that name the vault but deposit nothing, and
+ * an endpoint that answers about `answered` of them per reading.
  */
 function clusterOf(crowd: number, answered: number, slotsApart = 1n) {
   const entries = Array.from({ length: crowd }, (_, at) => ({
@@ -75,7 +75,7 @@ test.each([
   },
 );
 
-test("tells since when transactions wait while a crowd is read", async () => {
+test("reports the time of the oldest unread transaction while a crowd is read", async () => {
   const { reader } = clusterOf(300, 1_000);
   const first = await reader.arrivals(writeCursor({ slot: START, known: [] }));
   expect(first.unreadSince).toBe((START + 199n) * 2n);

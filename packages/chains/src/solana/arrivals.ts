@@ -23,25 +23,27 @@ import type { NonEvmReads } from "./reads.ts";
 import { readCursor, writeCursor } from "./cursor.ts";
 import type { SolanaRpc } from "./rpc.ts";
 
-/** Slots that are looked at again: nodes list what is final a little late. About a minute. */
+/** Slots that are read again, because nodes list final transactions a little late. About a minute. */
 const AGAIN_SLOTS = 150n;
-/** Slots before now at which a first reading begins. About ten minutes. */
+/** Slots before now at which a first reading starts. About ten minutes. */
 const FIRST_SLOTS = 1_500n;
-/** Signatures of one page, and transactions judged by one reading. */
+/** Signatures per page, and transactions per reading. */
 const PAGE = 1_000;
 const MAX_JUDGED = 200;
-/** Transactions asked for at once. */
+/** Concurrent transaction requests. */
 const AT_ONCE = 8;
-/** Failed readings after which a transaction is skipped: one that no node reads must not stop all others. */
+/**
+ * Failed readings after which a transaction is skipped, so that an unreadable one does not block all others.
+ */
 const MAX_FAULTS = 20;
-/** A node's answer to a question about a transaction of a version that we do not read. */
+/** A node's error for a transaction of an unsupported version. */
 const UNSUPPORTED_VERSION = -32015;
 
 export interface ArrivalOptions {
   readonly rpc: SolanaRpc;
   readonly reads: Pick<NonEvmReads, "block">;
   readonly pdas: DepositoryAccounts;
-  /** Mints whose plain transfers to the vault are looked for; those through the program are seen anyway. */
+  /** Mints whose plain transfers to the vault are detected; those through the program always are. */
   readonly mints: () => Promise<readonly { readonly mint: string; readonly tokenProgram: string }[]>;
   /** Called with the fault of each skipped transaction. */
   readonly onFault: (error: unknown) => void;
@@ -52,17 +54,17 @@ export interface NonEvmArrivalReader {
   arrivalsOf(transactionId: TxHash): Promise<NonEvmTransaction>;
 }
 
-/** Deposits as the cluster's final view shows them, judged as oracles judge them. */
+/** Deposits in the cluster's finalized state, judged like oracles do. */
 export function createArrivals(options: ArrivalOptions): NonEvmArrivalReader {
   const { rpc, reads, pdas, mints, onFault } = options;
   const faults = new Map<string, number>();
   /**
-   * What was judged by readings that met a fault, so that the next one goes on from there: a limited endpoint
-   * may end every reading of a crowd.
+   * Judgements of readings that ended with a fault, so that the next one continues from there: a rate-limited
+   * endpoint may end every reading of a crowd.
    */
   const kept = new Map<string, readonly DepositFact[] | undefined>();
 
-  /** What names one of the addresses in slots from `from` to `to`, newest first. */
+  /** Transactions that name one of the addresses in slots from `from` to `to`, newest first. */
   async function listed(account: string, from: bigint, to: bigint): Promise<readonly SignatureEntry[]> {
     const all: SignatureEntry[] = [];
     for (let before: string | undefined; ;) {
@@ -78,7 +80,7 @@ export function createArrivals(options: ArrivalOptions): NonEvmArrivalReader {
     }
   }
 
-  /** Undefined: it is left aside. */
+  /** Undefined: skipped. */
   async function judged(entry: SignatureEntry): Promise<readonly DepositFact[] | undefined> {
     const { signature } = entry;
     try {
@@ -145,7 +147,7 @@ export function createArrivals(options: ArrivalOptions): NonEvmArrivalReader {
       .toSorted((a, b) =>
         a.slot === b.slot ? (a.signature < b.signature ? -1 : 1) : a.slot < b.slot ? -1 : 1,
       );
-    // Never a part of what one slot holds: the cursor is between slots.
+    // Never part of a slot, because the cursor is between slots.
     const last = fresh[MAX_JUDGED - 1];
     const now = last === undefined ? fresh : fresh.filter(({ slot }) => slot <= last.slot);
     const deposits: DepositFact[] = [];
@@ -164,7 +166,7 @@ export function createArrivals(options: ArrivalOptions): NonEvmArrivalReader {
       deposits,
       cursor: writeCursor({ slot: reached, known: seen }),
       upTo,
-      // What is next was made right after it, or later.
+      // The next transaction was made right after it, or later.
       ...(!isAll && { unreadSince: upTo.timestamp }),
     };
   }
@@ -197,9 +199,7 @@ function signatureOf(transactionId: TxHash): string {
   return getBase58Decoder().decode(bytesOf(transactionId));
 }
 
-/**
- * As the service keeps them: bytes in hex, and of deposits that are alike in every way the place among them.
- */
+/** In the service's format: bytes in hex, and an ordinal for equal deposits. */
 function toFacts(
   { signature, slot, feePayer }: TransactionFacts,
   blockHash: Hex,

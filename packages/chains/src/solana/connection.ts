@@ -11,14 +11,13 @@ import { createPayments } from "./pay.ts";
 import { createReads } from "./reads.ts";
 import { createSolanaRpc } from "./rpc.ts";
 
-/** Milliseconds between two looks for something new. */
+/** Milliseconds between two polls. */
 const LOOK_AGAIN_MS = 1_000;
 
 /**
- * A Solana cluster for the core service: deposits are read in the final view and judged as oracles judge
- * them, payments are the solver's own transfers with the order's id in a memo. Opens nothing until it is
- * asked.
- * @throws RangeError when the chain is none of this family, or oracles would look at another depository
+ * Connects the service to a Solana cluster: deposits are read from finalized state and judged like oracles
+ * do; payments are the solver's own transfers with the order id in a memo. Connects at the first request.
+ * @throws RangeError if the chain is not Solana, or oracles would read another depository
  */
 export async function connectSolana(options: NonEvmOptions): Promise<OpenConnection> {
   const { chain, attestation, now, onFault } = options;
@@ -44,7 +43,7 @@ export async function connectSolana(options: NonEvmOptions): Promise<OpenConnect
     .map(({ address: bytes }) => decodeAddress("solana-vm", bytes))
     .filter((mint) => mint !== native);
   const programs = new Map<string, string>();
-  /** Which program a mint belongs to never changes. */
+  /** The token program of a mint never changes. */
   const mints = async (): Promise<readonly { readonly mint: string; readonly tokenProgram: string }[]> => {
     const unknown = configured.filter((mint) => !programs.has(mint));
     if (unknown.length > 0) {
@@ -73,7 +72,7 @@ export async function connectSolana(options: NonEvmOptions): Promise<OpenConnect
   const connection: NonEvmConnection = {
     vm: "solana-vm",
     solver: options.solver,
-    // Its bytes die by themselves, when their blockhash is too old.
+    // Its bytes expire by themselves once their blockhash is too old.
     replaces: false,
     takesBack: false,
     ...arrivals,
@@ -81,7 +80,7 @@ export async function connectSolana(options: NonEvmOptions): Promise<OpenConnect
     ...(depositAddresses !== undefined && { depositAddresses }),
     onNews: (listener) => {
       const timer = setInterval(listener, LOOK_AGAIN_MS);
-      // Waiting for news must not keep a process alive that has nothing else to do.
+      // Polling must not keep the process alive.
       timer.unref();
       timers.add(timer);
       return () => {

@@ -1,10 +1,10 @@
 /**
- * Up to where arrivals were read: everything in slots up to `slot`, and of the last of those by name what was
- * read, as nodes list the newest ones late.
+ * How far arrivals were read: everything in slots up to `slot`, with the signatures that were read in the
+ * last of these slots, because nodes list the newest ones late.
  */
 export interface NonEvmCursor {
   readonly slot: bigint;
-  /** Signatures of the slots that are looked at again. */
+  /** Signatures in the slots that are read again. */
   readonly known: readonly string[];
 }
 
@@ -12,7 +12,7 @@ export function writeCursor({ slot, known }: NonEvmCursor): string {
   return [slot, ...known].join(" ");
 }
 
-/** @throws RangeError when it is none */
+/** @throws RangeError if the text is not a cursor */
 export function readCursor(text: string): NonEvmCursor {
   const [slot = "", ...known] = text.split(" ");
   if (!/^\d{1,20}$/.test(slot)) throw new RangeError("invariant violated: not a Solana cursor");

@@ -23,14 +23,14 @@ import { lamportTransferInstruction, tokenTransferInstruction } from "./payment-
 import { readCursor, writeCursor } from "./cursor.ts";
 import { readPayment, signPayment, takenBy } from "./sign-payment.ts";
 
-// Our own encodings against those of the network's library.
+// Compares our encodings with those of the network's library.
 
 const key = fc.uint8Array({ minLength: 32, maxLength: 32 });
 const amount = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
 const pdas = await depositoryAccounts("99vQwtBwYtrqqD9YSXbdum3KBdxPAVxYTaQ3cfnJSrN2");
 const u64 = (value: bigint): string => Buffer.from(getU64Encoder().encode(value)).toString("hex");
 
-test("formats and reads addresses and transaction ids as the library does", () => {
+test("formats and parses addresses and transaction ids like the library", () => {
   fc.assert(
     fc.property(key, (bytes) => {
       const text = getAddressDecoder().decode(bytes);
@@ -50,7 +50,7 @@ test("formats and reads addresses and transaction ids as the library does", () =
   );
 });
 
-test("amounts are written as the library writes them, and none that does not fit", () => {
+test("encodes amounts like the library, and refuses those that do not fit", () => {
   const [sender, id] = [decodeAddress("solana-vm", `0x${"02".repeat(32)}`), `0x${"ab".repeat(32)}` as Hex32];
   fc.assert(
     fc.property(amount, (of) => {
@@ -66,7 +66,7 @@ test("amounts are written as the library writes them, and none that does not fit
   }
 });
 
-test("a deposit names its accounts as the program expects them", async () => {
+test("a deposit has the accounts that the program expects", async () => {
   const [sender, mint] = [
     decodeAddress("solana-vm", `0x${"02".repeat(32)}`),
     decodeAddress("solana-vm", `0x${"03".repeat(32)}`),
@@ -94,7 +94,7 @@ test("a deposit names its accounts as the program expects them", async () => {
   expect(signers(tokens)).toEqual([sender]);
 });
 
-test("what a signed payment takes and how long it lives is read from its bytes", async () => {
+test("reads the amounts and the lifetime of a signed payment from its bytes", async () => {
   const pair = await createKeyPairFromPrivateKeyBytes(new Uint8Array(32).fill(7));
   const payer = { address: await getAddressFromPublicKey(pair.publicKey), pair };
   const other = address(decodeAddress("solana-vm", `0x${"09".repeat(32)}`));
@@ -119,7 +119,7 @@ test("what a signed payment takes and how long it lives is read from its bytes",
       );
       expect(readPayment(signed.raw)).toMatchObject({ lastHeight, slot: 5n });
       expect(takenBy(signed.raw)).toEqual({ lamports, tokens: new Map([[from, tokens]]) });
-      // The id is the first signature of what travels.
+      // The id is the first signature of the transaction.
       expect(toHex(readPayment(signed.raw).transaction.subarray(1, 65))).toBe(signed.txId);
     }),
     { numRuns: 30 },
@@ -127,7 +127,7 @@ test("what a signed payment takes and how long it lives is read from its bytes",
   expect(() => readPayment("0x00" as Hex)).toThrow(RangeError);
 });
 
-test("a cursor is read as it was written, and nothing else is one", () => {
+test("parses a formatted cursor, and refuses any other text", () => {
   const cursors = fc.record({ slot: amount, known: fc.array(fc.stringMatching(/^[1-9A-Za-z]{64,88}$/)) });
   fc.assert(
     fc.property(cursors, (cursor) => {

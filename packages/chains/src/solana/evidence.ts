@@ -37,14 +37,15 @@ export function solanaEndpoint(rpc: SolanaRpc): Endpoint<readonly DepositoryAcco
       return found.kind === "final" && found.value.failed ? refuted("transaction failed") : found;
     },
     withdrawal: async (payload, depositories) => {
-      // The payload names the vault that pays.
+      // The payload names the vault from which it is paid.
       const vault = decodeSolanaTransferRequest(payload)?.vaultAddress;
       const pdas = depositories.find((one) => one.vault === vault) ?? presentFirst(depositories)[0];
       const payment = readWithdrawal(pdas, payload);
       if ("refusal" in payment) return refuted(payment.refusal);
       const { id: withdrawalId, recipient, currency, amount, expiration } = payment;
       const used = await usedRequestAddress(pdas.program, bytesOf(withdrawalId));
-      // One answer of one state: the note of the request is not older than the time it is compared with.
+      // One answer about one state, so that the record of the request is not older than the time it is
+      // compared with.
       const { accounts } = await rpc.accounts([pdas.depository, used, CLOCK_SYSVAR]);
       const [depository, usedRequest, clock] = accounts;
       const status = outcomeOf(pdas, expiration, { depository, usedRequest, clock });

@@ -18,8 +18,8 @@ import {
 import { endpointEvidence } from "../evidence-source.ts";
 import { solanaEndpoint } from "./evidence.ts";
 
-// Judged are answers that a node gave about real transactions of a virtual machine, and the same answers with
-// something changed or left out.
+// Judges a node's answers about real transactions of a virtual machine, and the same answers with parts
+// changed or omitted.
 
 interface Recorded {
   readonly program: string;
@@ -69,28 +69,28 @@ const read = (of: TransactionFacts) => {
   ]);
 };
 
-test("deposits of lamports, of tokens, of tokens with a fee, and through another program", () => {
+test("judges deposits of lamports, of tokens, of tokens with a fee, and through another program", () => {
   expect(read(facts("native"))).toEqual([["0", user, NATIVE, 5_000_000n, id(1)]]);
   expect(read(facts("token"))).toEqual([["0", user, token.mint, 5_000_000n, id(2)]]);
   expect(read(facts("tokenWithFee"))).toEqual([["0", user, feeToken.mint, 4_950_000n, id(3)]]);
-  // In the order in which they ran; numbered with the transaction's own first.
+  // In execution order, numbered with the transaction's own instructions first.
   expect(read(facts("forwarded"))).toEqual([
     ["2", depositor, token.mint, 7n, id(4)],
     ["1", user, NATIVE, 9n, id(5)],
   ]);
 });
 
-test("plain transfers to the vault are deposits without an id, of what arrived", () => {
+test("plain transfers to the vault are deposits of the received amount, without an id", () => {
   expect(read(facts("directLamports"))).toEqual([["0", user, NATIVE, 11n, undefined]]);
   expect(read(facts("directTokensWithFee"))).toEqual([["0", user, feeToken.mint, 990n, undefined]]);
 });
 
-test("an execution of the depository is no deposit, nor is a payment of the solver", () => {
+test("neither an execution of the depository nor a payment by the solver is a deposit", () => {
   expect(read(facts("execution"))).toEqual([]);
   expect(read(facts("payment"))).toEqual([]);
 });
 
-test("every mint whose vault account must be known is asked for", () => {
+test("requests every mint whose vault account is needed", () => {
   expect(tokenAccountsWanted(pdas, facts("tokenWithFee"))).toEqual([
     { mint: feeToken.mint, tokenProgram: feeToken.tokenProgram },
   ]);
@@ -98,7 +98,7 @@ test("every mint whose vault account must be known is asked for", () => {
   expect(tokenAccountsWanted(pdas, facts("payment"))).toEqual([]);
 });
 
-test("a deposit into an account that is not the vault's own is none of ours", () => {
+test("ignores a deposit into an account that is not the vault's own", () => {
   const elsewhere = new Map([[vaultKey(token.mint, token.tokenProgram), recorded.vaultAccounts.feeToken]]);
   expect(depositsIn(pdas, elsewhere, facts("token"))).toEqual({ kind: "read", deposits: [] });
   expect(depositsIn({ ...pdas, vault: pdas.depository }, vaultAccounts, facts("native"))).toEqual({
@@ -111,7 +111,7 @@ const fault = (act: () => unknown): void => {
   expect(act).toThrow(RpcFault);
 };
 
-test("what a node leaves out or adds is its fault and never a verdict", () => {
+test("omitted or added data is the node's fault, never a verdict", () => {
   const meta =
     (change: Record<string, unknown>) =>
     (answer: Answer): Answer => ({ ...answer, meta: { ...answer.meta, ...change } });
@@ -129,7 +129,7 @@ test("what a node leaves out or adds is its fault and never a verdict", () => {
   fault(() => facts("token", (answer) => ({ ...answer, slot: -1 })));
   fault(() => facts("token", () => recorded.transactions["native"]?.answer));
   fault(() => facts("token", (answer) => ({ ...answer, transaction: ["AAAA", "base64"] })));
-  // Without it, what was there before would count as sent now.
+  // Without it, the earlier balance would count as sent now.
   fault(() => read(facts("directTokensWithFee", meta({ preTokenBalances: [] }))));
   fault(() => read(facts("directTokensWithFee", meta({ preTokenBalances: [], postTokenBalances: [] }))));
 });
@@ -157,7 +157,7 @@ test("counts a deposit without transfer fee although the node truncated the logs
     });
   for (const name of ["native", "token", "forwarded"])
     for (const lines of [0, 3]) expect(read(facts(name, cut(lines)))).toEqual(read(facts(name)));
-  // Into an account that is not the vault's it is none, with logs or without.
+  // A deposit into another account than the vault's is ignored, with or without logs.
   const elsewhere = new Map([[vaultKey(token.mint, token.tokenProgram), recorded.vaultAccounts.feeToken]]);
   const none = { kind: "read", deposits: [] };
   expect(depositsIn(pdas, elsewhere, facts("token", cut(0)))).toEqual(none);
@@ -201,7 +201,7 @@ const question = (fields: Partial<PaymentQuestion> = {}): PaymentQuestion => ({
   ...fields,
 });
 
-test("a payment is what each recipient has more of, in lamports and in tokens", () => {
+test("counts each recipient's increase in lamports and tokens", () => {
   const receipts = [
     { recipient: paid[0], currency: token.mint },
     { recipient: paid[1], currency: NATIVE },
@@ -213,7 +213,7 @@ test("a payment is what each recipient has more of, in lamports and in tokens", 
   });
 });
 
-test("late, for another order, out of a depository or to it, or with calls: refused", () => {
+test("refuses payments that are late, for another order, from or to a depository, and orders with calls", () => {
   const refusal = (fields: Partial<PaymentQuestion>, name = "payment"): unknown =>
     judgePayments([pdas], facts(name), question(fields));
   const { timestamp } = facts("payment");
@@ -222,7 +222,7 @@ test("late, for another order, out of a depository or to it, or with calls: refu
   expect(refusal({ orderId: id(7) })).toHaveProperty("refusal");
   expect(refusal({ calls: ["0x01"] })).toHaveProperty("refusal");
   expect(refusal({ receipts: [{ recipient: pdas.vault, currency: NATIVE }] })).toHaveProperty("refusal");
-  // Someone executed the recipient's own withdrawal and added the order's id.
+  // Someone executed the recipient's own withdrawal and added the order id.
   const receipts = [{ recipient: depositor, currency: NATIVE }];
   expect(refusal({ orderId: id(7), receipts }, "execution")).toHaveProperty("refusal");
   expect(() =>
@@ -235,7 +235,7 @@ test("late, for another order, out of a depository or to it, or with calls: refu
   ).toThrow(RangeError);
 });
 
-test("a transaction that names its order twice, another one too, or among other words, pays none", () => {
+test("refuses a transaction that names its order twice, with another order, or within other text", () => {
   const honest = facts("payment");
   const memo = honest.instructions.find(({ program }) => program.startsWith("Memo"));
   if (memo === undefined) throw new Error("no memo was recorded");
@@ -259,7 +259,7 @@ test("a transaction that names its order twice, another one too, or among other 
     expect(saying(...texts), texts.join()).toHaveProperty("refusal");
 });
 
-test("a deposit is no payment, whatever its depositor has more of afterwards", () => {
+test("a deposit is not a payment, whatever its depositor gains", () => {
   const honest = facts("payment");
   const judge = (changed: Partial<TransactionFacts>): unknown =>
     judgePayments([pdas], { ...honest, ...changed }, question());
@@ -281,7 +281,7 @@ test("a deposit is no payment, whatever its depositor has more of afterwards", (
   ).toEqual(judge({}));
 });
 
-test("a trade, a claim or a distribution that a program pays to the recipient is no fill", () => {
+test("does not count a trade, a claim or a distribution that a program pays to the recipient", () => {
   const honest = facts("payment");
   const receipts = [
     { recipient: paid[0], currency: token.mint },
@@ -290,21 +290,20 @@ test("a trade, a claim or a distribution that a program pays to the recipient is
   const judge = (instructions: TransactionFacts["instructions"]): unknown =>
     judgePayments([pdas], { ...honest, instructions }, question({ receipts }));
   expect(judge(honest.instructions)).toEqual({ amounts: [5_000_000n, 3_000_000n] });
-  // The same money, moved by whatever program the transaction called.
+  // The same funds, moved by any program that the transaction called.
   const market = { index: 99, isTopLevel: true, program: pdas.vault, accounts: [], data: new Uint8Array() };
   const byProgram = honest.instructions.map((one) =>
     one.program.startsWith("Memo") ? one : { ...one, isTopLevel: false },
   );
   expect(judge(byProgram)).toEqual({ amounts: [0n, 0n] });
   expect(judge([market, ...byProgram])).toHaveProperty("refusal");
-  // A market that hands over the recipient's tokens and then checks that the accompanying transfer paid for
-  // them.
+  // A market that sells the recipient's tokens and then checks that the accompanying transfer paid for them.
   expect(judge([market, ...honest.instructions, market])).toEqual({
     refusal: `transaction calls ${market.program}; a fill may contain only transfers, memos and new accounts`,
   });
 });
 
-test("a balance that grows by more than the transfers to the recipient counts only as far as those go", () => {
+test("counts at most the transfers to the recipient if the balance grows by more", () => {
   const honest = facts("payment");
   const lamports = new Map([...honest.lamports, [paid[1], { before: 0n, after: 9_000_000n }]]);
   const receipts = [{ recipient: paid[1], currency: NATIVE }];
@@ -320,7 +319,7 @@ test("a transaction that the recipient signed is the recipient's own, not a fill
   });
 });
 
-test("a balance that the node leaves out is not taken for nothing", () => {
+test("does not read an omitted balance as zero", () => {
   const without =
     (field: "preTokenBalances" | "postTokenBalances", owner: string) =>
     (answer: Answer): Answer => ({
@@ -339,7 +338,7 @@ test("a balance that the node leaves out is not taken for nothing", () => {
   fault(() => judge(facts("payment", without("postTokenBalances", solver)), asked));
 });
 
-test("a balance beyond exact numbers does not hide another deposit and is not guessed", () => {
+test("a balance too large for an exact number does not hide another deposit, and is not guessed", () => {
   const rich = (answer: Answer): Answer => ({
     ...answer,
     meta: {
@@ -410,7 +409,7 @@ describe("after the depository was replaced", () => {
     );
 
   test.each(["native", "token", "tokenWithFee", "forwarded", "directLamports"])(
-    "a deposit to the former depository is attested as one: %s",
+    "attests a deposit to the former depository: %s",
     async (name) => {
       const of = facts(name);
       const signature = recorded.transactions[name]?.signature ?? "";
@@ -422,7 +421,7 @@ describe("after the depository was replaced", () => {
     },
   );
 
-  test("a withdrawal is looked up at the depository whose vault it names", async () => {
+  test("looks up a withdrawal at the depository whose vault it names", async () => {
     const source = sourceOf(facts("payment"), present, [recorded.program]);
     const payloadFrom = (vaultAddress: string) =>
       encodeSolanaTransferRequest({

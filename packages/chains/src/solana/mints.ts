@@ -1,19 +1,19 @@
 import { TOKEN_2022_PROGRAM, TOKEN_PROGRAMS, type AccountFact } from "@causeway/families/solana";
 
-/** What a payer with the mint's tokens must know about it. Pure. */
+/** Properties of mints and token accounts that matter to a payer. Pure. */
 export interface MintFact {
   readonly tokenProgram: string;
   readonly decimals: number;
-  /** Why its tokens cannot be paid as they are; undefined: they can. */
+  /** Why its tokens cannot be paid; undefined: they can. */
   readonly refusal: string | undefined;
 }
 
-/** Undefined: the account is no mint. */
+/** Undefined: the account is not a mint. */
 export function mintOf(account: AccountFact | undefined): MintFact | undefined {
   if (account === undefined || !TOKEN_PROGRAMS.has(account.owner)) return undefined;
   const { owner, data } = account;
   const decimals = data[44];
-  // With extensions a byte behind the common part tells mints from token accounts.
+  // With extensions, a byte after the base layout distinguishes mints from token accounts.
   const isMint = data.length === 82 || (data.length > 165 && data[165] === 1);
   if (!isMint || decimals === undefined || data[45] !== 1) return undefined;
   return {
@@ -23,7 +23,7 @@ export function mintOf(account: AccountFact | undefined): MintFact | undefined {
   };
 }
 
-/** Extensions of a mint that let a recipient get less than was sent, or nothing. */
+/** Mint extensions with which a recipient may get less than was sent, or nothing. */
 const TRANSFER_FEE = 1;
 const DEFAULT_STATE = 6;
 const NON_TRANSFERABLE = 9;
@@ -51,8 +51,8 @@ function extensionRefusal(data: Uint8Array): string | undefined {
 }
 
 /**
- * Why tokens cannot be paid into an account; undefined: they can. `account` is where they would go: undefined
- * when it is still to be made.
+ * Why tokens cannot be paid into an account; undefined: they can. @param account the token account; undefined
+ * if it does not exist yet
  */
 export function tokenAccountRefusal(
   account: AccountFact | undefined,
@@ -68,11 +68,11 @@ export function tokenAccountRefusal(
   return account.data[108] === FROZEN ? "recipient's token account is frozen" : undefined;
 }
 
-/** Tokens in an account; 0 when there is none. */
+/** Tokens in an account; 0 if it does not exist. */
 export function heldIn(account: AccountFact | undefined): bigint {
   if (account === undefined || !TOKEN_PROGRAMS.has(account.owner) || account.data.length < 165) return 0n;
   const { data } = account;
-  // What is frozen cannot be paid with.
+  // Frozen tokens cannot be spent.
   if (data[108] === FROZEN) return 0n;
   return new DataView(data.buffer, data.byteOffset).getBigUint64(64, true);
 }

@@ -38,31 +38,28 @@ import {
   type SignedInstruction,
 } from "./sign-payment.ts";
 
-/** Lamports for each signature of a transaction. */
+/** Lamports per signature of a transaction. */
 const SIGNATURE_FEE = 5_000n;
 /**
- * What a payment may compute, without and with the making of a token account; and up to how many units more,
- * so that two payments that are alike are two transactions.
+ * Compute limits of a payment, without and with the creation of a token account, and the range of extra units
+ * that makes equal payments distinct transactions.
  */
 const UNITS = { lamports: 20_000, tokens: 80_000, spread: 16_384 } as const;
-/** More than that is paid for no unit, in millionths of a lamport. */
+/** Maximum price per compute unit, in millionths of a lamport. */
 const HIGHEST_PRICE = 1_000_000n;
-/** Bytes of a token account; of the newer program with what its mints may add. */
+/** Bytes of a token account; for Token-2022, including the extensions that its mints may require. */
 const TOKEN_ACCOUNT_BYTES = { classic: 165, newer: 220 } as const;
-/** Signatures of one page. */
+/** Signatures per page. */
 const PAGE = 1_000;
 /**
- * Blocks behind the last one that could hold a transaction, after which nodes list all that is in it: they
- * write their lists a little late.
+ * Blocks after the last one that could contain a transaction until nodes list everything in it, because they
+ * update their lists a little late.
  */
 const LISTING_BLOCKS = 32n;
-/** Pages that are looked through for one transaction: more than fit into the blocks that could hold it. */
+/** Maximum pages to search for one transaction: more than fit into the blocks that could contain it. */
 const MAX_PAGES = 100;
 
-/**
- * Owners of accounts that no transaction may write to: the loaders of programs, and what keeps the cluster's
- * own variables.
- */
+/** Owners of accounts that no transaction can write to: program loaders, and the owner of sysvars. */
 const KEEPS_LAMPORTS_OUT = /^(?:NativeLoader|BPFLoader|LoaderV4|Sysvar)1*/;
 const NATIVE = nativeCurrency("solana-vm");
 /** The memo of a payment that is for no order. */
@@ -91,7 +88,7 @@ type Places =
       readonly to: string;
     };
 
-/** What a payment's bytes do after they limited their computing. */
+/** The instructions of a payment after the compute budget. */
 function payingInstructions(
   payer: string,
   places: Places,
@@ -103,7 +100,7 @@ function payingInstructions(
   const { tokenProgram } = fact;
   return [
     createTokensInstruction({ payer, tokens: to, wallet, mint, tokenProgram }),
-    // Directly before the transfer: some accounts take nothing without a word.
+    // Directly before the transfer, because some token accounts require a memo.
     memo,
     tokenTransferInstruction({ ...fact, mint, from, to, owner: payer, amount }),
   ];
@@ -137,8 +134,8 @@ export function createPayments({ rpc, reads, pdas, payer, now, depositAddressPro
         });
 
   /**
-   * Undefined: no mint. What a mint is stays, but for fees and the like, which are read anew for each
-   * payment.
+   * Undefined: not a mint. Cached, because a mint does not change except for fees and similar settings, which
+   * are read for each payment.
    */
   async function knownMint(mint: string): Promise<MintFact | undefined> {
     const known = mints.get(mint);
@@ -169,7 +166,7 @@ export function createPayments({ rpc, reads, pdas, payer, now, depositAddressPro
     return price < HIGHEST_PRICE ? price : HIGHEST_PRICE;
   }
 
-  /** Where a payment's money is and goes. Undefined: its currency is not a token of this chain. */
+  /** The accounts of a payment. Undefined: its currency is not a token of this chain. */
   async function placesOf({
     recipient,
     currency,
@@ -186,7 +183,7 @@ export function createPayments({ rpc, reads, pdas, payer, now, depositAddressPro
     return { kind: "tokens", wallet, token, fact, from, to };
   }
 
-  /** What a payment needs to know of the chain, read at once. */
+  /** The chain facts that a payment needs, read at once. */
   async function plan({ recipient, currency, amount }: Omit<NonEvmPayment, "orderId">) {
     const wallet = toBase58(recipient);
     const token = toBase58(currency);
@@ -207,7 +204,8 @@ export function createPayments({ rpc, reads, pdas, payer, now, depositAddressPro
     const current = remember(token, mint) ?? fact;
     const refusal =
       depositoryRefusal(wallet) ??
-      // Tokens of a token account, a mint or a program cannot be moved: these accounts cannot sign.
+      // Tokens owned by a token account, a mint or a program could not be moved, because these accounts
+      // cannot sign.
       (his !== undefined && (TOKEN_PROGRAMS.has(his.owner) || KEEPS_LAMPORTS_OUT.test(his.owner))
         ? "recipient is not a wallet"
         : undefined) ??
@@ -321,7 +319,7 @@ export function createPayments({ rpc, reads, pdas, payer, now, depositAddressPro
       ): Promise<NonEvmAttempt> => {
         for (const attempt of before) {
           const { kind } = await outcome(attempt);
-          // New bytes conflict with nothing: both would pay.
+          // New bytes would not conflict, so both would pay.
           if (kind !== "dead")
             throw inconsistent("prepare", `an earlier attempt is ${kind} and may still pay`);
         }
@@ -393,9 +391,8 @@ export function createPayments({ rpc, reads, pdas, payer, now, depositAddressPro
   }
 
   /**
-   * Bytes die with their blockhash: once the final view is beyond the last block that could hold them,
-   * whether one does is a fact that no longer changes, and every transaction of the payer since they were
-   * made is looked through for it.
+   * Bytes expire with their blockhash: once finality is past the last block that could contain them, the
+   * outcome no longer changes, and every transaction of the payer since then is searched for them.
    */
   async function outcome({ raw, txId }: Pick<NonEvmAttempt, "raw" | "txId">): Promise<NonEvmOutcome> {
     const signature = signatureOf(txId);
@@ -412,7 +409,7 @@ export function createPayments({ rpc, reads, pdas, payer, now, depositAddressPro
     const { lastHeight, slot: madeAt } = readPayment(raw);
     const final = await reads.finalHeight();
     if (final.height <= lastHeight + LISTING_BLOCKS) return { kind: "unseen" };
-    // What a node has forgotten it cannot miss.
+    // A node cannot prove the absence of what it has already pruned.
     if ((await reads.firstSlot()) > madeAt)
       throw inconsistent(
         "getFirstAvailableBlock",
@@ -422,7 +419,7 @@ export function createPayments({ rpc, reads, pdas, payer, now, depositAddressPro
     return { kind: "dead", reason: `not mined up to block height ${lastHeight}` };
   }
 
-  /** Of a transaction in a final block. */
+  /** Outcome of a transaction in a final block. */
   async function settled(signature: string): Promise<NonEvmOutcome> {
     const found = await rpc.transaction(signature);
     if (found.kind !== "final")

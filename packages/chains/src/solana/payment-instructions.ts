@@ -11,7 +11,7 @@ import {
   type PlainInstruction,
 } from "@causeway/families/solana";
 
-/** Instructions that a payment is made of. All keys in base58. Pure. */
+/** The instructions of payments. All keys are in base58. Pure. */
 
 /** @param lamports uint64 */
 export function lamportTransferInstruction(from: string, to: string, lamports: bigint): PlainInstruction {
@@ -35,10 +35,7 @@ export interface TokenMove {
   readonly amount: bigint;
 }
 
-/**
- * The kind of transfer that names the mint and its decimals, so that nothing else can be moved than what was
- * meant.
- */
+/** A transfer that names the mint and its decimals, so that nothing unintended can be moved. */
 export function tokenTransferInstruction(move: TokenMove): PlainInstruction {
   const { tokenProgram, mint, decimals, from, to, owner, amount } = move;
   return {
@@ -53,7 +50,7 @@ export function tokenTransferInstruction(move: TokenMove): PlainInstruction {
   };
 }
 
-/** Makes a wallet's associated token account unless it is there. */
+/** Creates a wallet's associated token account if it does not exist. */
 export function createTokensInstruction(of: {
   readonly payer: string;
   readonly tokens: string;
@@ -102,7 +99,7 @@ export function computeInstructions(units: number, price?: bigint): readonly Pla
   return price === undefined ? [limit] : [limit, budget(numbers([1, 3n], [8, price]))];
 }
 
-/** Numbers one after the other, little endian: [bytes, value]. @throws RangeError when one does not fit */
+/** Concatenated little-endian numbers: [bytes, value]. @throws RangeError if one does not fit */
 function numbers(...parts: readonly (readonly [bytes: 1 | 4 | 8, value: bigint])[]): Hex {
   const data = new Uint8Array(parts.reduce((sum, [bytes]) => sum + bytes, 0));
   let at = 0;

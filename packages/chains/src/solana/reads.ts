@@ -17,10 +17,10 @@ import {
   type Lifetime,
 } from "./answers.ts";
 
-/** What a payer asks of a node in addition to what oracles ask. All reject with RpcFault. */
+/** A payer's reads from a node, in addition to those of oracles. All reject with RpcFault. */
 export interface NonEvmReads {
   lifetime(): Promise<Lifetime>;
-  /** How far the final view has got. */
+  /** The newest finalized slot and height. */
   finalHeight(): Promise<{ readonly slot: bigint; readonly height: bigint }>;
   /** The first slot that the node still has. */
   firstSlot(): Promise<bigint>;
@@ -28,23 +28,25 @@ export interface NonEvmReads {
     slot: bigint,
     view: "confirmed" | "finalized",
   ): Promise<Pick<BlockRef, "number" | "hash" | "timestamp">>;
-  /** Also of transactions that are long final. */
+  /** Including transactions that have long been final. */
   status(signature: string): Promise<SignatureStatus | undefined>;
   accounts(
     addresses: readonly string[],
     view: "confirmed" | "finalized",
   ): Promise<readonly (AccountFact | undefined)[]>;
-  /** Lamports that an account with so many bytes must hold; does not change while the process runs. */
+  /**
+   * Rent-exempt minimum in lamports of an account with this many bytes; cached for the process's lifetime.
+   */
   minBalance(bytes: number): Promise<bigint>;
   /**
-   * Millionths of a lamport for a unit of computing that three of four recent blocks took, for transactions
-   * that write to these accounts.
+   * Price per compute unit that sufficed in three of four recent blocks for transactions that write to these
+   * accounts, in millionths of a lamport.
    */
   computePrice(accounts: readonly string[]): Promise<bigint>;
   send(transaction: Uint8Array): Promise<"sent" | { readonly refused: string }>;
 }
 
-/** Most accounts of one question. */
+/** Maximum accounts per request. */
 const MAX_ACCOUNTS = 100;
 
 export function createReads(transport: RpcTransport): NonEvmReads {

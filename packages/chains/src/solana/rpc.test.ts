@@ -11,7 +11,7 @@ const recorded = JSON.parse(readFileSync(join(import.meta.dirname, "fixtures/rec
 };
 const { signature, answer } = recorded.transactions.native;
 
-/** A node whose final view has reached a slot, and that shows the transaction all the same. */
+/** A node that has finalized up to a slot, and returns the transaction regardless. */
 function aNode(finalSlot: number): RpcTransport {
   const answers: Readonly<Record<string, unknown>> = {
     getSlot: finalSlot,
@@ -25,7 +25,7 @@ function aNode(finalSlot: number): RpcTransport {
   };
 }
 
-test("what a node shows of a slot that is not final there is not final, whatever view was asked for", async () => {
+test("a transaction in a slot that is not final is not final, whatever commitment was requested", async () => {
   const look = async (finalSlot: number): Promise<string> =>
     (await createSolanaRpc(aNode(finalSlot), undefined).transaction(signature)).kind;
   expect(await look(answer.slot)).toBe("final");

@@ -23,9 +23,9 @@ export interface FinalState {
   readonly accounts: readonly (AccountFact | undefined)[];
 }
 
-/** What is asked of one node. Everything is read in its final view. All reject with RpcFault. */
+/** Reads from one node, all at commitment finalized. All reject with RpcFault. */
 export interface SolanaRpc {
-  /** A transaction in a final block, whether it succeeded or not. */
+  /** A transaction in a final block, successful or not. */
   transaction(signature: string): Promise<Evidence<TransactionFacts>>;
   /** All at one slot, which is at least `fromSlot`. At most 100. */
   accounts(addresses: readonly string[], fromSlot?: bigint): Promise<FinalState>;
@@ -38,11 +38,11 @@ export interface SolanaRpc {
   close(): Promise<void>;
 }
 
-/** @param genesisHash which cluster it must be of; undefined: not asked */
+/** @param genesisHash of the required cluster; undefined: not checked */
 export function createSolanaRpc(transport: RpcTransport, genesisHash: string | undefined): SolanaRpc {
   let isOfCluster = genesisHash === undefined;
 
-  /** Each question to a node that was not seen to be of the cluster yet asks for that as well. */
+  /** Until the node's cluster is verified, each request also reads the genesis hash. */
   const checked = async <T>(answer: Promise<T>): Promise<T> => {
     if (isOfCluster) return await answer;
     const [response, found] = await Promise.all([answer, transport.request("getGenesisHash", [])]);
@@ -71,11 +71,11 @@ export function createSolanaRpc(transport: RpcTransport, genesisHash: string | u
       const [final, answer] = await Promise.all([finalSlot(), ask("getTransaction", [signature, config])]);
       const transaction = readTransaction(answer, signature);
       if (transaction === undefined) return await notThere(signature, final);
-      // Signed by its payer, the message is what the id stands for.
+      // The id is the payer's signature of the message, which proves the message.
       const payer = await getPublicKeyFromAddress(transaction.feePayer as Address);
       if (!(await verifySignature(payer, signatureBytes(transaction.signatureBytes), transaction.message)))
         throw garbage("getTransaction", "transaction is not signed by its fee payer");
-      // A node that does not heed the view it was asked for shows more than is final.
+      // A node that ignores the requested commitment returns more than is final.
       if (transaction.slot > final) return notFinal(transaction.slot, final);
       const { blockTime: _, message: __, signatureBytes: ___, ...facts } = transaction;
       return { kind: "final", value: { ...facts, timestamp: await timeOf(transaction) } };

@@ -21,7 +21,7 @@ import { bytesOf, toHex, type Hex, type TxHash } from "@causeway/domain";
 import type { PlainInstruction } from "@causeway/families/solana";
 import type { Lifetime } from "./answers.ts";
 
-/** Whose key signs and pays. */
+/** The account that signs and pays. */
 export interface Payer {
   /** base58. */
   readonly address: string;
@@ -29,8 +29,8 @@ export interface Payer {
 }
 
 /**
- * Signed bytes and their limits, which show later whether they may still be included. 8 bytes of the last
- * height, 8 of the first slot, both big endian, then the transaction in wire format.
+ * Signed bytes with their limits, which show later whether they may still be included: 8 bytes of the last
+ * height, 8 of the first slot, both big-endian, then the transaction in wire format.
  */
 export interface SignedPayment {
   readonly raw: Hex;
@@ -66,7 +66,7 @@ export async function signPayment(
   return { raw: toHex(raw), txId: toHex(Uint8Array.from(signature)) };
 }
 
-/** What {@link SignedPayment.raw} holds. @throws RangeError when it is none */
+/** Decodes {@link SignedPayment.raw}. @throws RangeError if the bytes are malformed */
 export function readPayment(raw: Hex): {
   readonly transaction: Uint8Array;
   readonly lastHeight: bigint;
@@ -82,10 +82,7 @@ export function readPayment(raw: Hex): {
   };
 }
 
-/**
- * What a signed payment takes from its payer: lamports, and tokens by the account that they leave. The fee is
- * not in it.
- */
+/** The amounts that a signed payment debits: lamports, and tokens by source account. Excludes the fee. */
 export function takenBy(raw: Hex): {
   readonly lamports: bigint;
   readonly tokens: ReadonlyMap<string, bigint>;
@@ -111,8 +108,8 @@ export function takenBy(raw: Hex): {
 export type SignedInstruction = readonly [programId: string, accounts: readonly string[], data: Hex];
 
 /**
- * What bytes do that this account alone signed. Undefined: they are not such bytes, `txId` is not their
- * signature, or accounts are looked up elsewhere.
+ * The instructions of bytes that this account alone signed. Undefined: they are malformed or signed
+ * differently, `txId` is not their signature, or they use lookup tables.
  */
 export async function signedInstructions(
   { raw, txId }: SignedPayment,

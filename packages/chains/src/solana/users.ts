@@ -32,8 +32,8 @@ const SIGNATURE_FEE = 5_000n;
 const MAX_KEPT_MINTS = 10_000;
 
 /**
- * The user's side of a Solana cluster: their balances in the confirmed view, and the instructions that their
- * wallet puts into a transaction of its own. A deposit throws RangeError for an amount that is not a uint64.
+ * The user's side of a Solana cluster: balances at commitment confirmed, and the instructions for their
+ * wallet's transaction. A deposit throws RangeError for an amount that is not a uint64.
  */
 export async function connectSolanaUsers({
   chain: { rpcUrl, depository },

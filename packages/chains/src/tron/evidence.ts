@@ -7,12 +7,12 @@ import { chainEvidence, type SourceOptions } from "../evidence-source.ts";
 import { createRestClient } from "../nodes/rest-client.ts";
 import { createTronRpc } from "./rpc.ts";
 
-/** Blocks in which the execution of a token's withdrawal is searched: as many as nodes search at once. */
+/** Blocks in which to search the execution of a token withdrawal: the maximum of one request. */
 const LOOK_BACK_BLOCKS = 5_000n;
-/** The JSON-RPC is below everything else of a node. */
+/** JSON-RPC is a path below the node's base URL. */
 const JSON_RPC = /\/jsonrpc\/?$/;
 
-/** Only solid blocks count. @throws RangeError also when an endpoint is not the URL of its `/jsonrpc` */
+/** Only solid blocks count. @throws RangeError also if an endpoint is not a `/jsonrpc` URL */
 export function tronEvidence(chain: ConfiguredChain, options: SourceOptions = {}): EvidenceSource {
   return chainEvidence(chain, tron, options, ({ url, facts, observed }) => {
     if (!JSON_RPC.test(url))

@@ -8,14 +8,14 @@ const id: Hex = `0x${"1d".repeat(32)}`;
 const answer = (...words: readonly bigint[]): Hex =>
   `0x${words.map((word) => word.toString(16).padStart(64, "0")).join("")}`;
 
-test("the program asks only this depository, and only about this request", () => {
+test("the program queries only this depository, and only about this request", () => {
   const program = requestStateProgram(depository, id);
   expect(program).toContain(`d52bfcc8${"1d".repeat(28)}`);
   expect(program).toContain(depository.slice(2));
   expect(requestStateProgram(depository, `0x${"2e".repeat(32)}`)).not.toBe(program);
 });
 
-test("a whole true or false of the depository is an answer, with the block it is of", () => {
+test("accepts a complete true or false from the depository, with its block", () => {
   expect(readRequestState(answer(15n, 1_700_000_000n, 1n, 1n, 32n))).toEqual({
     isUsed: true,
     blockNumber: 15n,
@@ -24,7 +24,7 @@ test("a whole true or false of the depository is an answer, with the block it is
   expect(readRequestState(answer(15n, 1_700_000_000n, 1n, 0n, 32n)).isUsed).toBe(false);
 });
 
-test("nothing else means that a request was not used", () => {
+test("no other result means that a request was not used", () => {
   const silent: Record<string, Hex> = {
     "the call failed": answer(15n, 1n, 0n, 0n, 32n),
     "there is no contract": answer(15n, 1n, 1n, 0n, 0n),

@@ -2,19 +2,19 @@ import type { Address, Hex, Hex32 } from "@causeway/domain";
 import { garbage } from "@causeway/families";
 
 /**
- * The question whether a depository has used a request, asked so that the answer itself says of which state
- * it is. Pure.
+ * Checks whether a depository has used a request, in a call whose result also identifies the state it was
+ * read from. Pure.
  *
- * The chain answers calls on its newest solid state only, and never says which block that was; two answers of
- * one address may come from two nodes. So the question is a little program that the node runs in place of a
- * constructor: it calls the depository and returns the number and time of its block along with what it heard.
+ * Tron executes calls only on its newest solid state, without returning the block, and two responses from one
+ * address may come from two nodes. So the call is a small program that the node runs like a constructor: it
+ * calls the depository and returns the number and time of the block together with the result.
  */
 
-/** What the program heard, and where. */
+/** The program's result and its block. */
 export interface RequestState {
   readonly isUsed: boolean;
   readonly blockNumber: bigint;
-  /** Unix seconds: what contracts of that block saw as the time. */
+  /** Unix seconds: the block time that contracts see. */
   readonly timestamp: bigint;
 }
 
@@ -22,8 +22,8 @@ export interface RequestState {
 const CALL_REQUESTS = "d52bfcc8";
 
 /**
- * The program. Memory: 0 the question of 36 bytes, 0x60 the depository's answer; then in words from 0:
- * number, time, whether the call succeeded, the answer, its size.
+ * The program. Memory: 36 bytes of calldata at 0, the depository's return data at 0x60; then words from 0:
+ * number, time, whether the call succeeded, the return data, its size.
  */
 export function requestStateProgram(depository: Address, id: Hex32): Hex {
   const question = `${CALL_REQUESTS}${id.slice(2)}`.padEnd(128, "0");
@@ -39,15 +39,14 @@ export function requestStateProgram(depository: Address, id: Hex32): Hex {
   ].join("")}`;
 }
 
-/** Code that stores what `push` puts on the stack at a place in memory. */
+/** Code that stores the value of `push` at a memory offset. */
 function store(push: string, at: string): string {
   return `${push}60${at}52`;
 }
 
 /**
- * Only a whole `true` or `false` is an answer. A failed call, or the nothing that an account without code
- * answers, says nothing about the request: taken for "not used" it would let a paid withdrawal be given back
- * as well.
+ * Only a complete `true` or `false` is an answer. A failed call, or the empty data of an account without
+ * code, proves nothing; reading it as "not used" would refund a withdrawal that was paid.
  *
  * @throws RpcFault
  */

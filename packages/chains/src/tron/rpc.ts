@@ -19,15 +19,15 @@ import {
 } from "@causeway/families/tron";
 import { readRequestState, requestStateProgram, type RequestState } from "./request-state.ts";
 
-/** Reads of one endpoint. All of them throw RpcFault when it did not answer. */
+/** Reads of one endpoint. All of them throw RpcFault if it does not answer. */
 export interface TronRpc {
-  /** @param hash the transaction's id with `0x` before it */
+  /** @param hash the transaction id with a `0x` prefix */
   transaction(hash: Hex): Promise<Evidence<SolidTransaction>>;
-  /** Whether a depository had used a request in a solid state, and in which. */
+  /** Whether a depository had used a request in a solid state, and in which one. */
   requestState(depository: Address, id: Hex32): Promise<RequestState>;
   /** The newest solid block. */
   newestSolid(): Promise<TronBlock>;
-  /** A call of the endpoint's JSON-RPC. @throws NodeRefusal when it answered with an error */
+  /** Calls the endpoint's JSON-RPC. @throws NodeRefusal if it returns an error */
   request(method: string, params: readonly unknown[]): Promise<unknown>;
   close(): Promise<void>;
 }
@@ -40,8 +40,8 @@ const REMEMBERED = { entries: 2_000, bytes: 4 * 1024 * 1024 };
 const LARGEST_REMEMBERED = 64 * 1024;
 
 /**
- * Queries one node through its own interface (`/wallet`, `/walletsolidity`) and its JSON-RPC (`/jsonrpc`),
- * which alone returns the positions of logs in their block.
+ * Queries one node through Tron's own API (`/wallet`, `/walletsolidity`) and its JSON-RPC (`/jsonrpc`), which
+ * alone returns the positions of logs in their block.
  *
  * @param rest the base URL of all three
  */
@@ -57,7 +57,7 @@ export function createTronRpc(
   const request = async (method: string, params: readonly unknown[]): Promise<unknown> =>
     rpcResult(method, jsonOf(method, await rest.post(method, "/jsonrpc", rpcCall(method, params))));
 
-  /** Money must never meet the wrong chain. */
+  /** Refuse a node of another chain. */
   const verify = async (): Promise<void> => {
     if (isVerified) return;
     await verifying("", async () => {
@@ -76,7 +76,7 @@ export function createTronRpc(
   const infoOf = async (view: "wallet" | "walletsolidity", hash: Hex): Promise<TransactionInfo | undefined> =>
     readInfo(await ask(view, "gettransactioninfobyid", { value: hash.slice(2) }), hash);
 
-  /** A solid block; the newest without a number. */
+  /** A solid block. Default: the newest. */
   const solidBlock = async (number?: bigint): Promise<TronBlock> => {
     const which = number === undefined ? {} : { id_or_num: number.toString() };
     const block = readBlock(await ask("walletsolidity", "getblock", { ...which, detail: false }), "getblock");
@@ -90,7 +90,7 @@ export function createTronRpc(
     const [info, solid] = await Promise.all([infoOf("wallet", hash), solidBlock()]);
     if (info === undefined) return { kind: "absent" };
     const finality = finalityOf(info.blockNumber, solid.number, facts.blockTimeSeconds);
-    // It became solid just now, or two nodes are at different heights.
+    // It has just become solid, or two nodes are at different heights.
     if (finality.kind === "final")
       throw inconsistent(
         "gettransactioninfobyid",
@@ -113,7 +113,7 @@ export function createTronRpc(
         "gettransactionbyid",
         "/walletsolidity returns the transaction's info, but its content or receipt is missing",
       );
-    // Read after the others: their transaction must be in the block that is now solid at its height.
+    // Read last: the transaction must be in the block that is solid at its height.
     const [block, head] = await Promise.all([solidBlock(info.blockNumber), solidBlock()]);
     if (finalityOf(block.number, head.number, facts.blockTimeSeconds).kind !== "final")
       throw inconsistent("getblock", "/walletsolidity returned a block above the newest solid block");
@@ -137,7 +137,7 @@ export function createTronRpc(
         data,
       });
       const state = readRequestState(readConstantResult(answer));
-      // The state counts only as that of a solid block, and of the block that other readers see too.
+      // The state counts only if its block is solid, and the canonical one at its height.
       const [block, head] = await Promise.all([solidBlock(state.blockNumber), solidBlock()]);
       if (secondsOf(block) !== state.timestamp || head.number < block.number)
         throw inconsistent("triggerconstantcontract", "state does not belong to the solid block");

@@ -19,14 +19,14 @@ function facts(
   return { facts: bitcoin.facts({ entry, rpcUrls: [], place: "chain bitcoin", problems }), problems };
 }
 
-test("Bitcoin defaults to the main network with six confirmations", () => {
+test("Bitcoin defaults to mainnet with six confirmations", () => {
   expect(facts(undefined)).toEqual({
     facts: { network: "mainnet", confirmations: 6, blockTimeSeconds: 600, esploraUrl: undefined },
     problems: [],
   });
 });
 
-test("the explorer, the network, the confirmations and the pace are the file's", () => {
+test("reads the explorer, the network, the confirmations and the block time", () => {
   const given = {
     esploraCompatibleApiUrl: "https://explorer.example/api",
     bitcoinNetwork: "regtest",
@@ -43,7 +43,7 @@ test("the explorer, the network, the confirmations and the pace are the file's",
   });
 });
 
-test("what only waits is never believed, and a network that does not exist is refused", () => {
+test("refuses zero confirmations and an unknown network", () => {
   expect(facts({ finalizationBlocks: 0 }).problems).toEqual([
     "chain bitcoin.additionalData.finalizationBlocks: must be at least 1",
   ]);

@@ -16,7 +16,7 @@ function load(fields: object, env: Record<string, string> = {}) {
 }
 const factsOf = (fields: object, env?: Record<string, string>) => load(fields, env).chains[0]?.hyperliquid;
 
-test("without more it is the main network, under the names of the client contract, with its explorer at the same place", () => {
+test("defaults to mainnet, with the names of the client contract and the explorer at the same host", () => {
   expect(factsOf({})).toEqual({
     explorerUrls: ["http://127.0.0.1:1"],
     profile: "default",
@@ -25,7 +25,7 @@ test("without more it is the main network, under the names of the client contrac
   });
 });
 
-test("the explorer's host is derived from the API's, for each endpoint", () => {
+test("derives the explorer's host from that of the API, for each endpoint", () => {
   const httpRpcUrl = ["https://api.one.example/", "https://api.two.example/v1", "https://three.example"];
   expect(factsOf({ httpRpcUrl })?.explorerUrls).toEqual([
     "https://rpc.one.example/",
@@ -34,7 +34,7 @@ test("the explorer's host is derived from the API's, for each endpoint", () => {
   ]);
 });
 
-test("the exchange's own endpoints have its documented limit, others the one that is configured, or none", () => {
+test("Hyperliquid's own endpoints have the documented rate limit, others the configured one or none", () => {
   const limitOf = (httpRpcUrl: string, additionalData = {}) =>
     factsOf({ httpRpcUrl, additionalData })?.weightPerMinute;
   expect(limitOf("https://api.hyperliquid.xyz")).toBe(1_200);
@@ -44,7 +44,7 @@ test("the exchange's own endpoints have its documented limit, others the one tha
   expect(limitOf("https://own.example")).toBeUndefined();
 });
 
-test("depositories, explorer, names, network and dollar token can be set", () => {
+test("depositories, explorer, names, network and USDC token can be set", () => {
   const { chains } = load(
     {
       depository: DEPOSITORY,
@@ -72,7 +72,7 @@ test("depositories, explorer, names, network and dollar token can be set", () =>
   ]);
 });
 
-test("what would be believed alone, or is no account, no name, no network or no token is refused", () => {
+test("refuses a shared explorer and an invalid account, name, network or token", () => {
   const wrong = [
     { depository: `0x${"d1".repeat(16)}` },
     { additionalDepositories: [`0x${"d1".repeat(21)}`] },

@@ -15,7 +15,7 @@ function load(fields: object, env: Record<string, string> = {}) {
   return loadAttestationChains({ environment: "edited", configsDir: dir, env });
 }
 
-test("Lighter has accounts for depositories, an explorer, a chain id and a contract", () => {
+test("reads accounts as depositories, an explorer, a chain id and a contract", () => {
   const { chains } = load(
     {
       depository: "460491",
@@ -41,7 +41,7 @@ test("Lighter has accounts for depositories, an explorer, a chain id and a contr
   ]);
 });
 
-test("without any of these it is the main network, without an explorer", () => {
+test("defaults to mainnet, without an explorer", () => {
   expect(load({}).chains[0]?.lighter).toEqual({
     explorerApiUrl: undefined,
     exchangeChainId: 304n,
@@ -60,7 +60,7 @@ test("warns about a missing explorer, and refuses a missing contract", () => {
   expect(unchecked.warnings).toEqual(["chain lighter is disabled; missing variables: CONTRACT"]);
 });
 
-test("what is no account, no URL, no number or no contract is refused", () => {
+test("refuses an invalid account, URL, number or contract", () => {
   const wrong = [
     { depository: "0460491" },
     { depository: `0x${"12".repeat(20)}` },

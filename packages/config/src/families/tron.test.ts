@@ -14,7 +14,7 @@ function read(fields: object, urls: readonly string[] = [URL]) {
   return { facts: tron.facts({ entry, rpcUrls: urls, place: "place", problems }), problems };
 }
 
-test("a Tron chain is the main network unless it says otherwise, and trusts no fill contract by itself", () => {
+test("defaults to mainnet, and trusts no fill contract by default", () => {
   expect(read({})).toEqual({
     facts: { chainId: 728_126_428, blockTimeSeconds: 3, fillContracts: [], apiKey: undefined },
     problems: [],
@@ -22,7 +22,7 @@ test("a Tron chain is the main network unless it says otherwise, and trusts no f
   expect(read({ chainId: 2_494_104_990 }).facts.chainId).toBe(2_494_104_990);
 });
 
-test("fill contracts are written in base58 and known by their twenty bytes; a key goes along", () => {
+test("reads fill contracts in base58 as 20 bytes, and an API key", () => {
   const { facts, problems } = read({ additionalData: { fillContracts: [CONTRACT], rpcApiKey: "key" } });
   expect(problems).toEqual([]);
   expect(facts).toMatchObject({
@@ -31,7 +31,7 @@ test("fill contracts are written in base58 and known by their twenty bytes; a ke
   });
 });
 
-test("an address of another chain, the zero address, and a URL that is not the JSON-RPC are reported with their place", () => {
+test("reports an address of another chain, the zero address, and a URL that is not the JSON-RPC, with their paths", () => {
   const additionalData = { fillContracts: [CONTRACT, NATIVE, `0x${"a".repeat(40)}`] };
   expect(read({ additionalData }).problems).toEqual([
     "place: fill contract 1: must be a tron-vm address, not zero",

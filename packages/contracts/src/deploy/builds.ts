@@ -10,13 +10,13 @@ export interface BytecodePlace {
   readonly length: number;
 }
 
-/** What the compiler made of one contract. */
+/** The compiler's output for one contract. */
 export interface Build {
-  /** Of its source, such as `contracts/Router.sol`. */
+  /** Path of its source, such as `contracts/Router.sol`. */
   readonly path: string;
-  /** Zeros stand where the constructor writes an immutable. */
+  /** Has zeros where the constructor writes immutables. */
   readonly deployedBytecode: Hex;
-  /** By the name of the immutable. */
+  /** Places of each immutable, by its name. */
   readonly immutables: Readonly<Record<string, readonly BytecodePlace[]>>;
 }
 
@@ -33,8 +33,8 @@ export function isContractName(text: string): text is ContractName {
 export const compilerVersion = `v${/^[^+]+\+commit\.[0-9a-f]+/.exec(generated.compiler)?.[0] ?? generated.compiler}`;
 
 /**
- * The standard JSON input of solc for one contract, to verify its source on a block explorer. It has the
- * sources of that contract alone, and compiles to the bytecode of this build.
+ * The standard JSON input of solc for one contract, to verify its source on a block explorer. It contains
+ * only the sources that the contract needs, and compiles to the bytecode of this build.
  */
 export function standardJsonInput(contract: ContractName): object {
   const { sources }: { readonly sources: readonly string[] } = generated.contracts[contract];

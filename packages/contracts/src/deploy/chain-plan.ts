@@ -22,9 +22,9 @@ import {
 /** Who may do what on an EVM chain. */
 export interface ChainPlanInputs {
   readonly owner: Address;
-  /** Signs what the Depository pays out. */
+  /** Signs payouts of the Depository. */
   readonly allocator: Address;
-  /** Gets what is paid to the Receiver. */
+  /** Receives the payments to the Receiver. */
   readonly solver: Address;
   /** Deposits what arrives at deposit addresses; absent: no DepositAddressFactory. */
   readonly depositAddressOperator?: Address | undefined;

@@ -23,7 +23,7 @@ export const deterministicDeployerCode: Hex =
 /** The salt of every planned contract: addresses differ by code and constructor arguments alone. */
 const SALT: Hex = pad("0x");
 
-/** The address of what the deterministic deployer creates from `creationCode`. */
+/** The address of the contract that the deterministic deployer creates from `creationCode`. */
 export function create2Address(creationCode: Hex, from: Address = deterministicDeployer): Address {
   return getCreate2Address({ from, salt: SALT, bytecode: creationCode });
 }

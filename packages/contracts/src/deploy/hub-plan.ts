@@ -34,7 +34,7 @@ const ROLE = 1n;
 /** The contracts of the hub. */
 export function planHub(inputs: HubPlanInputs): DeploymentPlan {
   const { owner, threshold } = inputs;
-  // Their order is part of the address, and should not matter to who deploys.
+  // Sorted, because the order affects the address, and the order in which operators list them must not.
   const oracles = inputs.oracles.toSorted((a, b) => (BigInt(a) < BigInt(b) ? -1 : 1));
   const abi = oracleMultisigAbi;
   const multisig = creation(
@@ -131,7 +131,7 @@ function ownerRead(abi: Abi, owner: Address): PlannedRead {
   return { abi, functionName: "owner", args: [], expected: owner, input: "owner" };
 }
 
-/** What makes `holder` the only account with a role. */
+/** The checks that `holder` is the only account with a role. */
 function roleOf(
   { reads }: Pick<PlannedContract, "reads">,
   abi: Abi,

@@ -11,7 +11,7 @@ export type BytecodeMismatch =
  * The first difference between `code` and the build with these immutables (each padded to 32 bytes), or
  * undefined if there is none.
  *
- * @throws RangeError when a value of an immutable is not given: it would go unchecked
+ * @throws RangeError if the value of an immutable is missing: it would not be checked
  */
 export function matchBytecode(
   build: Build,

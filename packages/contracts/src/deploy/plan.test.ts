@@ -36,7 +36,7 @@ function addresses(plan: DeploymentPlan): Record<string, Address> {
   return Object.fromEntries(all.map(({ contract, address }) => [contract, address]));
 }
 
-/** Contracts whose address a change of inputs moves. */
+/** Contracts whose address changes with the inputs. */
 function moved(before: DeploymentPlan, after: DeploymentPlan): string[] {
   const [first, second] = [addresses(before), addresses(after)];
   return Object.keys(first)
@@ -44,7 +44,7 @@ function moved(before: DeploymentPlan, after: DeploymentPlan): string[] {
     .sort();
 }
 
-test("every input moves exactly the contracts that depend on it", () => {
+test("every input changes the addresses of exactly the contracts that depend on it", () => {
   const plan = planChain(chain);
   expect(moved(plan, planChain({ ...chain }))).toEqual([]);
   expect(moved(plan, planChain({ ...chain, solver: account(9) }))).toEqual(["Receiver"]);
@@ -64,14 +64,14 @@ test("every input moves exactly the contracts that depend on it", () => {
     );
 });
 
-test("without an operator there is no DepositAddressFactory, and Multicall3 only where it is asked for", () => {
+test("plans no DepositAddressFactory without an operator, and Multicall3 only on request", () => {
   const bare = { ...chain, depositAddressOperator: undefined };
   const names = ["Depository", "Router", "ApprovalProxy", "Receiver"];
   expect(Object.keys(addresses(planChain(bare)))).toEqual(names);
   expect(Object.keys(addresses(planChain({ ...bare, multicall3: true })))).toEqual([...names, "Multicall3"]);
 });
 
-test("a plan names constructor arguments, owner and roles of each contract", () => {
+test("a plan has the constructor arguments, the owner and the roles of each contract", () => {
   const [depository] = planChain(chain).creations.flatMap(({ contracts }) => contracts);
   expect(depository).toMatchObject({
     constructorArguments: { owner: chain.owner, allocator: chain.allocator },
@@ -91,7 +91,7 @@ test("a plan names constructor arguments, owner and roles of each contract", () 
 const build = buildOf("Receiver");
 const solver = pad(account(3));
 
-/** The code that the constructor of the Receiver would leave. */
+/** The deployed code of the Receiver. */
 function receiverCode(): Hex {
   let code = build.deployedBytecode.slice(2);
   for (const { start, length } of build.immutables["solver"] ?? [])
@@ -104,7 +104,7 @@ function withByte(code: Hex, at: number): Hex {
   return `0x${code.slice(2, 2 + 2 * at)}${flipped}${code.slice(4 + 2 * at)}`;
 }
 
-test("bytecode is compared byte by byte, and immutables by their values", () => {
+test("compares bytecode byte by byte, and immutables by their values", () => {
   const code = receiverCode();
   expect(matchBytecode(build, { solver }, code)).toBeUndefined();
   const place = build.immutables["solver"]?.at(-1);
@@ -115,7 +115,7 @@ test("bytecode is compared byte by byte, and immutables by their values", () => 
     expect(inside(at)).toBe(false);
     expect(matchBytecode(build, { solver }, withByte(code, at))).toMatchObject({ kind: "byte", at });
   }
-  // The last byte of the last place: the address in it is another one.
+  // The last byte of the last place, which changes the address in it.
   const end = place.start + place.length - 1;
   expect(matchBytecode(build, { solver }, withByte(code, end))).toMatchObject({
     kind: "immutable",
@@ -125,14 +125,14 @@ test("bytecode is compared byte by byte, and immutables by their values", () => 
   expect(matchBytecode(build, { solver }, `${code}00`)).toMatchObject({ kind: "length" });
 });
 
-test("an immutable without an expected value, or an unknown one, is an error instead of unchecked", () => {
+test("throws for an immutable without an expected value, and for an unknown one", () => {
   expect(() => matchBytecode(build, {}, receiverCode())).toThrow("no value for immutable solver");
   expect(() => matchBytecode(build, { solver, owner: solver }, receiverCode())).toThrow(
     "has no immutable owner",
   );
 });
 
-test("the standard JSON input has the sources of one contract, and compiles to its bytecode", () => {
+test("the standard JSON input contains the sources of one contract, and compiles to its bytecode", () => {
   const input = standardJsonInput("Receiver") as { readonly sources: object };
   expect(Object.keys(input.sources)).toEqual(["contracts/Receiver.sol"]);
   const solc = createRequire(import.meta.url)("solc") as { compile(text: string): string; version(): string };

@@ -1,13 +1,13 @@
 import { encodeAbiParameters, type Abi, type AbiParameter, type Address, type Hex } from "viem";
 import type { ContractName } from "./builds.ts";
 
-/** A value that a contract must answer after it was deployed. */
+/** A value that a contract must return once it is deployed. */
 export interface PlannedRead {
   readonly abi: Abi;
   readonly functionName: string;
   readonly args: readonly unknown[];
   readonly expected: Address | bigint | readonly Address[];
-  /** The input that decides the value, for a message about a difference. */
+  /** The input that determines the value, for the error message if the value differs. */
   readonly input: PlanInput;
 }
 
@@ -22,7 +22,7 @@ export type PlanInput =
   | "domain"
   | "build";
 
-/** A contract of a plan. Where it is follows from its code and its constructor arguments alone. */
+/** A contract of a plan. Its address depends only on its code and constructor arguments. */
 export interface PlannedContract {
   readonly contract: ContractName;
   readonly address: Address;
@@ -30,11 +30,13 @@ export interface PlannedContract {
   readonly constructorArguments: Readonly<Record<string, unknown>>;
   readonly encodedArguments: Hex;
   readonly reads: readonly PlannedRead[];
-  /** Who owns it; absent: it has no owner. */
+  /** Absent: the contract has no owner. */
   readonly owner?: Address;
-  /** Rights of other accounts, by what they may do. */
+  /** Accounts with other rights, by the right. */
   readonly roles: Readonly<Record<string, Address | readonly Address[]>>;
-  /** Accounts that `rolesOf` must know, and no others; absent: the contract has no such roles. */
+  /**
+   * Accounts that must have roles according to `rolesOf`, and no others. Absent: the contract has no roles.
+   */
   readonly roleHolders?: readonly Address[];
   /** Values in its code, by the name of the immutable; those of its EIP-712 domain follow from `domain`. */
   readonly immutables: Readonly<Record<string, Address>>;
@@ -51,11 +53,11 @@ export interface PlannedCreation {
 }
 
 export interface DeploymentPlan {
-  /** They depend on no order: each can be sent, or be there already, without the others. */
+  /** Independent of each other: they can be sent in any order, and some may exist already. */
   readonly creations: readonly PlannedCreation[];
 }
 
-/** @throws RangeError when the plan has no such contract */
+/** @throws RangeError if the plan does not contain the contract */
 export function plannedAddress(plan: DeploymentPlan, contract: ContractName): Address {
   const found = plan.creations.flatMap(({ contracts }) => contracts).find((one) => one.contract === contract);
   if (found === undefined) throw new RangeError(`invariant violated: the plan has no ${contract}`);

@@ -43,7 +43,7 @@ test("a payment is confirmed after the blocks that its value needs, even if dust
   }
 });
 
-test("a confirmed part was there all the time, and layers add up to the balance", () => {
+test("the balance never fell below the confirmed part, and layers add up to the balance", () => {
   const balances = fc.array(fc.bigInt(0n, 1_000n), { minLength: 1, maxLength: 40 });
   fc.assert(
     fc.property(balances, fc.integer({ min: 1, max: 12 }), (seen, confirmations) => {
@@ -75,6 +75,6 @@ test("an amount arrived when the balance first reached it, whatever came before 
   expect(seenSince(layers, 100n)).toBe(5_000);
   expect(seenSince(layers, 102n)).toBe(9_000);
   expect(seenSince(layers, 103n)).toBeUndefined();
-  // The youngest layer leaves first.
+  // The newest layer is removed first.
   expect(readBalance(layers, at(10, 50n))).toEqual([at(1, 1n), at(5, 49n)]);
 });

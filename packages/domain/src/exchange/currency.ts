@@ -71,7 +71,7 @@ export function exchangePlaceAt(
   return isOtherDex(dex) ? { kind: "dex", tokenId: tokenId as Hex, dex } : undefined;
 }
 
-/** A token as actions write it: `NAME:0x…` with the 16 bytes of its id. */
+/** A token as written in actions: `NAME:0x…` with the 16 bytes of its id. */
 const TOKEN = /^([^:\s]{1,32}):(0x[0-9a-f]{32})$/;
 
 /** Parses a token's text; undefined if it is malformed. Ignore the name: names are not unique. */

@@ -2,16 +2,16 @@ import { sha256x2 } from "@scure/btc-signer/utils.js";
 import { garbage } from "../rpc-fault.ts";
 import { bytesIn, idOf, readRawTransaction, type BitcoinTransaction } from "./answers/raw-transaction.ts";
 
-/** Takes the answers of nodes and explorers apart. Pure. Whatever is not what was asked for is a fault. */
+/** Parses the responses of nodes and explorers. Pure. Anything other than what was requested is a fault. */
 
-/** A transaction, and the block that the node says holds it. */
+/** A transaction, and its block according to the node. */
 export interface PlacedTransaction {
   readonly transaction: BitcoinTransaction;
-  /** Undefined: it waits. */
+  /** Undefined: it is unconfirmed. */
   readonly blockHash: string | undefined;
 }
 
-/** @throws RpcFault unless the bytes are those of the transaction that was asked for */
+/** @throws RpcFault unless the bytes are those of the requested transaction */
 export function readPlaced(answer: unknown, txid: string): PlacedTransaction {
   const { hex, blockhash } = fieldsOf("getrawtransaction", answer);
   if (blockhash !== undefined && blockhash !== null && !isHash(blockhash))
@@ -19,7 +19,7 @@ export function readPlaced(answer: unknown, txid: string): PlacedTransaction {
   return { transaction: readBytes(hex, txid), blockHash: isHash(blockhash) ? blockhash : undefined };
 }
 
-/** A transaction's bytes: they prove themselves, since their hash is its id. @throws RpcFault */
+/** A transaction's bytes. They need no further proof, because their hash is its id. @throws RpcFault */
 export function readBytes(hex: unknown, txid: string): BitcoinTransaction {
   const bytes = typeof hex === "string" ? bytesIn(hex) : undefined;
   const transaction = bytes === undefined ? undefined : readRawTransaction(bytes);
@@ -29,7 +29,7 @@ export function readBytes(hex: unknown, txid: string): BitcoinTransaction {
 
 export interface BlockStanding {
   readonly height: number;
-  /** Less than 1: not in the chain that the node follows. */
+  /** Less than 1: not in the node's current chain. */
   readonly confirmations: number;
 }
 
@@ -43,7 +43,7 @@ export function readStanding(answer: unknown, blockHash: string): BlockStanding 
 }
 
 /**
- * Unix seconds that a header says; its bytes prove themselves, since their hash is the block's.
+ * Time of a header, Unix seconds. Its bytes need no further proof, because their hash is the block's.
  *
  * @throws RpcFault
  */
@@ -54,7 +54,7 @@ export function readBlockTime(answer: unknown, blockHash: string): bigint {
   return BigInt(new DataView(bytes.buffer).getUint32(68, true));
 }
 
-/** A block's bytes: its header proves itself. @throws RpcFault */
+/** A block's bytes. Its header needs no further proof. @throws RpcFault */
 export function readBlockBytes(answer: unknown, blockHash: string): Uint8Array {
   const bytes = typeof answer === "string" ? bytesIn(answer) : undefined;
   if (bytes === undefined || bytes.length <= 80 || idOf(sha256x2(bytes.subarray(0, 80))) !== blockHash)
@@ -68,7 +68,7 @@ export function readBlockHash(answer: unknown): string {
   return answer;
 }
 
-/** What spent an output, by an explorer's word; undefined when nothing did. */
+/** The transaction that spent an output according to an explorer; undefined if none did. */
 export type ReportedSpend = { readonly txid: string; readonly isConfirmed: boolean } | undefined;
 
 /** @throws RpcFault */
@@ -124,8 +124,8 @@ export function readScannedOutputs(answer: unknown): readonly ScannedOutput[] {
 }
 
 /**
- * Satoshis per 1 000 virtual bytes that get into one of the next blocks; undefined when the explorer has no
- * opinion.
+ * Fee rate for inclusion in one of the next blocks, in satoshis per 1000 virtual bytes; undefined if the
+ * explorer has no estimate.
  *
  * @throws RpcFault
  */
@@ -140,7 +140,7 @@ export function readFeeRate(answer: unknown, withinBlocks: number): bigint | und
     : undefined;
 }
 
-/** 32 bytes of lower-case hex without `0x`, as Bitcoin writes hashes. */
+/** 32 bytes of lowercase hex without `0x`, Bitcoin's format of hashes. */
 export function isHash(value: unknown): value is string {
   return typeof value === "string" && /^[0-9a-f]{64}$/.test(value);
 }

@@ -2,7 +2,7 @@ import type { EntryProblem, FamilyEntry, PaidEntry } from "../chain-entry.ts";
 import { bitcoinCodec } from "./codec.ts";
 import { HEADER_SKEW_SECONDS, type BitcoinFacts } from "./facts.ts";
 
-/** What auditors ask for, and what makes a double payment cost more than it brings. */
+/** The number that auditors recommend, which makes a double spend cost more than it gains. */
 export const DEFAULT_CONFIRMATIONS = 6;
 /** The network aims at ten minutes. */
 const BLOCK_TIME_SECONDS = 600;
@@ -21,7 +21,7 @@ export const bitcoin: FamilyEntry<"bitcoin", BitcoinFacts> = {
   headerSkewSeconds: HEADER_SKEW_SECONDS,
   facts: ({ entry: { additionalData, blockTimeSeconds = BLOCK_TIME_SECONDS }, place, problems }) => {
     const { finalizationBlocks: confirmations = DEFAULT_CONFIRMATIONS } = additionalData;
-    // 0 would believe what only waits, which its sender can replace.
+    // 0 would accept unconfirmed transactions, which their sender can replace.
     if (confirmations < 1) problems.push(`${place}.additionalData.finalizationBlocks: must be at least 1`);
     return {
       network: additionalData.bitcoinNetwork,
@@ -38,7 +38,7 @@ export const bitcoin: FamilyEntry<"bitcoin", BitcoinFacts> = {
 function paidProblems({ tokens, confirmations, additionalData }: PaidEntry): readonly EntryProblem[] {
   const problems: EntryProblem[] = [];
   if (tokens.length > 0) problems.push({ path: ["tokens"], message: "must be empty on this chain family" });
-  // Otherwise an operator who asks for more would wait for less.
+  // Otherwise, an operator who requests more would get less.
   const { finalizationBlocks = DEFAULT_CONFIRMATIONS } = additionalData;
   if (confirmations !== finalizationBlocks)
     problems.push({

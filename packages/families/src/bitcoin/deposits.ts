@@ -16,17 +16,17 @@ export interface DepositRules {
 
 export interface DepositFacts {
   readonly transaction: BitcoinTransaction;
-  /** What its inputs spend, in their order; empty for coinbase transactions. */
+  /** The outputs that its inputs spend, in order; empty for coinbase transactions. */
   readonly spent: readonly BitcoinOutput[];
 }
 
-/** What was deposited, and the script of the depository that received; undefined when there is no deposit. */
+/** The deposit and the script of the receiving depository; undefined if there is no deposit. */
 export type DepositJudgement =
   | { readonly deposit: DepositEvidence; readonly script: string }
   | { readonly deposit: undefined }
   | { readonly refusal: string };
 
-/** Whether a depository receives anything, whatever that is. */
+/** Whether a depository receives anything. */
 export function pays(
   depositories: ReadonlySet<string>,
   { outputs }: Pick<BitcoinTransaction, "outputs">,
@@ -35,14 +35,15 @@ export function pays(
 }
 
 /**
- * One deposit for the whole transaction: the sum of its outputs to the one depository that receives.
+ * One deposit per transaction: the sum of its outputs to the single depository that receives.
  *
- * - What spends from a depository is a withdrawal with its change, and what a coinbase pays has no sender:
- * neither is a deposit. - The id is that of the only output that carries one. Two outputs with ids, equal or
- * not, name no id: the deposit then has none, and belongs to its depositor. - The depositor is the owner of
- * the first input, or whom the transaction names (`|depositor=…|`), if that is an address and the only one
- * named. All signers of inputs have signed that text, and it only gives away what is theirs. A signer who
- * signs less than the whole transaction leaves its outputs, including the id, to others.
+ * - A transaction that spends from a depository is a withdrawal with its change, and a coinbase has no
+ *   sender: neither is a deposit. - The id is that of the only output that carries one. With two such
+ *   outputs, even equal ones, the deposit has no id and belongs to its depositor. - The depositor is the
+ *   owner of the first input, or the account that the transaction names (`|depositor=…|`), if that is an
+ *   address and the only one named. All signers of inputs have signed that text, and it only gives away their
+ *   own funds. A signer who does not sign the whole transaction lets others choose its outputs, including the
+ *   id.
  */
 export function judgeDeposit(rules: DepositRules, { transaction, spent }: DepositFacts): DepositJudgement {
   if (isCoinbase(transaction) || spent.some(({ script }) => rules.depositories.has(script)))
@@ -74,8 +75,8 @@ export function judgeDeposit(rules: DepositRules, { transaction, spent }: Deposi
 }
 
 /**
- * The one address that is named as depositor; undefined when none is, or more than one, or something that is
- * no address of the network.
+ * The address that is named as depositor; undefined if none is, more than one is, or the text is not an
+ * address of the network.
  */
 function namedDepositor(texts: readonly CarriedText[], network: BitcoinNetwork): string | undefined {
   const [named, ...others] = new Set(texts.map(depositorIn).filter((name) => name !== undefined));

@@ -10,7 +10,7 @@ import type { BitcoinOutput, BitcoinTransaction } from "./answers/raw-transactio
 import { scriptOf } from "./codec/scripts.ts";
 
 export interface BitcoinRules {
-  /** Addresses, the present depository first. */
+  /** Addresses, the current depository first. */
   readonly addresses: readonly string[];
   /** Their scripts. */
   readonly depositories: ReadonlySet<string>;
@@ -19,7 +19,7 @@ export interface BitcoinRules {
 
 export interface SpendingTransaction {
   readonly transaction: BitcoinTransaction;
-  /** What its inputs spend, in their order; empty where {@link needsSpent} says so. */
+  /** The outputs that its inputs spend, in order; empty if {@link needsSpent} returns false. */
   readonly spent: readonly BitcoinOutput[];
   readonly block: { readonly time: bigint; readonly height: number };
 }
@@ -49,14 +49,14 @@ export const bitcoin: Family<"bitcoin", BitcoinFacts, BitcoinRules, SpendingTran
     ),
 };
 
-/** The address of a depository's script; without one, the present depository. */
+/** The address of a depository's script; the current depository if `script` is undefined. */
 export function depositoryOf({ addresses }: BitcoinRules, script: string | undefined): string {
   return addresses.find((address) => scriptOf(address) === script) ?? presentFirst(addresses)[0];
 }
 
 /**
- * Whether what a transaction spends must be known to judge it. Clients may ask about any transaction, and
- * reading what it spends costs a call for each input.
+ * Whether judging a transaction requires the outputs that it spends. Clients may ask about any transaction,
+ * and reading those outputs costs one call per input.
  */
 export function needsSpent(
   { depositories }: BitcoinRules,

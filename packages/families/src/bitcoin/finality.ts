@@ -5,10 +5,10 @@ import type { BitcoinFacts } from "./facts.ts";
 
 export type Finality =
   | { readonly kind: "final" }
-  /** How much is missing, in words, and the nominal time until it is there. */
+  /** A description of what is missing, and the nominal time until it is reached. */
   | { readonly kind: "notFinal"; readonly reason: string; readonly retryAfterSeconds: number };
 
-/** The first block of each network: a node that has another one serves another chain. */
+/** The genesis block of each network: a node with another one serves another chain. */
 export const FIRST_BLOCKS: Readonly<Record<BitcoinNetwork, string>> = {
   mainnet: "000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f",
   testnet: "000000000933ea01ad0ee984209779baaec3ced90fa3f408719526f8d77f4943",
@@ -17,10 +17,7 @@ export const FIRST_BLOCKS: Readonly<Record<BitcoinNetwork, string>> = {
   regtest: "0f9188f13cb7b2c71f2a335e3a4fc328bf5beb436012afca590b1a11466e2206",
 };
 
-/**
- * @param confirmations blocks of the chain that say so, the transaction's own among them; less than 1: its
- * block is not in the chain
- */
+/** @param confirmations including the transaction's own block; less than 1: its block is not in the chain */
 export function finalityOf(
   confirmations: number,
   facts: Pick<BitcoinFacts, "confirmations" | "blockTimeSeconds">,

@@ -18,7 +18,7 @@ export interface PaymentRules {
 /** A transaction in a final block. */
 export interface PaymentFacts {
   readonly transaction: BitcoinTransaction;
-  /** What its inputs spend, in their order. */
+  /** The outputs that its inputs spend, in order. */
   readonly spent: readonly BitcoinOutput[];
   /** Unix seconds of its block. */
   readonly timestamp: bigint;
@@ -27,16 +27,16 @@ export interface PaymentFacts {
 export type PaymentJudgement = { readonly amounts: readonly bigint[] } | { readonly refusal: string };
 
 /**
- * What each recipient was paid, when the transaction came in time, according to block times, and is for this
- * order alone: exactly one of its outputs carries an id, and its whole text is the order's.
+ * What each recipient was paid. The transaction must be in time according to block times, and for this order
+ * alone: exactly one of its outputs carries an id, and that output's whole text is the order id.
  *
- * One payer must have signed all of it: every input spends one and the same script, which is not a
- * recipient's, and no signature leaves outputs out. Anything else may be a recipient's own sale
+ * One payer must have signed all of it: all inputs spend the same script, which is not a recipient's, and
+ * every signature covers all outputs. Anything else could be a recipient's own sale
  * (SIGHASH_SINGLE|ANYONECANPAY), completed by its buyer. A transaction from a depository is not a solver's
  * payment, and one to a depository is a deposit.
  *
- * @throws RangeError when the question names a recipient and currency twice: their outputs would be
- * indistinguishable.
+ * @throws RangeError if the question contains a recipient and currency twice, because their outputs would be
+ * indistinguishable
  */
 export function judgePayments(
   { depositories }: PaymentRules,
@@ -45,14 +45,14 @@ export function judgePayments(
 ): PaymentJudgement {
   const pairs = question.receipts.map(({ recipient, currency }) => `${recipient} ${currency}`);
   if (new Set(pairs).size !== pairs.length) throw new RangeError("duplicate pair of recipient and currency");
-  // The header of a block that came in time may be ahead of it.
+  // The header time of a block that was mined in time may be later than the deadline.
   if (timestamp > BigInt(question.deadline + HEADER_SKEW_SECONDS))
     return { refusal: `transaction was mined at ${timestamp}, after the deadline ${question.deadline}` };
   if (question.calls.length > 0) return { refusal: "order has calls, but this chain does not support calls" };
   if (isCoinbase(transaction)) return { refusal: "a coinbase transaction cannot be a payment" };
   if (spent.some(({ script }) => depositories.has(script)))
     return { refusal: "transaction spends outputs of a depository" };
-  // Deposits carry the order's id too, and their change is no payment to whom it goes back.
+  // Deposits carry the order id too, and their change does not count as a payment.
   if (pays(depositories, transaction))
     return { refusal: "transaction pays a depository, so it is a deposit" };
   if (!isFor(question.orderId, transaction))
@@ -73,7 +73,7 @@ export function judgePayments(
   return { amounts };
 }
 
-/** Whether exactly one output carries an id, and its whole text is this one. */
+/** Whether exactly one output carries an id, and its whole text is this order id. */
 export function isFor(orderId: Hex32, { outputs }: Pick<BitcoinTransaction, "outputs">): boolean {
   const [only, ...others] = carriedTexts(outputs).filter((text) => idIn(text) !== undefined);
   return others.length === 0 && only?.text === orderId;

@@ -9,7 +9,7 @@ import {
 } from "./answers/raw-transaction.ts";
 import { addressOfScript, isWitnessProgram } from "./codec/scripts.ts";
 
-/** Judges what a withdrawal's payload, a partially signed transaction, does, and what became of it. Pure. */
+/** Judges the effect and the outcome of a withdrawal payload, which is a PSBT. Pure. */
 
 export interface WithdrawalPlan {
   readonly id: Hex32;
@@ -18,14 +18,13 @@ export interface WithdrawalPlan {
 }
 
 /**
- * Inputs of a transaction that nodes pass on: 400 000 units of weight, of which the shortest signed input
- * takes 230.
+ * Maximum inputs of a transaction that nodes relay: 400,000 weight units, and at least 230 per signed input.
  */
 const MAX_INPUTS = 1_739;
 
 /**
- * The transaction of a payload. Its signatures must cover all of it: if one covered only a part, others could
- * add to the transaction, which would then pay without being the payload's own.
+ * The transaction of a payload. Its signatures must cover all of it. If one covered only a part, others could
+ * extend the transaction, which would then pay but no longer match the payload.
  */
 export function readWithdrawal(payload: Hex): WithdrawalPlan | { readonly refusal: string } {
   const psbt = decodeBitcoinPsbt(payload);
@@ -46,14 +45,15 @@ export interface WithdrawalEffect {
   /** Script of the depository that pays. */
   readonly depository: string;
   readonly recipient: string;
-  /** Satoshis that the depository loses: what the recipient gets, and the depository's part of the fee. */
+  /** Satoshis that the depository spends: what the recipient gets, and the depository's share of the fee. */
   readonly amount: bigint;
 }
 
 /**
- * What the transaction does: one depository pays one recipient, who owns the first output that is neither a
- * depository's nor carries text. Other outputs may only give back what others put in for the fee.
- * @param spent what its inputs spend, in their order, by the chain's word: the payload's own is not believed
+ * The effect of the transaction: one depository pays one recipient, the owner of the first output that is not
+ * a depository's and carries no text. Other outputs may only return what others contributed to the fee.
+ * @param spent the outputs that its inputs spend, in order, according to the chain; the payload's own data is
+ * not trusted
  */
 export function effectOf(
   depositories: ReadonlySet<string>,
@@ -81,7 +81,7 @@ export function effectOf(
     : { refusal: "withdrawal takes nothing from the depository" };
 }
 
-/** The id that the transaction will have, where signatures do not change it. */
+/** The id of the signed transaction, if signatures do not change it. */
 export function certainId(
   { txid }: Pick<BitcoinTransaction, "txid">,
   spent: readonly BitcoinOutput[],
@@ -89,10 +89,7 @@ export function certainId(
   return spent.every(({ script }) => isWitnessProgram(script)) ? txid : undefined;
 }
 
-/**
- * What a final transaction means for a payload: it is the payload's own, it makes that impossible, or it is
- * unrelated.
- */
+/** How a final transaction relates to a payload: it executes it, makes it impossible, or is unrelated. */
 export function meaningOf(
   unsigned: BitcoinTransaction,
   final: BitcoinTransaction,
@@ -104,7 +101,7 @@ export function meaningOf(
 
 interface ReadPsbt {
   readonly unsigned: BitcoinTransaction;
-  /** Its signatures, and those that it asks for, are for all inputs and outputs. */
+  /** Existing and requested signatures cover all inputs and outputs. */
   readonly isForWhole: boolean;
 }
 
@@ -113,7 +110,7 @@ function transactionIn(psbt: string): ReadPsbt | undefined {
   const read = bytes === undefined ? undefined : parsed(bytes);
   if (bytes === undefined || read === undefined) return undefined;
   const { inputs, outputs } = read.unsigned;
-  // One map of its own, one for each input and each output.
+  // One global map, and one for each input and output.
   return countPsbtMaps(bytes) === 1 + inputs.length + outputs.length ? read : undefined;
 }
 
@@ -129,12 +126,12 @@ function parsed(psbt: Uint8Array): ReadPsbt | undefined {
     const inputs = Array.from({ length: tx.inputsLength }, (_, at) => tx.getInput(at));
     return unsigned && { unsigned, isForWhole: inputs.every(isForWhole) };
   } catch {
-    // The library throws for what is none.
+    // The library throws for invalid bytes.
     return undefined;
   }
 }
 
-/** What a signature is of (BIP 143 and 341): everything; taproot may leave that unsaid. */
+/** Signature hash types that cover everything (BIP 143 and 341); for taproot, the type may be omitted. */
 const ALL: number = SigHash.ALL;
 const DEFAULT: number = SigHash.DEFAULT;
 

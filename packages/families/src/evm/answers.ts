@@ -25,9 +25,9 @@ export function readBlock(value: unknown, method: string): BlockRef | undefined 
 }
 
 /**
- * A transaction and the block it is in, if any; undefined for `null`.
+ * A transaction and its block, if any; undefined for `null`.
  *
- * @throws RpcFault when it is another transaction
+ * @throws RpcFault if it is another transaction
  */
 export function readTransaction(
   value: unknown,
@@ -49,9 +49,9 @@ export function readTransaction(
 }
 
 /**
- * The transactions of a whole block that go to a `wanted` address.
+ * The transactions of a whole block to a `wanted` address.
  *
- * @throws RpcFault when it is another block, or incomplete
+ * @throws RpcFault if it is another block, or incomplete
  */
 export function readBlockTransactions(
   value: unknown,
@@ -183,7 +183,7 @@ export function fieldsOf(value: unknown, method: string): Fields {
   return value as Fields;
 }
 
-/** `0x` hex of a number as nodes want it: no leading zeros. */
+/** `0x` hex of a number without leading zeros, as nodes require. */
 export function toQuantity(value: bigint | number): Hex {
   return `0x${value.toString(16)}`;
 }

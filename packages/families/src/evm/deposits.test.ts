@@ -87,7 +87,7 @@ function transferInput(amount: bigint, tail = "", to = depository): Hex {
   return `${encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [to, amount] })}${tail}`;
 }
 
-/** The id that one direct transfer of 50 by alice carries with this input. */
+/** The id of a direct transfer of 50 by alice with this input. */
 function directId(input: Hex): Hex | undefined {
   const reading = read([transfer(usdc, alice, 50n)], { from: alice, to: usdc, input });
   expect(reading.deposits).toMatchObject([{ depositor: alice, currency: usdc, amount: 50n }]);
@@ -102,7 +102,7 @@ test("the event topics are those of the depository's declared events", () => {
   expect(TRANSFER_TOPIC).toBe(toEventSelector("Transfer(address,address,uint256)"));
 });
 
-test("a native deposit belongs to the depositor of the event, not to who signed the transaction", () => {
+test("a native deposit belongs to the depositor of the event, not to the signer of the transaction", () => {
   expect(read([native(alice, 7n)]).deposits).toEqual([
     {
       txHash,
@@ -119,13 +119,13 @@ test("a native deposit belongs to the depositor of the event, not to who signed 
   ]);
 });
 
-test("an event and its Transfer are one deposit of the event's depositor, also through a forwarder", () => {
+test("an event and its Transfer are one deposit of the event's depositor, even through a forwarder", () => {
   expect(brief(read([transfer(usdc, relayer, 50n), erc20(alice, usdc, 50n)]))).toEqual([
     [0, alice, usdc, 50n, id],
   ]);
 });
 
-test("an ERC-20 deposit has the log index of its Transfer, and of its event where the Transfer was not read", () => {
+test("an ERC-20 deposit has the log index of its Transfer, or of its event if the Transfer was not read", () => {
   const indexes = (parts: readonly Part[]) => read(parts).deposits.map(({ logIndex }) => logIndex);
   expect(indexes([transfer(usdc, relayer, 50n), erc20(alice, usdc, 50n)])).toEqual([40]);
   // A transfer inside the token's hook comes between a deposit's Transfer and its event.
@@ -137,7 +137,7 @@ test("an ERC-20 deposit has the log index of its Transfer, and of its event wher
   expect(indexes([transfer(unlisted, alice, 50n), erc20(alice, unlisted, 50n)])).toEqual([41]);
 });
 
-test("events of a look-alike contract are no deposits", () => {
+test("ignores events of a look-alike contract", () => {
   const parts = [native(alice, 7n, id, bob), transfer(usdc, bob, 5n, bob), erc20(alice, usdc, 5n, id, bob)];
   expect(read(parts)).toEqual({ deposits: [], direct: new Set(), ignored: [] });
 });
@@ -147,7 +147,7 @@ test("a look-alike event does not name the depositor of a real Transfer", () => 
   expect(brief(read(parts))).toEqual([[0, bob, usdc, 5n, undefined]]);
 });
 
-test("an Erc20Deposit without a Transfer is ignored and reported", () => {
+test("ignores and reports an Erc20Deposit without a Transfer", () => {
   const reading = read([erc20(alice, usdc, 50n)]);
   expect(reading.deposits).toEqual([]);
   expect(reading.ignored.map(({ why }) => why)).toEqual(["eventWithoutTransfer"]);
@@ -164,13 +164,13 @@ test("a Transfer that comes after the event does not prove it", () => {
   expect(brief(reading)).toEqual([[0, bob, usdc, 50n, undefined]]);
 });
 
-test("one Transfer proves one of two equal events only", () => {
+test("one Transfer proves only one of two equal events", () => {
   const reading = read([transfer(usdc, alice, 50n), erc20(alice, usdc, 50n), erc20(bob, usdc, 50n, otherId)]);
   expect(brief(reading)).toEqual([[0, alice, usdc, 50n, id]]);
   expect(reading.ignored.map(({ why }) => why)).toEqual(["eventWithoutTransfer"]);
 });
 
-test("of two Transfers before one event, the other is a deposit of its own", () => {
+test("of two Transfers before one event, the unmatched one is a separate deposit", () => {
   const parts = [transfer(usdc, bob, 50n), transfer(usdc, alice, 50n), erc20(alice, usdc, 50n)];
   expect(brief(read(parts))).toEqual([
     [0, bob, usdc, 50n, undefined],
@@ -186,19 +186,19 @@ test("a larger direct transfer before a deposit keeps its whole amount", () => {
   ]);
 });
 
-test("an event that claims more than its Transfer moved earns nothing: the Transfer is credited without id", () => {
+test("if an event claims more than its Transfer moved, only the Transfer is credited, without an id", () => {
   const reading = read([transfer(usdc, alice, 49n), erc20(alice, usdc, 50n)]);
   expect(brief(reading)).toEqual([[0, alice, usdc, 49n, undefined]]);
   expect(reading.ignored.map(({ why }) => why)).toEqual(["eventWithoutTransfer"]);
 });
 
-test("an event that claims less than its Transfer moved is credited with what arrived", () => {
+test("credits the amount of the Transfer if its event claims less", () => {
   expect(brief(read([transfer(usdc, alice, 50n), erc20(alice, usdc, 49n)]))).toEqual([
     [0, alice, usdc, 49n, id],
   ]);
 });
 
-test("a transfer made inside a sender's hook does not take the event of the deposit around it", () => {
+test("a transfer inside a sender's hook does not match the event of the surrounding deposit", () => {
   const parts = [transfer(usdc, alice, 100n), transfer(usdc, alice, 5n), erc20(alice, usdc, 100n)];
   expect(brief(read(parts))).toEqual([
     [0, alice, usdc, 100n, id],
@@ -206,7 +206,7 @@ test("a transfer made inside a sender's hook does not take the event of the depo
   ]);
 });
 
-test("several deposits of one transaction come in chain order whatever the order of the logs", () => {
+test("returns several deposits of one transaction in chain order, whatever the order of the logs", () => {
   const parts = [
     native(alice, 1n),
     transfer(usdc, bob, 2n),
@@ -223,7 +223,7 @@ test("several deposits of one transaction come in chain order whatever the order
   ]);
 });
 
-test("only deposits that are alike in everything are numbered, each kind by itself", () => {
+test("numbers only deposits that are equal in everything, each group by itself", () => {
   const alike = native(alice, 1n);
   const others = [
     native(bob, 1n),
@@ -237,8 +237,8 @@ test("only deposits that are alike in everything are numbered, each kind by itse
   expect(ordinals).toEqual([0, 0, 0, 0, 0, 0, 1, 2]);
 });
 
-test("a token that is listed later changes neither identity nor number of the deposits that were seen before", () => {
-  // Every way in which the token's logs can be placed among the others.
+test("listing a token later changes neither identity nor number of known deposits", () => {
+  // Every position of the token's logs among the others.
   const parts = [
     transfer(dai, alice, 50n),
     native(alice, 7n),
@@ -268,7 +268,7 @@ test("a token that is listed later changes neither identity nor number of the de
   }
 });
 
-test("ordinals do not depend on where in the block the transaction landed", () => {
+test("ordinals do not depend on the transaction's position in the block", () => {
   const parts = [native(alice, 1n), native(alice, 1n)];
   const question = { depository, tokens: new Set<Address>() };
   const transactions = new Map([[txHash, transaction()]]);
@@ -290,30 +290,30 @@ test("deposits of two transactions do not prove each other", () => {
   expect(brief(reading)).toEqual([[0, alice, usdc, 50n, undefined]]);
 });
 
-test("two users may use one id: the deposits stay apart", () => {
+test("deposits of two users with the same id stay separate", () => {
   expect(brief(read([native(alice, 1n), native(bob, 1n)]))).toEqual([
     [0, alice, NATIVE_CURRENCY, 1n, id],
     [0, bob, NATIVE_CURRENCY, 1n, id],
   ]);
 });
 
-test("reports what the depository measured of tokens that were not asked for, so that the money is not forgotten", () => {
+test("reports the depository's events of tokens that were not requested, so that no funds are missed", () => {
   const reading = read([transfer(unlisted, alice, 50n), erc20(alice, unlisted, 50n)]);
   expect(brief(reading)).toEqual([[0, alice, unlisted, 50n, id]]);
   expect(reading.ignored).toEqual([]);
 });
 
-test("when every token is asked for, each credits only itself", () => {
+test("if every token is requested, each credits only itself", () => {
   const logs = logsOf([transfer(unlisted, alice, 50n), erc20(alice, usdc, 50n)]);
   const reading = depositsInLogs({ depository, tokens: undefined }, logs, new Map([[txHash, transaction()]]));
   expect(brief(reading)).toEqual([[0, alice, unlisted, 50n, undefined]]);
 });
 
-test("an id of 32 zero bytes in an event is no id", () => {
+test("an event with an id of 32 zero bytes has no id", () => {
   expect(brief(read([native(alice, 7n, noId)]))).toEqual([[0, alice, NATIVE_CURRENCY, 7n, undefined]]);
 });
 
-test("nothing moved is no deposit", () => {
+test("a transfer of zero is not a deposit", () => {
   const reading = read([native(alice, 0n), transfer(usdc, alice, 0n)]);
   expect(reading.deposits).toEqual([]);
   expect(reading.ignored.map(({ why }) => why)).toEqual(["zeroAmount", "zeroAmount"]);
@@ -326,16 +326,16 @@ test("the depository's transfer to itself is not a deposit", () => {
   });
 });
 
-test("a transaction without events deposits nothing, whatever value or id it carries", () => {
+test("a transaction without events deposits nothing, whatever its value or id", () => {
   expect(read([], { value: 10n ** 18n, input: id }).deposits).toEqual([]);
 });
 
-test("native Transfer logs of odd chains are no deposits", () => {
+test("ignores Transfer logs with which some chains mirror native transfers", () => {
   const pseudoToken: Address = `0x${"0".repeat(36)}800a`;
   expect(read([transfer(pseudoToken, alice, 7n), native(alice, 7n)]).deposits).toHaveLength(1);
 });
 
-test("malformed events are reported, never half read", () => {
+test("reports malformed events instead of reading parts of them", () => {
   const short = { ...native(alice, 7n), data: native(alice, 7n).data.slice(0, -2) as Hex };
   const dirty = { ...native(alice, 7n), data: `0xff${native(alice, 7n).data.slice(4)}` as Hex };
   const reading = read([short, dirty]);
@@ -343,7 +343,7 @@ test("malformed events are reported, never half read", () => {
   expect(reading.ignored.map(({ why }) => why)).toEqual(["malformed", "malformed"]);
 });
 
-test("a non-fungible Transfer with its indexed token id is not read as an amount", () => {
+test("does not read the indexed token id of an NFT's Transfer as an amount", () => {
   const nft = {
     ...transfer(usdc, alice, 5n),
     topics: [...transfer(usdc, alice, 5n).topics, id],
@@ -352,25 +352,25 @@ test("a non-fungible Transfer with its indexed token id is not read as an amount
   expect(read([nft])).toEqual({ deposits: [], direct: new Set(), ignored: [] });
 });
 
-test("a log whose transaction was not given is refused", () => {
+test("throws for a log whose transaction was not given", () => {
   const question = { depository, tokens: new Set<Address>() };
   expect(() => depositsInLogs(question, logsOf([native(alice, 1n)]), new Map())).toThrow(RangeError);
 });
 
-// Direct transfers: the id after the calldata.
+// Direct transfers, with the id after the calldata.
 
-test("a direct transfer carries the 32 bytes after its calldata as id", () => {
+test("the id of a direct transfer is the 32 bytes after its calldata", () => {
   expect(directId(transferInput(50n, idTail))).toBe(id);
 });
 
-test("a direct transferFrom carries its id too, and belongs to who paid", () => {
+test("a direct transferFrom has an id too, and belongs to the payer", () => {
   const args = [alice, depository, 50n] as const;
   const input: Hex = `${encodeFunctionData({ abi: erc20Abi, functionName: "transferFrom", args })}${idTail}`;
   const reading = read([transfer(usdc, alice, 50n)], { from: relayer, to: usdc, input });
   expect(brief(reading)).toEqual([[0, alice, usdc, 50n, id]]);
 });
 
-test("bytes after the id do not hide it", () => {
+test("finds the id if more bytes follow it", () => {
   expect(directId(transferInput(50n, `${idTail}cafe`))).toBe(id);
 });
 
@@ -396,7 +396,7 @@ test.each([
   expect(brief(reading)).toEqual([[0, alice, usdc, 50n, undefined]]);
 });
 
-test("a transfer made by a contract has no id, even when the outer call looks like one", () => {
+test("a transfer by a contract has no id, even if the outer call looks like a direct transfer", () => {
   const reading = read([transfer(usdc, bob, 50n)], {
     from: alice,
     to: usdc,

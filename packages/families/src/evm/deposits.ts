@@ -1,7 +1,7 @@
 import { NATIVE_CURRENCY, type Address, type Hex } from "@causeway/domain";
 import type { DepositFact, LogFact, TransactionFact } from "./port.ts";
 
-/** Reads logs and transactions as deposits. Pure: the same facts give the same deposits, from any source. */
+/** Finds deposits in logs and transactions. Pure: equal facts from any source give equal deposits. */
 
 /** keccak256 of `NativeDeposit(address,uint256,bytes32)`; the depository indexes no field. */
 export const NATIVE_DEPOSIT_TOPIC: Hex = "0x85c721e8ef0c5dcd3148d76089ab653259181fd472bbb24272819e0d1da87413";
@@ -23,20 +23,20 @@ export interface DepositQuestion {
 export interface IgnoredLog {
   readonly log: LogFact;
   readonly why:
-    /** The depository reports tokens without a matching Transfer. */
+    /** The depository reports a token deposit without a matching Transfer. */
     | "eventWithoutTransfer"
     /** Moves nothing. */
     | "zeroAmount"
     /** The depository sent tokens to itself. */
     | "selfTransfer"
-    /** Not the encoding of the event it claims to be. */
+    /** Not a valid encoding of its event. */
     | "malformed";
 }
 
 export interface DepositReading {
   /** In chain order. */
   readonly deposits: readonly DepositFact[];
-  /** The deposits that only a token's Transfer proves, without an event of the depository. */
+  /** The deposits that only a token's Transfer proves, not an event of the depository. */
   readonly direct: ReadonlySet<DepositFact>;
   readonly ignored: readonly IgnoredLog[];
 }
@@ -44,9 +44,8 @@ export interface DepositReading {
 /**
  * Deposits among the logs of successful transactions.
  *
- * `logs` may hold anything; only the depository's own events and Transfers to it count. All logs of a
- * transaction that the question is about must be given together. A log of a transaction missing from
- * `transactions` is a programming error.
+ * `logs` may contain anything; only the depository's own events and Transfers to it count. Pass all logs of a
+ * transaction together. A log of a transaction missing from `transactions` is a programming error.
  *
  * @throws RangeError when a transaction is missing.
  */
@@ -77,7 +76,7 @@ export function depositsInLogs(
   return { deposits, direct, ignored };
 }
 
-/** Whether a log may belong to a deposit: what the two log filters of a node select. */
+/** Whether a log may belong to a deposit, like the two log filters of a node. */
 export function isCandidate(question: DepositQuestion, log: LogFact): boolean {
   const [topic, , to] = log.topics;
   if (log.address === question.depository) {
@@ -101,7 +100,7 @@ interface Transfer {
 }
 
 interface Credit {
-  /** Names the deposit: its Transfer if there is one, else the depository's event. */
+  /** Identifies the deposit: its Transfer if there is one, otherwise the depository's event. */
   readonly log: LogFact;
   readonly isDirect: boolean;
   readonly depositor: Address;
@@ -115,7 +114,7 @@ function depositsOfTransaction(
   logs: readonly LogFact[],
   transaction: TransactionFact,
 ): DepositReading {
-  // First the deposits of events, then direct transfers; each in chain order.
+  // The deposits of events, then direct transfers, each in chain order.
   const credits: Credit[] = [];
   const ignored: IgnoredLog[] = [];
   const transfers: Transfer[] = [];
@@ -136,8 +135,8 @@ function depositsOfTransaction(
   }
   const numbers = new Map<string, number>();
   const directDeposits = new Set<DepositFact>();
-  // Numbered before they are sorted: events, which every configuration sees, come before the direct transfers
-  // of listed tokens.
+  // Numbered before sorting, so that events, which every configuration sees, precede the direct transfers of
+  // listed tokens.
   const deposits = credits.map(({ log, isDirect, ...credit }): DepositFact => {
     const { depositor, currency, amount, id } = credit;
     const identity = `${depositor} ${currency} ${amount} ${id}`;
@@ -162,10 +161,7 @@ function depositsOfTransaction(
   };
 }
 
-/**
- * The credit of a depository event. Transfers are collected for the following events and the direct
- * transfers.
- */
+/** The credit of a depository event. Collects Transfers for later events and for direct transfers. */
 function creditOf(
   question: DepositQuestion,
   log: LogFact,
@@ -196,8 +192,8 @@ function creditOf(
   if (amount === 0n) return ignore("zeroAmount");
   const event = { log, isDirect: false, depositor, currency, amount, id };
   if (isNative) return event;
-  // This token's Transfers were not requested. The depository's event is reported all the same, so that the
-  // money is not forgotten; a service that fills it must know the token.
+  // This token's Transfers were not requested. The depository's event is reported regardless, so that no
+  // funds are missed; a service that fills it must know the token.
   if (question.tokens !== undefined && !question.tokens.has(currency)) return event;
 
   const transfer = transferBehind(currency, amount, transfers);
@@ -207,11 +203,11 @@ function creditOf(
 }
 
 /**
- * The Transfer that a depository event reports: the nearest one before it of the same token and amount, else
- * the nearest of the same token when it moved more (the token kept a fee).
+ * The Transfer of a depository event: the nearest one before it with the same token and amount, otherwise the
+ * nearest of the same token that moved more (the token kept a fee).
  *
- * Nearest, because the event follows its own transfer at once, and anything earlier may be a direct transfer
- * of its own. One that moved less proves less than the event claims, so it never matches.
+ * Nearest, because the event immediately follows its transfer, and earlier ones may be direct transfers. One
+ * that moved less proves less than the event claims, so it never matches.
  */
 function transferBehind(
   token: Address,
@@ -225,10 +221,10 @@ function transferBehind(
 }
 
 /**
- * The id that a direct transfer carries: the 32 bytes after the arguments of the top-level `transfer` or
- * `transferFrom` to that very token, when these arguments match the Transfer event.
+ * The id of a direct transfer: the 32 bytes after the arguments of the top-level `transfer` or `transferFrom`
+ * of this token, if these arguments match the Transfer event.
  *
- * An id that begins with 16 zero bytes is padding of some wallet, not an id.
+ * Bytes that start with 16 zero bytes are a wallet's padding, not an id.
  */
 function idAfterCalldata(
   depository: Address,
@@ -259,7 +255,7 @@ function inChainOrder(a: LogFact, b: LogFact): number {
   return a.logIndex - b.logIndex;
 }
 
-/** The 32-byte words of the data; empty when its length is not a multiple of 32. */
+/** The 32-byte words of the data; empty if its length is not a multiple of 32. */
 function splitWords(data: Hex): bigint[] {
   if ((data.length - 2) % 64 !== 0) return [];
   const words: bigint[] = [];
@@ -282,7 +278,8 @@ function idOf(word: bigint | undefined): Hex | undefined {
 }
 
 /**
- * `address` and `topics` of `eth_getLogs` that together find every {@link isCandidate} of the depositories.
+ * `address` and `topics` of the `eth_getLogs` requests that find every {@link isCandidate} of the
+ * depositories.
  */
 export function depositFilters(
   depositories: readonly [Address, ...Address[]],

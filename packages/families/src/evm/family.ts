@@ -15,7 +15,7 @@ export interface EvmRules extends Pick<EvmFacts, "fillContracts" | "isZksyncStac
 export interface EvmTransaction {
   readonly receipt: ReceiptFact;
   readonly block: Pick<BlockRef, "timestamp">;
-  /** Undefined: its deposits are judged without, see {@link needsTransaction}. */
+  /** Undefined: its deposits can be judged without it, see {@link needsTransaction}. */
   readonly transaction: TransactionFact | undefined;
 }
 
@@ -47,7 +47,7 @@ export const evm: Family<"evm", EvmFacts, EvmRules, EvmTransaction> = {
   },
 };
 
-/** Whether the transaction itself must be known to judge its deposits. */
+/** Whether judging the deposits requires the transaction itself. */
 export function needsTransaction({ depositories, isZksyncStack }: EvmRules, receipt: ReceiptFact): boolean {
   return depositories.some((depository) => needsCalldata({ depository, isZksyncStack }, receipt));
 }

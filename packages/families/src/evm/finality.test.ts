@@ -6,7 +6,7 @@ const at = (number: bigint, timestamp = number * 2n): { number: bigint; timestam
   timestamp,
 });
 
-test("by tag: blocks up to the finalized one are final, later ones tell how far they are", () => {
+test("by tag: blocks up to the finalized one are final, and later ones report what is missing", () => {
   const tag = { kind: "tag" } as const;
   expect(headTagOf(tag)).toBe("finalized");
   expect(finalityOf(tag, at(100n), at(100n), 12)).toEqual({ kind: "final" });
@@ -18,7 +18,7 @@ test("by tag: blocks up to the finalized one are final, later ones tell how far 
   });
 });
 
-test("by depth: both the blocks on top and the seconds of the newest block must be there", () => {
+test("by depth: requires both the confirmations and the seconds of the newest block", () => {
   const depth = { kind: "depth", blocks: 10n, seconds: 60n } as const;
   expect(headTagOf(depth)).toBe("latest");
   expect(finalityOf(depth, at(100n, 1_000n), at(110n, 1_060n), 2)).toEqual({ kind: "final" });
@@ -41,11 +41,11 @@ test("depth zero makes the newest block final, and no block above the head is ev
   const zero = { kind: "depth", blocks: 0n, seconds: 0n } as const;
   expect(finalityOf(zero, at(7n), at(7n), 1)).toEqual({ kind: "final" });
   expect(finalityOf(zero, at(8n), at(7n), 1)).toMatchObject({ kind: "notFinal" });
-  // Its time claims to be older: the height alone decides against it.
+  // Its time is older, but its height decides against it.
   expect(finalityOf(zero, at(8n, 0n), at(7n), 1)).toMatchObject({ kind: "notFinal" });
 });
 
-test("a final block is searched below the depth, as far as the missing time takes, and not below the first", () => {
+test("searches a final block below the depth, as far below as the missing time requires, but not below the first block", () => {
   const depth = { kind: "depth", blocks: 10n, seconds: 60n } as const;
   expect(lowerCandidate(depth, at(90n, 980n), at(100n, 1_000n), 2)).toBe(70n);
   expect(lowerCandidate(depth, at(90n, 941n), at(100n, 1_000n), 2)).toBe(89n);

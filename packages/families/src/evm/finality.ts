@@ -1,14 +1,17 @@
 import type { EvmFinality } from "@causeway/domain";
 import type { BlockRef } from "./port.ts";
 
-/** When a block counts as irreversible. Pure: the chain's own numbers and times decide, no clock of ours. */
+/**
+ * When a block counts as irreversible. Pure: it depends on the chain's own numbers and times, not on our
+ * clock.
+ */
 
 export type Finality =
   | { readonly kind: "final" }
-  /** How much is missing, in words, and the nominal time until it is there. */
+  /** A description of what is missing, and the nominal time until it is reached. */
   | { readonly kind: "notFinal"; readonly reason: string; readonly retryAfterSeconds: number };
 
-/** Which head {@link finalityOf} wants: the tag that the node is asked for. */
+/** The block tag of the head that {@link finalityOf} requires. */
 export function headTagOf(policy: EvmFinality): "finalized" | "latest" {
   return policy.kind === "tag" ? "finalized" : "latest";
 }
@@ -16,8 +19,8 @@ export function headTagOf(policy: EvmFinality): "finalized" | "latest" {
 /**
  * Whether `block` is final.
  *
- * `head` is the block that the same node tagged {@link headTagOf} in the same breath; that `block` is its
- * ancestor is for the caller to establish.
+ * `head` is the block with the tag {@link headTagOf}, read from the same node at the same time. The caller
+ * must ensure that `block` is its ancestor.
  */
 export function finalityOf(
   policy: EvmFinality,
@@ -40,8 +43,8 @@ export function finalityOf(
 }
 
 /**
- * The next height to look at for a final block, when `block` is not final yet: as far below as the missing
- * time takes at the nominal pace. Undefined below the first block.
+ * The next height to try if `block` is not final yet: as far below as the missing time requires at the
+ * nominal block time. Undefined below the first block.
  */
 export function lowerCandidate(
   policy: Extract<EvmFinality, { kind: "depth" }>,

@@ -11,9 +11,9 @@ import { SOLVER_CALL_EXECUTED_TOPIC } from "./payments/router-events.ts";
 
 /** Judges what a solver's transaction paid and called. Pure. */
 
-/** What the configuration says about the chain that was paid on. */
+/** Configuration of the chain on which the payment was made. */
 export interface PaymentRules {
-  /** Every contract that holds deposits there. */
+  /** Every depository of the chain. */
   readonly depositories: readonly Address[];
   /** Routers whose events count, and the approval proxies that route to them. */
   readonly fillContracts: readonly Address[];
@@ -31,21 +31,21 @@ export interface PaymentFacts {
 export type PaymentJudgement = { readonly amounts: readonly bigint[] } | { readonly refusal: string };
 
 /**
- * What each recipient was paid by the sender of the transaction, when it came in time, ends with the order's
- * id and made the order's calls.
+ * What the sender of the transaction paid each recipient. The transaction must be in time, end with the order
+ * id and make the order's calls.
  *
- * A payment counts when the sender's own calldata names it (`namedPayments`) and the chain shows it:
- * - Native: the value of the transaction when it goes to the recipient with the id as its whole input, else
- *   what the order's fill contract reports.
- * - Tokens: Transfers from the sender, or from the fill contract that it called, less what the recipient
- *   gave back before the router checked the balance. Anything else that reaches the recipient (a trade, a
- *   claim, a withdrawal) is the recipient's own money: anyone can trigger it and put an order's id behind it.
+ * A payment counts if the sender's own calldata names it (`namedPayments`) and the chain shows it:
+ * - Native: the value of the transaction if it goes to the recipient with the id as its whole input,
+ *   otherwise what the order's fill contract reports.
+ * - Tokens: Transfers from the sender, or from the fill contract that it called, minus what the recipient
+ *   returned before the router checked the balance. Anything else that the recipient gets (a trade, a claim,
+ *   a withdrawal) are the recipient's own funds: anyone can trigger it and append an order id.
  *
- * What leaves a recipient in native shows in no log. Native payments are therefore refused where the payer
- * itself decides what becomes of them: to the account that sent the transaction, to the fill contract, to a
+ * No log shows native tokens that leave a recipient. Native payments are therefore refused if the payer
+ * itself controls the recipient: to the account that sent the transaction, to the fill contract, to a
  * depository. Any other recipient was chosen by the order's owner.
  *
- * @throws RangeError when the question names a recipient and currency twice: their transfers would be
+ * @throws RangeError if the question contains a recipient and currency twice: their transfers would be
  * indistinguishable.
  */
 export function judgePayments(
@@ -175,8 +175,8 @@ function paysInto(depositories: readonly Address[], { address, topics }: LogFact
 }
 
 /**
- * Index of the first call without a report in its order. Each report stands for one call, and each call needs
- * a report of its own.
+ * Index of the first call without a report in its order. Each report proves one call, and each call needs its
+ * own report.
  */
 function firstMissingCall(calls: readonly Hex[], reports: readonly LogFact[]): number | undefined {
   let made = 0;
@@ -190,9 +190,7 @@ function firstMissingCall(calls: readonly Hex[], reports: readonly LogFact[]): n
 
 const callFields = [{ type: "address" }, { type: "bytes" }, { type: "uint256" }] as const;
 
-/**
- * The reported call, encoded as an order encodes its calls; undefined when the report is not of that form.
- */
+/** The reported call in an order's encoding of calls; undefined if the report is malformed. */
 function callIn(data: Hex): Hex | undefined {
   try {
     const [to, bytes, value] = decodeAbiParameters(callFields, data);

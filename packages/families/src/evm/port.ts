@@ -2,8 +2,8 @@ import type { Address, FrameLog, Hex, Hex32, SimulationFailure, TxHash } from "@
 
 /**
  * What every chain family provides, independent of its protocol. A family fetches raw facts (I/O files) and
- * judges them (pure files); what is missing or not settled yet is a value, never an exception. Exceptions are
- * {@link RpcFault}s: the node's or the network's fault, retryable.
+ * judges them (pure files). Missing or unsettled facts are values, never exceptions. Exceptions are {@link
+ * RpcFault}s: the node's or the network's fault, retryable.
  */
 
 /** One block of the trail. */
@@ -23,28 +23,28 @@ export interface BlockRange {
   readonly from: bigint;
   /** Inclusive. */
   readonly to: bigint;
-  /** Hashes of the blocks as far as the caller knows them: answers about other blocks are refused. */
+  /** Hashes of the blocks that the caller knows; answers about other blocks are refused. */
   readonly hashes: ReadonlyMap<bigint, Hex>;
 }
 
-/** A new head, with the moment (ms since epoch) at which this process first heard of it. */
+/** A new head, with the time (ms since epoch) at which this process first saw it. */
 export interface Head extends BlockRef {
   readonly seenAtMs: number;
 }
 
-/** Money that arrived at the depository, read from one canonical block. */
+/** Funds that arrived at the depository, read from one canonical block. */
 export interface DepositFact {
   readonly txHash: TxHash;
   /**
    * Position (0, 1, …) among the deposits of the same transaction with equal currency, amount, depositor,
-   * sender and id: together they name the deposit permanently. Neither the rest of the transaction, nor the
-   * configuration, nor a reorg changes it.
+   * sender and id: together they identify the deposit permanently. Neither the rest of the transaction, nor
+   * the configuration, nor a reorg changes it.
    */
   readonly ordinal: number;
   readonly logIndex: number;
   readonly blockNumber: bigint;
   readonly blockHash: Hex;
-  /** The depositor: the event's, or the token sender of a direct transfer. */
+  /** The depositor of the event, or the token sender of a direct transfer. */
   readonly depositor: Address;
   /** Account that signed the transaction. */
   readonly sender: Address;
@@ -54,22 +54,23 @@ export interface DepositFact {
   readonly amount: bigint;
   /** The depository that received it, as bytes; absent: the configured one. */
   readonly depository?: Hex;
-  /** The id the deposit carries; undefined when it carries none. */
+  /** The deposit's id; undefined if it has none. */
   readonly id: Hex | undefined;
   /**
-   * The nonce of the sender's signature, where a transfer cannot carry an id and wallets state by its nonce
-   * what it is for (Hyperliquid).
+   * The nonce of the sender's signature, on chains whose transfers cannot carry an id and wallets map the
+   * nonce to an order instead (Hyperliquid).
    */
   readonly nonce?: bigint;
   /** Unix seconds at which it happened, according to the chain; present wherever `nonce` is. */
   readonly timestamp?: bigint;
   /**
-   * Oracles cannot attest its transaction (see `evm/attestable.ts`): a payment for it would never be repaid.
+   * Oracles cannot attest its transaction (see `evm/attestable.ts`), so a payment for it would never be
+   * repaid.
    */
   readonly isUnattestable?: true;
   /**
-   * With `isUnattestable`: the node was too slow to answer, so an earlier reading of the same block stands,
-   * and a later one may differ.
+   * With `isUnattestable`: the node was too slow, so an earlier reading of the same block remains valid, and
+   * a later one may differ.
    */
   readonly isAttestabilityUnknown?: true;
 }
@@ -79,22 +80,22 @@ export interface TopUpFact {
   readonly txHash: TxHash;
   /**
    * Position among the top-ups of the same transaction with equal currency, amount, sender and wallet:
-   * together they name the top-up permanently.
+   * together they identify the top-up permanently.
    */
   readonly ordinal: number;
   readonly blockNumber: bigint;
   readonly blockHash: Hex;
-  /** The account that sent the money. */
+  /** The account that sent the funds. */
   readonly sender: Address;
   /** Zero address = native. */
   readonly currency: Address;
   /** The amount that arrived, in base units. */
   readonly amount: bigint;
-  /** The wallet to credit; undefined when the marker does not name one for certain. */
+  /** The wallet to credit; undefined if the marker is ambiguous. */
   readonly wallet: Address | undefined;
 }
 
-/** A transaction as the chain knows it now. */
+/** The current state of a transaction on chain. */
 export type TransactionState =
   | { readonly kind: "absent" }
   | { readonly kind: "pending"; readonly transaction: TransactionFact }
@@ -107,9 +108,9 @@ export interface TransactionFact {
   readonly input: Hex;
   readonly value: bigint;
   readonly nonce: number;
-  /** Maximum fee per gas that it offers, in wei; absent where the node does not return it. */
+  /** Maximum fee per gas that it offers, in wei; absent if the node does not return it. */
   readonly maxFeePerGas?: bigint;
-  /** Absent where the node does not return it. */
+  /** Absent if the node does not return it. */
   readonly gasLimit?: bigint;
 }
 
@@ -138,7 +139,7 @@ export interface LogFact {
 export interface GasPrices {
   readonly baseFeePerGas: bigint;
   readonly maxPriorityFeePerGas: bigint;
-  /** Suggested cap: room for the base fee to rise for several blocks. */
+  /** Suggested cap, which leaves room for the base fee to rise for several blocks. */
   readonly maxFeePerGas: bigint;
 }
 
@@ -164,14 +165,12 @@ export interface CallPlan {
 
 export type SimulationOutcome =
   | { readonly kind: "ok"; readonly gas: bigint }
-  /**
-   * The chain itself reports that the call reverts; `data` is the raw revert data, `reason` a readable text.
-   */
+  /** The node reports that the call reverts; `data` is the raw revert data, `reason` a readable text. */
   | { readonly kind: "reverts"; readonly data: Hex; readonly reason: string }
-  /** The sender lacks the native tokens for value plus gas. */
+  /** The sender's native balance does not cover value plus gas. */
   | { readonly kind: "insufficientFunds" };
 
-/** One account's signed consent to run the code of `address` as its own (EIP-7702). */
+/** One account's signed authorization to run the code of `address` as its own (EIP-7702). */
 export interface Authorization {
   /** 0 = any chain. */
   readonly chainId: number;
@@ -193,16 +192,16 @@ export interface TracedCall extends CallPlan {
 
 export interface TraceOptions {
   readonly signal?: AbortSignal;
-  /** Milliseconds for each request to the node; default the connection's. */
+  /** Timeout of each request to the node, ms. Default: the connection's. */
   readonly deadlineMs?: number;
   /** A call that needs more gas than this counts as out of gas. Default: the block's gas limit. */
   readonly maxGas?: bigint;
-  /** Margin that the caller will add to the limit, bps: a block must hold the sum. Default none. */
+  /** Margin that the caller will add to the limit, bps; the sum must fit into a block. Default: none. */
   readonly roomBps?: bigint;
   /**
-   * Native tokens that the sender is known to have, in wei. With it, a call like one traced before may be
-   * traced only once, with the gas limit found then, and its effects on accounts are read from its calls and
-   * not from the whole state: enough for a quote, not enough to sign.
+   * Known native balance of the sender, in wei. With it, a call similar to an earlier one may be traced only
+   * once, with the gas limit found then, and its effects are read from its calls instead of the whole state:
+   * enough for a quote, but not for signing.
    */
   readonly senderHasWei?: bigint;
 }
@@ -217,11 +216,11 @@ export interface AccountChange {
   readonly codeChanged: boolean;
 }
 
-/** The effects of a call, including its own gas where it was priced. */
+/** The effects of a call, including its own gas if it was priced. */
 export type CallEffects =
   | {
       readonly kind: "seen";
-      /** Of everything that did not revert, in the order in which it was emitted. */
+      /** Logs of everything that did not revert, in order of emission. */
       readonly logs: readonly FrameLog[];
       /** Accounts that changed, by lower-case address. */
       readonly accounts: ReadonlyMap<Address, AccountChange>;
@@ -235,11 +234,11 @@ export interface InnerCall {
   readonly from: Address;
   /** Lower case. */
   readonly to: Address;
-  /** First four bytes of its data, lower case; undefined when it has fewer. */
+  /** First four bytes of its data, lower case; undefined if it has fewer. */
   readonly selector: Hex | undefined;
-  /** Native tokens that it moves to the called account, in wei; 0 when it, or a call around it, failed. */
+  /** Native value that it transfers to the called account, in wei; 0 if it or an enclosing call failed. */
   readonly value: bigint;
-  /** Its data, if it begins like user operations for an entry point. */
+  /** Its data, if it looks like user operations for an entry point. */
   readonly userOperations: Hex | undefined;
 }
 
@@ -253,26 +252,29 @@ export type TraceOutcome =
   | {
       readonly kind: "ok";
       /**
-       * The gas limit to use: with exactly this limit the call did the same as with a whole block's gas. It
-       * has no margin for a changed state.
+       * The gas limit to use: with exactly this limit, the call had the same effects as with a whole block's
+       * gas. It has no margin for state changes.
        */
       readonly gas: bigint;
       /** The gas used, after refunds. */
       readonly gasUsed: bigint;
       readonly effects: CallEffects;
-      /** All inner calls at every depth; undefined where the node does not report them. */
+      /** All inner calls at every depth; undefined if the node does not report them. */
       readonly calls: readonly InnerCall[] | undefined;
     }
   | { readonly kind: "reverts"; readonly failure: SimulationFailure }
-  /** The sender lacks the native tokens for value plus gas. */
+  /** The sender's native balance does not cover value plus gas. */
   | { readonly kind: "insufficientFunds" };
 
-/** A node's answer to signed bytes. Everything else (timeouts, 5xx) is an RpcFault: unknown, send again. */
+/**
+ * A node's answer to signed bytes. Everything else (timeouts, 5xx) is an RpcFault: the outcome is unknown, so
+ * send again.
+ */
 export type BroadcastOutcome =
   | { readonly kind: "accepted" }
   /** The node already has these bytes, or they are mined. */
   | { readonly kind: "alreadyKnown" }
-  /** The nonce is used: by these bytes or by others; only receipts show which. */
+  /** The nonce is used, by these bytes or by others; only receipts show which. */
   | { readonly kind: "nonceTooLow" }
   /** Another transaction with this nonce is pending, and ours does not raise its fees enough. */
   | { readonly kind: "underpriced" }
@@ -281,8 +283,8 @@ export type BroadcastOutcome =
   | { readonly kind: "rejected"; readonly reason: string };
 
 /**
- * Reads of one chain. All methods batch with others of the same tick: small reads into one HTTP request, logs
- * and transactions into another.
+ * Reads of one chain. Calls in the same tick are batched: small reads in one HTTP request, logs and
+ * transactions in another.
  */
 export interface ChainReader {
   readonly chainId: number;
@@ -297,32 +299,32 @@ export interface ChainReader {
    * @throws RpcFault when an answer is about other blocks, or the node does not have all of them
    */
   depositsIn(range: BlockRange): Promise<DepositFact[]>;
-  /** Deposits of one mined transaction; empty when it holds none. */
+  /** Deposits of one mined transaction; may be empty. */
   depositsOf(state: TransactionState): DepositFact[];
   /**
    * Top-ups by transfers to `solver` in these blocks (consecutive, ascending, of the chain that the caller
-   * follows): one log query, and the blocks' transactions.
+   * follows). Needs one log query and the blocks' transactions.
    *
    * @throws RpcFault when an answer is about other blocks
    */
   topUpsIn(solver: Address, blocks: readonly BlockRef[]): Promise<TopUpFact[]>;
   /**
-   * The top-ups among them that are token transfers, without reading whole blocks.
+   * Only the top-ups that are token transfers, without reading whole blocks.
    *
    * @throws RpcFault as `depositsIn`
    */
   tokenTopUpsIn(solver: Address, range: BlockRange): Promise<TopUpFact[]>;
-  /** Top-ups of one mined transaction; empty when it holds none. */
+  /** Top-ups of one mined transaction; may be empty. */
   topUpsOf(solver: Address, state: TransactionState): TopUpFact[];
   transaction(hash: TxHash): Promise<TransactionState>;
   receipt(hash: TxHash): Promise<ReceiptFact | undefined>;
   /**
    * The transaction count of `account`, in the latest block or including the node's pool. With several
-   * endpoints, the one that a quorum has reached (`agreed`, the default), or the highest that any of them
-   * shows: before a nonce counts as free, no endpoint may show it as used.
+   * endpoints: the count that a quorum has reached (`agreed`, the default), or the highest count of any
+   * endpoint. A nonce counts as free only if no endpoint shows it as used.
    */
   nonce(account: Address, at: "latest" | "pending", count?: "agreed" | "highest"): Promise<number>;
-  /** The transaction by which `account` used `nonce`, when that was in the blocks from…to. */
+  /** The transaction with which `account` used `nonce`, if it is in the blocks from…to. */
   transactionByNonce(account: Address, nonce: number, from: bigint, to: bigint): Promise<TxHash | undefined>;
   gasPrices(): Promise<GasPrices>;
   /** Balances of `account` in several currencies at the latest block, one multicall. */
@@ -331,9 +333,9 @@ export interface ChainReader {
     currencies: readonly Address[],
   ): Promise<{ blockNumber: bigint; balances: Map<Address, bigint> }>;
   /**
-   * Balances of many accounts in several currencies, all at one block; undefined: the token did not answer.
+   * Balances of many accounts in several currencies, all at one block; undefined: the token did not respond.
    *
-   * @throws RpcFault also when the node does not know the block (yet)
+   * @throws RpcFault also if the node does not have the block (yet)
    */
   heldAmounts(
     accounts: readonly Address[],
@@ -341,8 +343,8 @@ export interface ChainReader {
     atBlock: bigint,
   ): Promise<readonly { account: Address; currency: Address; amount: bigint | undefined }[]>;
   /**
-   * Payments of one currency to an account in the blocks from…to, as far as logs or transactions show them;
-   * undefined: too many blocks would have to be read.
+   * Payments of one currency to an account in the blocks from…to that logs or transactions show; undefined:
+   * too many blocks to read.
    */
   paymentsTo(
     account: Address,
@@ -351,31 +353,30 @@ export interface ChainReader {
     to: bigint,
   ): Promise<readonly { from: Address; amount: bigint }[] | undefined>;
   /**
-   * Balance and allowance: all reads of one tick share a multicall, and answers are cached until the next
+   * Balance and allowance. Reads in the same tick share a multicall, and results are cached until the next
    * head.
    */
   accountState(account: Address, currency: Address, spender: Address): Promise<AccountState>;
   hasCode(account: Address): Promise<boolean>;
-  /** The data fee of a transaction with this call now, in wei, as rollups charge it; zero elsewhere. */
+  /** The current data fee of a transaction with this call on rollups, in wei; zero elsewhere. */
   dataFee(
     call: CallPlan & { readonly authorizationList?: readonly Authorization[] | undefined },
   ): Promise<bigint>;
   /**
-   * A contract's answer to a call on the latest state (`0x` where there is no contract); undefined when it
+   * A contract's return data for a call on the latest state (`0x` without a contract); undefined if it
    * reverts.
    */
   ask(to: Address, data: Hex): Promise<Hex | undefined>;
   /**
-   * Runs a call on the latest state without sending it. With `fees` the call sees the gas price that it will
-   * see when sent, and the sender must be able to pay its gas at `maxFeePerGas`; without, a recipient can
-   * distinguish it from a payment by its gas price of zero.
+   * Simulates a call on the latest state. With `fees`, the call sees its real gas price, and the sender must
+   * be able to pay for the gas at `maxFeePerGas`. Without, the gas price is zero, so a recipient can
+   * distinguish the simulation from a payment.
    */
   simulate(from: Address, call: CallPlan, fees?: FeeCaps): Promise<SimulationOutcome>;
   /**
-   * Runs a call on the newest block's state without sending it, at the price it will be sent with, and
-   * returns all its effects or the exact reason why it fails. A user operation that fails inside a successful
-   * call, and an authorization that the chain would skip, are failures too. Throws RpcFault for whatever the
-   * node did not answer.
+   * Simulates a call on the newest block's state at its real gas price, and returns all its effects or the
+   * exact reason why it fails. A user operation that fails inside a successful call, and an authorization
+   * that the chain would skip, are failures too. Throws RpcFault if the node does not answer.
    */
   trace(from: Address, call: TracedCall, fees: FeeCaps, options?: TraceOptions): Promise<TraceOutcome>;
 }
@@ -386,15 +387,15 @@ export interface ChainWriter {
 }
 
 /**
- * Reports new heads: by subscription where the node offers one, by polling otherwise and whenever the socket
- * is silent.
+ * Reports new heads: by subscription if the node offers one, by polling otherwise and whenever the socket is
+ * silent.
  */
 export interface HeadSource {
   /** The newest known head; undefined before the first. */
   readonly latest: Head | undefined;
   /**
-   * Calls `listener` for every new head (heads may be skipped, repeated or replace one of equal height).
-   * Returns the unsubscriber.
+   * Calls `listener` for every new head. Heads may be skipped, repeated, or replace one of equal height.
+   * Returns a function that unsubscribes.
    */
   onHead(listener: (head: Head) => void): () => void;
   close(): Promise<void>;

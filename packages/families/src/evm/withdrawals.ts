@@ -18,16 +18,16 @@ import { splitWords } from "./answers/event-words.ts";
 /** keccak256 of `CallExecuted(bytes32,(address,bytes,uint256,bool))`; no field is indexed. */
 export const CALL_EXECUTED_TOPIC: Hex = "0xd94218ad7d40b15a52ff1e4483e04ea438f68068d833adbf8f75638087e46adc";
 
-/** What a payload pays, once and wholly. */
+/** The payment of a payload, which is executed at most once and completely. */
 export interface WithdrawalPayment extends EvmWithdrawalPayment {
   /** The depository's key for the request. */
   readonly id: Hex32;
-  /** Unix seconds; it can be executed in blocks up to and including this time. */
+  /** Unix seconds; it can be executed in blocks until this time, inclusive. */
   readonly expiration: bigint;
 }
 
 /**
- * The payment of a payload and the id of its request; or why it is not a payment, see `evmWithdrawalPayment`.
+ * The payment of a payload and the id of its request, or why it is not a payment; see `evmWithdrawalPayment`.
  */
 export function readWithdrawal(payload: Hex): WithdrawalPayment | { readonly refusal: string } {
   const request = decodeEvmCallRequest(payload);
@@ -45,9 +45,7 @@ const reportFields = [
   },
 ] as const;
 
-/**
- * The token transfer in a depository's report of an executed call; undefined when it reports anything else.
- */
+/** The token transfer in a depository's report of an executed call; undefined for any other call. */
 export function tokenPaymentIn(
   data: Hex,
 ): { readonly token: Address; readonly recipient: Address; readonly amount: bigint } | undefined {
@@ -70,11 +68,11 @@ function lowerCase(address: Address): Address {
  * Whether the logs of a successful transaction show that the depository executed `payment`, and that its
  * token really moved.
  *
- * A depository takes a call that did not revert for a success. A token that answers `false` instead of
- * reverting would use up the request without paying the recipient, so between the depository's previous
- * report and this one there must be a Transfer of that token from it to the recipient. The amount may be
- * less: what a token keeps for itself has left the depository all the same. What came in meanwhile is a
- * deposit, and does not undo the payment.
+ * For a depository, a call that did not revert succeeded. A token that returns `false` instead of reverting
+ * would use up the request without paying the recipient, so between the depository's previous report and this
+ * one there must be a Transfer of that token from it to the recipient. The amount may be less, because a fee
+ * that a token keeps has left the depository too. Tokens that arrived in between are a deposit and do not
+ * undo the payment.
  */
 export function executionIn(
   logs: readonly LogFact[],

@@ -52,7 +52,7 @@ const outcomeOf = (read: () => unknown): unknown => {
   }
 };
 
-test("the explorer's transactions are read as they are", () => {
+test("reads the explorer's transactions", () => {
   expect(transactionIn(sendAsset)).toEqual({
     hash,
     time: 1_763_761_234_567n,
@@ -83,7 +83,7 @@ test("the explorer's transactions are read as they are", () => {
 /** Fields that do not matter for a withdrawal, a deposit or a payment. */
 const UNREAD = ["/tx/action/signatureChainId"];
 
-test("an answer with anything in it gone or of another kind is the endpoint's fault, or says less and nothing else", () => {
+test("an answer with a missing or malformed part is the endpoint's fault, or yields fewer facts but no wrong ones", () => {
   for (const answer of [sendAsset, usdSend]) {
     for (const [what, copy] of spoilt(answer)) {
       if (UNREAD.some((path) => what.startsWith(path))) continue;
@@ -100,7 +100,7 @@ test("an answer with anything in it gone or of another kind is the endpoint's fa
   }
 });
 
-test("an answer about another transaction, another account or another time is no answer", () => {
+test("refuses an answer about another transaction, account or time", () => {
   const other: Hex32 = `0x${"12".repeat(32)}`;
   expect(() => readTransactionAnswer(sendAsset, other, profile)).toThrow(RpcFault);
   const othersDetails = { type: "userDetails", txs: [{ ...sendAsset.tx, user: `0x${"ee".repeat(20)}` }] };
@@ -110,7 +110,7 @@ test("an answer about another transaction, another account or another time is no
   expect(() => readLedger(ledger, user, from, to - 1n)).toThrow(RpcFault);
 });
 
-test("an action of an unknown kind is opaque: it may hold any transfer; one that is known to be another is not", () => {
+test("an action of an unknown kind is opaque, because it may contain any transfer; a known kind without transfers is not", () => {
   const acting = (type: string) => transactionIn({ ...usdSend, tx: { ...usdSend.tx, action: { type } } });
   expect(acting("multiSig")).toMatchObject({ action: undefined, isOpaque: true });
   expect(acting("spotSend")).toMatchObject({ action: undefined, isOpaque: false });
@@ -128,11 +128,11 @@ test("reports a ledger entry of an unknown kind with its content, and skips one 
   expect(ledgerIn([{ ...send, delta: { type: "rewardsClaim" } }]).unknown).toEqual([]);
 });
 
-test("names of another profile are not those of this network", () => {
+test("does not accept the names of another profile", () => {
   expect(() => readTransactionAnswer(sendAsset, hash, exchangeSigningProfiles.default)).toThrow(RpcFault);
 });
 
-test("only what plainly says that there is no such transaction says so", () => {
+test("reports a transaction as unknown only if the explorer says so explicitly", () => {
   for (const answer of [
     null,
     { type: "error", message: "Transaction not found" },
@@ -145,7 +145,7 @@ test("only what plainly says that there is no such transaction says so", () => {
     expect(() => transactionIn(answer)).toThrow(RpcFault);
 });
 
-test("a ledger is read for its transfers; what else is in it is counted", () => {
+test("reads the transfers of a ledger, and counts its other entries", () => {
   const page = ledgerIn(ledger);
   expect(page.size).toBe(3);
   expect(page.transfers.map(({ kind, nonce, amount }) => [kind, nonce, amount])).toEqual([
@@ -171,12 +171,12 @@ test("reads a ledger with a transfer without a nonce, or with one of spot tokens
   }
 });
 
-test("a ledger with anything of a transfer gone or of another kind is the endpoint's fault", () => {
+test("a ledger with a missing or malformed part of a transfer is the endpoint's fault", () => {
   const unread = /\/(?:sourceDex|destinationDex|token|usdcValue|fee|nativeTokenFee|feeToken)\b/;
   const transfers = ledger.slice(1);
   for (const [what, copy] of spoilt(transfers)) {
     const isEmpty = ["/type", "/amount", "/usdc"].some((name) => what.endsWith(`${name} = ""`));
-    // What no user signed with a nonce is reported without one.
+    // Transfers that no user signed with a nonce have none.
     const isWithout = /\/nonce (?:gone|= null)$/.test(what);
     if (unread.test(what) || isEmpty || isWithout) continue;
     expect(
@@ -186,7 +186,7 @@ test("a ledger with anything of a transfer gone or of another kind is the endpoi
   }
 });
 
-test("the other answers have the shape that is documented, or are the endpoint's fault", () => {
+test("the other answers match the documented format, or are the endpoint's fault", () => {
   const meta = { tokens: [{ name: "HYPE", tokenId: `0x${"AB".repeat(16)}`, index: 150, szDecimals: 2 }] };
   expect(readSpotMeta(meta)).toEqual([
     { name: "HYPE", tokenId: `0x${"ab".repeat(16)}`, index: 150, decimals: 2 },

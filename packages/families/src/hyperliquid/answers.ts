@@ -14,7 +14,7 @@ import { garbage, redact, RpcFault } from "../rpc-fault.ts";
  * anything other than what was requested.
  */
 
-/** One transaction on Hyperliquid. Its block is final when there is one. */
+/** One transaction on Hyperliquid. Every block is final. */
 export interface ExchangeTransaction {
   readonly hash: Hex32;
   /** Unix milliseconds of its block. */
@@ -22,9 +22,9 @@ export interface ExchangeTransaction {
   readonly block: bigint;
   /** The signer. */
   readonly user: Address;
-  /** Why it changed nothing; undefined: it had its effect. */
+  /** Why it failed; undefined: it succeeded. */
   readonly error: string | undefined;
-  /** Undefined: not a transfer that can be a deposit, payment or withdrawal, or one that cannot be read. */
+  /** Undefined: not a transfer that can be a deposit, payment or withdrawal, or an unreadable one. */
   readonly action: HyperliquidAction | undefined;
   /** The effect of this kind of action is unknown: it may contain any transfer (`multiSig` does). */
   readonly isOpaque: boolean;
@@ -77,7 +77,7 @@ export interface LedgerTransfer {
   readonly destination: Address;
   /** Decimal text. */
   readonly amount: string;
-  /** Undefined where the ledger omits it: for a `usdSend`, and for what contracts and agents send. */
+  /** Undefined if the ledger omits it: for a `usdSend`, and for transfers by contracts and agents. */
   readonly nonce: bigint | undefined;
 }
 
@@ -86,20 +86,20 @@ export interface UnknownEntry {
   readonly hash: Hex32;
   readonly time: bigint;
   readonly type: string;
-  /** The sender and the recipient; undefined where the entry omits them. */
+  /** The sender and the recipient; undefined if the entry omits them. */
   readonly user: Address | undefined;
   readonly destination: Address | undefined;
 }
 
 /** One page of a ledger. */
 export interface LedgerPage {
-  /** How many entries of any kind it had. */
+  /** Number of entries of any kind. */
   readonly size: number;
   readonly transfers: readonly LedgerTransfer[];
   readonly unknown: readonly UnknownEntry[];
 }
 
-/** A token of Hyperliquid's spot side. */
+/** A spot token. */
 export interface SpotToken {
   readonly name: string;
   readonly tokenId: Hex;
@@ -110,7 +110,7 @@ export interface SpotToken {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The requested transaction; undefined when the explorer reports that there is none. */
+/** The requested transaction; undefined if the explorer reports that it does not exist. */
 export function readTransactionAnswer(
   answer: unknown,
   hash: Hex32,
@@ -132,7 +132,7 @@ export function readTransactionAnswer(
   return transaction;
 }
 
-/** The explorer's list of an account's transactions, of which it is an unspecified part. */
+/** The explorer's list of an account's transactions, which is incomplete in an unspecified way. */
 export function readUserDetails(
   answer: unknown,
   user: Address,
@@ -303,7 +303,7 @@ export function readSpotBalances(
   );
 }
 
-/** What a transfer to an account costs, in dollars as decimal text. */
+/** Fee of a transfer to an account, in USDC as decimal text. */
 export function readTransferCheck(answer: unknown): {
   readonly fee: string;
   readonly isSanctioned: boolean;

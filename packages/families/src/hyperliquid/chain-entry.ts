@@ -21,7 +21,7 @@ export const hyperliquid: FamilyEntry<"hyperliquid", HyperliquidFacts> = {
     for (const account of [depository, ...additionalDepositories])
       if (account !== undefined && parseAddress(account) === undefined)
         problems.push(`${place}: depository must be a 20-byte account`);
-    // An explorer that several endpoints share would be believed alone.
+    // An explorer that several endpoints share would decide alone.
     if (explorerApiUrl !== undefined && rpcUrls.length > 1)
       problems.push(
         `${place}.additionalData.explorerApiUrl: must not be set together with several endpoints`,
@@ -45,7 +45,7 @@ export const hyperliquid: FamilyEntry<"hyperliquid", HyperliquidFacts> = {
   },
 };
 
-/** The documented limit of the exchange's own endpoints. */
+/** The documented rate limit of Hyperliquid's own endpoints. */
 const PUBLIC_WEIGHT_PER_MINUTE = 1_200;
 const PUBLIC_HOSTS = new Set(["api.hyperliquid.xyz", "api.hyperliquid-testnet.xyz"]);
 

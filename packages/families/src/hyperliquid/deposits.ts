@@ -5,7 +5,7 @@ import { transferOf, type ExchangeTransfer, type TransferRules } from "./payment
 /** Judges whether a transaction is a deposit. Pure. */
 
 export interface DepositRules extends TransferRules {
-  /** Every account that takes deposits, the primary one first. */
+  /** Every account that accepts deposits, the current one first. */
   readonly depositories: readonly Address[];
 }
 
@@ -15,8 +15,8 @@ export interface ExchangeDeposit extends ExchangeTransfer {
 }
 
 /**
- * The deposit that a transaction makes; undefined when it makes none: another kind of action, money for
- * another account, or a depository's own.
+ * The deposit of a transaction; undefined if it is not one: another kind of action, a transfer to another
+ * account, or a depository's own transfer.
  */
 export function depositIn(
   transaction: ExchangeTransaction,
@@ -28,7 +28,7 @@ export function depositIn(
   // The recipient is checked first: a transfer between others is not a deposit, whatever its form.
   const depository = rules.depositories.find((one) => one === action.destination.toLowerCase());
   if (depository === undefined) return undefined;
-  // A depository's money is not a user's, also when it moves to another depository.
+  // A depository's transfer is not a user's deposit, even to another depository.
   if (rules.depositories.includes(user)) return undefined;
   const transfer = transferOf(action, rules);
   return "refusal" in transfer ? transfer : { ...transfer, sender: user };

@@ -21,7 +21,7 @@ export interface ListedTransaction {
 }
 
 export interface MappedTransaction extends ListedTransaction {
-  /** What the hub says of its nonce, where {@link nonceToMap} names one. */
+  /** The hub's entry for its nonce, if {@link nonceToMap} returns one. */
   readonly meaning: NonceMeaning;
 }
 
@@ -65,7 +65,7 @@ const UNMAPPED: Evidence<never> = {
   retryAfterSeconds: 15,
 };
 
-/** The nonce whose mapping decides what a transaction was for; undefined where none matters. */
+/** The nonce whose mapping determines what a transaction was for; undefined if no mapping matters. */
 export function nonceToMap(
   rules: HyperliquidRules,
   { transaction, decimalsOf }: ListedTransaction,

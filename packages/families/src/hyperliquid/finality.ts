@@ -6,15 +6,15 @@ import { exchangeNonceWindow } from "@causeway/domain";
  * A block is final as soon as it exists: validators agree on it before it takes effect, and none is reorged
  * out. What the explorer shows in a block has happened.
  *
- * It is harder to know that something has not happened, and never can. An action is identified by its nonce,
+ * It is harder to know that an action has not happened and never will. An action is identified by its nonce,
  * which Hyperliquid accepts only within a window around the time of its own blocks, at most once for each
  * signer. A failed attempt proves nothing: the same signed action may be posted again while the window is
- * open. So an action is over when
+ * open. So an action can no longer happen once
  *
  * 1. Hyperliquid's own clock is past the last block time at which the nonce could be accepted. That is the
- *    clock in its answers and not ours, which may be wrong, and which another oracle does not share; a clock
- *    that only lags makes the answer come later.
- * 2. by then the indexes have had {@link INDEX_LAG_MS} to report the window's last block.
+ *    clock in its responses. Ours may be wrong and differs between oracles; a clock that lags only delays the
+ *    answer.
+ * 2. the indexes have had {@link INDEX_LAG_MS} since then to report the window's last block.
  * 3. the ledger of the account, read after that time, reports no such transfer in the whole window, and
  *    provably has no gaps.
  */
@@ -26,8 +26,8 @@ export const INDEX_LAG_MS = 3_600_000n;
 export const RETRY_AFTER_SECONDS = 5;
 
 /**
- * Whether an action with this nonce can never be accepted any more, by Hyperliquid's clock (ms), including
- * the delay of its indexes.
+ * Whether an action with this nonce can no longer be accepted, by Hyperliquid's clock (ms), including the
+ * delay of its indexes.
  */
 export function isNonceOver(nonce: bigint, clock: bigint): boolean {
   return clock > exchangeNonceWindow(nonce).closesAt + INDEX_LAG_MS;

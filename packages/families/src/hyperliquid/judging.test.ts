@@ -72,7 +72,7 @@ const transaction = (
 const deposited = (action: HyperliquidAction | undefined, fields: Partial<ExchangeTransaction> = {}) =>
   depositIn(transaction(action, fields), rules);
 
-test("dollars sent to any depository are a deposit of the first dex's dollars, by the nonce of the action", () => {
+test("a `usdSend` to any depository is a deposit of USDC on the first dex, identified by the nonce of the action", () => {
   for (const destination of [depository, oldDepository]) {
     const expected = {
       sender: user,
@@ -86,7 +86,7 @@ test("dollars sent to any depository are a deposit of the first dex's dollars, b
   }
 });
 
-test("where the money arrives makes its currency, and where it came from does not", () => {
+test("the destination determines the currency of a deposit, not the source", () => {
   const currencyOf = (fields: Partial<SendAsset>) =>
     (deposited(sendAsset({ amount: "1", ...fields })) as { currency?: string }).currency;
   expect(currencyOf({ sourceDex: "spot", destinationDex: "" })).toBe(PERPS_CURRENCY);
@@ -95,7 +95,7 @@ test("where the money arrives makes its currency, and where it came from does no
   expect(currencyOf({ sourceDex: "spot", destinationDex: "spot", token: `HYPE:${HYPE}` })).toBe(HYPE);
 });
 
-test("an amount is exact or it is refused: the decimals are those in which the token is traded", () => {
+test("refuses an amount with more decimals than the token has", () => {
   const amountOf = (amount: string, token = `HYPE:${HYPE}`) =>
     deposited(sendAsset({ sourceDex: "spot", destinationDex: "spot", token, amount }));
   expect(amountOf("0.05")).toMatchObject({ amount: 5n });
@@ -105,7 +105,7 @@ test("an amount is exact or it is refused: the decimals are those in which the t
   expect(deposited(usdSend({ amount: "0.000000001" }))).toHaveProperty("refusal");
 });
 
-test("whatever an attacker makes of the amount's text, no more is credited than it says", () => {
+test("never credits more than the amount's text states, however it is written", () => {
   fc.assert(
     fc.property(fc.stringMatching(/^[0-9.eE+-]{1,20}$/), (text) => {
       const deposit = deposited(usdSend({ amount: text }));
@@ -118,7 +118,7 @@ test("whatever an attacker makes of the amount's text, no more is credited than 
   );
 });
 
-test("other actions, money for others and a depository's own money are not deposits", () => {
+test("other actions, transfers to others and a depository's own transfers are not deposits", () => {
   expect(deposited(undefined)).toBeUndefined();
   expect(deposited(usdSend({ destination: friend }))).toBeUndefined();
   for (const own of [depository, oldDepository]) {
@@ -133,7 +133,7 @@ test("a transfer by a multi-sig account is neither a deposit nor a payment", () 
   expect(judgePayment(byMultiSig, rules, question)).toHaveProperty("refusal");
 });
 
-test("a deposit that failed, or came out of a sub-account, or names what cannot be held there, is refused", () => {
+test("refuses a deposit that failed, comes from a sub-account, or names a token that its destination cannot hold", () => {
   expect(deposited(usdSend(), { error: "Insufficient balance" })).toEqual({
     refusal: "transaction failed",
   });
@@ -147,7 +147,7 @@ test("a deposit that failed, or came out of a sub-account, or names what cannot 
   expect(deposited(usdSend({ chain: "Testnet" }))).toHaveProperty("refusal");
 });
 
-test("a name says nothing about a token, its id does", () => {
+test("identifies a token by its id, not by its name", () => {
   const passing = sendAsset({
     sourceDex: "spot",
     destinationDex: "spot",
@@ -161,7 +161,7 @@ const id: Hex = `0x${"ab".repeat(32)}`;
 const HOUR = 3_600n;
 const at = 1_763_761_234n;
 
-test("a transfer is for what its nonce was mapped to within an hour after it", () => {
+test("the purpose of a transfer is what its nonce was mapped to within an hour after it", () => {
   const meaning = (setAt: bigint, asOf = setAt) =>
     meaningOf({ entry: { id, depositor: friend, setAt }, asOf }, at);
   for (const setAt of [0n, at, at + HOUR])
@@ -169,13 +169,13 @@ test("a transfer is for what its nonce was mapped to within an hour after it", (
   expect(meaning(at + HOUR + 1n)).toEqual({ kind: "nothing" });
 });
 
-test("a transfer without a mapping has no meaning once the hub's final block is past the hour, and an open one until then", () => {
+test("a transfer without a mapping stays open until the hub's final block is past the hour, and then has no purpose", () => {
   const silence = (asOf: bigint) => meaningOf({ entry: undefined, asOf }, at).kind;
   expect(silence(at + HOUR)).toBe("open");
   expect(silence(at + HOUR + 1n)).toBe("nothing");
 });
 
-test("whenever oracles ask, those that know come to the same", () => {
+test("all oracles that can decide decide the same, whenever they ask", () => {
   const setAt = fc.option(fc.bigInt({ min: at - 10n * HOUR, max: at + 10n * HOUR }), { nil: undefined });
   const asked = fc.array(fc.bigInt({ min: at - HOUR, max: at + 12n * HOUR }), { minLength: 2, maxLength: 8 });
   fc.assert(
@@ -194,7 +194,7 @@ test("whenever oracles ask, those that know come to the same", () => {
   );
 });
 
-test("an entry without an id says nothing", () => {
+test("an entry without an id maps to nothing", () => {
   const entry = { id: `0x${"00".repeat(32)}`, depositor: undefined, setAt: at } as const;
   expect(meaningOf({ entry, asOf: at }, at)).toEqual({ kind: "nothing" });
 });
@@ -214,7 +214,7 @@ const paid = (
 ) => judgePayment(transaction(action, fields), rules, { ...question, ...asked });
 const toFriend = { destination: friend };
 
-test("a payment is what arrived for that recipient in that currency, and one transfer counts once", () => {
+test("counts what the recipient received in the currency, and each transfer once", () => {
   const expected = { amounts: [1_250_000_000n], payer: user, nonce: NOW - 5n };
   expect(paid(usdSend(toFriend))).toEqual(expected);
   expect(paid(sendAsset(toFriend))).toEqual(expected);
@@ -226,7 +226,7 @@ test("a payment is what arrived for that recipient in that currency, and one tra
   expect(paid(usdSend(toFriend), {}, { receipts })).toMatchObject({ amounts: [0n, 0n, 1_250_000_000n] });
 });
 
-test("a payment on another dex, or in another token, pays nothing of what was asked for", () => {
+test("a payment on another dex or in another token does not count", () => {
   for (const elsewhere of [
     { destinationDex: "spot" },
     { destinationDex: "xyz" },
@@ -235,14 +235,14 @@ test("a payment on another dex, or in another token, pays nothing of what was as
     expect(paid(sendAsset({ ...toFriend, ...elsewhere }))).toMatchObject({ amounts: [0n] });
 });
 
-test("a payment counts by the time of its block, whatever number its signer chose", () => {
+test("the time of a payment is that of its block, whatever nonce its signer chose", () => {
   const deadline = Number(NOW / 1_000n);
   expect(paid(usdSend({ ...toFriend, time: NOW + 9_000_000n }))).toHaveProperty("amounts");
   const late = { time: BigInt(deadline + 1) * 1_000n };
   expect(paid(usdSend({ ...toFriend, time: 1n }), late)).toHaveProperty("refusal");
 });
 
-test("what proves nothing is refused: failure, oneself, a depository on either side, sub-accounts, calls", () => {
+test("refuses failed transfers, transfers to oneself, from or to a depository or a sub-account, and orders with calls", () => {
   expect(paid(usdSend(toFriend), { error: "no" })).toHaveProperty("refusal");
   expect(paid(sendAsset({ destination: user, sourceDex: "spot" }))).toHaveProperty("refusal");
   expect(paid(usdSend(toFriend), { user: oldDepository })).toHaveProperty("refusal");
@@ -255,7 +255,7 @@ test("what proves nothing is refused: failure, oneself, a depository on either s
 
 const { encoded, withdrawalId } = vector.output;
 
-test("the withdrawal of the contract's vectors is read as what it pays", () => {
+test("reads the payment of the withdrawal in the contract's vectors", () => {
   expect(readWithdrawal(encoded as Hex, rules)).toMatchObject({
     id: withdrawalId,
     recipient: "0x9876543210987654321098765432109876543210",
@@ -267,7 +267,7 @@ test("the withdrawal of the contract's vectors is read as what it pays", () => {
 
 const withdrawal = (action: HyperliquidAction) => readWithdrawal(encodeHyperliquidAction(action), rules);
 
-test("payloads that could be carried out without paying what is attested are refused", () => {
+test("refuses payloads whose execution would not pay what is attested", () => {
   expect(withdrawal(sendAsset(toFriend))).toHaveProperty("id");
   for (const action of [
     sendAsset({ ...toFriend, chain: "Testnet" }),
@@ -285,7 +285,7 @@ test("payloads that could be carried out without paying what is attested are ref
   expect(readWithdrawal("0x1234", rules)).toHaveProperty("refusal");
 });
 
-test("a withdrawal is carried out by a depository's own transaction of the very same action, and no other", () => {
+test("only a depository's own transaction with exactly the same action executes a withdrawal", () => {
   const action = sendAsset(toFriend);
   const wanted = withdrawal(action);
   if ("refusal" in wanted) throw new Error(wanted.refusal);
@@ -309,7 +309,7 @@ test("a withdrawal is carried out by a depository's own transaction of the very 
   expect(by({}, usdSend({ ...toFriend, time: action.nonce }))).toBe(false);
 });
 
-test("every form of ledger entry for an execution leads to its transaction", () => {
+test("finds the transaction of an execution from every form of ledger entry", () => {
   const entry: LedgerTransfer = {
     hash: `0x${"88".repeat(32)}`,
     time: NOW,
@@ -325,7 +325,7 @@ test("every form of ledger entry for an execution leads to its transaction", () 
     const own: LedgerTransfer =
       action.type === "SendAsset" ? entry : { ...entry, kind: "usdSend", amount: "12.500", nonce: undefined };
     expect(mayCarryOut(own, wanted, rules)).toBe(true);
-    // The ledger may show the action in any form: only another nonce proves that it is another action.
+    // The ledger may show the action in any form, so only another nonce proves that it is another action.
     expect(mayCarryOut(entry, wanted, rules)).toBe(true);
     expect(mayCarryOut({ ...entry, nonce: undefined }, wanted, rules)).toBe(true);
     expect(mayCarryOut({ ...entry, kind: "spotSend", nonce: undefined }, wanted, rules)).toBe(true);

@@ -15,12 +15,12 @@ export type PaymentJudgement =
   | { readonly refusal: string };
 
 /**
- * What each recipient received. A transaction on Hyperliquid is one transfer, so at most one of them received
- * anything. It must have come in time by its block, not by the nonce that its signer chose. Its sender must
- * be neither a depository, which pays withdrawals, nor the recipient, whose payment to themselves proves
- * nothing.
+ * What each recipient received. A transaction on Hyperliquid is one transfer, so at most one recipient
+ * received anything. Whether it was in time depends on its block, not on the nonce that its signer chose. Its
+ * sender must be neither a depository, which pays withdrawals, nor the recipient, whose payment to themselves
+ * proves nothing.
  *
- * @throws RangeError when the question names a recipient and currency twice: their transfers would be
+ * @throws RangeError if the question contains a recipient and currency twice: their transfers would be
  * indistinguishable
  */
 export function judgePayment(

@@ -14,7 +14,7 @@ import { transferOf, type TransferRules } from "./payments/transfers.ts";
 
 /** Reads withdrawal payloads, and finds the transactions that execute them. Pure. */
 
-/** What a payload pays. */
+/** The payment of a payload. */
 export interface ExchangeWithdrawal {
   /** The struct hash that the depository signs. */
   readonly id: Hex32;
@@ -40,7 +40,7 @@ export function readWithdrawal(
   const transfer = transferOf(action, rules);
   if ("refusal" in transfer) return transfer;
   const { destination: recipient, from, currency, amount, nonce } = transfer;
-  // Hyperliquid hashes the text: written differently, it would be another action with another id.
+  // Hyperliquid hashes the text: the same amount in another notation is another action with another id.
   if (action.destination !== recipient) return { refusal: "recipient must be lowercase" };
   if (rules.depositories.includes(recipient))
     return { refusal: "withdrawal recipient must not be a depository" };
@@ -49,7 +49,10 @@ export function readWithdrawal(
   return { id: hyperliquidActionId(action, rules.profile), action, recipient, currency, amount, nonce };
 }
 
-/** Whether a transaction executed the withdrawal: a depository's, not failed, exactly the same action. */
+/**
+ * Whether a transaction executed the withdrawal: a successful one of a depository with exactly the same
+ * action.
+ */
 export function carriesOut(
   { user, error, action }: ExchangeTransaction,
   { id }: ExchangeWithdrawal,

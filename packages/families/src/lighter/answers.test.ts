@@ -6,7 +6,7 @@ import { readContract, readLoggedTransfers, readTransaction } from "./answers.ts
 import { parseExactJson } from "./answers/exact-json.ts";
 import { standingOf } from "./finality.ts";
 
-/** As it travels, without the spaces of the file; its large numbers are within texts. */
+/** In wire format, without the file's whitespace; its large numbers are in strings. */
 const recorded = (name: string): string =>
   JSON.stringify(JSON.parse(readFileSync(new URL(`./fixtures/${name}.json`, import.meta.url), "utf8")));
 const TRANSFER = recorded("transfer");
@@ -20,7 +20,7 @@ const faultOf = (ask: () => unknown): unknown => {
   }
 };
 
-test("a record is read whole, with amounts that no double holds", () => {
+test("reads a complete record, with amounts that a double cannot represent", () => {
   expect(read(TRANSFER)).toEqual({
     hash: HASH,
     standing: "final",
@@ -42,7 +42,7 @@ test("a record is read whole, with amounts that no double holds", () => {
   });
 });
 
-test("any whole number survives, to the last digit", () => {
+test("parses any integer exactly", () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 0n, max: (1n << 60n) - 1n }), (amount) => {
       const text = TRANSFER.replace("1152921504606846975", amount.toString());
@@ -52,14 +52,14 @@ test("any whole number survives, to the last digit", () => {
   );
 });
 
-test("amounts that are no whole numbers are garbage, not rounded", () => {
+test("refuses amounts that are not integers instead of rounding them", () => {
   for (const amount of ["1.5", "1.0", "1e6", "-1", '"5"', "null", "true", "[]"])
     expect(faultOf(() => read(TRANSFER.replace("1152921504606846975", amount.replaceAll('"', '\\"'))))).toBe(
       "garbage",
     );
 });
 
-test("only 3 is settled; 4 and 5 were refused, and so was what 0 says of a block", () => {
+test("only 3 is settled; 4 and 5 are refused, and so is 0 in a block", () => {
   const standings = [-1n, 0n, 1n, 2n, 3n, 4n, 5n, 6n, 255n].map((status) => [
     standingOf(status, 0n),
     standingOf(status, 7n),
@@ -79,14 +79,14 @@ test("only 3 is settled; 4 and 5 were refused, and so was what 0 says of a block
   ]);
 });
 
-test("what the exchange does not know is absent, in whatever status it says so", () => {
+test("an unknown transaction is absent, whatever the HTTP status of the answer", () => {
   const unknown = '{"code":21500,"message":"transaction not found"}';
   expect(read(unknown, 400)).toBeUndefined();
   expect(read(unknown)).toBeUndefined();
   expect(read(unknown, 404)).toBeUndefined();
 });
 
-test("other answers are the endpoint's fault, and say nothing of the transaction", () => {
+test("other answers are the endpoint's fault and prove nothing about the transaction", () => {
   const answers: [string, number?][] = [
     ["<html></html>"],
     ["null"],
@@ -118,7 +118,7 @@ test("other answers are the endpoint's fault, and say nothing of the transaction
     ).toBe("garbage");
 });
 
-test("no record without any one of its parts is read as another one", () => {
+test("refuses a record with any part missing", () => {
   const whole = read(TRANSFER);
   const optional = ["message", "api_key_index"];
   const outer = Object.keys(JSON.parse(TRANSFER) as object);
@@ -165,14 +165,14 @@ test("no record without any one of its parts is read as another one", () => {
     ).toBe("garbage");
 });
 
-test("what is no transfer is a transaction all the same", () => {
+test("reads a transaction that is not a transfer", () => {
   expect(read(TRANSFER.replace('"type":12', '"type":14'))).toMatchObject({
     standing: "final",
     transfer: undefined,
   });
 });
 
-test("lines of a history name hashes and senders", () => {
+test("reads hashes and senders from an account's history", () => {
   expect(readLoggedTransfers(200, recorded("logs"))).toEqual([
     { hash: HASH, fromAccountIndex: "460491" },
     {
@@ -197,7 +197,7 @@ test("lines of a history name hashes and senders", () => {
   expect(faultOf(() => readLoggedTransfers(500, "[]"))).toBe("garbage");
 });
 
-test("the contract tells networks apart", () => {
+test("the address of the contract identifies the network", () => {
   const contract = `0x${"3B".repeat(20)}`;
   expect(readContract(200, JSON.stringify({ contract_address: contract }))).toBe(contract.toLowerCase());
   for (const text of ["{}", "[]", '{"contract_address":"0x12"}', '{"contract_address":7}'])

@@ -15,11 +15,11 @@ export interface ExchangeTransaction {
   readonly standing: Standing;
   /** Unix milliseconds at which Lighter accepted it. */
   readonly queuedAtMs: bigint;
-  /** Unix milliseconds at which it took effect; 0 while it has not. */
+  /** Unix milliseconds at which it was executed; 0 until then. */
   readonly executedAtMs: bigint;
-  /** The block that holds it; 0 while none does. */
+  /** Its block; 0 while it has none. */
   readonly blockHeight: bigint;
-  /** What it moves; undefined when it is not a transfer. */
+  /** Its transfer; undefined if it is not one. */
   readonly transfer: ExchangeTransfer | undefined;
 }
 
@@ -32,9 +32,9 @@ export interface ExchangeTransfer {
   /** 0: the balance that secures perpetuals, 1: the spot balance. */
   readonly fromRouteType: bigint;
   readonly toRouteType: bigint;
-  /** Smallest units of the asset. */
+  /** Base units of the asset. */
   readonly amount: bigint;
-  /** Millionths of a dollar that the sender pays in addition. */
+  /** Fee that the sender pays in addition, in millionths of a dollar. */
   readonly usdcFee: bigint;
   readonly memo: Hex32;
   readonly nonce: bigint;
@@ -52,11 +52,11 @@ export interface LoggedTransfer {
 /** The kind of transaction that moves assets between accounts. */
 const TRANSFER_TYPE = 12n;
 
-/** Lighter's times are milliseconds; seconds would put orders years off. 2017 to 2286. */
+/** Bounds of plausible times in milliseconds, 2017 to 2286. Times in seconds would be off by decades. */
 const TIMES_MS = { from: 1_500_000_000_000n, to: 9_999_999_999_999n };
 
 /**
- * The record of a transaction, requested by its hash; undefined when Lighter does not know it.
+ * The record of a transaction, requested by its hash; undefined if Lighter does not know it.
  * @throws RpcFault garbage for any other shape, another transaction, or a record that contradicts what was
  * signed
  */
@@ -145,7 +145,7 @@ export function isHash(text: string): boolean {
   return /^[0-9a-f]{80}$/.test(text);
 }
 
-/** 32 bytes, which Lighter writes as a list of numbers. */
+/** 32 bytes, which Lighter returns as a list of numbers. */
 function memoOf(method: string, value: unknown): Hex32 {
   if (!Array.isArray(value) || value.length !== 32) throw garbage(method, "Memo is not 32 bytes");
   const bytes = (value as unknown[]).map((byte) => {

@@ -3,16 +3,16 @@ import type { TransactionDeposits } from "../evidence.ts";
 import type { ExchangeTransaction } from "./answers.ts";
 import { arrivesIn } from "./answers/currency.ts";
 
-/** Reads settled transactions as deposits. Pure. */
+/** Finds deposits in settled transactions. Pure. */
 
-/** A memo whose last 12 bytes are zero is another text: ids are hashes. */
+/** A memo whose last 12 bytes are zero is not an id, because ids are hashes. */
 const NO_ID = /^0x[0-9a-f]{40}0{24}$/;
 
 /**
- * The deposit that a settled transaction holds, if it holds one: a transfer to one of the depositories that
- * does not come from one of them.
+ * The deposit of a settled transaction, if it is one: a transfer to a depository that does not come from a
+ * depository.
  *
- * @param depositories all accounts of ours, the first the one in use: transfers between them are not deposits
+ * @param depositories all depositories, the current one first; transfers between them are not deposits
  */
 export function depositsIn(
   depositories: readonly [string, ...string[]],
@@ -34,7 +34,7 @@ export function depositsIn(
   return { depository, deposits: [deposit], timestamp };
 }
 
-/** The order's id in a memo; undefined when it carries none. */
+/** The order id in a memo; undefined if there is none. */
 export function depositIdOf(memo: Hex32): Hex32 | undefined {
   return NO_ID.test(memo) ? undefined : memo;
 }

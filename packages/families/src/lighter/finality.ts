@@ -4,14 +4,14 @@ import type { Evidence } from "../evidence.ts";
 /**
  * The state of a Lighter transaction, by the number in its record: 1 is queued, 2 is in a block that may
  * still be reorged out (committed), 3 is final (executed), 4 and 5 were refused (failed, rejected). 0 is
- * refused according to Lighter's documentation and pending according to a client library: it counts as
- * refused once a block holds it, and until then as undecided.
+ * refused according to Lighter's documentation, but pending according to a client library: it counts as
+ * refused once it is in a block, and as undecided until then.
  */
 export type Standing = "final" | "notFinal" | "failed";
 
 /**
- * @param status as Lighter returns it; undocumented numbers are not final
- * @param blockHeight 0: no block holds it
+ * @param status as returned by Lighter; undocumented numbers are not final
+ * @param blockHeight 0: it is not in a block
  */
 export function standingOf(status: bigint, blockHeight: bigint): Standing {
   if (status === 3n) return "final";
@@ -19,10 +19,10 @@ export function standingOf(status: bigint, blockHeight: bigint): Standing {
   return status === 0n && blockHeight > 0n ? "failed" : "notFinal";
 }
 
-/** When to ask again for an unsettled transaction: Lighter makes several blocks per second. */
+/** When to retry for an unsettled transaction; Lighter produces several blocks per second. */
 export const RETRY_AFTER_SECONDS = 2;
 
-/** A transaction as Lighter answered it, once it is settled; undefined: Lighter does not know it. */
+/** A settled transaction. @param record undefined: Lighter does not know the transaction */
 export function settledIn<T extends { readonly standing: Standing }>(
   transaction: T | undefined,
 ): Evidence<T> {

@@ -27,7 +27,7 @@ const aTransfer = (changes: Partial<ExchangeTransfer> = {}): ExchangeTransfer =>
 const deposited = (changes: Partial<ExchangeTransfer> = {}) =>
   depositsIn(OURS, { transfer: aTransfer(changes), queuedAtMs: QUEUED_MS });
 
-test("a transfer to a depository is one deposit of its sender, without the fee", () => {
+test("a transfer to a depository is one deposit by its sender, without the fee", () => {
   expect(deposited()).toEqual({
     depository: "460491",
     timestamp: 1_763_298_993n,
@@ -35,14 +35,14 @@ test("a transfer to a depository is one deposit of its sender, without the fee",
   });
 });
 
-test("a transfer to an additional depository is that one's deposit", () => {
+test("a transfer to an additional depository is a deposit to that one", () => {
   expect(deposited({ toAccountIndex: 460_492n })).toMatchObject({
     depository: "460492",
     deposits: [{ depositId: ID }],
   });
 });
 
-test("dollars that secure perpetuals are currency 0; all else is its asset, wherever it goes", () => {
+test("USDC in the perpetuals balance is currency 0; everything else is its asset's index, whatever the balance", () => {
   const currencies = [
     [3n, 0n],
     [3n, 1n],
@@ -54,7 +54,7 @@ test("dollars that secure perpetuals are currency 0; all else is its asset, wher
   expect(deposited({ assetIndex: 1n, toRouteType: 1n, fromRouteType: 0n }).deposits[0]?.currency).toBe("1");
 });
 
-test("what is sent between depositories, to others, or by no transfer is no deposit", () => {
+test("transfers between depositories or to others, and other transactions, are not deposits", () => {
   const none: Partial<ExchangeTransfer>[] = [
     { toAccountIndex: 7n },
     { fromAccountIndex: 460_491n },
@@ -78,7 +78,7 @@ test("a memo is an id unless its last twelve bytes are zero", () => {
   expect(idOf(`0x${"00".repeat(31)}01`)).toBe(`0x${"00".repeat(31)}01`);
 });
 
-test("over any transfers nothing is minted that the depositories did not receive from others", () => {
+test("for any transfers, deposits total exactly what the depositories received from others", () => {
   const account = fc.constantFrom(460_491n, 460_492n, 5n, 6n);
   const transfers = fc.array(
     fc.record({
@@ -133,7 +133,7 @@ test("a transfer with the order's id as its memo pays its recipient, in its curr
   expect(paid({ toRouteType: 1n }, { receipts })).toMatchObject({ amounts: [5_000_000n, 0n, 0n] });
 });
 
-test("ether counts only where it can be spent", () => {
+test("counts ETH only in the balance where it can be spent", () => {
   const receipts = [{ recipient: "462196", currency: "1" }];
   expect(paid({ assetIndex: 1n, toRouteType: 1n }, { receipts })).toMatchObject({ amounts: [5_000_000n] });
   expect(paid({ assetIndex: 1n, toRouteType: 0n }, { receipts })).toMatchObject({ amounts: [0n] });
@@ -143,7 +143,7 @@ test("a transfer from an account to itself is not a payment", () => {
   expect(paid({ fromAccountIndex: 462_196n, fromRouteType: 1n })).toMatchObject({ amounts: [0n] });
 });
 
-test("a payment is in time by the later of the exchange's two times", () => {
+test("a payment is in time if the later of Lighter's two times is", () => {
   expect(paid({}, { deadline: 1_763_298_993 })).toEqual({
     refusal: expect.stringContaining("deadline") as string,
   });
@@ -153,7 +153,7 @@ test("a payment is in time by the later of the exchange's two times", () => {
   });
 });
 
-test("payments of another order, out of or into a depository, with calls, or by no transfer are refused", () => {
+test("refuses payments for another order, from or to a depository, with calls, and transactions without a transfer", () => {
   expect(paid({ memo: `0x${"ac".repeat(32)}` })).toHaveProperty("refusal");
   expect(paid({ fromAccountIndex: 460_491n })).toHaveProperty("refusal");
   expect(paid({ fromAccountIndex: 460_492n })).toHaveProperty("refusal");
@@ -165,7 +165,7 @@ test("payments of another order, out of or into a depository, with calls, or by 
   expect(judgePayments(OURS, none, aQuestion())).toHaveProperty("refusal");
 });
 
-test("asking for one recipient and currency twice is a mistake of the caller", () => {
+test("throws if the question contains a recipient and currency twice", () => {
   const receipt = { recipient: "462196", currency: "0" };
   expect(() => paid({}, { receipts: [receipt, receipt] })).toThrow(RangeError);
 });

@@ -7,14 +7,15 @@ import { arrivesIn, isSpendable } from "./answers/currency.ts";
 export type PaymentJudgement = PaymentAnswer | { readonly refusal: string };
 
 /**
- * What each recipient received by a settled transfer that came in time and whose memo is the order's id. One
- * transfer pays one recipient in one currency; a memo holds one id, so it pays one order. A transfer from a
- * depository is a withdrawal, whatever its memo, and a transfer from an account to itself is not a payment.
+ * What each recipient received by a settled transfer that was in time and whose memo is the order id. A
+ * transfer pays one recipient in one currency, and for one order, because a memo contains one id. A transfer
+ * from a depository is a withdrawal, whatever its memo, and a transfer from an account to itself is not a
+ * payment.
  *
- * Whether it came in time is decided by Lighter's clock and the later of its two times: a transfer submitted
- * early that took effect late is late.
- * @param depositories all our accounts on Lighter
- * @throws RangeError when the question names a recipient and currency twice
+ * The later of Lighter's two times decides whether it was in time: a transfer that was submitted early but
+ * executed late is late.
+ * @param depositories all depositories on Lighter
+ * @throws RangeError if the question contains a recipient and currency twice
  */
 export function judgePayments(
   depositories: readonly string[],

@@ -58,7 +58,7 @@ function aTransaction(
 const outcome = (transactions: readonly ExchangeTransaction[], isComplete = true) =>
   outcomeOf(PAYMENT, { transactions, isComplete }, 304n);
 
-test("a payload is the transfer that its owner signed", () => {
+test("reads the transfer of a payload", () => {
   expect(PAYMENT).toMatchObject({
     id: lighterTransferId(aTransfer()),
     depository: "460491",
@@ -74,7 +74,7 @@ test("a payload is the transfer that its owner signed", () => {
   expect(lighterTransferId({ ...numbersOf(parameters), memo: `0x${parameters.memo}` })).toBe(withdrawalId);
 });
 
-test("a payload that pays no one, or that Lighter could never accept, is invalid", () => {
+test("refuses a payload that pays no one, or that Lighter could never accept", () => {
   const none: Partial<LighterTransfer>[] = [
     { lighterChainId: 300n },
     { fromAccountIndex: 7n },
@@ -98,12 +98,12 @@ test("a payload that pays no one, or that Lighter could never accept, is invalid
     expect(readWithdrawal(payload, RULES)).toHaveProperty("refusal");
 });
 
-test("spot assets are withdrawn as what they are", () => {
+test("withdraws spot assets", () => {
   expect(paymentOf(aTransfer({ toRouteType: 1n, usdcFee: 0n })).currency).toBe("3");
   expect(paymentOf(aTransfer({ assetIndex: 1n, toRouteType: 1n, usdcFee: 0n })).currency).toBe("1");
 });
 
-test("a withdrawal takes its fee off the books too, and has none that another balance would pay", () => {
+test("debits the fee of a withdrawal too, and refuses a fee that another balance would pay", () => {
   const spot = { fromRouteType: 1n, toRouteType: 1n };
   expect(paymentOf(aTransfer({ usdcFee: 100n })).amount).toBe(1_000_100n);
   expect(paymentOf(aTransfer({ ...spot, usdcFee: 100n }))).toMatchObject({
@@ -116,17 +116,17 @@ test("a withdrawal takes its fee off the books too, and has none that another ba
     });
 });
 
-test("a settled transaction that says exactly the same executes it", () => {
+test("a settled transaction with exactly the same content executes it", () => {
   expect(outcome([aTransaction()])).toBe("executed");
   expect(outcome([aTransaction()], false)).toBe("executed");
 });
 
-test("until it is settled it is pending", () => {
+test("it is pending until its transaction is settled", () => {
   expect(outcome([aTransaction({}, { standing: "notFinal" })])).toBe("pending");
   expect(outcome([])).toBe("pending");
 });
 
-test("a settled transaction that used its nonce for anything else ends it", () => {
+test("a settled transaction that used its nonce for anything else expires it", () => {
   const others: Partial<LighterTransfer>[] = [
     { amount: 999_999n },
     { toAccountIndex: 5n },
@@ -157,15 +157,15 @@ test("a failure inside a settled block used the nonce; anything less proves noth
   const failed = aTransaction({}, { standing: "failed", blockHeight: 1_012n });
   const later = aTransaction({ nonce: 13n });
   expect(outcome([failed, later])).toBe("expired");
-  // Not all transfers are known: one of them may have executed it.
+  // Not all transfers are known, so one of them may have executed it.
   expect(outcome([failed, later], false)).toBe("pending");
-  // Nothing after it is settled: its block may be reorged out.
+  // No later transaction is settled, so its block may be reorged out.
   expect(outcome([failed])).toBe("pending");
   expect(outcome([failed, aTransaction({ nonce: 13n }, { standing: "notFinal" })])).toBe("pending");
   expect(outcome([failed, aTransaction({ nonce: 13n }, { blockHeight: 1_011n })])).toBe("pending");
   expect(outcome([failed, aTransaction({ nonce: 13n, apiKeyIndex: 5n })])).toBe("pending");
   expect(outcome([failed, aTransaction({ nonce: 11n }, { blockHeight: 1_013n })])).toBe("pending");
-  // Outside of any block: the nonce is free.
+  // Not in a block: the nonce is free.
   expect(outcome([aTransaction({}, { standing: "failed", blockHeight: 0n }), later])).toBe("pending");
   // Another attempt is in progress.
   expect(outcome([failed, later, aTransaction({}, { standing: "notFinal" })])).toBe("pending");
@@ -173,14 +173,14 @@ test("a failure inside a settled block used the nonce; anything less proves noth
   expect(outcome([failed, later, aTransaction()])).toBe("executed");
 });
 
-test("two settled transactions of one nonce are a lie", () => {
+test("refuses two settled transactions with the same nonce as contradictory", () => {
   expect(() => outcome([aTransaction(), aTransaction({ amount: 5n })])).toThrow(/same nonce/);
   const same = aTransaction();
   expect(outcome([same, same])).toBe("executed");
 });
 
-// What Lighter may do with a key, in any order: the model in which "executed" and "expired" must exclude each
-// other.
+// Model of everything that Lighter may do with a key, in any order. "executed" and "expired" must exclude
+// each other.
 
 type Step = "payload" | "other" | "include" | "fail" | "reject" | "settle" | "takeBack";
 const steps = fc.array(
@@ -251,7 +251,7 @@ function historyOf(plan: readonly Step[]): readonly (readonly Modelled[])[] {
         if (first !== undefined) change(first.transaction.hash, { standing: "failed" });
         break;
       case "settle": {
-        // Blocks are settled in their order; a failed transaction stays failed.
+        // Blocks are settled in order; a failed transaction stays failed.
         for (const { transaction } of unsettled()) {
           if (transaction.standing === "failed") continue;
           change(transaction.hash, { standing: "final" });
@@ -272,7 +272,7 @@ function historyOf(plan: readonly Step[]): readonly (readonly Modelled[])[] {
   return all;
 }
 
-test("whatever happens at the exchange and whatever part of it is seen, nothing is both executed and expired", () => {
+test("whatever happens on Lighter and whatever part is visible, no payload is both executed and expired", () => {
   fc.assert(
     fc.property(steps, fc.array(fc.boolean(), { minLength: 30, maxLength: 30 }), (plan, seen) => {
       const history = historyOf(plan);

@@ -13,11 +13,11 @@ import { arrivesIn, isPaidFromOneBalance, isSpendable } from "./answers/currency
  * Reads withdrawal payloads and judges their outcome. Pure.
  *
  * A payload is the text that the owner of a depository signs for one transfer. It names the account, the key
- * and the nonce, but no time: the holder of the key may put the signed text into transactions of any
- * lifetime, again and again, until that nonce of that key is used. The nonce of a key never goes back, not
- * even when the key itself is replaced, and one nonce is used once. So a payload is executed when a settled
- * transaction with its nonce has exactly its content, and can never be when a settled transaction used the
- * nonce for something else. The end of a transaction's lifetime proves nothing.
+ * and the nonce, but no time: the holder of the key may submit the signed text in any number of transactions,
+ * of any lifetime, until that nonce of that key is used. The nonce of a key never goes back, not even when
+ * the key itself is replaced, and one nonce is used once. So a payload is executed when a settled transaction
+ * with its nonce has exactly its content, and can never be when a settled transaction used the nonce for
+ * something else. The end of a transaction's lifetime proves nothing.
  */
 
 /** A complete transfer out of a depository. */
@@ -28,20 +28,20 @@ export interface WithdrawalPayment {
   readonly depository: string;
   readonly recipient: string;
   readonly currency: string;
-  /** What the depository loses: the amount that arrives, and the fee that Lighter takes in dollars. */
+  /** What the depository spends: the amount that arrives, and Lighter's fee in USDC. */
   readonly amount: bigint;
 }
 
-/** What the configuration says about Lighter. */
+/** Configuration of Lighter. */
 export interface WithdrawalRules {
   readonly depositories: readonly string[];
-  /** The chain id that owners sign for this instance of Lighter and no other. */
+  /** The chain id that owners sign, unique to this instance of Lighter. */
   readonly exchangeChainId: bigint;
 }
 
 /**
- * Lighter's limits: accounts are 48 bits, amounts 60, keys one byte, assets 6 bits; the highest number of
- * each means none.
+ * Lighter's limits: accounts are 48 bits, amounts 60, keys one byte, assets 6 bits; the highest value of each
+ * means none.
  */
 const MAX = {
   account: (1n << 48n) - 2n,
@@ -74,7 +74,7 @@ export function readWithdrawal(
         "toRouteType must be 1 (spot) or, for USDC only, 0 (perpetuals); with another route the recipient could not spend the asset",
     };
   const { usdcFee } = transfer;
-  // The hub debits one currency: a fee out of another balance would be paid by other people's deposits.
+  // The hub debits one currency: a fee from another balance would be paid by other people's deposits.
   if (usdcFee > 0n && !isPaidFromOneBalance(transfer))
     return {
       refusal: "usdcFee must be 0, because it would be charged to a different balance than the withdrawal",
@@ -108,17 +108,18 @@ function canBeTaken(transfer: LighterTransfer): boolean {
 export interface FoundTransfers {
   /** In no particular order; one may be repeated. */
   readonly transactions: readonly ExchangeTransaction[];
-  /** Whether it contains every transfer of the depository since the payload's nonce could be used. */
+  /** Whether it contains every transfer of the depository since the payload's nonce became usable. */
   readonly isComplete: boolean;
 }
 
 /**
- * Whether a payload was executed, can never be, or neither yet.
+ * Whether a payload was executed, can never be, or is still pending.
  *
  * It can never be when a settled transaction used the nonce for something else. The only other proof: a
  * transaction with the nonce failed inside a block, which uses the nonce too; a later one of the same key is
  * settled, so that block is; and no transfer since matches the payload.
- * @throws RpcFault inconsistent when two settled transactions used one nonce: then the endpoint lies
+ * @throws RpcFault inconsistent if two settled transactions used the same nonce, which means that the
+ * endpoint lies
  */
 export function outcomeOf(
   payment: WithdrawalPayment,
@@ -147,7 +148,7 @@ export function outcomeOf(
   return isUsedInVain ? "expired" : "pending";
 }
 
-/** Whether a transaction is of the account and key that the payload names. */
+/** Whether a transaction is by the account and key that the payload names. */
 export function isOfKey({ transfer }: WithdrawalPayment, other: ExchangeTransfer): boolean {
   return other.fromAccountIndex === transfer.fromAccountIndex && other.apiKeyIndex === transfer.apiKeyIndex;
 }

@@ -15,28 +15,25 @@ import type {
 } from "./answers/transaction-facts.ts";
 import { TOKEN_PROGRAMS } from "./answers/programs.ts";
 
-/**
- * Turns what a node answered into facts, or throws an RpcFault: a field that is not there is never guessed.
- * Pure.
- */
+/** Turns a node's answers into facts, or throws an RpcFault: a missing field is never guessed. Pure. */
 
 type Fields = Readonly<Record<string, unknown>>;
 
 const METHOD = "getTransaction";
 
-/** A transaction as a node tells it, the time of its block apart: nodes may not have it at hand. */
+/** A transaction as a node returns it. The time of its block may be missing. */
 export interface ReportedTransaction extends Omit<TransactionFacts, "timestamp"> {
-  /** Unix seconds; undefined when the node did not say. */
+  /** Unix seconds; undefined if the node did not return it. */
   readonly blockTime: bigint | undefined;
-  /** What the fee payer signed, and the signature itself. */
+  /** The message that the fee payer signed, and the signature. */
   readonly message: Uint8Array;
   readonly signatureBytes: Uint8Array;
 }
 
 /**
- * The answer of `getTransaction` in base64: the message is read out of the signed bytes, so that a node
- * cannot tell another one. Undefined for `null`.
- * @throws RpcFault when it is not the asked one, or lacks anything
+ * The answer of `getTransaction` in base64: the message is read from the signed bytes, so that a node cannot
+ * change it. Undefined for `null`.
+ * @throws RpcFault if it is another transaction, or incomplete
  */
 export function readTransaction(value: unknown, asked: string): ReportedTransaction | undefined {
   if (value === null) return undefined;
@@ -44,7 +41,7 @@ export function readTransaction(value: unknown, asked: string): ReportedTransact
   const meta = fieldsOf(fields["meta"], METHOD);
   if (!("err" in meta)) throw garbage(METHOD, "response does not state whether the transaction failed");
   const { message, messageBytes, signatureBytes } = decoded(fields["transaction"]);
-  // Asked for none, no node may answer with one.
+  // No node may return one if none was requested.
   if (message.version === 1) throw garbage(METHOD, "transaction has an unsupported version");
   const signature = getBase58Decoder().decode(signatureBytes);
   if (signature !== asked) throw garbage(METHOD, "response concerns a different transaction");
@@ -85,8 +82,7 @@ export function readTransaction(value: unknown, asked: string): ReportedTransact
 }
 
 /**
- * The accounts of a `getMultipleAccounts`, in the order of the question, and the slot at which all of them
- * were so.
+ * The accounts of a `getMultipleAccounts`, in the requested order, and the slot at which they were read.
  *
  * @throws RpcFault
  */
@@ -114,12 +110,12 @@ function accountOf(entry: unknown, method: string): AccountFact {
   };
 }
 
-/** The slot that an answer with a context is about. @throws RpcFault */
+/** The slot in an answer's context. @throws RpcFault */
 export function readContextSlot(answer: Fields, method: string): bigint {
   return wholeNumber(fieldsOf(answer["context"], method)["slot"], method, "context.slot");
 }
 
-/** How a node classes a transaction that it knows; undefined for one that it does not. */
+/** The commitment level of a transaction; undefined if the node does not know it. */
 export interface SignatureStatus {
   readonly slot: bigint;
   readonly isFinal: boolean;
@@ -152,7 +148,7 @@ export interface SignatureEntry {
   readonly failed: boolean;
 }
 
-/** Newest first, as nodes list them. @throws RpcFault */
+/** Newest first, like nodes. @throws RpcFault */
 export function readSignatureList(value: unknown): readonly SignatureEntry[] {
   const method = "getSignaturesForAddress";
   return listOf(value, method, "response").map((entry) => {
@@ -164,7 +160,7 @@ export function readSignatureList(value: unknown): readonly SignatureEntry[] {
   });
 }
 
-/** A number of JSON that is whole, not negative and exact. @throws RpcFault */
+/** A JSON number that is an exact, nonnegative integer. @throws RpcFault */
 export function wholeNumber(value: unknown, method: string, name: string): bigint {
   if (typeof value !== "number" || !Number.isSafeInteger(value) || value < 0)
     throw garbage(method, `${name} is not an integer, or too large to be exact`);
@@ -203,7 +199,7 @@ interface Instruction {
   readonly data: Uint8Array;
 }
 
-/** Numbered as they are counted (own ones first), listed as they ran. */
+/** Numbered with the transaction's own instructions first, listed in execution order. */
 function inOrder(
   own: readonly Instruction[],
   inner: unknown,
@@ -254,7 +250,7 @@ function lamportsOf(keys: readonly string[], meta: Fields): ReadonlyMap<string, 
   return new Map(
     keys.map((key, index) => {
       const [had, has] = [before[index], after[index]];
-      // A very rich account may be part of any transaction, and must not keep it from being read.
+      // An account with an enormous balance may be part of any transaction, and must not make it unreadable.
       if (isBeyondExact(had) || isBeyondExact(has)) return [key, undefined];
       const balances = {
         before: wholeNumber(had, METHOD, "a balance"),

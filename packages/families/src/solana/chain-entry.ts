@@ -15,7 +15,7 @@ export const solana: FamilyEntry<"solana", SolanaFacts> = {
   },
   facts: ({ entry: { additionalData } }) => ({ genesisHash: additionalData.genesisHash }),
   network: ({ genesisHash }) => (genesisHash === undefined ? undefined : ["genesisHash", genesisHash]),
-  // A program may be deployed under one address on two clusters, if both name their cluster.
+  // A program may have the same address on two clusters if both entries set `genesisHash`.
   isIdentifiedByDepository: (all) => all.some(({ genesisHash }) => genesisHash === undefined),
   paid: { problems: () => [], hasAddressProgram: true, hasSwapAggregator: true },
 };

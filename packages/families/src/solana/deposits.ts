@@ -9,18 +9,20 @@ import type { InstructionFact, TokenHolding, TransactionFacts } from "./answers/
 import { eventsOf } from "./answers/program-events.ts";
 import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM, TOKEN_PROGRAM, TOKEN_PROGRAMS } from "./answers/programs.ts";
 
-/** The deposits of one transaction that succeeded. Pure. */
+/** The deposits of one successful transaction. Pure. */
 
-/** What a deposit instruction asked for. */
+/** The content of a deposit instruction. */
 interface Asked {
   readonly index: number;
   readonly depositor: string;
   readonly mint: string | undefined;
   readonly amount: bigint;
   readonly id: Hex32;
-  /** It is about this depository's own accounts. */
+  /** Whether it uses this depository's own accounts. */
   readonly isOurs: boolean;
-  /** All of the amount arrives: no fee can be kept of lamports, or of tokens of the first token program. */
+  /**
+   * Whether the whole amount arrives: lamports and tokens of the original token program have no transfer fee.
+   */
   readonly isExact: boolean;
 }
 
@@ -28,20 +30,20 @@ interface Asked {
 interface LoggedDeposit {
   readonly depositor: string;
   readonly mint: string | undefined;
-  /** Net of what the mint kept. */
+  /** Net of the mint's transfer fee. */
   readonly amount: bigint;
   readonly id: Hex32;
 }
 
 export type DepositReading =
   | { readonly kind: "read"; readonly deposits: readonly DepositEvidence[] }
-  /** The node left off telling the logs: what a mint may have kept is not to be seen. */
+  /** The node truncated the logs, so a transfer fee of the mint is unknown. */
   | { readonly kind: "logsCut" };
 
 const NATIVE = solanaCodec.nativeCurrency;
 const ZERO_ID: Hex32 = `0x${"0".repeat(64)}`;
 
-/** Mints for which a vault's token account must be known to judge the transaction's deposits. */
+/** Mints whose vault token account is needed to judge the transaction's deposits. */
 export function tokenAccountsWanted(
   pdas: DepositoryAccounts,
   facts: TransactionFacts,
@@ -65,15 +67,15 @@ export function vaultKey(mint: string, tokenProgram: string): string {
 /**
  * The deposits, in the order in which they happened.
  *
- * A call of the depository program, by the transaction itself or by another program, is a deposit of what the
- * program's event reports as arrived. Each call has one event, and both must agree, or the node left
- * something out. Nodes truncate long logs; a deposit of which no fee can have been kept is then read from the
- * call alone. Without any such call a transaction may be a plain transfer to the vault: exactly one
+ * A call of the depository program, by the transaction itself or by another program, is a deposit of the
+ * amount that the program's event reports. Each call has one event, and both must agree; otherwise the node
+ * omitted something. Nodes truncate long logs; a deposit without a possible transfer fee is then read from
+ * the call alone. Without any such call a transaction may be a plain transfer to the vault: exactly one
  * instruction without inner instructions, apart from those that set the compute budget.
  *
  * @param vaultAccounts the vault's token accounts, by {@link vaultKey}, for all of {@link
  * tokenAccountsWanted}
- * @throws RpcFault when the node's answer contradicts itself
+ * @throws RpcFault if the node's answer contradicts itself
  */
 export function depositsIn(
   pdas: DepositoryAccounts,
@@ -126,8 +128,8 @@ function askedBy(
   if (data.length < 48 || depositor === undefined) return [];
   const isToken = name === DEPOSIT_TOKEN;
   const into = accounts[6];
-  // The program refuses accounts that are not its own; of another program under this address nothing is
-  // believed.
+  // The program refuses accounts that are not its own. If another program has this address, nothing it
+  // reports is trusted.
   const isOurs =
     depository === pdas.depository &&
     vault === pdas.vault &&

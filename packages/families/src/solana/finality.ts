@@ -1,15 +1,15 @@
 import type { SignatureStatus } from "./answers.ts";
 
-/** Slots that follow one before it is final, and the nominal time of a slot. */
+/** Number of slots until a slot is final, and the nominal time of a slot. */
 const SLOTS_TO_FINALITY = 32n;
 const SLOT_SECONDS = 0.4;
 
-/** Nominal seconds until what is new now is final. */
+/** Nominal seconds until a new slot is final. */
 export const RETRY_AFTER_SECONDS: number = Math.ceil(Number(SLOTS_TO_FINALITY) * SLOT_SECONDS);
 
 /**
- * When it may be worth to ask again about a transaction that is in a block, the final view having reached
- * `finalSlot`. Pure.
+ * When to retry for a transaction in a block that is not final yet. Pure. @param finalSlot the newest final
+ * slot
  */
 export function retryAfterSeconds({ slot }: Pick<SignatureStatus, "slot">, finalSlot: bigint): number {
   const missing = slot - finalSlot;

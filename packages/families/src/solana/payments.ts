@@ -14,27 +14,27 @@ import { namedTransfers, otherProgramIn } from "./payments/named-transfers.ts";
 import { TOKEN_PROGRAMS } from "./answers/programs.ts";
 import { toHex } from "@causeway/domain";
 
-/** Judges what a solver's transaction, which succeeded, paid. Pure. */
+/** Judges what a solver's successful transaction paid. Pure. */
 
 export type PaymentJudgement = { readonly amounts: readonly bigint[] } | { readonly refusal: string };
 
 const NATIVE = solanaCodec.nativeCurrency;
 
 /**
- * What each recipient was paid, when the transaction came in time, names the order and no other one in its
- * memos, and does nothing but pay.
+ * What each recipient was paid. The transaction must be in time, name only this order in its memos, and do
+ * nothing but pay.
  *
- * A payment counts when one of the transaction's own transfers names it and balances show it. The recipient's
- * own money does not count: what programs bring (a trade, a claim, a distribution), or anything in a
- * transaction that the recipient signed.
+ * A payment counts if one of the transaction's own transfers names it and balances show it. The recipient's
+ * own funds do not count: what programs pay (a trade, a claim, a distribution), or anything in a transaction
+ * that the recipient signed.
  *
- * Balances before and after are compared, so that what goes in circles does not count: lamports of the
- * recipient's account; of a token the sum over all of the recipient's token accounts. An account that changes
- * hands within the transaction is refused: its former owner may have kept a hold on it.
+ * Balances before and after are compared, so that circular transfers do not count: lamports of the
+ * recipient's account, or the total of a token over all of the recipient's token accounts. A token account
+ * that changes its owner in the transaction is refused, because its former owner may still control it.
  *
  * @param pdas of every depository of the chain
- * @throws RpcFault when the node's answer contradicts itself
- * @throws RangeError when the question names a recipient and currency twice
+ * @throws RpcFault if the node's answer contradicts itself
+ * @throws RangeError if the question contains a recipient and currency twice
  */
 export function judgePayments(
   pdas: readonly DepositoryAccounts[],
@@ -50,10 +50,10 @@ export function judgePayments(
     return { refusal: "order has calls, but calls cannot be verified on this chain" };
   if (!namesOrder(facts, question.orderId))
     return { refusal: "memos of the transaction must contain the order id and no other" };
-  // Anyone may execute the recipient's own withdrawal and add an order's id to the transaction.
+  // Anyone may execute the recipient's own withdrawal and add an order id to the transaction.
   if (facts.instructions.some((one) => pdas.some((own) => paysOut(own, one))))
     return { refusal: "a transfer out of a depository is not a solver payment" };
-  // Its depositor may have added the order's id, and get something back in the same transaction.
+  // Its depositor may have added the order id, and get something back in the same transaction.
   if (pdas.some((own) => paysIn(own, facts)))
     return { refusal: "transaction pays a depository, so it is a deposit" };
   const other = otherProgramIn(facts);
@@ -119,13 +119,13 @@ function tokensGained(facts: TransactionFacts, recipient: string, mint: string):
   return net;
 }
 
-/** First bytes of the token programs' instructions that make an account, and of the one that closes it. */
+/** First bytes of the token programs' instructions that create or close an account. */
 const MAKE_ACCOUNT: ReadonlySet<number | undefined> = new Set([1, 16, 18]);
 const CLOSE_ACCOUNT = 9;
 
 /**
- * A balance that is missing is 0 only where the transaction itself made the account, or closed it. Otherwise
- * the node left it out, and what was there before would seem to have been paid.
+ * A missing balance is 0 only if the transaction itself created or closed the account. Otherwise the node
+ * omitted it, and the earlier balance would look like a payment.
  */
 function checkLife({ instructions }: TransactionFacts, { account, before, after }: TokenHolding): void {
   const does = (which: (name: number | undefined) => boolean): boolean =>

@@ -32,12 +32,12 @@ const state = (fields: Partial<WithdrawalState>): WithdrawalState => ({
 });
 const outcome = (fields: Partial<WithdrawalState>) => outcomeOf(pdas, EXPIRATION, state(fields));
 
-test("a note of the request is its execution, at any time", () => {
+test("a record of the request proves its execution, at any time", () => {
   expect(outcome({ usedRequest: used })).toBe("executed");
   expect(outcome({ usedRequest: used, clock: clockAt(0n) })).toBe("executed");
 });
 
-test("without a note it expires by the clock of the very same state, and not a second earlier", () => {
+test("without a record it expires by the clock of the same state, and not a second earlier", () => {
   expect(outcome({})).toBe("expired");
   expect(outcome({ clock: clockAt(EXPIRATION) })).toBe("pending");
   expect(outcome({ clock: clockAt(EXPIRATION - 1n) })).toBe("pending");
@@ -47,7 +47,7 @@ test("ignores lamports sent to the address of the withdrawal record", () => {
   expect(outcome({ usedRequest: account(SYSTEM_PROGRAM, "", 0) })).toBe("expired");
 });
 
-test("a state that no such depository can have is the node's fault, and nothing expires by it", () => {
+test("a state that is impossible for the depository is the node's fault and expires nothing", () => {
   const states: readonly Partial<WithdrawalState>[] = [
     { depository: undefined },
     { depository: account(SYSTEM_PROGRAM, "80359cbdf353f56b", 106) },
@@ -62,7 +62,7 @@ test("a state that no such depository can have is the node's fault, and nothing 
   for (const one of states) expect(() => outcome(one)).toThrow(RpcFault);
 });
 
-test("reads a payload only if it is from this vault and pays a recipient", () => {
+test("reads a payload only if it is for this vault and pays a recipient", () => {
   const request = {
     domain: `0x${"11".repeat(32)}` as const,
     recipient: RECIPIENT,

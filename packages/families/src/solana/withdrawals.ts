@@ -7,19 +7,19 @@ import { decodeSolanaTransferRequest, solanaTransferRequestId } from "./withdraw
 import type { AccountFact } from "./answers/transaction-facts.ts";
 import { SYSTEM_PROGRAM } from "./answers/programs.ts";
 
-/** Reads withdrawal payloads and what became of them. Pure. */
+/** Reads withdrawal payloads and their outcome. Pure. */
 
 export interface WithdrawalPayment {
-  /** Under which the depository files it. */
+  /** The id under which the depository records it. */
   readonly id: Hex32;
   readonly recipient: string;
   readonly currency: string;
   readonly amount: bigint;
-  /** Unix seconds; it can be carried out in blocks before this time. */
+  /** Unix seconds; it can be executed in blocks before this time. */
   readonly expiration: bigint;
 }
 
-/** What a payload pays out of this depository, or why it is none of it. */
+/** The payment of a payload from this depository, or why it is not one. */
 export function readWithdrawal(
   pdas: DepositoryAccounts,
   payload: Hex,
@@ -34,8 +34,8 @@ export function readWithdrawal(
 }
 
 /**
- * Three accounts of one final state: whether they are of this depository at all, whether it used the request,
- * and its time.
+ * Three accounts of one final state. They show whether the depository exists, whether it executed the
+ * request, and the time.
  */
 export interface WithdrawalState {
   readonly depository: AccountFact | undefined;
@@ -44,12 +44,12 @@ export interface WithdrawalState {
 }
 
 /**
- * The outcome of a request, by one final state. If it was used there, it is paid. If not, and that state's
- * clock is past its expiration, it never will be, because the clock never runs back and the program compares
- * with it. Lamports sent to the address of the note prove nothing.
+ * The outcome of a request in one final state. If it is recorded, it was paid. If not, and that state's clock
+ * is past its expiration, it never will be, because the clock never decreases and the program checks it.
+ * Lamports sent to the address of the record prove nothing.
  *
- * @throws RpcFault for a state that no such depository can have: a node of another cluster knows no request
- * either, and has a clock
+ * @throws RpcFault for a state that is impossible for the depository: a node of another cluster has a clock
+ * too, but no requests
  */
 export function outcomeOf(
   pdas: DepositoryAccounts,

@@ -8,7 +8,7 @@ import recorded from "./fixtures/token-deposit.json" with { type: "json" };
 const id = `0x${recorded.info.id}` as const;
 const { info, transaction, block } = recorded;
 
-test("recorded answers are read whole", () => {
+test("reads recorded answers completely", () => {
   expect(readBlock(block, "getblock")).toEqual({
     number: BigInt(info.blockNumber),
     id: `0x${block.blockID}`,
@@ -29,13 +29,13 @@ test("recorded answers are read whole", () => {
   });
 });
 
-test("an empty object is the node's word for what it does not know", () => {
+test("an empty object means that the node does not know the transaction or block", () => {
   expect(readBlock({}, "getblock")).toBeUndefined();
   expect(readInfo({}, id)).toBeUndefined();
   expect(readContent({}, id)).toBeUndefined();
 });
 
-test("reads the reason of a failed call from every field that may hold it", () => {
+test("reads the reason of a failed call from every field that may contain it", () => {
   for (const result of ["REVERT", "OUT_OF_ENERGY", "OUT_OF_TIME"]) {
     expect(readInfo({ ...info, receipt: { ...info.receipt, result } }, id)?.failure).toBe(result);
     expect(readContent({ ...transaction, ret: [{ contractRet: result }] }, id)?.failure).toBe(result);
@@ -45,7 +45,7 @@ test("reads the reason of a failed call from every field that may hold it", () =
   expect(readInfo({ ...info, receipt: { net_usage: 1 } }, id)?.failure).toBeUndefined();
 });
 
-test("what the JSON says of a transaction is not believed: its bytes are, and they are its id's", () => {
+test("reads a transaction from the bytes that match its id, not from the JSON next to them", () => {
   const lied = structuredClone(transaction);
   lied.raw_data.contract[0]!.parameter.value.data = "00";
   expect(readContent(lied, id)).toEqual(readContent(transaction, id));
@@ -55,7 +55,7 @@ test("what the JSON says of a transaction is not believed: its bytes are, and th
   expect(() => readContent({ ...transaction, txID: "00".repeat(32) }, id)).toThrow(RpcFault);
 });
 
-test("answers that are not what was asked for are the node's fault", () => {
+test("answers about something else are the node's fault", () => {
   const faulty: Record<string, () => unknown> = {
     "an error": () => readInfo({ Error: "class java.lang.NullPointerException : null" }, id),
     "another transaction": () => readInfo({ ...info, id: "00".repeat(32) }, id),
@@ -79,7 +79,7 @@ test("answers that are not what was asked for are the node's fault", () => {
   for (const [why, act] of Object.entries(faulty)) expect(act, why).toThrow(RpcFault);
 });
 
-test("a call on a state counts only when it ran to its end", () => {
+test("a simulated call counts only if it completed", () => {
   const answer = (fields: object): object => ({
     result: { result: true },
     constant_result: ["00ff"],

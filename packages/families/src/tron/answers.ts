@@ -4,8 +4,8 @@ import { readRawTransaction, type RawTransaction } from "./answers/raw-transacti
 import { NotThatMessage } from "./answers/wire-fields.ts";
 
 /**
- * Turns the answers of Tron's own interface into facts, or throws an RpcFault: a missing field is never
- * guessed. Pure.
+ * Turns the answers of Tron's own API into facts, or throws an RpcFault: a missing field is never guessed.
+ * Pure.
  */
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -25,7 +25,7 @@ export interface TransactionInfo {
   readonly blockNumber: bigint;
   /** Milliseconds since epoch. */
   readonly blockTimeMs: bigint;
-  /** The reason why it failed; undefined when it did not. */
+  /** Why it failed; undefined if it did not. */
   readonly failure: string | undefined;
   readonly logs: readonly { readonly address: Hex; readonly topics: readonly Hex[]; readonly data: Hex }[];
 }
@@ -36,7 +36,7 @@ export interface TransactionContent extends RawTransaction {
 }
 
 /**
- * The fields of an answer; undefined for the empty object that stands for "not known".
+ * The fields of an answer; undefined for the empty object, which means "not found".
  *
  * @throws RpcFault also for the node's own errors
  */
@@ -46,7 +46,7 @@ export function knownFields(value: unknown, method: string): Fields | undefined 
   return Object.keys(fields).length === 0 ? undefined : fields;
 }
 
-/** A block's header; undefined when the node does not know the block. @throws RpcFault */
+/** A block's header; undefined if the node does not know the block. @throws RpcFault */
 export function readBlock(value: unknown, method: string): TronBlock | undefined {
   const fields = knownFields(value, method);
   if (fields === undefined) return undefined;
@@ -64,9 +64,9 @@ export function readBlock(value: unknown, method: string): TronBlock | undefined
 }
 
 /**
- * The outcome of a transaction; undefined when the node knows no block with it.
+ * The outcome of a transaction; undefined if it is not in a block.
  *
- * @throws RpcFault when it is about another one
+ * @throws RpcFault if it is about another one
  */
 export function readInfo(value: unknown, asked: Hex): TransactionInfo | undefined {
   const method = "gettransactioninfobyid";
@@ -100,10 +100,9 @@ function readLog(value: unknown, method: string): TransactionInfo["logs"][number
 }
 
 /**
- * A transaction as its id proves it: read from the bytes that the id is the hash of, not from the JSON next
- * to them.
+ * A transaction, read from the bytes that its id is the hash of, not from the JSON next to them.
  *
- * @throws RpcFault when the bytes are another transaction's
+ * @throws RpcFault if the bytes are another transaction's
  */
 export function readContent(value: unknown, asked: Hex): TransactionContent | undefined {
   const method = "gettransactionbyid";
@@ -124,7 +123,7 @@ export function readContent(value: unknown, asked: Hex): TransactionContent | un
   }
 }
 
-/** The result of a call on a state. @throws RpcFault when it failed, or the node did not run it */
+/** The result of a simulated call. @throws RpcFault if it failed, or the node did not run it */
 export function readConstantResult(value: unknown): Hex {
   const method = "triggerconstantcontract";
   const fields = fieldsOf(value, method);
@@ -132,7 +131,7 @@ export function readConstantResult(value: unknown): Hex {
   const [answer, ...more] = Array.isArray(fields["constant_result"])
     ? (fields["constant_result"] as unknown[])
     : [];
-  // A failed call is answered with "result": true, a message, and a mark on the transaction.
+  // For a failed call, the node returns "result": true, a message, and a flag on the transaction.
   const isMarked = JSON.stringify(fields["transaction"] ?? {}).includes('"ret":"FAILED"');
   if (result["result"] !== true || result["message"] !== undefined || isMarked || more.length > 0)
     throw garbage(method, "the call failed or was not executed");

@@ -4,9 +4,9 @@ import type { FamilyEntry } from "../chain-entry.ts";
 import { tronCodec } from "./codec.ts";
 import type { TronFacts } from "./facts.ts";
 
-/** What `eth_chainId` answers on the main network. */
+/** Result of `eth_chainId` on mainnet. */
 const MAIN_NETWORK = 728_126_428;
-/** The network's own pace; that of other chains, which the file gives, is not looked at. */
+/** The network's own block time; the one in the file is ignored. */
 const BLOCK_TIME_SECONDS = 3;
 /** The endpoint's native interface is at the same URL without this. */
 const JSON_RPC = /\/jsonrpc\/?$/;

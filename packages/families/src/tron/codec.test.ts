@@ -20,7 +20,7 @@ test("formats and parses every account like the network's library", () => {
   );
 });
 
-test("a text is an address for us exactly when it is one in base58 for the library", () => {
+test("accepts exactly the base58 addresses that the library accepts", () => {
   const alphabet = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz0OIl ".split("");
   const nearly = fc
     .tuple(twenty, fc.nat({ max: 33 }), fc.constantFrom(...alphabet))
@@ -36,7 +36,7 @@ test("a text is an address for us exactly when it is one in base58 for the libra
   );
   fc.assert(
     fc.property(fc.oneof(nearly, made, otherPrefix, fc.string()), (text) => {
-      // The library also takes hex for an address.
+      // The library also accepts hex.
       const theirs = /^[1-9A-HJ-NP-Za-km-z]{34}$/.test(text) && TronWeb.isAddress(text);
       expect(tronCodec.encode(text) !== undefined).toBe(theirs);
     }),

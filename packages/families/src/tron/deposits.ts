@@ -6,8 +6,8 @@ import { tronAddress } from "./codec/tron-address.ts";
 
 /**
  * The deposits of a successful transaction, in chain order. Tron's virtual machine is the EVM's, so contracts
- * and events are judged as on EVM chains. What has no event of the depository and is not a TRC-20 Transfer
- * (plain payments of the native token, TRC-10) is not a deposit. Pure.
+ * and events are judged as on EVM chains. Transfers without an event of the depository or a TRC-20 Transfer
+ * (native payments, TRC-10) are not deposits. Pure.
  */
 export function depositsIn(
   depository: Address,
@@ -24,15 +24,15 @@ export function depositsIn(
   }));
 }
 
-/** How many of its first arguments are addresses, by the selectors of `transfer` and `transferFrom`. */
+/** Number of leading address arguments, by the selectors of `transfer` and `transferFrom`. */
 const ADDRESSES: ReadonlyMap<string, number> = new Map([
   ["0xa9059cbb", 1],
   ["0x23b872dd", 2],
 ]);
 
 /**
- * Some wallets write addresses into the calldata of tokens with the chain's prefix before the 20 bytes.
- * Tokens drop it, and so does this function.
+ * Some wallets encode addresses in calldata with the chain's prefix before the 20 bytes. Tokens ignore it,
+ * and this function removes it.
  */
 function withoutPrefixes(input: Hex): Hex {
   let clean: string = input;

@@ -69,7 +69,7 @@ const paid = (transaction: SolidTransaction, asked = question(NATIVE)): unknown 
   return "amounts" in judged ? judged.amounts : judged.refusal;
 };
 
-test("an address has one base58 form and twenty bytes", () => {
+test("an address has one base58 form and 20 bytes", () => {
   expect(machineAddress(NATIVE)).toBe(`0x${"00".repeat(20)}`);
   expect(machineAddress(tronAddress(alice))).toBe(alice);
   expect(tronAddress(`0x${"00".repeat(20)}`)).toBe(NATIVE);
@@ -77,14 +77,14 @@ test("an address has one base58 form and twenty bytes", () => {
     expect(() => machineAddress(other)).toThrow();
 });
 
-test("a transaction has one name: 64 lower-case digits and nothing before them (8.4 #14)", () => {
+test("a transaction id is 64 lowercase hex digits without a prefix (8.4 #14)", () => {
   const id = "ab".repeat(32);
   expect(hashOfId(id)).toBe(`0x${id}`);
   for (const other of [`0x${id}`, id.toUpperCase(), `${id} `, id.slice(1), `0${id}`, `0X${id}`])
     expect(hashOfId(other), other).toBeUndefined();
 });
 
-test("a block is final when it is not above the newest solid one", () => {
+test("a block is final if it is not above the newest solid one", () => {
   expect(finalityOf(10n, 10n, 3)).toEqual({ kind: "final" });
   expect(finalityOf(9n, 10n, 3)).toEqual({ kind: "final" });
   expect(finalityOf(11n, 10n, 3)).toEqual({
@@ -95,7 +95,7 @@ test("a block is final when it is not above the newest solid one", () => {
   expect(finalityOf(30n, 10n, 3)).toMatchObject({ retryAfterSeconds: 60 });
 });
 
-test("the recorded deposit has its depositor in the chain's format, and is named by its position in the block", () => {
+test("the recorded deposit has its depositor in the chain's format, and is identified by its position in the block", () => {
   const receipt = readReceipt(recorded.receipt, `0x${recorded.info.id}`);
   expect(receipt).toBeDefined();
   const { transaction } = solid({ to: recorded.depository as Address });
@@ -117,12 +117,12 @@ const direct = (recipientWord: string, selector = "a9059cbb", to = token): Solid
     { logs: [transferLog(solver, depository, 7n)] },
   );
 
-test("a direct transfer brings its id behind its calldata, also where the wallet wrote the address with the chain's prefix", () => {
+test("a direct transfer has its id after its calldata, even if the wallet encoded the address with the chain's prefix", () => {
   const deposit = { index: "0", depositor: tronAddress(solver), currency: tronAddress(token), amount: 7n };
   const prefixed = `${"0".repeat(22)}41${depository.slice(2)}`;
   for (const recipient of [word(depository), prefixed])
     expect(depositsIn(depository, direct(recipient))).toEqual([{ ...deposit, depositId: orderId }]);
-  // Another byte there is not a prefix, so the calldata does not match what happened.
+  // Another byte there is not a prefix, so the calldata does not match the Transfer.
   const dirty = `${"0".repeat(22)}42${depository.slice(2)}`;
   expect(depositsIn(depository, direct(dirty))).toEqual([{ ...deposit, depositId: undefined, isBare: true }]);
   const from = `${"0".repeat(22)}41${solver.slice(2)}`;
@@ -131,13 +131,13 @@ test("a direct transfer brings its id behind its calldata, also where the wallet
   ]);
 });
 
-test("only the top-level call to that very token names an id (8.4 #9)", () => {
+test("only the top-level call of the token itself names an id (8.4 #9)", () => {
   expect(depositsIn(depository, direct(word(depository), "a9059cbb", router))).toMatchObject([
     { depositId: undefined },
   ]);
 });
 
-test("a plain payment names its order by its whole memo, and pays what it carries", () => {
+test("a plain payment names its order by its whole memo, and pays its value", () => {
   const to = { to: alice, value: 9n };
   expect(paid(solid(to, { memo: orderId }))).toEqual([9n]);
   const refusal = "transaction input does not end with the order id";
@@ -155,12 +155,12 @@ test("a memo with the order's id on a payment to another account pays no one (8.
   expect(paid(solid({ to: bob, value: 9n }, { memo: orderId }))).toEqual([0n]);
 });
 
-test("a transaction names one order: its memo when that is an id, else the end of its input (8.4 #19)", () => {
+test("a transaction names one order: its memo if that is an id, otherwise the end of its input (8.4 #19)", () => {
   const logs = [transferLog(solver, alice, 5n)];
   const call = { input: `0xa9059cbb${word(alice)}${word(5n)}${orderId.slice(2)}` as Hex };
   const asked = question(tronAddress(token));
   expect(paid(solid(call, { logs }), asked)).toEqual([5n]);
-  // A text from a wallet in the memo does not name an order.
+  // A wallet's text in the memo does not name an order.
   expect(paid(solid(call, { logs, memo: "0x68656c6c6f" }), asked)).toEqual([5n]);
   expect(paid(solid(call, { logs, memo: otherId }), asked)).toMatch(/does not end/);
   expect(paid(solid(call, { logs, memo: otherId }), { ...asked, orderId: otherId })).toEqual([5n]);
@@ -213,7 +213,7 @@ test.each<[string, { readonly input: Hex }, { readonly memo: Hex }]>([
   expect(paid(solid({ ...call, to: market }, named))).toEqual([0n]);
 });
 
-test("a payment later than the order's deadline is none (8.4 #17)", () => {
+test("refuses a payment after the order's deadline (8.4 #17)", () => {
   const transaction = solid({ to: alice, value: 9n }, { memo: orderId });
   expect(paid(transaction, question(NATIVE, { deadline: 1_000 }))).toEqual([9n]);
   expect(paid(transaction, question(NATIVE, { deadline: 999 }))).toMatch(/after the deadline/);

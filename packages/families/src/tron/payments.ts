@@ -4,7 +4,7 @@ import { judgePayments, type PaymentJudgement } from "../evm/payments.ts";
 import type { SolidTransaction } from "./finality/agreement.ts";
 import { machineAddress } from "./codec/tron-address.ts";
 
-/** What the configuration says about the paid chain; addresses have 20 bytes. */
+/** Configuration of the chain of the payment; addresses have 20 bytes. */
 export interface PaymentRules {
   readonly depositories: readonly Address[];
   readonly fillContracts: readonly Address[];
@@ -14,10 +14,10 @@ export interface PaymentRules {
  * What each recipient received, judged as on EVM chains, see `judgePayments`.
  *
  * A transaction names one order: by its memo when that is 32 bytes, by the end of its input otherwise. A
- * plain payment has no input: its memo is treated as one. A memo of any other size, such as a text from a
- * wallet, names nothing. Pure.
+ * plain payment has no input, so its memo is treated as one. A memo of any other size, such as a wallet's
+ * text, names no order. Pure.
  *
- * @throws RangeError as `judgePayments`; ServiceError INVALID_REQUEST when a recipient or currency is not an
+ * @throws RangeError like `judgePayments`; ServiceError INVALID_REQUEST if a recipient or currency is not an
  * address of the chain
  */
 export function paymentsIn(
@@ -40,7 +40,7 @@ export function paymentsIn(
   );
 }
 
-/** The input with the order's id at its end. */
+/** The input with the order id at its end. */
 function withMemo(input: Hex, memo: Hex): Hex {
   return memo.length === 66 ? `0x${input.slice(2)}${memo.slice(2)}` : input;
 }

@@ -1,2 +1,2 @@
-/** The depository on Tron is the one of EVM chains, and so are its payloads. */
+/** Tron uses the same depository contract as EVM chains, with the same payloads. */
 export { readWithdrawal } from "../evm/withdrawals.ts";

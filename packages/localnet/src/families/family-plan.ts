@@ -10,19 +10,19 @@ export interface FamilyPorts {
   readonly exchange: number;
 }
 
-/** Where they are once they run. */
+/** URLs of the running nodes. */
 export interface FamilyUrls {
   readonly solana: string;
   /** Of the swap aggregator there. */
   readonly solanaSwaps: string;
   /** Of the node, with user and password. */
   readonly bitcoin: string;
-  /** Of its explorer. */
+  /** URL of its explorer. */
   readonly esplora: string;
   readonly exchange: string;
 }
 
-/** The solver's accounts, as these chains write them. */
+/** The solver's accounts, in the format of each chain. */
 export interface FamilyAccounts {
   readonly solana: string;
   readonly bitcoin: string;
@@ -36,19 +36,18 @@ export const familyChains = {
 } as const;
 
 /**
- * The solver's, the allocator's and users' keys on Solana (as seeds) and Bitcoin are those that they have
- * elsewhere.
+ * Solver, allocator and users have the same private keys on Solana (as seeds) and Bitcoin as on other chains.
  */
 export const familyKey = (role: "solver" | "allocator" | "owner" | "user", index = 0): Hex =>
   localPrivateKey(role, index);
 
-/** Deposit addresses on Bitcoin derive from it. In the format of test networks. */
+/** Deposit addresses on Bitcoin derive from this key, in the format of test networks. */
 const depositKeys = HDKey.fromMasterSeed(hexToBytes(localPrivateKey("depositAddressOperator", 0)), {
   public: 0x043587cf,
   private: 0x04358394,
 });
 
-/** The variables that `configs/chains.local.json` asks for. */
+/** The variables that `configs/chains.local.json` requires. */
 export function familyNodeEnvironment(urls: FamilyUrls): Record<string, string> {
   return {
     LOCAL_SOLANA_RPC_URL: urls.solana,
@@ -59,7 +58,7 @@ export function familyNodeEnvironment(urls: FamilyUrls): Record<string, string> 
   };
 }
 
-/** The solver's keys there, for workers. */
+/** The solver's keys on these chains, for workers. */
 export function familySolverKeys(): Record<string, string> {
   return {
     SOLVER_SOLANA_KEY: familyKey("solver"),
@@ -68,7 +67,7 @@ export function familySolverKeys(): Record<string, string> {
   };
 }
 
-/** The solver's accounts there, for APIs. */
+/** The solver's accounts on these chains, for APIs. */
 export function familySolverAddresses({ solana, bitcoin }: FamilyAccounts): Record<string, string> {
   return {
     SOLVER_SOLANA_ADDRESS: solana,
@@ -77,5 +76,5 @@ export function familySolverAddresses({ solana, bitcoin }: FamilyAccounts): Reco
   };
 }
 
-/** Receives deposits on the exchange, as the chain file says. */
+/** Receives deposits on Hyperliquid, as configured in the chain file. */
 export const exchangeDepository = localAccount("allocator").address;

@@ -38,17 +38,17 @@ type PayingPart<Node> = Part<Node> & { readonly solver: string };
 
 export interface FamiliesOptions {
   readonly ports: FamilyPorts;
-  /** Of logs and data. */
+  /** For logs and data. */
   readonly folder: string;
-  /** Users that get money on each of them. Default 2. */
+  /** Number of users to fund on each chain. Default: 2. */
   readonly users?: number;
-  /** Milliseconds between two blocks of Bitcoin. Default 1 500. */
+  /** Milliseconds between Bitcoin blocks. Default: 1500. */
   readonly bitcoinBlockMs?: number;
   readonly onProgress: (text: string) => void;
   readonly signal?: AbortSignal;
 }
 
-/** Chains of other families, with contracts and money. */
+/** Chains of other families, with contracts and funds. */
 export interface RunningFamilies extends Stoppable {
   readonly urls: FamilyUrls;
   readonly solver: FamilyAccounts;
@@ -61,7 +61,7 @@ export interface RunningFamilies extends Stoppable {
 const LAMPORTS = 1_000_000_000n;
 const SATOSHI = 100_000_000n;
 
-/** The mint of dollars that `configs/chains.local.json` names. */
+/** The USDC mint in `configs/chains.local.json`. */
 const MINT_SEED = hexToBytes(keccak256(stringToBytes("causeway local mint USDC")));
 
 /**
@@ -169,15 +169,15 @@ async function furnishedBitcoin({
   };
   try {
     const solver = bitcoinAddress(hexToBytes(familyKey("solver")));
-    // Several outputs each, so that pending payments need not wait for each other's change.
+    // Several outputs each, so that payments need not wait for the change of a pending one.
     for (let output = 0; output < 10; output++) await node.controls.fund(solver, 2n * SATOSHI, false);
     for (let index = 0; index < users; index++) {
       const user = bitcoinAddress(hexToBytes(familyKey("user", index)));
       for (let output = 0; output < 2; output++) await node.controls.fund(user, SATOSHI / 2n, false);
     }
     await node.controls.mine(1);
-    // A node that is being stopped, or was killed on purpose, mines nothing: a test that needs blocks fails
-    // then.
+    // Ignores nodes that are being stopped or were killed by a test; a test that needs blocks fails by
+    // itself.
     miner = setInterval(() => {
       mining = mining.then(async () => {
         if (!isStopping) await node.controls.mine(1).catch(() => undefined);

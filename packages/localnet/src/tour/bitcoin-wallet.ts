@@ -4,7 +4,7 @@ import { hexToBytes, type Hex } from "viem";
 import { z } from "zod";
 import { ANSWER_WITHIN_MS } from "@causeway/testkit";
 
-/** What a step asks a Bitcoin wallet to sign, base64 or hex. */
+/** The PSBT that a step asks a Bitcoin wallet to sign, in base64 or hex. */
 const bitcoinItem = z.object({ psbt: z.string().min(1) });
 
 const utxos = z.array(z.object({ txid: z.string(), vout: z.number(), value: z.number() }));
@@ -12,13 +12,13 @@ const utxos = z.array(z.object({ txid: z.string(), vout: z.number(), value: z.nu
 /** A user's wallet on a Bitcoin network, native segwit. */
 export interface BitcoinWallet {
   readonly address: string;
-  /** Satoshi of all unspent outputs, unconfirmed ones too. */
+  /** Satoshis of all unspent outputs, including unconfirmed ones. */
   balance(): Promise<bigint>;
   /**
-   * Signs the PSBT of a step's item and hands it to the network.
+   * Signs and broadcasts the PSBT of a step's item.
    *
-   * @returns the transaction's id.
-   * @throws Error when the node refuses it
+   * @returns the transaction id
+   * @throws Error if the node refuses it
    */
   carryOut(data: unknown): Promise<string>;
 }

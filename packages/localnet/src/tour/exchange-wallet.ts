@@ -6,7 +6,7 @@ import { ANSWER_WITHIN_MS } from "@causeway/testkit";
 const zero = "0x0000000000000000000000000000000000000000";
 const typeFields = z.record(z.string(), z.array(z.object({ name: z.string(), type: z.string() })));
 
-/** The first step of a withdrawal: typed data to sign, and where the signature goes. */
+/** The first step of a withdrawal: typed data to sign, and where to post the signature. */
 const signatureItem = z.object({
   sign: z.object({
     domain: z.record(z.string(), z.unknown()),
@@ -21,7 +21,7 @@ const signatureItem = z.object({
   }),
 });
 
-/** The second: an action of the exchange. */
+/** The second step: a Hyperliquid action. */
 const actionItem = z.object({
   action: z.object({ type: z.string(), parameters: z.record(z.string(), z.unknown()) }),
   nonce: z.number().optional(),
@@ -32,18 +32,18 @@ const actionItem = z.object({
 /** A user's account on Hyperliquid. */
 export interface ExchangeWallet {
   readonly address: Hex;
-  /** What can be taken out of the perps account, as the exchange writes it. */
+  /** Withdrawable amount of the perps account, in Hyperliquid's format. */
   withdrawable(): Promise<string>;
-  /** Signs the first step and posts it to the API. @throws Error when it is refused */
+  /** Signs the first step and posts it to the API. @throws Error if it is refused */
   authorize(apiUrl: string, data: unknown): Promise<void>;
-  /** Signs the action of the second step and posts it to the exchange. @throws Error when it is refused */
+  /** Signs the action of the second step and posts it to Hyperliquid. @throws Error if it is refused */
   carryOut(data: unknown): Promise<void>;
 }
 
 /**
- * @param chainId of the chain that the wallet is on: it enters both signatures, and says nothing of where
- * money goes
- * @param domainName of the exchange's own signing domain
+ * @param chainId of the wallet's current chain: it is part of both signatures, but does not affect where
+ * funds go
+ * @param domainName name in Hyperliquid's own signing domain
  */
 export function createExchangeWallet(
   exchangeUrl: string,

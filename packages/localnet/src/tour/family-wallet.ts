@@ -3,15 +3,15 @@ import type { QuoteStep } from "@causeway/wire";
 /** A user's wallet on one chain, whatever its family. */
 export interface FamilyWallet {
   readonly chain: string;
-  /** As the chain writes it. */
+  /** In the chain's format. */
   readonly address: string;
-  /** Smallest units of a currency as `GET /chains` names it. */
+  /** Balance in base units. @param currency address as in `GET /chains` */
   balanceOf(currency: string): Promise<bigint>;
   /**
-   * Does what the quote's steps ask, one after the other.
+   * Executes the quote's steps in order.
    *
-   * @returns the last transaction, as the chain names it.
-   * @throws Error when something is refused
+   * @returns the id of the last transaction, in the chain's format
+   * @throws Error if a step is refused
    */
   carryOut(steps: readonly QuoteStep[]): Promise<string>;
 }

@@ -11,8 +11,8 @@ import { createExchangeWallet } from "./exchange-wallet.ts";
 import type { FamilyWallet } from "./family-wallet.ts";
 
 /**
- * The wallets of the local system's `index`-th user, by chain name. Each knows its own chain and the public
- * API, and nothing of the services.
+ * The wallets of the local system's `index`-th user, by chain name. Each uses only its own chain and the
+ * public API.
  */
 export async function familyWallets(
   system: System,
@@ -69,7 +69,7 @@ export async function familyWallets(
 
 const NATIVE_SOLANA = "11111111111111111111111111111111";
 
-/** Does every open item, in order. */
+/** Executes every incomplete item, in order. */
 async function lastOf(
   steps: readonly QuoteStep[],
   act: (data: unknown, step: QuoteStep) => Promise<string>,

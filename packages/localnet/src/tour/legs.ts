@@ -1,14 +1,12 @@
 import { familyChains } from "../families/family-plan.ts";
 
-/**
- * Where money is while it travels: a chain of `GET /chains` by name, and the symbol of its currency there.
- */
+/** Where the funds are: the name of a chain in `GET /chains`, and the symbol of a currency. */
 export interface Stop {
   readonly chain: string;
   readonly symbol: string;
 }
 
-/** One crossing of the tour. Amounts in whole units. */
+/** One transfer of the tour. Amounts in whole units. */
 export interface TourLeg {
   readonly from: Stop;
   readonly to: Stop;
@@ -21,8 +19,8 @@ const bitcoin: Stop = { chain: familyChains.bitcoin, symbol: "BTC" };
 const exchange: Stop = { chain: familyChains.exchange, symbol: "USDC" };
 
 /**
- * Through every family and back: EVM → Solana → EVM → Bitcoin → EVM → exchange → EVM. What a leg takes is
- * less than the one before brought.
+ * Through every family and back: EVM → Solana → EVM → Bitcoin → EVM → Hyperliquid → EVM. Each leg spends less
+ * than the previous one delivered.
  */
 export const tourLegs: readonly TourLeg[] = [
   { from: evm("USDC"), to: solana, amount: "400" },

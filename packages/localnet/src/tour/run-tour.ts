@@ -8,11 +8,9 @@ import type { Stop, TourLeg } from "./legs.ts";
 export interface TourOptions {
   readonly apiUrl: string;
   readonly legs: readonly TourLeg[];
-  /** By chain name. */
+  /** Wallets by chain name. */
   readonly wallets: ReadonlyMap<string, FamilyWallet>;
-  /**
-   * Watches what the hub credits to the solver for a deposit of this currency; called before the leg begins.
-   */
+  /** Watches the solver's credit on the hub for deposits of this currency. Called before the leg starts. */
   readonly watchHub: (stop: Stop, currency: string) => Promise<HubWatch>;
   readonly print: (line: string) => void;
   readonly deadlineMs: number;
@@ -20,19 +18,19 @@ export interface TourOptions {
 
 export interface HubWatch {
   /**
-   * Waits until at least this much has come on top; how many oracles signed.
+   * Waits until the credit has grown by at least this amount; returns how many oracles signed.
    *
-   * @throws Error when the deadline passes first
+   * @throws Error if the deadline passes first
    */
   grownBy(amount: bigint, deadline: AbortSignal): Promise<number>;
 }
 
-/** What became of one leg, judged by the chains and the hub, whatever the API says. */
+/** Outcome of one leg according to the chains and the hub, whatever the API reports. */
 export interface LegResult {
   readonly leg: TourLeg;
   readonly promised: bigint;
   readonly received: bigint;
-  /** Of what is received. */
+  /** Symbol of the received currency. */
   readonly decimals: number;
   readonly filledMs: number;
   readonly settledMs: number;
@@ -40,7 +38,7 @@ export interface LegResult {
   readonly reason: string | undefined;
 }
 
-/** Takes money through all legs, one after another, and stops at the first that does not arrive. */
+/** Runs all legs in sequence, and stops at the first that does not arrive. */
 export async function runTour(options: TourOptions): Promise<readonly LegResult[]> {
   const chains = await createApiClient(options.apiUrl).chains();
   const results: LegResult[] = [];
@@ -130,7 +128,7 @@ function placeOf(
 
 const COLUMNS = [34, 22, 22, 9, 10, 10] as const;
 
-/** The head of the table that {@link runTour} prints. */
+/** Header of the table that {@link runTour} prints. */
 export const tourHead: string = row(["leg", "paid", "received", "filled", "settled", "attested by"]);
 
 function lineOf({ leg, received, decimals, filledMs, settledMs, signers, reason }: LegResult): string {

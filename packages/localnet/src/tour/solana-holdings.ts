@@ -1,13 +1,13 @@
 import { address, createSolanaRpc, getProgramDerivedAddress } from "@solana/kit";
 import { LOCAL_DEPOSITORY } from "@causeway/simulators/solana";
 
-/** Where the depository program of the local system keeps what was deposited. */
+/** The vault of the local system's depository program. */
 export async function depositoryVault(): Promise<string> {
   const [vault] = await getProgramDerivedAddress({ programAddress: LOCAL_DEPOSITORY, seeds: ["vault"] });
   return vault;
 }
 
-/** Smallest units of a token that an account owns, in whatever token accounts. */
+/** Base units of a token that an account owns, in all its token accounts. */
 export async function solanaTokensOf(rpcUrl: string, owner: string, mint: string): Promise<bigint> {
   const { value } = await createSolanaRpc(rpcUrl)
     .getTokenAccountsByOwner(address(owner), { mint: address(mint) }, { encoding: "jsonParsed" })

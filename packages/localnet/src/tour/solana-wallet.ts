@@ -19,7 +19,7 @@ import { z } from "zod";
 import { solanaTokensOf } from "./solana-holdings.ts";
 import { BUSY_MACHINE_HINT, PATIENCE_MS } from "@causeway/testkit";
 
-/** What a step asks a Solana wallet to put into one transaction. */
+/** The instructions that a step asks a Solana wallet to send in one transaction. */
 const solanaItem = z.object({
   instructions: z
     .array(
@@ -35,13 +35,13 @@ const solanaItem = z.object({
 /** A user's wallet on Solana. */
 export interface SolanaWallet {
   readonly address: string;
-  /** Smallest units of a token that the wallet holds; `undefined` as mint: lamports. */
+  /** Base units of a token that the wallet holds; lamports if `mint` is undefined. */
   balanceOf(mint: string | undefined): Promise<bigint>;
   /**
-   * Signs and sends what the step's item holds, and waits until the cluster has it for good.
+   * Signs and sends the instructions of a step's item, and waits until they are final.
    *
-   * @returns the signature.
-   * @throws Error when the transaction fails
+   * @returns the signature
+   * @throws Error if the transaction fails
    */
   carryOut(data: unknown): Promise<string>;
 }

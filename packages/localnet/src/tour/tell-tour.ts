@@ -16,8 +16,8 @@ const families: Readonly<Record<string, VmType>> = {
 };
 
 /**
- * Takes money through every family as a user does, and prints the table of it.
- * @returns whether every leg arrived, and was attested by a quorum and settled
+ * Transfers funds through every family as a user would, and prints a table of the results.
+ * @returns whether every leg arrived, was attested by a quorum and was settled
  */
 export async function tellTour(
   system: System,

@@ -1,6 +1,6 @@
 /**
- * The parts of bcoin that we use: it comes without types. Hashes are hex in the order of the wire, which is
- * the reverse of how people write them.
+ * Types of the parts of bcoin that are used here, since bcoin has no types. Hashes are hex in wire order, the
+ * reverse of display order.
  */
 
 export interface BcoinNetworks {
@@ -13,7 +13,7 @@ export interface Bcoin {
   readonly Address: { fromString(text: string, network: string): BcoinAddress };
 }
 
-/** Opaque: made by bcoin for bcoin. */
+/** Opaque: only bcoin creates and reads it. */
 export interface BcoinAddress {
   readonly type: number;
 }
@@ -32,7 +32,7 @@ export interface BcoinEntry {
   readonly hash: string;
   readonly height: number;
   readonly time: number;
-  /** The hash as people write it. */
+  /** The hash in display order. */
   rhash(): string;
 }
 
@@ -55,7 +55,7 @@ export interface BcoinNode {
     readonly options: { maxOrphans: number };
     readonly map: ReadonlyMap<string, BcoinMempoolEntry>;
     /**
-     * The hashes of what it does not know of the inputs; null when it was accepted.
+     * The hashes of unknown inputs; null if the transaction was accepted.
      *
      * @throws an error with `reason`
      */

@@ -1,28 +1,28 @@
 import type { RawTransaction } from "./raw-transaction.ts";
 
-/** A block as its node knows it: in the chain, or once in it. */
+/** A block that is or was in the chain. */
 export interface IndexedBlock {
   readonly hash: string;
   readonly height: number;
   /** Unix seconds. */
   readonly time: number;
-  /** 80 bytes, hex. */
+  /** Header: 80 bytes, hex. */
   readonly header: string;
-  /** All of it. */
+  /** The whole block, hex. */
   readonly hex: string;
   readonly previous: string | undefined;
   readonly transactions: readonly RawTransaction[];
 }
 
-/** Where an output went. */
+/** The transaction that spent an output. */
 export interface Spend {
   readonly txid: string;
   readonly vin: number;
 }
 
 /**
- * All blocks that were ever connected, which transactions they hold and what spent which output of the chain
- * as it is now: what a node with `txindex` and its explorer know.
+ * An index like that of a node with `txindex` and its explorer: all blocks that were ever connected, their
+ * transactions, and which transaction of the current chain spent which output.
  */
 export class ChainIndex {
   readonly #chain: IndexedBlock[] = [];
@@ -51,7 +51,7 @@ export class ChainIndex {
     }
   }
 
-  /** Takes blocks off until `height` is the newest. Returns them, the lowest first. */
+  /** Disconnects blocks until `height` is the newest. Returns them, the lowest first. */
   disconnectDownTo(height: number): readonly IndexedBlock[] {
     const removed = this.#chain.splice(height + 1);
     for (const { transactions } of removed)
@@ -72,7 +72,7 @@ export class ChainIndex {
     return this.#chain[block.height] === block;
   }
 
-  /** The block that holds a transaction: the one in the chain, or the last one that was. */
+  /** The block of a transaction: the one in the chain, otherwise the last one that was. */
   blockOf(txid: string): IndexedBlock | undefined {
     const blocks = this.#blocksOf.get(txid) ?? [];
     return blocks.find((block) => this.isInChain(block)) ?? blocks.at(-1);
@@ -82,12 +82,12 @@ export class ChainIndex {
     return this.blockOf(txid)?.transactions.find((tx) => tx.txid === txid);
   }
 
-  /** What spent an output, in a block of the chain. */
+  /** The spend of an output in the chain. */
   spendOf(txid: string, vout: number): Spend | undefined {
     return this.#spends.get(`${txid}:${vout}`);
   }
 
-  /** Transactions of the chain, the newest first. */
+  /** All transactions of the chain, the newest first. */
   *newestFirst(): Iterable<{ readonly tx: RawTransaction; readonly block: IndexedBlock }> {
     for (let height = this.height; height >= 0; height--) {
       const block = this.#chain[height];

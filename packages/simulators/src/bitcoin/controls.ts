@@ -13,15 +13,15 @@ export interface FundedOutput {
 
 /** Test controls of a regtest node over its JSON-RPC; Bitcoin Core supports all of them too. */
 export interface BitcoinControls {
-  /** A call to the node. @throws BitcoinRefusal */
+  /** Calls the node. @throws BitcoinRefusal */
   call(method: string, ...params: readonly unknown[]): Promise<unknown>;
   /** Mines blocks with the pending transactions. @returns their hashes */
   mine(blocks: number): Promise<readonly string[]>;
   /** Mines one block of exactly these transactions (hex), including non-standard ones. @returns its hash */
   mineExactly(rawTransactions: readonly string[]): Promise<string>;
   /**
-   * Replaces the newest blocks with one block more, which hold these transactions and none of the orphaned
-   * ones.
+   * Replaces the newest blocks with a branch that is one block longer and contains these transactions, but
+   * none of the orphaned ones.
    */
   reorganize(depth: number, rawTransactions?: readonly string[]): Promise<void>;
   /** Pays from the first outputs of the chain, and mines a block unless `confirm` is false. */
@@ -41,20 +41,23 @@ export class BitcoinRefusal extends Error {
   }
 }
 
-/** Block rewards may be spent 100 blocks later; bcoin activates segregated witness after block 432. */
+/** Block rewards can be spent after 100 blocks; bcoin activates segregated witness after block 432. */
 const FIRST_BLOCKS = 450;
 const SECONDS_APART = 20;
 const FAUCET_KEY = Uint8Array.from(Buffer.from("c0ffee".padStart(64, "0"), "hex"));
 const FAUCET_FEE = 1_000n;
 
-/** Controls of a node, and mines blocks and funds if it has none. @param rpcUrl with user and password */
+/**
+ * Returns the controls of a node. Mines blocks and funds first if it has none. @param rpcUrl with user and
+ * password
+ */
 export async function bitcoinControls(rpcUrl: string): Promise<BitcoinControls> {
   const faucet = p2wpkh(pubECDSA(FAUCET_KEY), REGTEST);
   const faucetAddress = faucet.address ?? "";
   const call = callerOf(rpcUrl);
   const outputs = await mineFirstBlocks(call, faucetAddress);
 
-  /** The change of an output funds later calls. */
+  /** Change funds later calls. */
   const takeOutput = (): FaucetOutput => {
     const output = outputs.shift();
     if (output === undefined) throw new Error("faucet is empty");
@@ -111,7 +114,7 @@ async function mineFirstBlocks(call: CallNode, address: string): Promise<FaucetO
   const batch = 50;
   const startedAt = Math.floor(Date.now() / 1_000);
   const { time } = (await call("getblockheader", await call("getbestblockhash"))) as { time: number };
-  // A chain that is in use already is not mined with old times.
+  // Do not mine blocks with old times on a chain that is already in use.
   const isOld = time < startedAt - FIRST_BLOCKS * SECONDS_APART;
   for (let mined = 0; mined < FIRST_BLOCKS; mined += batch) {
     if (isOld) await call("setmocktime", startedAt - (FIRST_BLOCKS - mined) * SECONDS_APART);
@@ -124,7 +127,7 @@ async function mineFirstBlocks(call: CallNode, address: string): Promise<FaucetO
     const { tx } = (await call("getblock", hash, 2)) as { tx: { txid: string; vout: { value: number }[] }[] };
     const [coinbase] = tx;
     if (coinbase === undefined) continue;
-    // The subsidy has few digits: a float is exact.
+    // A float represents the subsidy exactly.
     const amount = BigInt(Math.round((coinbase.vout[0]?.value ?? 0) * 100_000_000));
     found.push({ txid: coinbase.txid, vout: 0, amount });
   }

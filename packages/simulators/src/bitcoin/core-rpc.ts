@@ -5,7 +5,7 @@ import { CoreError, type RegtestNode } from "./regtest-node.ts";
 
 type Method = (node: RegtestNode, params: readonly unknown[]) => unknown;
 
-/** Bitcoin Core's JSON-RPC, as far as a service needs it, and the test methods of its regtest network. */
+/** The JSON-RPC methods of Bitcoin Core that a service needs, and its regtest methods. */
 const METHODS: Readonly<Record<string, Method>> = {
   getblockchaininfo: ({ index }) => ({
     chain: "regtest",

@@ -2,7 +2,7 @@ import type { IndexedBlock } from "./chain-index.ts";
 import { isCoinbase, vsizeOf, type RawTransaction, type ScriptKind } from "./raw-transaction.ts";
 import { CoreError, type RegtestNode } from "./regtest-node.ts";
 
-/** Bitcoin Core's answers about blocks and transactions. */
+/** Bitcoin Core's responses about blocks and transactions. */
 
 const TYPES: Readonly<Record<ScriptKind, string>> = {
   pk: "pubkey",
@@ -77,12 +77,12 @@ export function coreHeader(node: RegtestNode, block: IndexedBlock): object {
   };
 }
 
-/** The number of confirmations, including its own block; -1 when the block is orphaned. */
+/** Number of confirmations, including its own block; -1 if the block is orphaned. */
 function confirmationsOf(node: RegtestNode, block: IndexedBlock): number {
   return node.index.isInChain(block) ? node.index.height - block.height + 1 : -1;
 }
 
-/** An amount as Core writes it: a JSON number with eight places. */
+/** An amount in Core's format: a JSON number with eight decimals. */
 export function btcOf(satoshis: bigint): unknown {
   const digits = satoshis.toString().padStart(9, "0");
   return rawNumber(`${digits.slice(0, -8)}.${digits.slice(-8)}`);

@@ -8,7 +8,7 @@ import {
 } from "./raw-transaction.ts";
 import { CoreError, type RegtestNode } from "./regtest-node.ts";
 
-/** An explorer's answer: JSON for objects, else plain text. */
+/** An explorer's response: JSON for objects, plain text otherwise. */
 export interface EsploraAnswer {
   readonly status: number;
   readonly body: object | string;
@@ -26,10 +26,10 @@ const TYPES: Readonly<Record<ScriptKind, string>> = {
   other: "unknown",
 };
 
-/** Transactions of one answer about an address. */
+/** Maximum transactions per response about an address. */
 const PAGE = 25;
 
-/** Answers a question to the REST interface of Esplora, whose paths begin behind its base. */
+/** Answers a request to Esplora's REST API. `path` is relative to its base. */
 export function answerEsplora(node: RegtestNode, path: string): EsploraAnswer {
   const [kind = "", name = "", part, detail] = path.split("/").slice(1);
   switch (kind) {
@@ -54,7 +54,7 @@ export function answerEsplora(node: RegtestNode, path: string): EsploraAnswer {
   }
 }
 
-/** Takes a transaction, given as hex. */
+/** Submits a transaction in hex. */
 export async function postTransaction(node: RegtestNode, hex: string): Promise<EsploraAnswer> {
   try {
     return text(await node.send(hex.trim()));
@@ -134,7 +134,7 @@ function aboutAddress(
   return json(all.slice(from, from + PAGE).map((tx) => transaction(node, tx)));
 }
 
-/** What pays an address or spends from it, the newest first. */
+/** Transactions that pay an address or spend from it, the newest first. */
 function transactionsOf(node: RegtestNode, address: string): readonly RawTransaction[] {
   const all = [...node.mempool.toReversed(), ...[...node.index.newestFirst()].map(({ tx }) => tx)];
   return all.filter(

@@ -5,15 +5,14 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import type { Bcoin, BcoinNetworks } from "./bcoin-shapes.ts";
 
 /**
- * Packages whose compiled parts do not build any more; each has a twin in plain JavaScript, which its
- * `browser` map names.
+ * Packages whose native addons no longer build. The `browser` map of each names a replacement in plain
+ * JavaScript.
  */
 const COMPILED = new Set(["mrmr", "bstring", "bdb", "bcrypto", "n64"]);
 
 /**
- * Loads bcoin, a full node in JavaScript, without anything compiled, and with the address prefixes of Bitcoin
- * Core's regtest network. Changes how this process finds modules, so it is for a process that does nothing
- * else.
+ * Loads bcoin, a full node in JavaScript, without native addons and with the address prefixes of Bitcoin
+ * Core's regtest network. It changes module resolution, so use it only in a dedicated process.
  */
 export function loadBcoin(): Bcoin {
   const maps = new Map<string, Readonly<Record<string, string>>>();
@@ -33,7 +32,7 @@ export function loadBcoin(): Bcoin {
 
 function plainTwin(file: string, maps: Map<string, Readonly<Record<string, string>>>): string | undefined {
   const [, folder, name, path] = /^(.*node_modules\/([^/@]+))\/(.*)\.js$/.exec(file) ?? [];
-  // The random numbers of its browser part need a browser.
+  // The random number generator in its browser build requires a browser.
   if (folder === undefined || name === undefined || !COMPILED.has(name) || path === "lib/random")
     return undefined;
   const map = maps.get(folder) ?? browserMap(folder);

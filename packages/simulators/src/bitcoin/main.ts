@@ -4,12 +4,12 @@ import { answerEsplora, postTransaction, type EsploraAnswer } from "./esplora.ts
 import { loadBcoin } from "./load-bcoin.ts";
 import { RegtestNode } from "./regtest-node.ts";
 
-// A Bitcoin node of the regtest network: JSON-RPC at /, for who knows the password, and an explorer below
-// /esplora. Arguments: port, user:password.
+// A Bitcoin regtest node: JSON-RPC with basic authentication at /, and an explorer below /esplora. Arguments:
+// port, user:password.
 
 const [port, credentials = ""] = process.argv.slice(2);
 const node = await RegtestNode.open(loadBcoin());
-// One question after the other: none sees half of what another one does.
+// Handles requests one by one, so that none sees partial effects of another.
 let turn: Promise<unknown> = Promise.resolve();
 
 const server = createServer((request, response) => {

@@ -1,18 +1,18 @@
 import { isCoinbase, vsizeOf, type RawOutput, type RawTransaction } from "./raw-transaction.ts";
 
-/** Why a transaction is not relayed, in Bitcoin Core's words; it could still be in a block. */
+/** Why a transaction is not relayed, as Bitcoin Core words it. A miner could still include it. */
 export type PolicyRefusal = string;
 
-/** Satoshis per virtual byte below which nothing is relayed. */
+/** Minimum satoshis per virtual byte for relay. */
 export const MIN_RELAY_RATE = 1n;
 
-/** Satoshis per virtual byte above which `sendrawtransaction` takes the fee for a mistake. */
+/** Satoshis per virtual byte above which `sendrawtransaction` rejects the fee as a mistake. */
 export const MAX_FEE_RATE = 10_000n;
 
-/** Bytes of an output script that carries text: two of them and 80 of text, or one more for a longer push. */
+/** Maximum bytes of an OP_RETURN script: 80 bytes of text and up to three of opcodes. */
 const MAX_CARRIER_BYTES = 83;
 
-/** What Bitcoin Core (before version 30) does not relay. @param fee satoshis */
+/** Relay rules of Bitcoin Core before version 30. @param fee satoshis */
 export function policyRefusal(tx: RawTransaction, fee: bigint): PolicyRefusal | undefined {
   if (isCoinbase(tx)) return "coinbase";
   if (tx.version < 1 || tx.version > 3) return "version";

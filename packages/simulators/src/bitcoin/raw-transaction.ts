@@ -5,7 +5,7 @@ import { sha256x2 } from "@scure/btc-signer/utils.js";
 /** Bitcoin Core's regtest network. */
 export const REGTEST = { bech32: "bcrt", pubKeyHash: 0x6f, scriptHash: 0xc4, wif: 0xef } as const;
 
-/** A transaction taken apart. Ids and scripts are hex, ids as people write them. */
+/** A parsed transaction. Ids and scripts are hex, ids in display order. */
 export interface RawTransaction {
   readonly txid: string;
   readonly wtxid: string;
@@ -36,7 +36,7 @@ export interface RawOutput {
 
 export type ScriptKind = "pk" | "pkh" | "sh" | "wpkh" | "wsh" | "tr" | "ms" | "return" | "other";
 
-/** @throws Error when the bytes are no transaction */
+/** @throws Error if the bytes are not a transaction */
 export function readRawTransaction(hex: string): RawTransaction {
   const bytes = Buffer.from(hex, "hex");
   if (bytes.length * 2 !== hex.length) throw new Error("not hex");
@@ -61,12 +61,12 @@ export function readRawTransaction(hex: string): RawTransaction {
   };
 }
 
-/** The first transaction of a block, which spends nothing. */
+/** The first transaction of a block, which has no real inputs. */
 export function isCoinbase(tx: Pick<RawTransaction, "inputs">): boolean {
   return tx.inputs.length === 1 && tx.inputs[0]?.txid === "00".repeat(32);
 }
 
-/** Virtual bytes, which fees are counted by. */
+/** Virtual size in bytes, the basis of fees. */
 export function vsizeOf(tx: Pick<RawTransaction, "weight">): number {
   return Math.ceil(tx.weight / 4);
 }
@@ -81,7 +81,7 @@ function kindOf(script: Uint8Array): Pick<RawOutput, "kind" | "address"> {
       return { kind: type, address: Address(REGTEST).encode(decoded) };
     return { kind: "other", address: undefined };
   } catch {
-    // Any bytes may stand where a script does.
+    // A script field can contain any bytes.
     return { kind: "other", address: undefined };
   }
 }

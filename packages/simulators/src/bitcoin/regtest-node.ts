@@ -3,7 +3,7 @@ import { ChainIndex, type IndexedBlock } from "./chain-index.ts";
 import { MAX_FEE_RATE, MIN_RELAY_RATE, policyRefusal } from "./policy.ts";
 import { readRawTransaction, vsizeOf, type RawOutput, type RawTransaction } from "./raw-transaction.ts";
 
-/** Refuses a transaction or a question with the code and words of Bitcoin Core. */
+/** Refuses a request with the code and message of Bitcoin Core. */
 export class CoreError extends Error {
   override readonly name = "CoreError";
   readonly code: number;
@@ -15,14 +15,13 @@ export class CoreError extends Error {
 }
 
 /**
- * A node of the regtest network: consensus, blocks and mempool are bcoin's, what is relayed and replaced
- * follows Bitcoin Core.
+ * A regtest node: consensus, blocks and mempool are bcoin's; relay and replacement rules are Bitcoin Core's.
  */
 export class RegtestNode {
   readonly index = new ChainIndex();
   readonly #bcoin: Bcoin;
   readonly #node: BcoinNode;
-  /** Unix seconds that blocks are given instead of the clock's. */
+  /** Block time in Unix seconds; undefined: the clock's. */
   #mockTime: number | undefined;
 
   private constructor(bcoin: Bcoin, node: BcoinNode) {
@@ -47,9 +46,9 @@ export class RegtestNode {
     const realNow = node.network.now.bind(node.network);
     node.network.now = () => opened.#mockTime ?? realNow();
     node.mempool.options.maxOrphans = 0;
-    // Its own server would listen on a port that every node of the machine wants.
+    // Its own HTTP server would listen on a fixed port, which only one node per machine could use.
     node.http.open = async () => await Promise.resolve();
-    // It has no peers, and treats that as a fault when blocks are reorged out.
+    // It has no peers, which bcoin treats as a fault when blocks are reorged out.
     node.pool.forceSync = () => undefined;
     await node.ensure();
     await node.open();
@@ -64,31 +63,31 @@ export class RegtestNode {
     return opened;
   }
 
-  /** Transactions that wait, in the order in which they came. */
+  /** Unconfirmed transactions, in the order of arrival. */
   get mempool(): readonly RawTransaction[] {
     return [...this.#node.mempool.map.values()].map(({ tx }) =>
       readRawTransaction(tx.toRaw().toString("hex")),
     );
   }
 
-  /** A transaction that waits. */
+  /** An unconfirmed transaction. */
   waiting(txid: string): RawTransaction | undefined {
     const entry = this.#node.mempool.map.get(wireOrder(txid));
     return entry === undefined ? undefined : readRawTransaction(entry.tx.toRaw().toString("hex"));
   }
 
-  /** The waiting transaction that spends an output. */
+  /** The unconfirmed transaction that spends an output. */
   waitingSpender(txid: string, vout: number): RawTransaction | undefined {
     const entry = this.#node.mempool.getSpent(wireOrder(txid), vout);
     return entry === undefined ? undefined : readRawTransaction(entry.tx.toRaw().toString("hex"));
   }
 
-  /** An output of a transaction that is in the chain or waits. */
+  /** An output of a confirmed or unconfirmed transaction. */
   output(txid: string, vout: number): RawOutput | undefined {
     return (this.waiting(txid) ?? this.index.transaction(txid))?.outputs[vout];
   }
 
-  /** Satoshis; undefined when an input is unknown. */
+  /** Fee in satoshis; undefined if an input is unknown. */
   feeOf(tx: RawTransaction): bigint | undefined {
     let fee = -tx.outputs.reduce((sum, { amount }) => sum + amount, 0n);
     for (const { txid, vout } of tx.inputs) {
@@ -99,7 +98,7 @@ export class RegtestNode {
     return fee;
   }
 
-  /** Takes a transaction into the mempool. @returns its id @throws CoreError */
+  /** Adds a transaction to the mempool. @returns its id @throws CoreError */
   async send(hex: string): Promise<string> {
     const tx = parsed(hex);
     if (this.waiting(tx.txid) !== undefined) return tx.txid;
@@ -122,7 +121,7 @@ export class RegtestNode {
     return tx.txid;
   }
 
-  /** Mines blocks of all that waits. @returns their hashes */
+  /** Mines blocks with all unconfirmed transactions. @returns their hashes */
   async mine(blocks: number, address: string): Promise<readonly string[]> {
     const to = this.#bcoin.Address.fromString(address, "regtest");
     const hashes: string[] = [];
@@ -135,25 +134,24 @@ export class RegtestNode {
   }
 
   /**
-   * Mines one block that holds these transactions and nothing else of what waits, also such as would not be
-   * relayed.
+   * Mines one block with exactly these transactions, including ones that would not be relayed.
    *
    * @throws CoreError
    */
   async mineExactly(address: string, rawTransactions: readonly string[]): Promise<string> {
-    const aside = this.mempool.map(({ hex }) => hex);
+    const evicted = this.mempool.map(({ hex }) => hex);
     for (const entry of this.#node.mempool.map.values()) this.#node.mempool.evictEntry(entry);
     try {
       for (const hex of rawTransactions) await this.#admit(parsed(hex), []);
       const [hash = ""] = await this.mine(1, address);
       return hash;
     } finally {
-      for (const hex of aside) await this.#readmit(hex);
+      for (const hex of evicted) await this.#readmit(hex);
     }
   }
 
   /**
-   * Takes a block and all above it out of the chain; their transactions wait again where they can.
+   * Removes a block and all above it from the chain; their transactions return to the mempool if possible.
    *
    * @throws CoreError
    */
@@ -168,7 +166,7 @@ export class RegtestNode {
     for (const hex of waited) await this.#readmit(hex);
   }
 
-  /** @param unixSeconds what blocks are stamped with from now on; 0: the clock's time */
+  /** @param unixSeconds time of all further blocks; 0: the clock's time */
   setMockTime(unixSeconds: number): void {
     this.#mockTime = unixSeconds === 0 ? undefined : unixSeconds;
   }
@@ -178,9 +176,9 @@ export class RegtestNode {
   }
 
   /**
-   * Gives up what a better paying transaction replaces (BIP 125).
+   * Evicts the transactions that a better paying one replaces (BIP 125).
    *
-   * @returns it, to be put back when the transaction turns out to be invalid
+   * @returns the evicted transactions, to be readmitted if the new one turns out to be invalid
    */
   #evictReplaced(tx: RawTransaction, fee: bigint): readonly string[] {
     const direct = new Map<string, RawTransaction>();
@@ -210,7 +208,7 @@ export class RegtestNode {
 
   #withDescendants(roots: readonly RawTransaction[]): readonly RawTransaction[] {
     const ids = new Set(roots.map(({ txid }) => txid));
-    // Spenders came later.
+    // Spenders always follow the transactions that they spend.
     return this.mempool.filter((tx) => {
       if (!ids.has(tx.txid) && !tx.inputs.some(({ txid }) => ids.has(txid))) return false;
       ids.add(tx.txid);
@@ -230,12 +228,12 @@ export class RegtestNode {
     }
   }
 
-  /** What cannot wait any more is forgotten, as a node does. */
+  /** Returns a transaction to the mempool, or drops it if it is no longer valid, like a real node. */
   async #readmit(hex: string): Promise<void> {
     try {
       await this.#node.mempool.addTX(this.#bcoin.TX.fromRaw(Buffer.from(hex, "hex")));
     } catch {
-      // Mined meanwhile, or in conflict with what was.
+      // Mined in the meantime, or in conflict with a mined transaction.
     }
   }
 }
@@ -261,7 +259,7 @@ function indexed(entry: BcoinEntry, block: BcoinBlock, previous: string | undefi
   };
 }
 
-/** A hash as it travels: its bytes the other way round. */
+/** A hash in wire order: its bytes reversed. */
 function wireOrder(hash: string): string {
   return Buffer.from(hash, "hex").reverse().toString("hex");
 }

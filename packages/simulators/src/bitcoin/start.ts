@@ -12,16 +12,16 @@ import {
 import { bitcoinControls, type BitcoinControls } from "./controls.ts";
 
 export interface BitcoinOptions {
-  /** On 127.0.0.1; a free one without it. */
+  /** On 127.0.0.1. Default: any free port. */
   readonly port?: number;
   readonly logFile?: string;
   readonly signal?: AbortSignal;
 }
 
 export interface RunningBitcoin {
-  /** JSON-RPC of the node, user and password included. */
+  /** JSON-RPC URL of the node, with user and password. */
   readonly rpcUrl: string;
-  /** The REST interface of its explorer, compatible with Esplora. */
+  /** Base URL of its explorer's REST API, compatible with Esplora. */
   readonly esploraUrl: string;
   readonly process: RunningProcess;
   readonly controls: BitcoinControls;
@@ -29,9 +29,8 @@ export interface RunningBitcoin {
 }
 
 /**
- * Starts a Bitcoin node of the regtest network in its own process, with an explorer, blocks and
- * money. Consensus is bcoin's, from 2018: it knows no Taproot rules, so it can be paid to Taproot
- * addresses and does not look who spends from them.
+ * Starts a Bitcoin regtest node in its own process, with an explorer, blocks and funds. Consensus is bcoin's
+ * of 2018, without Taproot: it can pay Taproot addresses, but does not verify who spends from them.
  *
  * @throws PortInUse, ProcessStartFailed
  */

@@ -1,18 +1,18 @@
 import type { Address, Hex } from "@causeway/domain";
 import { ExchangeRefusal } from "./refusal.ts";
 
-/** A dex's name (empty: the first; `spot`), and a token's id. */
+/** The name of a dex (empty for the first one, or `spot`) and a token id. */
 export interface BalancePlace {
   readonly dex: string;
   readonly tokenId: Hex;
 }
 
-/** What accounts have, in the smallest units of each token. */
+/** Balances of accounts, in base units of each token. */
 export class Balances {
   readonly #amounts = new Map<string, bigint>();
   readonly #accounts = new Set<Address>();
 
-  /** An account exists from the first time it receives something. */
+  /** An account exists once it has received something. */
   has(account: Address): boolean {
     return this.#accounts.has(account);
   }
@@ -26,7 +26,7 @@ export class Balances {
     this.#amounts.set(keyOf(account, place), this.of(account, place) + amount);
   }
 
-  /** @throws ExchangeRefusal when there is not so much */
+  /** @throws ExchangeRefusal if the balance is insufficient */
   take(account: Address, place: BalancePlace, amount: bigint): void {
     const left = this.of(account, place) - amount;
     if (left < 0n) throw new ExchangeRefusal("Insufficient balance for transfer");

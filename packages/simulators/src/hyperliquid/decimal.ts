@@ -1,6 +1,6 @@
 import { formatAmount } from "@causeway/domain";
 
-/** As the exchange writes amounts in its answers: at least one digit after the point. */
+/** Formats amounts like Hyperliquid: at least one digit after the point. */
 export function written(amount: bigint, decimals: number): string {
   const text = formatAmount(amount, decimals);
   return text.includes(".") ? text : `${text}.0`;

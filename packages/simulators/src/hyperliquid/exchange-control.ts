@@ -3,54 +3,54 @@ import { written } from "./decimal.ts";
 import type { ExchangeState } from "./exchange-state.ts";
 import type { ExplorerTransaction } from "./history.ts";
 
-/** Which of the exchange's three doors a question came through. */
+/** The endpoint that received a request. */
 export type ExchangePath = "exchange" | "info" | "explorer";
 
-/** Puts another answer in the place of the honest one. */
+/** Replaces an honest response. */
 export type Lie = (
   path: ExchangePath,
   question: Readonly<Record<string, unknown>>,
   honest: unknown,
 ) => unknown;
 
-/** What a test can do to the exchange; none of it is on the wire. */
+/** Controls for tests; none of them is available over HTTP. */
 export interface ExchangeControl {
   /**
-   * Creates money.
+   * Credits an account with new tokens.
    *
-   * @param dex empty: the first dex; `spot`; or another one's name.
+   * @param dex name of a dex; empty for the first one, or `spot`
    * @param amount decimal text of whole tokens, e.g. `"12.5"`
    */
   fund(account: Address, amount: string, token?: string, dex?: string): void;
-  /** Decimal text, as the exchange itself writes it. */
+  /** Decimal text in Hyperliquid's format. */
   balance(account: Address, token?: string, dex?: string): string;
   addSubAccount(master: Address, account: Address): void;
-  /** Ms on the exchange's clock. */
+  /** Time of the simulated clock, ms. */
   now(): number;
-  /** Moves the clock on. */
+  /** Advances the clock. */
   advance(ms: number): void;
-  /** The next transfer fails for this reason on the exchange itself; its nonce stays unused. */
+  /** Makes the next transfer fail in its block for this reason; its nonce stays unused. */
   failNext(reason: string): void;
   /**
-   * Puts so many transfers of 1e-8 dollars between two accounts into the ledger at this one moment; no
-   * balance changes.
+   * Adds this many transfers of $1e-8 between two accounts to the ledger at the same block time, without
+   * changing balances.
    */
   crowd(from: Address, to: Address, transfers: number): void;
-  /** Explorer and ledger hide this many of the newest transactions; 0: none. */
+  /** Makes explorer and ledger omit this many of the newest transactions; 0: none. */
   holdBack(transactions: number): void;
-  /** No answer ever contains that transaction. */
+  /** Omits that transaction from every response. */
   hide(hash: Hex): void;
-  /** Every answer goes through `lie`; undefined: honest again. */
+  /** Passes every response through `lie`; undefined: honest again. */
   lie(lie: Lie | undefined): void;
-  /** Every question is answered with this HTTP status and no JSON; undefined: up again. */
+  /** Answers every request with this HTTP status and without JSON; undefined: normal again. */
   down(status: number | undefined): void;
-  /** Actions are applied, and their answers are lost. */
+  /** Applies actions, but drops their responses. */
   loseAnswers(lose: boolean): void;
-  /** All transactions, oldest first, the failed ones too. */
+  /** All transactions, oldest first, including failed ones. */
   transactions(): readonly ExplorerTransaction[];
 }
 
-/** What the server looks at before it answers. */
+/** Faults that the server checks before it responds. */
 export interface FaultInjection {
   lie: Lie | undefined;
   down: number | undefined;

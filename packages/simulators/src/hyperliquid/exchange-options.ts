@@ -1,18 +1,18 @@
 import type { ExchangeNetwork, ExchangeSigningProfile, Hex } from "@causeway/domain";
 
-/** A token of the exchange's spot side. */
+/** A spot token. */
 export interface ExchangeToken {
   readonly name: string;
   /** 16 bytes, lower case. */
   readonly tokenId: Hex;
   readonly index: number;
-  /** Digits after the point of sizes that are traded. */
+  /** Decimals of order sizes. */
   readonly szDecimals: number;
-  /** Digits after the point that balances are kept with. */
+  /** Decimals of balances. */
   readonly weiDecimals: number;
 }
 
-/** Dollars; margin of every dex here. */
+/** USDC, the collateral of every dex here. */
 export const LOCAL_USDC: ExchangeToken = {
   name: "USDC",
   tokenId: "0x6d1e7cde53ba9467b783cb7c530ce054",
@@ -40,21 +40,21 @@ export const localExchangeTokens: readonly ExchangeToken[] = [
 ];
 
 export interface ExchangeOptions {
-  /** Default: any free one. */
+  /** Default: any free port. */
   readonly port?: number;
-  /** Names that signatures are verified under. Default: those of the client contract. */
+  /** EIP-712 names used to verify signatures. Default: those of the client contract. */
   readonly profile?: ExchangeSigningProfile;
   /** Default `Mainnet`. */
   readonly network?: ExchangeNetwork;
   readonly tokens?: readonly ExchangeToken[];
   /** Dexes in addition to the first one and spot. Default `xyz`. */
   readonly dexes?: readonly string[];
-  /** Dollars that an account's first receipt costs the sender, as decimal text. Default 0. */
+  /** Fee in USDC that the sender pays if the receiving account is new, as decimal text. Default 0. */
   readonly activationFee?: string;
-  /** Most entries of one answer about a time range. Default 500, as the exchange documents. */
+  /** Maximum entries of one response about a time range. Default 500, as documented by Hyperliquid. */
   readonly pageSize?: number;
   /** Maximum transactions of one account that the explorer returns. Default 300. */
   readonly explorerLimit?: number;
-  /** Milliseconds since epoch; the exchange's own clock before it is moved. Default the machine's. */
+  /** Milliseconds since epoch; the initial clock. Default: the machine's. */
   readonly now?: () => number;
 }

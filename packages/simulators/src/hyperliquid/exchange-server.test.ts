@@ -13,7 +13,7 @@ import { privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { startExchange, type RunningExchange } from "./exchange-server.ts";
 
-// The real exchange's names, so that its public SDK can be the one that signs.
+// The names of the real Hyperliquid, so that its public SDK can sign.
 
 const user = privateKeyToAccount(`0x${"01".repeat(32)}`);
 const userAddress = user.address.toLowerCase() as Address;
@@ -36,10 +36,10 @@ afterEach(async () => await exchange.close());
 
 type Body = Record<"action" | "signature", Record<string, unknown>> & Record<string, unknown>;
 
-/** So many of these are signed and posted one after the other that a busy machine needs its time. */
+/** Signing and posting this many in sequence takes long on a busy machine. */
 const LONG = { timeout: 60_000 };
 
-/** Actions as the SDK signs and posts them, kept back. */
+/** Captures actions that the SDK signs instead of posting them. */
 async function signedBySdk(): Promise<Body[]> {
   const kept: Body[] = [];
   const keeping = {
@@ -79,7 +79,7 @@ async function post(body: unknown): Promise<unknown> {
 
 const OK = { status: "ok", response: { type: "default" } };
 
-test("actions that the exchange's public SDK signs are accepted and carried out", async () => {
+test("accepts and executes actions signed by the public SDK", async () => {
   for (const body of await signedBySdk()) expect(await post(body)).toEqual(OK);
   expect(exchange.control.balance(friend)).toBe("3.75");
   expect(exchange.control.balance(friend, "HYPE", "spot")).toBe("1.5");
@@ -87,7 +87,7 @@ test("actions that the exchange's public SDK signs are accepted and carried out"
   expect(exchange.control.balance(userAddress, "USDC", "spot")).toBe("7.5");
 });
 
-test("the SDK reads what became of them: balances, ledger and explorer", async () => {
+test("the SDK can read their results: balances, ledger and explorer", async () => {
   for (const body of await signedBySdk()) await post(body);
   expect((await clearinghouseState({ transport }, { user: friend })).withdrawable).toBe("3.75");
   const { balances } = await spotClearinghouseState({ transport }, { user: friend });
@@ -112,13 +112,13 @@ test("the SDK reads what became of them: balances, ledger and explorer", async (
   expect((await txDetails({ transport }, { hash: last!.hash })).tx).toEqual(last);
 });
 
-/** All other values that one field could be given. */
+/** All other values to try for one field. */
 function otherValues(value: unknown): unknown[] {
   if (typeof value === "number") return [value + 1, value - 1, value + 0.5, -value, `${value}`, null];
   if (typeof value !== "string") return [];
   const hex = /^0x[0-9a-f]+$/.test(value);
   const changed = value.split("").map((character, at) => {
-    // Of long ones every place is of the same kind.
+    // All positions of a long value are equivalent, so a sample is enough.
     if (at > 6 && value.length > 42 && at % 4 > 0) return value;
     const other = hex && at > 1 ? ((Number.parseInt(character, 16) + 1) % 16).toString(16) : "7";
     return value.slice(0, at) + (character === other ? "8" : other) + value.slice(at + 1);
@@ -129,7 +129,7 @@ function otherValues(value: unknown): unknown[] {
   );
 }
 
-/** The body with one thing in it changed, taken away or added: every one that there is of this kind. */
+/** Every variant of the body with one thing changed, removed or added. */
 function* mutations(body: Body): Generator<[what: string, body: unknown]> {
   const groups = [["action", body.action] as const, ["signature", body.signature] as const];
   for (const [group, fields] of groups) {
@@ -158,7 +158,7 @@ function* mutations(body: Body): Generator<[what: string, body: unknown]> {
   yield ["an expiry", { ...body, expiresAfter: START + 10_000 }];
 }
 
-test("every change of a single field of a signed action is refused, and moves nothing", LONG, async () => {
+test("refuses a signed action with any single field changed, and transfers nothing", LONG, async () => {
   let tried = 0;
   for (const body of await signedBySdk()) {
     for (const [what, changed] of mutations(body)) {
@@ -167,16 +167,16 @@ test("every change of a single field of a signed action is refused, and moves no
     }
   }
   expect(tried).toBeGreaterThan(600);
-  // Not even as attempts that failed: their signers have no account.
+  // Not even as failed attempts, since the recovered signers have no account.
   expect(exchange.control.transactions()).toEqual([]);
   expect(exchange.control.balance(userAddress)).toBe("100.0");
   expect(exchange.control.balance(userAddress, "USDC", "spot")).toBe("10.0");
   expect(exchange.control.balance(userAddress, "HYPE", "spot")).toBe("5.0");
-  // What was changed was good before.
+  // The unchanged action is valid.
   for (const body of await signedBySdk()) expect(await post(body)).toEqual(OK);
 });
 
-test("a signature has one form: the other point with the same x is refused", async () => {
+test("refuses the high-s form of a signature", async () => {
   const [body] = await signedBySdk();
   const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
   const { s, v } = body!.signature as { s: `0x${string}`; v: number };
@@ -184,7 +184,7 @@ test("a signature has one form: the other point with the same x is refused", asy
   expect(await post({ ...body, signature: twin })).toEqual({ status: "err", response: "Invalid signature" });
 });
 
-test("an action under the other profile's names has no valid signer here", async () => {
+test("an action signed with the names of the other profile has no valid signer", async () => {
   const other = await startExchange({ now: () => START });
   other.control.fund(userAddress, "100");
   for (const body of await signedBySdk()) {
@@ -194,30 +194,37 @@ test("an action under the other profile's names has no valid signer here", async
   await other.close();
 });
 
-test("a nonce serves once, within its window, and not below the hundred highest", LONG, async () => {
-  const DAY = 86_400_000;
-  exchange.control.fund(userAddress, "1000");
-  const send = async (nonce: number): Promise<unknown> =>
-    await usdSend(
-      { transport, wallet: user, signatureChainId: "0x1", nonceManager: () => nonce },
-      { destination: friend, amount: "1" },
-    ).catch((error: { readonly response: unknown }) => error.response);
-  expect(await send(START)).toEqual(OK);
-  expect(await send(START)).toMatchObject({
-    status: "err",
-    response: `Invalid nonce: duplicate nonce ${START}`,
-  });
-  for (const outside of [START - 2 * DAY, START + DAY])
-    expect(await send(outside), `${outside}`).toMatchObject({ status: "err" });
-  for (const inside of [START - 2 * DAY + 1, START + DAY - 1]) expect(await send(inside)).toEqual(OK);
-  for (let n = 1; n <= 98; n++) await send(START + n * 10);
-  // 101 nonces were used, so the lowest is forgotten: it must not count as new.
-  expect(await send(START - 2 * DAY + 1)).toMatchObject({ status: "err" });
-  expect(await send(START - 5)).toMatchObject({ status: "err", response: /below the 100 highest/ as never });
-  expect(await send(START + 5)).toEqual(OK);
-});
+test(
+  "accepts a nonce once, within its window, and above the lowest of the hundred highest",
+  LONG,
+  async () => {
+    const DAY = 86_400_000;
+    exchange.control.fund(userAddress, "1000");
+    const send = async (nonce: number): Promise<unknown> =>
+      await usdSend(
+        { transport, wallet: user, signatureChainId: "0x1", nonceManager: () => nonce },
+        { destination: friend, amount: "1" },
+      ).catch((error: { readonly response: unknown }) => error.response);
+    expect(await send(START)).toEqual(OK);
+    expect(await send(START)).toMatchObject({
+      status: "err",
+      response: `Invalid nonce: duplicate nonce ${START}`,
+    });
+    for (const outside of [START - 2 * DAY, START + DAY])
+      expect(await send(outside), `${outside}`).toMatchObject({ status: "err" });
+    for (const inside of [START - 2 * DAY + 1, START + DAY - 1]) expect(await send(inside)).toEqual(OK);
+    for (let n = 1; n <= 98; n++) await send(START + n * 10);
+    // 101 nonces were used, so the lowest is no longer stored; it must not count as new.
+    expect(await send(START - 2 * DAY + 1)).toMatchObject({ status: "err" });
+    expect(await send(START - 5)).toMatchObject({
+      status: "err",
+      response: /below the 100 highest/ as never,
+    });
+    expect(await send(START + 5)).toEqual(OK);
+  },
+);
 
-test("a transfer that fails is in a block with its reason, moves nothing, and may be posted again", async () => {
+test("a failed transfer is in a block with its reason, transfers nothing, and can be posted again", async () => {
   const [body] = await signedBySdk();
   exchange.control.failNext("Insufficient margin");
   expect(await post(body)).toEqual({ status: "err", response: "Insufficient margin" });
@@ -228,7 +235,7 @@ test("a transfer that fails is in a block with its reason, moves nothing, and ma
   expect(exchange.control.balance(friend)).toBe("1.25");
 });
 
-test("no account sends more than its balance, and no money is lost or created", LONG, async () => {
+test("no account sends more than its balance, and the total stays the same", LONG, async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.integer({ min: 1, max: 6_000 }), { minLength: 1, maxLength: 5 }),
@@ -263,7 +270,7 @@ test("no account sends more than its balance, and no money is lost or created", 
   );
 });
 
-test("a question that the exchange cannot read is refused with 422, an unknown transaction is an error of the explorer", async () => {
+test("returns 422 for a malformed request, and an explorer error for an unknown transaction", async () => {
   const ask = async (path: string, body: unknown): Promise<Response> =>
     await fetch(`${exchange.url}/${path}`, { method: "POST", body: JSON.stringify(body) });
   expect((await ask("info", { type: "nothing" })).status).toBe(422);

@@ -12,7 +12,7 @@ import { answerExplorer, answerInfo } from "./info-answers.ts";
 import { ExchangeRefusal, Undecodable } from "./refusal.ts";
 
 export interface RunningExchange {
-  /** Base of `/exchange` and `/info`, and of `/explorer` too. */
+  /** Base URL of `/exchange`, `/info` and `/explorer`. */
   readonly url: string;
   readonly control: ExchangeControl;
   close(): Promise<void>;
@@ -21,9 +21,8 @@ export interface RunningExchange {
 const MAX_BYTES = 65_536;
 
 /**
- * A local Hyperliquid on 127.0.0.1 that keeps accounts and moves money between them when they sign for it.
- * It speaks the real one's protocol, verifies signatures, nonces and balances as that documents, and trades
- * nothing.
+ * A local Hyperliquid on 127.0.0.1 that stores accounts and executes their signed transfers. It implements
+ * the real protocol and verifies signatures, nonces and balances as documented, but has no trading.
  */
 export async function startExchange(options: ExchangeOptions = {}): Promise<RunningExchange> {
   const state = new ExchangeState(options);
@@ -82,7 +81,7 @@ function pathOf({ url }: IncomingMessage): ExchangePath | undefined {
   return path === "/explorer" ? "explorer" : undefined;
 }
 
-/** The JSON object of the body; undefined when it is none, or too long. */
+/** The JSON object of the body; undefined if it is not one, or too long. */
 async function readBody(request: IncomingMessage): Promise<Record<string, unknown> | undefined> {
   const chunks: Buffer[] = [];
   let bytes = 0;

@@ -22,7 +22,7 @@ import { recoverSigner } from "./recover-signer.ts";
 import { ExchangeRefusal } from "./refusal.ts";
 import { UsedNonces } from "./used-nonces.ts";
 
-/** One transfer, read. */
+/** One parsed transfer. */
 interface Transfer {
   readonly source: Address;
   readonly from: BalancePlace;
@@ -32,7 +32,7 @@ interface Transfer {
   readonly amount: bigint;
 }
 
-/** Accounts, nonces and history, and how a signed action changes them. */
+/** Accounts, nonces and history, and the effects of signed actions on them. */
 export class ExchangeState {
   readonly profile: ExchangeSigningProfile;
   readonly network: ExchangeNetwork;
@@ -58,18 +58,18 @@ export class ExchangeState {
     this.#now = options.now ?? (() => Date.now());
   }
 
-  /** Ms, never going back. */
+  /** Ms; never decreases. */
   now(): number {
     this.#lastTime = Math.max(this.#lastTime, Math.trunc(this.#now() + this.#skewMs));
     return this.#lastTime;
   }
 
-  /** Moves the clock on; nothing goes back. */
+  /** Advances the clock; never sets it back. */
   advance(ms: number): void {
     this.#skewMs += ms;
   }
 
-  /** The next action that would succeed fails for this reason, and is in a block all the same. */
+  /** Makes the next valid action fail in its block for this reason. */
   failNext(reason: string): void {
     this.#failing = [...this.#failing, reason];
   }
@@ -84,12 +84,12 @@ export class ExchangeState {
     return token;
   }
 
-  /** The cost of an account's first receipt now, in dollars. */
+  /** Sets the fee for a transfer to a new account, in USDC. */
   activationFeeFor(account: Address): bigint {
     return this.balances.has(account) ? 0n : this.#activationFee;
   }
 
-  /** Puts this many unsigned transfers of 1e-8 dollars into one block time. */
+  /** Adds this many unsigned transfers of $1e-8 at one block time. */
   crowd(user: Address, destination: Address, transfers: number): void {
     const time = this.now();
     const amount = "0.00000001";
@@ -104,8 +104,8 @@ export class ExchangeState {
   }
 
   /**
-   * Takes in a posted action. One that is signed and numbered as it must be is in a block, whatever becomes
-   * of it. A transfer that fails leaves its nonce unused: it may be posted again.
+   * Executes a posted action. With a valid signature and nonce it is in a block, even if it fails. A failed
+   * transfer leaves its nonce unused, so it can be posted again.
    * @throws Undecodable, ExchangeRefusal
    */
   async accept(body: unknown): Promise<void> {
@@ -114,7 +114,7 @@ export class ExchangeState {
     if (action[this.profile.chainField] !== this.network)
       throw new ExchangeRefusal(`This action is for another network than ${this.network}`);
     const signer = await recoverSigner(this.profile, posted);
-    // An action that was changed after it was signed recovers to an address without an account.
+    // An action that was changed after signing recovers to an address without an account.
     if (!this.balances.has(signer))
       throw new ExchangeRefusal(`Must deposit before performing actions. User: ${signer}`);
     const time = this.now();
@@ -138,7 +138,7 @@ export class ExchangeState {
     }
   }
 
-  /** @throws ExchangeRefusal for what the exchange does not move */
+  /** @throws ExchangeRefusal for transfers that Hyperliquid does not support */
   #readTransfer({ action }: PostedAction, signer: Address): Transfer {
     const destination = String(action["destination"]) as Address;
     const isUsdSend = action.type === "usdSend";
@@ -172,7 +172,7 @@ export class ExchangeState {
     return { dex, tokenId: token.tokenId };
   }
 
-  /** All of it or nothing. Returns the fee, dollars. */
+  /** Atomic. Returns the fee in USDC. */
   #carryOut({ source, from, destination, to, amount }: Transfer): bigint {
     const fee = this.activationFeeFor(destination);
     const feePlace =

@@ -2,13 +2,13 @@ import type { Address, ExchangeAction, Hex } from "@causeway/domain";
 
 /** A transaction in the explorer's format. */
 export interface ExplorerTransaction {
-  /** Milliseconds of its block. */
+  /** Time of its block, ms. */
   readonly time: number;
   readonly user: Address;
   readonly action: ExchangeAction;
   readonly block: number;
   readonly hash: Hex;
-  /** Why it failed; null when it succeeded. */
+  /** Why it failed; null if it succeeded. */
   readonly error: string | null;
 }
 
@@ -19,7 +19,7 @@ export interface LedgerUpdate {
   readonly delta: Readonly<Record<string, string | number>>;
 }
 
-/** All transactions in order, and how many of them are shown. */
+/** All transactions in order, and which of them are visible. */
 export class History {
   readonly transactions: ExplorerTransaction[] = [];
   readonly #updates: { readonly accounts: readonly Address[]; readonly update: LedgerUpdate }[] = [];

@@ -4,15 +4,15 @@ import { LOCAL_USDC, type ExchangeOptions } from "./exchange-options.ts";
 import type { ExchangeState } from "./exchange-state.ts";
 import { Undecodable } from "./refusal.ts";
 
-/** What the exchange calls the symbol of a token. */
+/** Hyperliquid's name for a token's symbol. */
 const SYMBOL = "coin";
 
 type Question = Readonly<Record<string, unknown>>;
 
 /**
- * What the exchange answers to a question at `/info`.
+ * The response to a request at `/info`.
  *
- * @throws Undecodable for a question that it does not know
+ * @throws Undecodable for an unknown request
  */
 export function answerInfo(state: ExchangeState, question: Question, options: ExchangeOptions): unknown {
   switch (question["type"]) {
@@ -36,7 +36,7 @@ export function answerInfo(state: ExchangeState, question: Question, options: Ex
   }
 }
 
-/** What the explorer answers. @throws Undecodable */
+/** The explorer's response. @throws Undecodable */
 export function answerExplorer(state: ExchangeState, question: Question, options: ExchangeOptions): unknown {
   switch (question["type"]) {
     case "txDetails": {

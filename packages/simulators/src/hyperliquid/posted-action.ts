@@ -8,7 +8,7 @@ import {
 } from "@causeway/domain";
 import { Undecodable } from "./refusal.ts";
 
-/** What is posted to `/exchange`, after its form was checked. */
+/** The validated body of `POST /exchange`. */
 export interface PostedAction {
   readonly action: ExchangeAction;
   readonly nonce: number;
@@ -25,8 +25,8 @@ const AMOUNT = /^\d{1,40}(?:\.\d{1,40})?$/;
  */
 export function readPostedAction(body: unknown, profile: ExchangeSigningProfile): PostedAction {
   const posted = record(body, "the body");
-  // Vaults and sub-accounts do not sign transfers, and a transfer does not expire: present, these fields must
-  // be empty.
+  // Vaults and sub-accounts do not sign transfers, and a transfer does not expire: these fields must be
+  // absent or empty.
   onlyFields(posted, ["action", "nonce", "signature"], ["vaultAddress", "expiresAfter"]);
   if ((posted["vaultAddress"] ?? null) !== null || (posted["expiresAfter"] ?? null) !== null)
     throw new Undecodable("vaultAddress and expiresAfter must be empty in a transfer");

@@ -6,7 +6,7 @@ import { ExchangeRefusal } from "./refusal.ts";
 const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 
 /**
- * The address that signed an action under a profile, in lower case. Any signature recovers to some address:
+ * The lowercase address that signed an action under a profile. Any signature recovers to some address;
  * whether it has an account is not checked.
  *
  * @throws ExchangeRefusal
@@ -16,7 +16,7 @@ export async function recoverSigner(
   { action, signature }: PostedAction,
 ): Promise<Address> {
   const { r, s, v } = signature;
-  // The same signature with a high s recovers to the same account, so an action would have two signatures.
+  // The high-s form recovers to the same account, so an action would have two valid signatures.
   if (BigInt(s) > HALF_ORDER) throw new ExchangeRefusal("Invalid signature");
   const { domain, types, primaryType, value } = exchangeTypedData(profile, action);
   try {

@@ -1,12 +1,12 @@
 import { isInNonceWindow, KEPT_NONCES, type Address } from "@causeway/domain";
 import { ExchangeRefusal } from "./refusal.ts";
 
-/** Nonces of each signer, by the rules that the exchange documents. */
+/** Used nonces of each signer, by the rules that Hyperliquid documents. */
 export class UsedNonces {
   /** The highest ones, ascending. */
   readonly #kept = new Map<Address, number[]>();
 
-  /** @throws ExchangeRefusal when the nonce cannot be used at `time` (ms) */
+  /** @throws ExchangeRefusal if the nonce cannot be used at `time` (ms) */
   check(signer: Address, nonce: number, time: number): void {
     if (!isInNonceWindow(BigInt(nonce), BigInt(time)))
       throw new ExchangeRefusal(

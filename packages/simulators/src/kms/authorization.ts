@@ -6,11 +6,11 @@ const AUTHORIZATION =
 const SIGNED = ["host", "x-amz-date"] as const;
 
 /**
- * Looks at a request's Signature Version 4 as far as that goes without the caller's secret: that it is there,
- * complete, of today and meant for this service and region. The signature itself is not computed again: who
- * reaches a local service may use it.
+ * Checks what can be checked of a request's Signature Version 4 without the caller's secret: that it is
+ * present, complete, current and for this service and region. The signature itself is not verified, because
+ * everyone who reaches a local service may use it.
  *
- * @throws KmsError as the real service words it
+ * @throws KmsError with the real service's message
  */
 export function checkAuthorization(headers: IncomingHttpHeaders, region: string, nowMs: number): void {
   const { authorization } = headers;

@@ -6,13 +6,13 @@ export interface RunningGoogleKms {
   readonly url: string;
   /** Name of the only key version. */
   readonly name: string;
-  /** Content of a service account's key file that this server accepts. */
+  /** Content of a service account key file that this server accepts. */
   readonly serviceAccount: Readonly<Record<string, string>>;
   /** Host and port of the metadata server. */
   readonly metadataHost: string;
-  /** Changes the answers of the key from now on; `drop` cuts the connection. */
+  /** Changes responses about the key from now on; `drop` cuts the connection. */
   onAnswer(change: ((answer: Answer) => Answer | "drop" | Promise<Answer>) | undefined): void;
-  /** Tokens that were issued since the start. */
+  /** Number of tokens issued since the start. */
   tokens(): number;
   stop(): Promise<void>;
 }
@@ -26,8 +26,8 @@ const ALGORITHMS: Readonly<Record<KeySpec, string>> = {
 };
 
 /**
- * Google Cloud KMS (REST, version 1), its token endpoint and the metadata server of a machine, over one real
- * key. Access tokens and assertions are checked as far as a signer must get them right.
+ * Google Cloud KMS (REST, version 1), its token endpoint and the metadata server of a VM, with one real key.
+ * Verifies everything in access tokens and assertions that a client must get right.
  */
 export async function startGoogleKms(
   privateKey: string,
@@ -133,7 +133,7 @@ function refusal(code: number, message: string): Answer {
   return { status: code, body: { error: { code, message } } };
 }
 
-/** CRC-32C bit by bit, as text: how JSON writes 64-bit integers. */
+/** CRC-32C, computed bit by bit, as decimal text, which is the JSON format of 64-bit integers. */
 function checksum(bytes: Uint8Array): string {
   let crc = 0xffff_ffff;
   for (const byte of bytes) {

@@ -1,4 +1,4 @@
-/** A refusal as the key service words it: the type that its clients tell apart, and its status. */
+/** An error in the format of AWS KMS: the type that clients distinguish, and the HTTP status. */
 export class KmsError extends Error {
   override readonly name = "KmsError";
   readonly type: string;

@@ -24,13 +24,13 @@ export interface KmsKey {
   /** SubjectPublicKeyInfo in DER. */
   readonly publicKey: Uint8Array;
   /**
-   * ECDSA over 32 bytes, in DER. A new signature each time, its s in the upper half as often as not: as the
-   * real service answers.
+   * Signs 32 bytes with ECDSA, in DER. Like the real service, returns a new signature each time, with a high
+   * s half of the time.
    */
   sign(digest: Uint8Array): Uint8Array;
 }
 
-/** @param privateKey 32 bytes; a random key without it. @throws when it is none of the curve */
+/** @param privateKey 32 bytes; default: a random key @throws if it is not a valid key of the curve */
 export function createKey(spec: KeySpec, region: string, nowMs: number, privateKey?: Uint8Array): KmsKey {
   const { ecdsa, jwk } = curves[spec];
   const secret = privateKey ?? ecdsa.utils.randomPrivateKey();

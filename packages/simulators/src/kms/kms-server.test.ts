@@ -45,7 +45,7 @@ async function sign(input: Partial<SignCommandInput>): Promise<Uint8Array> {
   return Signature ?? new Uint8Array();
 }
 
-test("a created key tells its public half, and OpenSSL accepts what it signs", async () => {
+test("returns the public key of a created key, and OpenSSL accepts its signatures", async () => {
   for (const spec of ["ECC_SECG_P256K1", "ECC_NIST_P256"] as const) {
     const { KeyMetadata: made } = await client.send(
       new CreateKeyCommand({ KeySpec: spec, KeyUsage: "SIGN_VERIFY" }),
@@ -67,13 +67,13 @@ test("a created key tells its public half, and OpenSSL accepts what it signs", a
   }
 });
 
-test("a signature of the same message is another one each time, its s in the upper half as often as not", async () => {
+test("signs the same message differently each time, with a high s half of the time", async () => {
   const seen = new Set<string>();
   let high = 0;
   for (let n = 0; n < 60; n++) {
     const signature = Buffer.from(await sign({}));
     seen.add(signature.toString("hex"));
-    // An s of 33 bytes has its highest bit set: of the curve's order that is the upper half.
+    // An s of 33 bytes has its highest bit set, so it is in the upper half of the curve's order.
     const rLength = signature[3] ?? 0;
     if (signature[5 + rLength] === 33) high++;
   }
@@ -94,7 +94,7 @@ test.each<[string, Partial<SignCommandInput>]>([
   await expect(sign(input)).rejects.toMatchObject({ name, $metadata: { httpStatusCode: 400 } });
 });
 
-test("a key's state and policy are obeyed", async () => {
+test("respects a key's state and policy", async () => {
   key.state = "Disabled";
   await expect(sign({})).rejects.toMatchObject({ name: "DisabledException" });
   key.state = "PendingDeletion";
@@ -104,7 +104,7 @@ test("a key's state and policy are obeyed", async () => {
   await expect(sign({})).rejects.toMatchObject({ name: "AccessDeniedException" });
 });
 
-test("faults look as the real ones do to the client", async () => {
+test("faults look to the client like real ones", async () => {
   kms.onCall(() => ({ kind: "throttle" }));
   await expect(sign({})).rejects.toMatchObject({ name: "ThrottlingException" });
   kms.onCall(() => ({ kind: "internal" }));
@@ -118,7 +118,7 @@ test("faults look as the real ones do to the client", async () => {
   expect(await sign({})).not.toHaveLength(0);
 });
 
-test("a call without a whole signature of today for this service and region is refused", async () => {
+test("refuses a call without a complete and current signature for this service and region", async () => {
   const now = new Date().toISOString().replace(/[-:]|\.\d+/g, "");
   const day = now.slice(0, 8);
   const whole = (scope: string, names = "host;x-amz-date", signature = "0".repeat(64)): string =>
@@ -150,7 +150,7 @@ test("a call without a whole signature of today for this service and region is r
   );
 });
 
-test("what is no operation, and what is no JSON object, is refused", async () => {
+test("refuses an unknown operation and a body that is not a JSON object", async () => {
   const unknown = await fetch(kms.url, {
     method: "POST",
     headers: { "x-amz-target": "TrentService.Encrypt" },

@@ -8,50 +8,48 @@ import { createKey, type KeySpec, type KmsKey } from "./kms-key.ts";
 import { operations, type KeyRing, type KmsInput } from "./operations.ts";
 
 export interface KmsOptions {
-  /** On 127.0.0.1; any free one without it. */
+  /** On 127.0.0.1. Default: any free port. */
   readonly port?: number;
-  /** What callers must sign for. */
+  /** The region that callers must sign for. */
   readonly region?: string;
 }
 
-/** What goes wrong with a call, on purpose. */
+/** A fault to inject into a call. */
 export type KmsFault =
-  /** The answer comes late. */
+  /** Delays the response. */
   | { readonly kind: "delay"; readonly ms: number }
-  /** The connection is cut without an answer. */
+  /** Cuts the connection without a response. */
   | { readonly kind: "drop" }
   | { readonly kind: "throttle" }
-  /** The service fails with status 500. */
+  /** Fails with status 500. */
   | { readonly kind: "internal" }
-  /** The answer is a well-formed one with these fields instead of its own. */
+  /** Responds with these fields in place of the real ones. */
   | { readonly kind: "answer"; readonly fields: KmsInput }
-  /** The answer is these bytes with status 200. */
+  /** Responds with these bytes and status 200. */
   | { readonly kind: "bytes"; readonly body: string };
 
 export interface RunningKms {
   readonly url: string;
   readonly region: string;
   createKey(spec: KeySpec): KmsKey;
-  /**
-   * Makes a key with a given private key (32 bytes of hex, with or without 0x), which the real service would
-   * not.
-   */
+  /** Imports a private key (32 bytes of hex, with or without 0x), which the real service cannot do. */
   importKey(privateKey: string, alias?: string): KmsKey;
-  /** What `alias/<alias>` names from now on. */
+  /** Points `alias/<alias>` to this key from now on. */
   setAlias(alias: string, key: KmsKey): void;
   key(keyId: string): KmsKey;
-  /** Asked for each call that is well signed; undefined lets it through. */
+  /** Called for each well-signed call; undefined: no fault. */
   onCall(fault: ((operation: string) => KmsFault | undefined) | undefined): void;
-  /** Calls that arrived since the start, also those that were refused. */
+  /** Number of calls since the start, including refused ones. */
   calls(operation: string): number;
   stop(): Promise<void>;
 }
 
 /**
- * A key management service of one machine: the wire protocol of AWS KMS (JSON 1.1 over HTTP) over real keys,
- * for real clients.
+ * A local key management service: the wire protocol of AWS KMS (JSON 1.1 over HTTP) with real keys, for real
+ * clients.
  *
- * Knows what a signer needs: CreateKey, DescribeKey, GetPublicKey, Sign. Keys live in memory.
+ * Supports the operations that a signer needs: CreateKey, DescribeKey, GetPublicKey, Sign. Keys are kept in
+ * memory.
  */
 export async function startKms(options: KmsOptions = {}): Promise<RunningKms> {
   const { port = 0, region = "us-east-1" } = options;
@@ -97,7 +95,7 @@ export async function startKms(options: KmsOptions = {}): Promise<RunningKms> {
   }
 
   const server = createServer((request, response) => {
-    // A caller that hangs up before its call was read needs no answer.
+    // A caller that disconnects before its call was read needs no response.
     answer(request, response).catch(() => response.destroy());
   });
   await new Promise<void>((resolve, reject) => {

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** One request, whole. */
+/** One complete request. */
 export interface LocalRequest {
   readonly method: string;
   readonly path: string;
@@ -9,7 +9,7 @@ export interface LocalRequest {
   readonly body: string;
 }
 
-/** `body` is sent as JSON; `drop` cuts the connection without an answer. */
+/** `body` is sent as JSON; `drop` cuts the connection without a response. */
 export type LocalAnswer = { readonly status: number; readonly body: unknown } | "drop";
 
 export interface LocalHttp {
@@ -31,7 +31,7 @@ export async function startLocalHttp(
       response.writeHead(given.status, { "content-type": "application/json" });
       response.end(JSON.stringify(given.body));
     };
-    // A caller that hangs up needs no answer.
+    // A caller that disconnects needs no response.
     reply().catch(() => response.destroy());
   });
   await new Promise<void>((resolve, reject) => {

@@ -1,20 +1,20 @@
 import { KmsError, validation } from "./kms-error.ts";
 import { keySpecs, sha256, type KeySpec, type KmsKey } from "./kms-key.ts";
 
-/** The body of a call, as it came. */
+/** The body of a call, as received. */
 export type KmsInput = Readonly<Record<string, unknown>>;
 
-/** The keys that operations work on. */
+/** The keys of the service. */
 export interface KeyRing {
-  /** By id, ARN, or alias; undefined when there is none. */
+  /** Finds a key by id, ARN or alias. */
   find(keyId: string): KmsKey | undefined;
   create(spec: KeySpec): KmsKey;
 }
 
-/** One call of the service: answers, or throws the KmsError that the real one would. */
+/** Executes one call, or throws the KmsError that the real service would return. */
 type Operation = (input: KmsInput, keys: KeyRing) => Readonly<Record<string, unknown>>;
 
-/** What the local service can do, by the name in `X-Amz-Target: TrentService.<name>`. */
+/** Supported operations, by the name in `X-Amz-Target: TrentService.<name>`. */
 export const operations: ReadonlyMap<string, Operation> = new Map<string, Operation>([
   ["CreateKey", createKey],
   ["DescribeKey", (input, keys) => ({ KeyMetadata: metadata(keyOf(input, keys, "DescribeKey")) })],
@@ -71,7 +71,7 @@ function sign(input: KmsInput, keys: KeyRing): Readonly<Record<string, unknown>>
   };
 }
 
-/** @throws KmsError when there is no such key, or its policy denies `operation` */
+/** @throws KmsError if the key does not exist, or its policy denies `operation` */
 function keyOf(input: KmsInput, keys: KeyRing, operation: string): KmsKey {
   const { KeyId: keyId } = input;
   if (typeof keyId !== "string" || keyId === "")

@@ -5,18 +5,18 @@ import { startLocalHttp, type LocalAnswer, type LocalRequest } from "./local-htt
 
 export interface RemoteSignerServerOptions {
   readonly privateKeys: readonly Hex[];
-  /** Required from callers: `user:password` of basic authentication. */
+  /** `user:password` for basic authentication, which callers must send. */
   readonly credentials?: string;
 }
 
 export interface RunningRemoteSigner {
   readonly url: string;
   /**
-   * Called for each request for a signature with its JSON-RPC method or `sign`; returns another answer, or
-   * changes the transaction before it is signed.
+   * Called for each signing request with its JSON-RPC method or `sign`. Can return another response, or
+   * change the transaction before it is signed.
    */
   onSign(fault: SignFault | undefined): void;
-  /** Requests for signatures since the start, by method. */
+  /** Number of signing requests since the start, by method. */
   signed(method: string): number;
   stop(): Promise<void>;
 }
@@ -25,7 +25,7 @@ export type SignFault = (method: string) => Promise<Fault | undefined> | Fault |
 export type Fault = { readonly answer: LocalAnswer } | { readonly transaction: object };
 
 /**
- * A vault that holds Ethereum keys: Web3Signer's REST interface (`/api/v1/eth1`), and the JSON-RPC methods
+ * A vault for Ethereum keys: Web3Signer's REST API (`/api/v1/eth1`), and the JSON-RPC methods
  * `eth_signTransaction`, `eth_sign` and `eth_signTypedData` at `/`. Signs with viem.
  */
 export async function startRemoteSigner(options: RemoteSignerServerOptions): Promise<RunningRemoteSigner> {

@@ -2,7 +2,7 @@ import { exactText } from "./exact-text.ts";
 import { STATUS, type LighterExchange, type TransactionRecord } from "./exchange.ts";
 import { ExchangeRefusal } from "./refusal.ts";
 
-/** What the exchange and its explorer answer, in their documented shapes. */
+/** Responses of Lighter and its explorer, in their documented formats. */
 
 const STATUS_WORDS: ReadonlyMap<TransactionRecord["status"], string> = new Map([
   [STATUS.queued, "pending"],
@@ -115,7 +115,7 @@ export function refusalAnswer({ exchangeCode, message }: ExchangeRefusal): strin
   return exactText({ code: exchangeCode, message });
 }
 
-/** Smallest units of an asset of six decimals, as people read them. */
+/** Formats base units of an asset with six decimals. */
 function decimals(units: bigint): string {
   return `${units / 1_000_000n}.${(units % 1_000_000n).toString().padStart(6, "0")}`;
 }

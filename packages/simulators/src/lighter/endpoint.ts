@@ -5,28 +5,28 @@ import { exactText } from "./exact-text.ts";
 import type { LighterExchange, TransactionRecord } from "./exchange.ts";
 import { ExchangeRefusal } from "./refusal.ts";
 
-/** How an endpoint misbehaves, on purpose. */
+/** Faults that an endpoint injects. */
 export interface EndpointFaults {
-  /** Changes what is answered with status 200, by path and query. */
+  /** Rewrites bodies of responses with status 200. `path` includes the query. */
   rewrite?: ((path: string, body: string) => string) | undefined;
-  /** Answers of this kind instead of its own. */
+  /** Sends this kind of broken response instead. */
   broken?: "drop" | "html" | "error" | undefined;
-  /** Answers as of the moment when this was set. */
+  /** Serves the state at the time when this was set. */
   isBehind?: boolean;
 }
 
-/** One address under which the exchange and its explorer answer. */
+/** One address that serves the Lighter API and its explorer. */
 export interface ExchangeEndpoint {
-  /** Of the exchange's API. */
+  /** Base URL of the Lighter API. */
   readonly url: string;
-  /** Of the explorer's API. */
+  /** Base URL of the explorer API. */
   readonly explorerUrl: string;
-  /** May be changed at any time. */
+  /** Can be changed at any time. */
   readonly faults: EndpointFaults;
   close(): Promise<void>;
 }
 
-/** @param port on 127.0.0.1; 0 takes any free one */
+/** @param port on 127.0.0.1; 0 picks a free one */
 export async function openEndpoint(exchange: LighterExchange, port = 0): Promise<ExchangeEndpoint> {
   const faults: EndpointFaults = {};
   let seen: readonly TransactionRecord[] = [];

@@ -1,4 +1,4 @@
-/** JSON text in which a bigint is a plain number with all its digits, as the exchange writes its numbers. */
+/** Serializes JSON with bigints as plain numbers with all their digits, like Lighter. */
 export function exactText(value: ExactValue): string {
   if (typeof value === "bigint") return value.toString();
   if (Array.isArray(value)) return `[${value.map((item: ExactValue) => exactText(item)).join(",")}]`;
@@ -18,7 +18,7 @@ export type ExactValue =
   | readonly ExactValue[]
   | { readonly [key: string]: ExactValue };
 
-/** JSON whose whole numbers are bigints with all their digits. @throws SyntaxError */
+/** Parses JSON with integers as bigints, so that no digit is lost. @throws SyntaxError */
 export function readExact(text: string): unknown {
   return JSON.parse(text, (_key: string, value: unknown, context?: { readonly source?: string }) => {
     if (typeof value !== "number" || context?.source === undefined) return value;

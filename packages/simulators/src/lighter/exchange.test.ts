@@ -22,7 +22,7 @@ afterAll(async () => await lighter.close());
 const get = async (path: string): Promise<Record<string, unknown>> =>
   readExact(await (await fetch(`${lighter.url}${path}`)).text()) as Record<string, unknown>;
 
-test("a signed transfer moves money, and its record says what was signed", async () => {
+test("executes a signed transfer, and its record contains what was signed", async () => {
   const signed = await sender.sign({ toAccountIndex: 90n, amount: 5n, usdcFee: 2n, memo: MEMO });
   expect(await lighter.send(signed.txInfo)).toBe(signed.hash);
   const record = await get(`/api/v1/tx?by=hash&value=${signed.hash}`);
@@ -37,7 +37,7 @@ test("a signed transfer moves money, and its record says what was signed", async
   expect(await (await fetch(page)).json()).toMatchObject([{ hash: signed.hash, status: "executed" }]);
 });
 
-test("what the real one refuses is refused, and leaves no trace", async () => {
+test("refuses what Lighter refuses, and records nothing", async () => {
   const transfer = { toAccountIndex: 90n, amount: 5n };
   const taken = lighter.exchange.records.length;
   await expect(sender.send({ ...transfer, nonce: 9n })).rejects.toThrow("invalid nonce");
@@ -59,14 +59,14 @@ test("what the real one refuses is refused, and leaves no trace", async () => {
   expect(lighter.exchange.records).toHaveLength(taken);
 });
 
-test("between accounts of one owner the key alone is enough", async () => {
+test("a transfer between accounts of one owner needs only the API key's signature", async () => {
   lighter.openWallet(78n, ownerKey("1"));
   const { txInfo } = await sender.sign({ toAccountIndex: 78n, amount: 5n });
   await lighter.send(txInfo.replace(/"L1Sig":"[^"]*"/, '"L1Sig":""'));
   expect(lighter.exchange.ledger.balance(78n, 3n, 0n)).toBe(5n);
 });
 
-test("a transaction goes from queued to committed to executed, or fails: inside a block its nonce is used, outside it stays free", async () => {
+test("a transaction becomes committed and then executed, or fails: in a block its nonce is used, outside it stays free", async () => {
   const { exchange } = lighter;
   const transfer = { toAccountIndex: 90n, amount: 7n };
   const nonce = (): bigint | undefined => exchange.ledger.account(77n).keys.get(2n)?.nonce;
@@ -104,7 +104,7 @@ test("a transaction goes from queued to committed to executed, or fails: inside 
   }
 });
 
-test("endpoints fail, lie and lag each for itself", async () => {
+test("endpoints fail, lie and lag independently of each other", async () => {
   const other = await lighter.openEndpoint();
   const known = lighter.exchange.records[0]?.hash ?? "";
   const ask = async (hash: string): Promise<Response> =>
@@ -121,7 +121,7 @@ test("endpoints fail, lie and lag each for itself", async () => {
   expect(await (await ask(fresh)).text()).toContain("<html>");
 });
 
-test("the text that an owner signs is the one that the signer shows, but for the number of the exchange", async () => {
+test("the text for the owner's signature is the signer's, except for the chain id", async () => {
   const signer = await loadSigner();
   const transfer = {
     fromAccountIndex: 100n,

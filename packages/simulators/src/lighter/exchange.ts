@@ -4,37 +4,37 @@ import { ExchangeLedger } from "./ledger.ts";
 import { ExchangeRefusal } from "./refusal.ts";
 import { readSignedTransfer, type SignedTransfer } from "./signed-transfer.ts";
 
-/** What a record says of where a transaction stands, by the exchange's numbers. */
+/** Statuses of a transaction, with Lighter's numbers. */
 export const STATUS = { queued: 1, committed: 2, executed: 3, failed: 4, rejected: 5 } as const;
 
-/** A transaction as the exchange records it. */
+/** A recorded transaction. */
 export interface TransactionRecord {
   readonly hash: string;
   readonly type: number;
-  /** As its sender wrote it. */
+  /** As submitted by its sender. */
   readonly info: string;
   readonly transfer: SignedTransfer;
   readonly status: (typeof STATUS)[keyof typeof STATUS];
-  /** 0 while no block holds it. */
+  /** 0 while it is not in a block. */
   readonly blockHeight: number;
   readonly sequenceIndex: number;
   /** Unix milliseconds. */
   readonly queuedAt: number;
-  /** 0 until it took effect. */
+  /** 0 until it is executed. */
   readonly executedAt: number;
 }
 
-/** How far a transaction goes by itself, once it is taken. */
+/** The status that an accepted transaction reaches automatically. */
 export type Pace = "queued" | "committed" | "executed";
 
 export interface ExchangeOptions {
-  /** What signers must name; default 304. */
+  /** The chain id that signers must use. Default: 304. */
   readonly chainId?: bigint;
-  /** Where it stands on Ethereum: another one for each network. */
+  /** Address of Lighter's contract on Ethereum, different for each network. */
   readonly contract?: Address;
-  /** Unix milliseconds; default the time of this machine. */
+  /** Unix milliseconds. Default: the machine's time. */
   readonly now?: () => number;
-  /** The hash that the exchange's own signer gives these fields. */
+  /** The hash of these fields according to Lighter's own signer. */
   readonly hashOf: (transfer: SignedTransfer) => Promise<string>;
 }
 
@@ -42,19 +42,18 @@ const TRANSFER_TYPE = 12;
 const MAIN_CONTRACT: Address = `0x${"3b".repeat(20)}`;
 
 /**
- * A local Lighter: accounts, keys, balances and transfers between them, by the rules of the real one as far
- * as they are known. It takes a transaction whose hash is the one the signer gives its
- * fields, whose key is registered and whose nonce is the key's next; a transfer to another owner needs the
- * owner's own signature of its text. Signatures of keys are looked at for their form only: no verifier of
- * them is at hand.
+ * A local Lighter: accounts, keys, balances and transfers between them, by the known rules of the real one.
+ * It accepts a transaction if its hash matches its fields, its key is registered and its nonce is the key's
+ * next; a transfer to another owner also needs the owner's own signature of its text. Only the format of API
+ * key signatures is checked, because no verifier is available.
  */
 export class LighterExchange {
   readonly ledger = new ExchangeLedger();
   readonly chainId: bigint;
   readonly contract: Address;
-  /** In the order in which they were taken. */
+  /** In order of acceptance. */
   readonly records: TransactionRecord[] = [];
-  /** The state in which transactions stop until a test advances them. */
+  /** The status at which transactions stop until a test advances them. */
   pace: Pace = "executed";
   private readonly now: () => number;
   private readonly hashOf: ExchangeOptions["hashOf"];
@@ -69,7 +68,7 @@ export class LighterExchange {
     this.hashOf = hashOf;
   }
 
-  /** The exchange's clock, Unix milliseconds. */
+  /** The simulated clock, Unix milliseconds. */
   get time(): number {
     return this.now() + this.aheadMs;
   }
@@ -83,7 +82,7 @@ export class LighterExchange {
   }
 
   /**
-   * Takes a signed transaction and moves it as far as the pace says.
+   * Accepts a signed transaction and advances it as configured by the pace.
    *
    * @returns its hash
    * @throws ExchangeRefusal
@@ -111,8 +110,8 @@ export class LighterExchange {
   }
 
   /**
-   * Puts a queued transaction into a block, or rejects it when it cannot be made any more: then its nonce
-   * stays free.
+   * Puts a queued transaction into a block, or rejects it if it is no longer valid; then its nonce stays
+   * free.
    */
   execute(hash: string): void {
     const { transfer } = this.expect(hash, STATUS.queued);
@@ -127,15 +126,14 @@ export class LighterExchange {
     this.change(hash, { status: STATUS.committed, blockHeight: this.nextBlock(), executedAt: this.time });
   }
 
-  /** Settles a transaction that is in a block. */
+  /** Executes a transaction that is in a block. */
   settle(hash: string): void {
     this.expect(hash, STATUS.committed);
     this.change(hash, { status: STATUS.executed });
   }
 
   /**
-   * Takes the block of a transaction back before it is settled: what it moved returns, its nonce is free
-   * again.
+   * Reverts the block of a transaction before execution: its transfer is undone and its nonce is free again.
    */
   takeBack(hash: string): void {
     const { transfer } = this.expect(hash, STATUS.committed);
@@ -144,14 +142,14 @@ export class LighterExchange {
     this.change(hash, { status: STATUS.rejected, blockHeight: 0, executedAt: 0 });
   }
 
-  /** Fails a queued transaction inside a block: its nonce is used, nothing moves. */
+  /** Fails a queued transaction in a block: its nonce is used, and nothing is transferred. */
   fail(hash: string): void {
     const { transfer } = this.expect(hash, STATUS.queued);
     this.keyOf(transfer).nonce += 1n;
     this.change(hash, { status: STATUS.failed, blockHeight: this.nextBlock(), executedAt: this.time });
   }
 
-  /** Refuses a queued transaction outside of any block: its nonce stays free. */
+  /** Rejects a queued transaction outside any block: its nonce stays free. */
   reject(hash: string): void {
     this.expect(hash, STATUS.queued);
     this.change(hash, { status: STATUS.rejected });
@@ -165,7 +163,7 @@ export class LighterExchange {
     if (fromAccountIndex === toAccountIndex && transfer.fromRouteType === transfer.toRouteType)
       throw new ExchangeRefusal(21_502, "invalid self transfer");
     if (expiredAt <= BigInt(this.time)) throw new ExchangeRefusal(21_511, "transaction expired");
-    // One that is queued has its nonce already.
+    // A queued transaction already holds its nonce.
     const waiting = this.records.filter(
       (one) =>
         one.status === STATUS.queued &&
@@ -179,7 +177,7 @@ export class LighterExchange {
       throw new ExchangeRefusal(21_136, "invalid l1 signature");
   }
 
-  /** Who signed the text of a transfer with an account on Ethereum. */
+  /** The Ethereum account that signed the text of a transfer. */
   private async ownerOf(transfer: SignedTransfer): Promise<string | undefined> {
     const message = lighterTransferText({ ...transfer, lighterChainId: this.chainId });
     try {

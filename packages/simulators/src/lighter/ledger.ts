@@ -2,24 +2,24 @@ import type { Address } from "@causeway/domain";
 import { ExchangeRefusal } from "./refusal.ts";
 import type { SignedTransfer } from "./signed-transfer.ts";
 
-/** Dollars, in which fees are paid. */
+/** USDC, the currency of fees. */
 const DOLLAR_ASSET = 3n;
 
-/** An account of the exchange. */
+/** A Lighter account. */
 export interface ExchangeAccount {
   readonly index: bigint;
-  /** Its owner's account on Ethereum; several accounts may have one owner. */
+  /** Its owner's account on Ethereum; an owner can have several Lighter accounts. */
   readonly l1Address: Address;
   /**
    * Registered keys by index: the public key (80 hex digits) and the nonce that its next transaction must
    * have.
    */
   readonly keys: Map<bigint, { publicKey: string; nonce: bigint }>;
-  /** Smallest units by `asset/route`. */
+  /** Base units by `asset/route`. */
   readonly balances: Map<string, bigint>;
 }
 
-/** Who has what. */
+/** Balances of all accounts. */
 export class ExchangeLedger {
   readonly accounts = new Map<bigint, ExchangeAccount>();
 
@@ -30,7 +30,7 @@ export class ExchangeLedger {
     return account;
   }
 
-  /** @throws ExchangeRefusal when there is none */
+  /** @throws ExchangeRefusal if the account does not exist */
   account(index: bigint): ExchangeAccount {
     const account = this.accounts.get(index);
     if (account === undefined) throw new ExchangeRefusal(21_100, "account not found");
@@ -45,7 +45,7 @@ export class ExchangeLedger {
     this.account(index).balances.set(`${asset}/${route}`, this.balance(index, asset, route) + amount);
   }
 
-  /** Whether the sender has what it sends and the fee, which is taken where the transfer is taken from. */
+  /** Whether the sender's balance covers the amount and the fee, which is charged on the same route. */
   covers({
     fromAccountIndex: from,
     assetIndex,
@@ -59,7 +59,10 @@ export class ExchangeLedger {
     return this.balance(from, assetIndex, route) >= needed && hasFee;
   }
 
-  /** Moves what {@link covers} found. The fee goes to Lighter's own account, which no test reads. */
+  /**
+   * Executes the transfer; check it with {@link covers} first. The fee goes to Lighter's own account, which
+   * is not simulated.
+   */
   move(transfer: SignedTransfer): void {
     const { fromAccountIndex: from, toAccountIndex: to, assetIndex, amount } = transfer;
     this.credit(from, assetIndex, transfer.fromRouteType, -amount);

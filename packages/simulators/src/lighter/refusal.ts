@@ -1,4 +1,4 @@
-/** The exchange says no: an answer with one of its codes, and nothing is recorded. */
+/** Lighter refuses the request: it responds with one of its error codes and records nothing. */
 export class ExchangeRefusal extends Error {
   readonly exchangeCode: number;
 

@@ -2,7 +2,7 @@ import type { Hex32 } from "@causeway/domain";
 import { readExact } from "./exact-text.ts";
 import { ExchangeRefusal } from "./refusal.ts";
 
-/** A transfer as its sender signed it. All numbers as the signer writes them. */
+/** A transfer as its sender signed it. */
 export interface SignedTransfer {
   readonly fromAccountIndex: bigint;
   readonly apiKeyIndex: bigint;
@@ -16,14 +16,14 @@ export interface SignedTransfer {
   /** Unix milliseconds. */
   readonly expiredAt: bigint;
   readonly nonce: bigint;
-  /** The owner's own signature of the transfer's text; empty when there is none. */
+  /** The owner's own signature of the transfer's text; may be empty. */
   readonly l1Sig: string;
 }
 
-/** A Schnorr signature over the exchange's curve: two scalars of 40 bytes. */
+/** A Schnorr signature over Lighter's curve: two scalars of 40 bytes. */
 const SIGNATURE_BYTES = 80;
 
-/** @throws ExchangeRefusal for whatever no signer writes */
+/** @throws ExchangeRefusal for anything that a signer would not produce */
 export function readSignedTransfer(text: string): SignedTransfer {
   const info = parsed(text);
   const signature = info["Sig"];

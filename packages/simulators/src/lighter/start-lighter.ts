@@ -5,34 +5,34 @@ import { LighterExchange } from "./exchange.ts";
 import { loadSigner, type ExchangeSigner, type SignedTransaction, type TransferToSign } from "./signer.ts";
 
 export interface LighterOptions {
-  /** On 127.0.0.1; default: any free one. */
+  /** On 127.0.0.1. Default: any free port. */
   readonly port?: number;
   /** The chain id that signers must use. Default 304. */
   readonly chainId?: bigint;
-  /** The exchange's contract on Ethereum. */
+  /** Address of Lighter's contract on Ethereum. */
   readonly contract?: Address;
 }
 
-/** An account whose owner and key we hold. */
+/** An account with known owner key and API key. */
 export interface LighterWallet {
   readonly index: bigint;
   readonly l1Address: Address;
   /**
-   * Registers one more key, fresh, with nonce 0.
+   * Registers another API key with nonce 0.
    *
-   * @param apiKeyIndex 3 to 254; 2 is there from the beginning
+   * @param apiKeyIndex 3 to 254; key 2 always exists
    */
   addKey(apiKeyIndex: bigint): void;
   /**
-   * Signs a transfer out of this account. Defaults: dollars of the perpetuals balance, no fee, no memo, key
-   * 2, its next nonce, ten minutes.
+   * Signs a transfer from this account. Defaults: USDC of the perpetuals balance, no fee, no memo, key 2, its
+   * next nonce, ten minutes.
    */
   sign(transfer: TransferRequest): Promise<SignedTransaction>;
   /**
    * Signs a transfer and submits it over HTTP as any client does.
    *
    * @returns its hash
-   * @throws Error with Lighter's message when it refuses
+   * @throws Error with Lighter's message if it refuses
    */
   send(transfer: TransferRequest): Promise<string>;
 }
@@ -42,13 +42,13 @@ export type TransferRequest = Pick<TransferToSign, "toAccountIndex" | "amount"> 
 
 /** A local Lighter and its explorer. */
 export interface RunningLighter extends ExchangeEndpoint {
-  /** Its books and its clock, for tests to change. */
+  /** Its state and its clock, for tests to change. */
   readonly exchange: LighterExchange;
-  /** Opens an account with a fresh key, and funds it. @param l1PrivateKey of its owner, 32 bytes */
+  /** Opens an account with a fresh key, and funds it. @param l1PrivateKey the owner's key, 32 bytes */
   openWallet(index: bigint, l1PrivateKey: Hex32, dollars?: bigint): LighterWallet;
-  /** Submits a signed transaction over HTTP. @throws Error with Lighter's message when it refuses */
+  /** Submits a signed transaction over HTTP. @throws Error with Lighter's message if it refuses */
   send(txInfo: string): Promise<string>;
-  /** Another endpoint of the same exchange, with faults of its own. */
+  /** Opens another endpoint of the same Lighter, with separate faults. */
   openEndpoint(): Promise<ExchangeEndpoint>;
 }
 
@@ -68,7 +68,7 @@ export async function startLighter({
   const exchange = new LighterExchange({
     chainId,
     ...(contract !== undefined && { contract }),
-    // A hash covers the fields and not the key: any signer of the same fields gets the same hash.
+    // A hash covers the fields but not the key, so every signer gets the same hash for the same fields.
     hashOf: (transfer) => Promise.resolve(signer.signTransfer(anyKey, chainId, transfer).hash),
   });
   const endpoint = await openEndpoint(exchange, port);

@@ -1,4 +1,4 @@
-/** One account as the machine holds it. */
+/** One account as the virtual machine stores it. */
 export interface StoredAccount {
   readonly lamports: bigint;
   /** base58. */
@@ -8,19 +8,19 @@ export interface StoredAccount {
 }
 
 interface Version {
-  /** The first slot in which the account was so. */
+  /** The first slot with this version. */
   readonly slot: number;
   readonly account: StoredAccount | undefined;
 }
 
 /**
- * What accounts were at earlier slots: the machine itself knows the newest state only, and readers of the
- * final view must not see that.
+ * Earlier versions of accounts. The virtual machine keeps only the newest state, which readers of finalized
+ * state must not see.
  */
 export class AccountHistory {
   private readonly versions = new Map<string, Version[]>();
 
-  /** Must get an account's state before and after every change. */
+  /** Must be called with an account's state before and after every change. */
   changed(
     address: string,
     slot: number,
@@ -36,19 +36,19 @@ export class AccountHistory {
     versions.push({ slot, account: after });
   }
 
-  /** The account as it was at the end of `slot`; `newest` where it was never changed. */
+  /** The account at the end of `slot`; `newest` if it never changed. */
   at(address: string, slot: number, newest: () => StoredAccount | undefined): StoredAccount | undefined {
     const versions = this.versions.get(address);
     if (versions === undefined) return newest();
     return versions.findLast((version) => version.slot <= slot)?.account;
   }
 
-  /** Accounts that were ever changed. */
+  /** Addresses of all accounts that ever changed. */
   addresses(): readonly string[] {
     return [...this.versions.keys()];
   }
 
-  /** Forgets what happened from `slot` on; tells for each account concerned what it is again. */
+  /** Drops all versions from `slot` on; returns the restored version of each affected account. */
   dropFrom(
     slot: number,
   ): readonly { readonly address: string; readonly account: StoredAccount | undefined }[] {

@@ -16,7 +16,7 @@ const UPGRADEABLE_LOADER = "BPFLoaderUpgradeab1e11111111111111111111111";
 const INSTRUCTIONS_SYSVAR = "Sysvar1nstructions1111111111111111111111111";
 const ED25519 = "Ed25519SigVerify111111111111111111111111111";
 
-/** Where the public network has its depository; local clusters have ours in its place. */
+/** The address of the depository on mainnet; local clusters have Causeway's program there. */
 export const LOCAL_DEPOSITORY: Address = address("99vQwtBwYtrqqD9YSXbdum3KBdxPAVxYTaQ3cfnJSrN2");
 
 /** The program of deposit addresses on local clusters. */
@@ -27,7 +27,7 @@ export interface LocalDepository {
   readonly depository: Address;
   readonly vault: Address;
   readonly owner: SolanaKey;
-  /** Its signature lets money out. */
+  /** Its signature authorizes payouts. */
   readonly allocator: SolanaKey;
   /** sha256 of `Depository`, `1`, the chain's name and the program's address: 32 bytes in hex. */
   readonly domain: `0x${string}`;
@@ -36,7 +36,7 @@ export interface LocalDepository {
 /**
  * Deploys the depository program on a local cluster with `owner` as its upgrade authority, funds the owner
  * and initializes the depository for `allocator`.
- * @param chainName enters the domain of what the allocator signs
+ * @param chainName part of the domain of what the allocator signs
  */
 export async function createDepository(
   node: Pick<RunningSolana, "url" | "controls">,
@@ -118,7 +118,9 @@ export function initializeInstruction(of: {
   };
 }
 
-/** The runtime's check of one signature over 32 bytes, with everything in the instruction itself. */
+/**
+ * The Ed25519 program's check of one signature over 32 bytes, with all its data in the instruction itself.
+ */
 export function signatureCheckInstruction(
   key: string,
   signature: Uint8Array,
@@ -136,10 +138,10 @@ export function signatureCheckInstruction(
 }
 
 /**
- * The instruction that pays a request, to be put directly behind the check of the allocator's signature.
+ * The instruction that pays a request. It must directly follow the check of the allocator's signature.
  * @param payload borsh encoding of the request, in hex
- * @param requestId sha256 of it
- * @param tokenProgram of the mint; of no meaning for lamports
+ * @param requestId sha256 of the payload
+ * @param tokenProgram of the mint; ignored for lamports
  */
 export async function executeInstruction(
   depository: Pick<LocalDepository, "program" | "depository" | "vault">,
@@ -159,7 +161,7 @@ export async function executeInstruction(
   const tokens = async (wallet: Address): Promise<Address | undefined> =>
     mint === undefined ? undefined : await associatedTokens(wallet, mint, tokenProgram);
   const optional = (pubkey: string | undefined, isWritable: boolean): PlainInstruction["keys"][number] =>
-    // The program's own address stands for an account that is left out.
+    // The program's own address stands for an omitted account.
     ({
       pubkey: pubkey ?? depository.program,
       isSigner: false,
@@ -185,7 +187,7 @@ export async function executeInstruction(
   };
 }
 
-/** Where tokens of a mint lie for a wallet. */
+/** A wallet's associated token account of a mint. */
 export async function associatedTokens(
   wallet: string,
   mint: string,

@@ -1,6 +1,6 @@
 import type { FailedTransactionMetadata } from "litesvm";
 
-/** Names by number, as the machine numbers them. */
+/** Error names by the virtual machine's numbers. */
 const TRANSACTION_ERRORS: readonly string[] = [
   "AccountInUse",
   "AccountLoadedTwice",
@@ -41,7 +41,7 @@ const INSTRUCTION_ERRORS: readonly string[] = [
   "NotEnoughAccountKeys",
 ];
 
-/** Why a transaction failed, as JSON-RPC writes it, e.g. `{"InstructionError":[0,{"Custom":1}]}`. */
+/** Why a transaction failed, in JSON-RPC format, e.g. `{"InstructionError":[0,{"Custom":1}]}`. */
 export function executionError(failed: FailedTransactionMetadata): unknown {
   const error = failed.err();
   if (typeof error === "number") return TRANSACTION_ERRORS[error] ?? `TransactionError${error}`;

@@ -24,8 +24,8 @@ import {
 const CLOCK_SYSVAR = "SysvarC1ock11111111111111111111111111111111";
 
 /**
- * One node: a real virtual machine, and around it what a cluster adds: blocks, views that lag behind, the
- * life of a transaction.
+ * One node: a real virtual machine, plus what a cluster adds: blocks, commitment levels that lag behind, and
+ * the lifetime of transactions.
  */
 export class Ledger {
   readonly slots: Slots;
@@ -45,22 +45,22 @@ export class Ledger {
     this.tellTime();
   }
 
-  /** Begins the next block. */
+  /** Starts the next block. */
   nextSlot(skipped = 0): void {
     this.slots.next(skipped);
     this.tellTime();
   }
 
-  /** The chain's time from the current block on. */
+  /** Sets the chain's time from the current block on. */
   setTime(seconds: number): void {
     this.slots.current.time = Math.max(seconds, this.slots.current.time);
     this.tellTime();
   }
 
   /**
-   * Undoes everything from `slot` on, as when the cluster votes for another fork.
+   * Undoes everything from `slot` on, as if the cluster had voted for another fork.
    *
-   * @throws Error when that is final
+   * @throws Error if the slot is final
    */
   dropFrom(slot: number): void {
     this.slots.dropFrom(slot);
@@ -79,8 +79,8 @@ export class Ledger {
   /** Deploys a program. Without an upgrade authority, no one can upgrade it. */
   addProgram(id: string, program: Uint8Array, upgradeAuthority?: string): void {
     this.svm.addProgram(address(id), program);
-    // The account of a program is a tag and the address of its program data account. That one is a tag, a
-    // slot, the option of an upgrade authority, and the program.
+    // A program account contains a tag and the address of its program data account, which contains a tag, a
+    // slot, an optional upgrade authority, and the program.
     const programData = base58.encode(this.read(id)?.data.subarray(4, 36) ?? new Uint8Array());
     const account = this.read(programData);
     if (account === undefined) throw new Error(`program ${id} was not deployed`);
@@ -92,7 +92,7 @@ export class Ledger {
     this.write(programData, account);
   }
 
-  /** Sets an account by no transaction, in all views at once. */
+  /** Sets an account without a transaction, at all commitment levels at once. */
   setAccount(of: string, account: StoredAccount): void {
     this.write(of, account);
     this.accounts.changed(of, 0, undefined, account);
@@ -104,7 +104,7 @@ export class Ledger {
     return this.accounts.at(of, slot, () => this.read(of));
   }
 
-  /** Every token account, of both token programs, that belongs to a wallet. */
+  /** All token accounts of a wallet, of both token programs. */
   tokenAccountsOf(
     wallet: string,
     slot: number,
@@ -125,7 +125,7 @@ export class Ledger {
     return record !== undefined && record.slot <= this.slots.at(at) ? record : undefined;
   }
 
-  /** Of one account, newest first. */
+  /** Signatures of one account, newest first. */
   transactionsOf(of: string, at: Commitment): readonly TransactionRecord[] {
     return (this.byAccount.get(of) ?? [])
       .map((signature) => this.transaction(signature, at))
@@ -137,7 +137,7 @@ export class Ledger {
     return [...this.transactions.values()].filter((record) => record.slot === slot);
   }
 
-  /** How a transaction would end now. @throws RpcError for bytes that are none */
+  /** Simulates a transaction on the newest state. @throws RpcError if the bytes are not a transaction */
   simulate(raw: Uint8Array): {
     readonly error: unknown;
     readonly logs: readonly string[];
@@ -157,14 +157,14 @@ export class Ledger {
   }
 
   /**
-   * Puts a transaction into the current block, also one that fails, if it can pay its fee.
+   * Adds a transaction to the current block, even if it fails, as long as it can pay its fee.
    *
-   * @throws RpcError when no block can hold it
+   * @throws RpcError if no block can contain it
    */
   include(raw: Uint8Array): string {
     const { transaction, message, signatures } = this.decode(raw);
     const [signature = ""] = signatures;
-    // Nodes answer so to bytes that they know already.
+    // Nodes respond like this to a transaction that they already have.
     if (this.transactions.has(signature)) throw refusal("AlreadyProcessed");
     if (this.slots.recent(message.recentBlockhash) === undefined) throw refusal("BlockhashNotFound");
     const keys = accountKeysOf(message);
@@ -174,7 +174,7 @@ export class Ledger {
     const meta = failed ? result.meta() : result;
     const error = failed ? executionError(result) : null;
     const after = this.see(keys);
-    // What fails before any instruction ran is in no block, and pays nothing.
+    // A transaction that fails before its first instruction is not in a block and pays no fee.
     if (failed && (before[0]?.account?.lamports ?? 0n) === (after[0]?.account?.lamports ?? 0n))
       throw refusal(error);
     const { slot } = this.slots.current;
@@ -194,7 +194,7 @@ export class Ledger {
     message: ResolvedMessage;
     signatures: readonly string[];
   } {
-    // What a real packet holds.
+    // Size of a network packet on Solana.
     if (raw.length > 1_232) throw new RpcError(-32602, "base64 encoded too large");
     try {
       const transaction = getTransactionDecoder().decode(raw);
@@ -237,7 +237,7 @@ export class Ledger {
 
   private tableEntry(table: string, index: number): string {
     const data = this.read(table)?.data;
-    // Behind 56 bytes of header lie the keys.
+    // The keys follow a header of 56 bytes.
     const entry = data?.subarray(56 + 32 * index, 88 + 32 * index);
     if (entry?.length !== 32) throw refusal("InvalidAddressLookupTableIndex");
     return base58.encode(entry);

@@ -4,7 +4,7 @@ import { repositoryRoot } from "@causeway/testkit";
 
 const folder = join(repositoryRoot, "packages", "contracts", "solana");
 
-/** The depository program, ready to be deployed. */
+/** The compiled depository program. */
 export function depositoryProgram(): Uint8Array {
   return readFileSync(join(folder, "depository.so"));
 }

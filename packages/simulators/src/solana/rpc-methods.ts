@@ -9,9 +9,9 @@ type Params = readonly unknown[];
 type Fields = Readonly<Record<string, unknown>>;
 
 export interface MethodOptions {
-  /** Lamports of a well: who pays what `requestAirdrop` gives. */
+  /** Lamports of the faucet account, which pays for `requestAirdrop`. */
   readonly airdrop: (to: string, lamports: bigint) => Promise<string>;
-  /** Whether what is sent is accepted and then forgotten, as by a node whose leader drops it. */
+  /** Whether sent transactions are accepted and then dropped, as by a node whose leader drops them. */
   readonly isDropping: () => boolean;
 }
 
@@ -22,7 +22,7 @@ export function methodsOf(ledger: Ledger, options: MethodOptions): Methods {
     context: { apiVersion: "3.0.0", slot },
     value,
   });
-  /** The slot to read at; refuses while it lies before what the caller asks for. */
+  /** The slot to read at. Refuses while it is below the caller's `minContextSlot`. */
   const slotFor = (config: Fields): number => {
     const slot = slots.at(commitmentOf(config));
     const minSlot = config["minContextSlot"];
@@ -194,7 +194,8 @@ export function methodsOf(ledger: Ledger, options: MethodOptions): Methods {
       const raw = bytesOf(bytes, fields);
       if (fields["skipPreflight"] !== true) {
         const { error, logs } = ledger.simulate(raw);
-        // Sent once more, it is an error of the preflight too; that it is in a block already decides.
+        // The preflight of a transaction that is sent again fails, but it is already in a block, which takes
+        // precedence.
         if (error !== null && ledger.transaction(signatureOf(raw), "processed") === undefined)
           throw new RpcError(-32002, `Transaction simulation failed: ${JSON.stringify(error)}`, {
             err: error,
@@ -278,7 +279,7 @@ function keyOf(text: unknown): string {
     try {
       if (base58.decode(text).length === 32) return text;
     } catch {
-      // Not base58: refused below.
+      // Not base58; refused below.
     }
   }
   throw new RpcError(-32602, "Invalid param: Invalid");
@@ -292,7 +293,7 @@ function bytesOf(text: unknown, config: Fields): Uint8Array {
   }
 }
 
-/** The first of a transaction's signatures, which follow their number. */
+/** The first of a transaction's signatures, which follow their count. */
 function signatureOf(raw: Uint8Array): string {
   return base58.encode(raw.subarray(1, 65));
 }

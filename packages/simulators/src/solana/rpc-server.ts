@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** What a method refuses with, as JSON-RPC says it. */
+/** A JSON-RPC error of a method. */
 export class RpcError extends Error {
   override readonly name = "RpcError";
   readonly code: number;
@@ -15,22 +15,22 @@ export class RpcError extends Error {
   }
 }
 
-/** One call as it came in. */
+/** One received call. */
 export interface RpcCall {
   readonly method: string;
   readonly params: readonly unknown[];
-  /** How many calls of this method came before, since the last change of what fails. */
+  /** Number of earlier calls of this method since the last change of the faults. */
   readonly before: number;
 }
 
-/** What goes wrong with a call, on purpose. */
+/** A fault to inject into a call. */
 export type RpcTrouble =
   | { readonly kind: "error"; readonly code: number; readonly message: string }
-  /** The honest result is replaced. */
+  /** Replaces the honest result. */
   | { readonly kind: "lie"; readonly tell: (honest: unknown) => unknown }
-  /** The method runs, and the caller gets an error. */
+  /** Runs the method, but returns an error. */
   | { readonly kind: "doneButFailed" }
-  /** The connection is cut. */
+  /** Cuts the connection. */
   | { readonly kind: "cut" }
   | { readonly kind: "late"; readonly ms: number };
 
@@ -38,9 +38,9 @@ export type Methods = ReadonlyMap<string, (params: readonly unknown[]) => unknow
 
 export interface RpcServer {
   readonly url: string;
-  /** Decides from now on what goes wrong with each call; undefined: nothing. */
+  /** Chooses the fault of each call from now on; undefined: none. */
   trouble(choose: ((call: RpcCall) => RpcTrouble | undefined) | undefined): void;
-  /** Calls of a method so far. */
+  /** Number of calls of a method so far. */
   calls(method: string): number;
   close(): Promise<void>;
 }
@@ -126,10 +126,7 @@ function readCall(asked: unknown): { id: unknown; method: string | undefined; pa
   };
 }
 
-/**
- * Lamports travel as JSON numbers, as real nodes write them; above 2^53 a number of JavaScript would be
- * another one.
- */
+/** Lamports are JSON numbers, as in real nodes; above 2^53, a JavaScript number would be inexact. */
 function exact(_key: string, value: unknown): unknown {
   if (typeof value !== "bigint") return value;
   if (value > BigInt(Number.MAX_SAFE_INTEGER)) throw new Error("number is too large for JSON");

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { base58 } from "@scure/base";
 
-/** What a reader sees: everything, what a supermajority voted for, or what is final. */
+/** The commitment levels: everything, what a supermajority voted for, or what is final. */
 export type Commitment = "processed" | "confirmed" | "finalized";
 
 export interface Block {
@@ -15,20 +15,20 @@ export interface Block {
   time: number;
 }
 
-/** Blocks for whose length a transaction may name the hash of one. */
+/** Number of blocks for which a blockhash remains valid. */
 export const BLOCKHASH_WINDOW = 150;
 
 export interface SlotOptions {
-  /** Slots by which the final view lies behind the newest. */
+  /** Slots by which finalized lags behind processed. */
   readonly finalityLag: number;
-  /** Unix seconds of now, as the chain is to believe. */
+  /** The chain's current time, Unix seconds. */
   readonly now: () => number;
 }
 
-/** The sequence of blocks of one node, and how far each view of it reaches. */
+/** The blocks of one node, and the newest slot of each commitment level. */
 export class Slots {
   readonly first: number;
-  /** The block that transactions go into now. */
+  /** The current block. */
   current: Block;
   private readonly blocks = new Map<number, Block>();
   private readonly byHash = new Map<string, Block>();
@@ -43,17 +43,17 @@ export class Slots {
     this.current = this.append({ slot: 1_000, height: 900, parent: undefined });
     this.maxFinal = this.current.slot;
     this.first = this.current.slot;
-    // The first transaction is to meet a chain whose final view lies behind already.
+    // Finality must already lag behind when the first transaction arrives.
     for (let made = 0; made <= options.finalityLag; made++) this.next();
   }
 
-  /** Closes the current block and begins the next, `skipped` slots without a block between. */
+  /** Closes the current block and starts the next, with `skipped` slots without a block in between. */
   next(skipped = 0): void {
     const { slot, height } = this.current;
     this.current = this.append({ slot: slot + 1 + skipped, height: height + 1, parent: this.current });
   }
 
-  /** Blocks from `slot` on are no more; the next one follows the last that is left. */
+  /** Removes the blocks from `slot` on; the next block follows the last remaining one. */
   dropFrom(slot: number): void {
     if (slot <= this.finalized) throw new Error(`slot ${slot} is final`);
     this.forks += 1;
@@ -67,7 +67,7 @@ export class Slots {
     this.current = this.append({ slot: newest + 1, height: kept.height + 1, parent: kept });
   }
 
-  /** The newest slot with a block that a view shows. */
+  /** The newest slot with a block at a commitment level. */
   at(commitment: Commitment): number {
     if (commitment === "processed") return this.current.slot;
     if (commitment === "finalized") return this.finalized;
@@ -78,7 +78,7 @@ export class Slots {
     return this.blocks.get(slot);
   }
 
-  /** The block of a hash, while transactions may name it. */
+  /** The block of a blockhash, while it is valid for transactions. */
   recent(hash: string, at: Commitment = "processed"): Block | undefined {
     const block = this.byHash.get(hash);
     const height = this.blocks.get(this.at(at))?.height ?? 0;
@@ -122,7 +122,7 @@ export class Slots {
       hash: base58.encode(digest),
       previousHash: parent?.hash ?? base58.encode(new Uint8Array(32)),
       parentSlot: parent?.slot ?? slot - 1,
-      // Time never runs back on this chain.
+      // The chain's time never decreases.
       time: Math.max(this.options.now(), parent?.time ?? 0),
     };
     this.blocks.set(slot, block);

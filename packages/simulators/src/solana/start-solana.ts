@@ -6,42 +6,42 @@ import type { StoredAccount } from "./account-history.ts";
 import { signedTransaction, solanaKey } from "./wallet.ts";
 
 export interface SolanaOptions {
-  /** On 127.0.0.1; any free one without it. */
+  /** On 127.0.0.1. Default: any free port. */
   readonly port?: number;
-  /** Milliseconds between two slots; 0: only `passSlots` makes them. Default 400. */
+  /** Milliseconds between slots; 0: only `passSlots` creates them. Default: 400. */
   readonly slotMs?: number;
-  /** Slots by which the final view lies behind the newest. Default 32. */
+  /** Slots by which finalized lags behind processed. Default: 32. */
   readonly finalityLag?: number;
-  /** Of which cluster the node says to be. */
+  /** Genesis hash of the cluster that the node reports. */
   readonly genesisHash?: string;
 }
 
-/** What tests do to a node behind its callers' backs. */
+/** Controls for tests, in addition to the node's API. */
 export interface SolanaControls {
-  /** Blocks without transactions; `skipped`: as many slots without any block before each. */
+  /** Produces empty blocks; `skipped`: number of slots without a block before each. */
   passSlots(count: number, skipped?: number): void;
-  /** Everything so far becomes final. */
+  /** Makes everything so far final. */
   finalize(): void;
-  /** The chain's time goes forward by so many seconds, in the current block and after. */
+  /** Advances the chain's time by this many seconds, from the current block on. */
   passSeconds(seconds: number): void;
-  /** The chain's time now, Unix seconds. */
+  /** The chain's current time, Unix seconds. */
   time(): number;
   slot(): number;
-  /** Nothing more becomes final until it resumes. */
+  /** Pauses finality until it is resumed. */
   pauseFinality(): void;
   resumeFinality(): void;
-  /** Undoes the blocks from `slot` on. @throws Error when that is final */
+  /** Undoes the blocks from `slot` on. @throws Error if the slot is final */
   dropFrom(slot: number): void;
-  /** Transactions are accepted and forgotten. */
+  /** Accepts transactions, then drops them. */
   dropTransactions(isDropping: boolean): void;
-  /** What goes wrong with each call from now on. */
+  /** Chooses the fault of each call from now on. */
   trouble(choose: ((call: RpcCall) => RpcTrouble | undefined) | undefined): void;
-  /** Calls of a method so far. */
+  /** Number of calls of a method so far. */
   calls(method: string): number;
   /** Deploys a program. Without an upgrade authority, no one can upgrade it. */
   addProgram(id: string, program: Uint8Array, upgradeAuthority?: string): void;
   setAccount(address: string, account: StoredAccount): void;
-  /** The account as the newest block has it. */
+  /** The account at the newest block. */
   account(address: string): StoredAccount | undefined;
 }
 
@@ -54,12 +54,11 @@ export interface RunningSolana {
 const LOCAL_GENESIS = "LoCaL1111111111111111111111111111111111111";
 
 /**
- * A Solana cluster of one machine: the JSON-RPC interface of a node over a real virtual machine, with the
- * system, token (both), associated token, memo, compute budget, lookup table and signature programs that
- * clusters have.
+ * A Solana cluster of one node: the JSON-RPC API in front of a real virtual machine, with the system, token
+ * (both), associated token, memo, compute budget, lookup table and signature programs of real clusters.
  *
- * Blocks hold transactions also when they fail; a transaction lives for 150 blocks from the one it names;
- * every view but the newest lies behind. There is no leader schedule, no stake, no websocket.
+ * Blocks include failed transactions, a blockhash is valid for 150 blocks, and every commitment level except
+ * processed lags behind. There is no leader schedule, no stake and no WebSocket.
  */
 export async function startSolana(options: SolanaOptions = {}): Promise<RunningSolana> {
   const { port = 0, slotMs = 400, finalityLag = 32, genesisHash = LOCAL_GENESIS } = options;
@@ -80,7 +79,7 @@ export async function startSolana(options: SolanaOptions = {}): Promise<RunningS
     const data = Buffer.alloc(12);
     data.writeUInt32LE(2, 0);
     data.writeBigUInt64LE(amount, 4);
-    // Equal airdrops in one block are two transactions all the same.
+    // Makes equal airdrops in one block distinct transactions.
     airdrops += 1n;
     const different = Buffer.alloc(9);
     different.writeUInt8(3, 0);

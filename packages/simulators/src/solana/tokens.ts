@@ -10,23 +10,23 @@ const ASSOCIATED_TOKEN = "ATokenGPvbdGVxr1b2hvZbsiqW5xWH25efTNsLJA8knL";
 export interface LocalMint {
   readonly mint: Address;
   readonly tokenProgram: string;
-  /** May mint. */
+  /** Authority that may mint. */
   readonly authority: SolanaKey;
 }
 
 export interface MintRequest {
-  /** Pays, and may mint. */
+  /** Pays the fees, and may mint. */
   readonly authority: SolanaKey;
   readonly decimals: number;
-  /** A mint of the newer token program that keeps this of every transfer. */
+  /** Transfer fee of a Token-2022 mint. */
   readonly feeBps?: number;
-  /** Of the newer token program also without a fee. */
+  /** Uses Token-2022 even without a fee. */
   readonly isToken2022?: boolean;
-  /** Whose address the mint has; a random one without it. */
+  /** Key of the mint's address. Default: random. */
   readonly account?: SolanaKey;
 }
 
-/** Makes a mint on a local cluster. */
+/** Creates a mint on a local cluster. */
 export async function createMint(
   url: string,
   { authority, decimals, feeBps, isToken2022, account: named }: MintRequest,
@@ -34,8 +34,8 @@ export async function createMint(
   const isNewer = feeBps !== undefined || isToken2022 === true;
   const tokenProgram = isNewer ? TOKEN_2022 : TOKEN;
   const account = named ?? (await solanaKey());
-  // The base layout, or that of an account padded to the length of token accounts and the fee's extension
-  // behind a byte of kind.
+  // The base layout; with a fee, padded to the length of token accounts, followed by a type byte and the fee
+  // extension.
   const size = feeBps === undefined ? 82 : 166 + 4 + 108;
   const rent = await askNode<number>(url, "getMinimumBalanceForRentExemption", [size]);
   const key = (text: string) => getAddressEncoder().encode(address(text));
@@ -55,7 +55,7 @@ export async function createMint(
   ];
   const mint = { pubkey: account.address, isSigner: false, isWritable: true };
   if (feeBps !== undefined) {
-    // No authority may change the fee or withdraw what was withheld; without a maximum fee.
+    // Without authorities to change the fee or to withdraw withheld tokens, and without a maximum fee.
     const data = Buffer.alloc(2 + 1 + 1 + 2 + 8);
     data.set([26, 0, 0, 0]);
     data.writeUInt16LE(feeBps, 4);
@@ -73,7 +73,7 @@ export async function createMint(
   return { mint: account.address, tokenProgram, authority };
 }
 
-/** Mints to a wallet's associated token account, which is made when it is not there. */
+/** Mints to a wallet's associated token account, and creates it if necessary. */
 export async function mintTo(url: string, of: LocalMint, wallet: string, amount: bigint): Promise<void> {
   const tokens = await associatedTokens(wallet, of.mint, of.tokenProgram);
   const data = Buffer.alloc(9);
@@ -97,7 +97,7 @@ export async function mintTo(url: string, of: LocalMint, wallet: string, amount:
   );
 }
 
-/** Makes a wallet's associated token account unless it is there. */
+/** Creates a wallet's associated token account if it does not exist. */
 export function createTokensInstruction(
   payer: string,
   tokens: string,

@@ -3,8 +3,7 @@ import type { TransactionMetadata } from "litesvm";
 import type { StoredAccount } from "./account-history.ts";
 
 /**
- * A transaction's message, its accounts resolved: those it names itself, then those of lookup tables,
- * writable ones first.
+ * A transaction's message with resolved accounts: its own, then those of lookup tables, writable ones first.
  */
 export interface ResolvedMessage {
   readonly version: "legacy" | 0;
@@ -29,14 +28,14 @@ export interface ResolvedMessage {
   }[];
 }
 
-/** What a node keeps of a transaction in a block. */
+/** What a node stores about a transaction in a block. */
 export interface TransactionRecord {
   readonly signature: string;
   readonly slot: number;
   readonly raw: Uint8Array;
   readonly signatures: readonly string[];
   readonly message: ResolvedMessage;
-  /** As JSON-RPC writes it; null: it succeeded. */
+  /** In JSON-RPC format; null: it succeeded. */
   readonly error: unknown;
   readonly meta: Readonly<Record<string, unknown>>;
 }
@@ -50,14 +49,14 @@ const TOKEN_PROGRAMS = new Set([
   "TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb",
 ]);
 
-/** One account as it stood before or after a transaction. */
+/** One account before or after a transaction. */
 export interface SeenAccount {
   readonly account: StoredAccount | undefined;
-  /** Of its mint, where it holds tokens. */
+  /** Decimals of its mint, if it is a token account. */
   readonly decimals: number;
 }
 
-/** The `meta` of a transaction, by what its accounts were before and after. */
+/** The `meta` of a transaction, from its accounts before and after. */
 export function metaOf(
   message: ResolvedMessage,
   outcome: TransactionMetadata,
@@ -110,7 +109,7 @@ export function mintOf(account: StoredAccount | undefined): string | undefined {
 
 function isTokenAccount({ owner, data }: StoredAccount): boolean {
   if (!TOKEN_PROGRAMS.has(owner)) return false;
-  // With extensions a byte behind the common part tells accounts from mints.
+  // With extensions, a byte after the base layout distinguishes accounts from mints.
   return data.length === 165 || (data.length > 165 && data[165] === 2);
 }
 

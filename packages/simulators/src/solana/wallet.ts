@@ -26,7 +26,7 @@ export interface SolanaKey {
   readonly pair: webcrypto.CryptoKeyPair;
 }
 
-/** @param seed 32 bytes; random without it */
+/** @param seed 32 bytes; default: random */
 export async function solanaKey(seed: Uint8Array = randomBytes(32)): Promise<SolanaKey> {
   const pair = await createKeyPairFromPrivateKeyBytes(seed);
   return { address: await getAddressFromPublicKey(pair.publicKey), seed, pair };
@@ -72,7 +72,7 @@ export interface SigningOptions {
   readonly lookupTables?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Bytes of a signed transaction, in base64 as nodes take it. */
+/** A signed transaction in base64, as nodes accept it. */
 export async function signedTransaction(
   instructions: readonly PlainInstruction[],
   { signers, blockhash: hash, lastValidBlockHeight = 0n, lookupTables }: SigningOptions,
@@ -95,7 +95,7 @@ export async function signedTransaction(
   return getBase64EncodedWireTransaction(await signTransaction(pairs, compileTransaction(compact)));
 }
 
-/** The result of one call to a node. @throws Error with what it refused with */
+/** The result of one call to a node. @throws Error with the node's error */
 export async function askNode<T>(url: string, method: string, params: readonly unknown[] = []): Promise<T> {
   const response = await fetch(url, {
     method: "POST",
@@ -110,14 +110,14 @@ export async function askNode<T>(url: string, method: string, params: readonly u
   return answer.result as T;
 }
 
-/** Signs and sends; returns the signature once the node has it in a block. */
+/** Signs and sends a transaction; returns its signature once it is in a block. */
 export async function sendInstructions(
   url: string,
   signers: readonly [SolanaKey, ...SolanaKey[]],
   instructions: readonly PlainInstruction[],
   options: {
     readonly lookupTables?: Readonly<Record<string, readonly string[]>>;
-    /** Also what will fail goes into a block. */
+    /** Without preflight, so that failing transactions are included too. */
     readonly skipPreflight?: boolean;
   } = {},
 ): Promise<string> {

@@ -1,12 +1,12 @@
-/** Asks the node beneath. @throws AnvilRefused when it answers with an error */
+/** Calls the underlying anvil. @throws AnvilRefused if it returns an error */
 export type AnvilRpc = (method: string, params?: readonly unknown[]) => Promise<unknown>;
 
-/** The node beneath refused a call. */
+/** The underlying anvil refused a call. */
 export class AnvilRefused extends Error {
   override readonly name = "AnvilRefused";
   readonly code = "ANVIL_REFUSED";
   readonly nodeCode: number;
-  /** `error.data` as it came. */
+  /** `error.data`, unchanged. */
   readonly nodeData: unknown;
 
   constructor(facts: { readonly message: string; readonly nodeCode: number; readonly nodeData: unknown }) {

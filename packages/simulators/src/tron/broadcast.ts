@@ -5,11 +5,11 @@ import { AnvilRefused } from "./anvil-rpc.ts";
 import type { ContractValue, SignedTransaction, TronChain } from "./tron-chain.ts";
 import { bare, evmAddress, quantity } from "./tron-address.ts";
 
-/** Sun for a unit of energy, as the chain parameters say. */
+/** Sun per unit of energy, from the chain parameters. */
 export const ENERGY_PRICE_SUN = 420n;
-/** A transaction may wait no longer than this beyond the newest block. */
+/** Maximum expiration of a transaction after the newest block. */
 const LONGEST_WAIT_MS = 24 * 60 * 60 * 1_000;
-/** Most energy that one call may use. */
+/** Maximum energy of one call. */
 const MAX_ENERGY = 100_000_000n;
 
 export type BroadcastAnswer =
@@ -17,9 +17,9 @@ export type BroadcastAnswer =
   | { readonly code: string; readonly txid: string; readonly message: string };
 
 /**
- * Takes a signed transaction as a full node does: recomputes its id from what was signed, recovers the
- * signer, compares it with the owner, checks the block that it refers to, its expiration and whether it is
- * known, and lets the machine beneath run it. Energy is limited by the fee limit alone; no fees are taken.
+ * Accepts a signed transaction like a full node: recomputes its id, recovers the signer, compares it with the
+ * owner, checks its reference block, its expiration and whether it is a duplicate, and executes it in anvil.
+ * The fee limit limits the energy, but no fees are charged.
  */
 export async function broadcast(chain: TronChain, body: unknown): Promise<BroadcastAnswer> {
   const signed = body as SignedTransaction;
@@ -43,7 +43,7 @@ export async function broadcast(chain: TronChain, body: unknown): Promise<Broadc
   const affordable = BigInt(signed.raw_data.fee_limit ?? 0) / ENERGY_PRICE_SUN;
   const energy = affordable < MAX_ENERGY ? affordable : MAX_ENERGY;
   const gasLimit = intrinsic + energy > minimum ? intrinsic + energy : minimum;
-  // The hash covers only its raw bytes, whatever else the client sent.
+  // The hash covers only the raw bytes, not the other fields that the client sent.
   const raw_data_hex = bare(
     utils.transaction.txPbToRawDataHex(utils.transaction.txJsonToPb(signed)),
   ).toLowerCase();
@@ -73,7 +73,7 @@ export async function broadcast(chain: TronChain, body: unknown): Promise<Broadc
   return { result: true, txid };
 }
 
-/** A moment passes between the machine's word for a transaction and the block that holds it. */
+/** Anvil accepts a transaction shortly before the block with it exists. */
 async function untilMined({ rpc }: TronChain, hash: Hex): Promise<void> {
   for (let tries = 0; tries < 400; tries++) {
     if ((await rpc("eth_getTransactionReceipt", [hash])) !== null) return;
@@ -90,7 +90,7 @@ async function whySignedWrong(txid: string, signed: SignedTransaction): Promise<
     const signer = await recoverAddress({ hash: `0x${txid}`, signature: `0x${bare(signature)}` });
     if (signer.toLowerCase() === owner) return undefined;
   } catch {
-    // No signature at all is no better than another's.
+    // A missing signature counts as a wrong one.
   }
   return refusal("SIGERROR", txid, "Validate signature error: not the owner's signature");
 }
@@ -115,7 +115,7 @@ async function whyUntimely(
 
 type Call = { readonly to: Hex; readonly data: Hex; readonly value: bigint } | { readonly why: string };
 
-/** What the machine is to run. */
+/** The transaction to execute in anvil. */
 async function callOf(chain: TronChain, type: string, value: ContractValue): Promise<Call> {
   const isTransfer = type === "TransferContract";
   if (!isTransfer && type !== "TriggerSmartContract")
@@ -133,7 +133,7 @@ async function callOf(chain: TronChain, type: string, value: ContractValue): Pro
   return { to, data: `0x${value.data ?? ""}`, value: BigInt(value.call_value ?? 0) };
 }
 
-/** What the machine beneath takes for a transaction's bytes, and the minimum that it insists on. */
+/** The gas that anvil charges for a transaction's bytes, and its minimum. */
 function bytesGas(data: Hex): { readonly intrinsic: bigint; readonly minimum: bigint } {
   const bytes = data.slice(2).match(/../g) ?? [];
   const tokens = bytes.reduce((sum, byte) => sum + (byte === "00" ? 1 : 4), 0);

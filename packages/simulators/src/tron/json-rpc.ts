@@ -3,12 +3,9 @@ import { AnvilRefused } from "./anvil-rpc.ts";
 import { blockIdOf, type TronChain } from "./tron-chain.ts";
 import { quantity } from "./tron-address.ts";
 
-/**
- * The chain's second interface: read-only, in the words of other chains, with its own transaction hashes and
- * block ids.
- */
+/** Tron's second API: read-only Ethereum JSON-RPC, with Tron's transaction hashes and block ids. */
 
-/** An error object of the protocol. */
+/** A JSON-RPC error. */
 export class JsonRpcRefusal extends Error {
   override readonly name = "JsonRpcRefusal";
   readonly code: number;
@@ -22,7 +19,7 @@ export class JsonRpcRefusal extends Error {
 type Params = readonly unknown[];
 type Method = (chain: TronChain, params: Params) => Promise<unknown>;
 
-/** Most blocks of one log query. */
+/** Maximum blocks of one log query. */
 const MAX_BLOCKS = 5_000n;
 
 export const jsonRpcMethods: ReadonlyMap<string, Method> = new Map<string, Method>([
@@ -59,14 +56,14 @@ export const jsonRpcMethods: ReadonlyMap<string, Method> = new Map<string, Metho
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A hash with `0x`, whether it was asked with it or without. */
+/** A hash with `0x`, whether or not the request had it. */
 function withPrefix(hash: unknown): Hex {
   const [, digits] = /^(?:0x)?([0-9a-fA-F]{64})$/.exec(String(hash)) ?? [];
   if (digits === undefined) throw new JsonRpcRefusal(-32_602, "invalid hash value");
   return `0x${digits.toLowerCase()}`;
 }
 
-/** The transaction beneath that an id names. */
+/** The anvil transaction of an id. */
 function beneath(chain: TronChain, hash: unknown): Hex {
   const asked = withPrefix(hash);
   return chain.byId(asked.slice(2))?.hash ?? asked;
@@ -84,7 +81,7 @@ async function atLatest(chain: TronChain, method: string, params: Params, tag: u
 }
 
 async function blockAnswer(chain: TronChain, tag: unknown): Promise<Fields | null> {
-  // The interface has its own word for what is solid.
+  // JSON-RPC has its own tag for solid blocks.
   const at = tag === "finalized" ? quantity(await chain.solidNumber()) : tag;
   const block = (await chain.rpc("eth_getBlockByNumber", [at, false])) as Fields | null;
   if (block === null) return null;
@@ -108,7 +105,7 @@ async function logs(chain: TronChain, filter: unknown): Promise<unknown> {
   return await Promise.all(found.map(async (log) => await shown(chain, log)));
 }
 
-/** A receipt, a transaction or a log with the ids that it has here. */
+/** A receipt, a transaction or a log with Tron's ids. */
 async function shown(chain: TronChain, value: unknown): Promise<unknown> {
   if (typeof value !== "object" || value === null) return value;
   const fields = value as Fields;

@@ -1,13 +1,13 @@
 import type { Hex } from "viem";
 
-/** How the two interfaces write the same bytes. */
+/** Formats of the two APIs for the same bytes. */
 
-/** 21 bytes without `0x`, as the chain's own interface writes addresses. */
+/** 21 bytes without `0x`, the address format of Tron's own API. */
 export function tronHex(address: string): string {
   return `41${address.slice(2).toLowerCase()}`;
 }
 
-/** The 20 bytes that the virtual machine knows; undefined when the text is no address of the chain. */
+/** The 20 bytes of an address in the virtual machine; undefined if the text is not a Tron address. */
 export function evmAddress(text: unknown): Hex | undefined {
   return typeof text === "string" && /^41[0-9a-fA-F]{40}$/.test(text)
     ? `0x${text.slice(2).toLowerCase()}`

@@ -2,19 +2,19 @@ import type { Hex } from "viem";
 import type { AnvilRpc } from "./anvil-rpc.ts";
 import { bare, quantity } from "./tron-address.ts";
 
-/** A block of the node beneath, in the words of the chain that is shown. */
+/** An anvil block in Tron's format. */
 export interface TronBlock {
   readonly number: bigint;
-  /** 8 bytes of the number and 24 of the hash beneath; without `0x`. */
+  /** 8 bytes of the number and 24 bytes of anvil's hash, without `0x`. */
   readonly id: string;
   readonly parentId: string;
   readonly timestampMs: number;
   readonly txTrieRoot: string;
-  /** Hashes beneath, in order. */
+  /** Anvil's transaction hashes, in order. */
   readonly transactions: readonly Hex[];
 }
 
-/** A transaction as it was broadcast: the JSON that clients send. */
+/** A broadcast transaction: the JSON that clients send. */
 export interface SignedTransaction {
   readonly txID: string;
   readonly raw_data: RawData;
@@ -38,7 +38,7 @@ export interface RawData {
   readonly data?: string;
 }
 
-/** Of a transfer of the native token, or of a call. */
+/** Content of a native transfer or a contract call. */
 export interface ContractValue {
   readonly owner_address: string;
   readonly to_address?: string;
@@ -48,20 +48,19 @@ export interface ContractValue {
   readonly call_value?: number;
 }
 
-/** One transaction and where it went. */
+/** One transaction and its counterpart in anvil. */
 export interface ExecutedTransaction {
   readonly signed: SignedTransaction;
-  /** Beneath. */
+  /** Its hash in anvil. */
   readonly hash: Hex;
-  /** What it might use of the machine beneath at most. */
+  /** Gas limit in anvil. */
   readonly gasLimit: bigint;
-  /** What the underlying EVM charges for the bytes alone, which is not energy. */
+  /** Gas that anvil charges for the bytes alone, which does not count as energy. */
   readonly intrinsicGas: bigint;
 }
 
 /**
- * The chain as it is shown: blocks beneath under ids of its own, transactions under the hash of what was
- * signed, and how much of it is solid.
+ * Maps anvil to Tron: blocks with Tron ids, transactions by the hash of what was signed, and the solid block.
  */
 export interface TronChain {
   readonly rpc: AnvilRpc;
@@ -69,15 +68,12 @@ export interface TronChain {
   block(at: bigint | "head" | "solid"): Promise<TronBlock | undefined>;
   solidNumber(): Promise<bigint>;
   byId(txId: string): ExecutedTransaction | undefined;
-  /**
-   * The id that is shown for an EVM transaction; its own hash if it was not broadcast here.
-   * Without `0x`.
-   */
+  /** The Tron id of an anvil transaction, without `0x`; its own hash if it was not broadcast here. */
   idOf(hash: Hex): string;
   add(executed: ExecutedTransaction): void;
-  /** Blocks that lie on top of a solid one. */
+  /** Number of blocks by which the solid block is behind the head. */
   setLag(blocks: bigint): void;
-  /** Nothing more becomes solid until it is released. */
+  /** Pauses solidification until it is released. */
   holdSolid(): Promise<void>;
   releaseSolid(): void;
 }

@@ -7,51 +7,50 @@ import { createTronChain, type TronChain } from "./tron-chain.ts";
 import { quantity } from "./tron-address.ts";
 import { headOperations, walletOperations, type View } from "./wallet-api.ts";
 
-/** What `eth_chainId` answers on the main network. */
+/** Result of `eth_chainId` on mainnet. */
 export const TRON_MAINNET_CHAIN_ID = 728_126_428;
 
 export interface TronNodeOptions {
-  /** On 127.0.0.1; any free one without it. */
+  /** On 127.0.0.1. Default: any free port. */
   readonly port?: number;
-  /** Default the main network's. */
+  /** Default: that of mainnet. */
   readonly chainId?: number;
-  /** Blocks that lie on top of a solid one. Default 19, what the main network needs. */
+  /** Number of blocks by which the solid block is behind the head. Default: 19, as on mainnet. */
   readonly solidLagBlocks?: number;
-  /** Seconds between further blocks. Every transaction is mined at once, in a block of its own. */
+  /** Seconds between empty blocks. Every transaction is mined at once, in a block of its own. */
   readonly blockTimeSeconds?: number;
-  /** Of the machine beneath. */
+  /** Log file of the underlying anvil. */
   readonly logFile?: string;
 }
 
-/** What a test does to a node, apart from its API. */
+/** Controls for tests, in addition to the node's API. */
 export interface TronControls {
   /** Mines empty blocks. Default 1. */
   mine(blocks?: number): Promise<void>;
-  /** Lets the chain's clock run, and mines a block. */
+  /** Advances the chain's clock and mines a block. */
   pass(seconds: number): Promise<void>;
-  /** Mines until what is the head now is solid. Throws while solidification is held. */
+  /** Mines until the current head is solid. Throws while solidification is paused. */
   solidify(): Promise<void>;
-  /** Nothing more becomes solid until it is released. */
+  /** Pauses solidification until it is released. */
   holdSolidification(): Promise<void>;
   releaseSolidification(): void;
   setSolidLag(blocks: number): void;
-  /** Replaces the newest blocks by empty ones. The transactions in them are gone. */
+  /** Replaces the newest blocks with empty ones and drops their transactions. */
   reorg(depth: number): Promise<void>;
-  /** Gives an account this many sun. @param address 20 bytes, `0x` */
+  /** Sets an account's balance, in sun. @param address 20 bytes, `0x` */
   fund(address: string, sun: bigint): Promise<void>;
   /**
-   * From now on the answers of an operation (`/walletsolidity/getblock`, `eth_getTransactionReceipt`, …) are
-   * what `lie` makes of the true ones; a {@link RawAnswer} is sent as it is. What is returned takes the lie
-   * back.
+   * From now on, passes each answer of an operation (`/walletsolidity/getblock`, `eth_getTransactionReceipt`,
+   * …) through `lie`. A {@link RawAnswer} is sent unchanged. Call the returned function to stop lying.
    */
   lie(operation: string, lie: TronLie): () => void;
-  /** Calls of an operation that arrived since the start. */
+  /** Number of calls of an operation since the start. */
   calls(operation: string): number;
 }
 
 export type TronLie = (truth: unknown, question: unknown) => unknown;
 
-/** An HTTP answer that is sent as it is. */
+/** An HTTP response that is sent unchanged. */
 export class RawAnswer {
   readonly status: number;
   readonly body: string;
@@ -63,24 +62,23 @@ export class RawAnswer {
 }
 
 export interface RunningTron {
-  /** Base of `/wallet` and `/walletsolidity`. */
+  /** Base URL of `/wallet` and `/walletsolidity`. */
   readonly url: string;
-  /** As a chain file writes it: `<url>/jsonrpc`. */
+  /** As in a chain configuration: `<url>/jsonrpc`. */
   readonly rpcUrl: string;
   readonly chainId: number;
-  /** The machine beneath: contracts are put there as on any local chain. */
+  /** The underlying anvil. Deploy contracts there as on any local chain. */
   readonly evm: NodeAddress;
   readonly controls: TronControls;
   close(): Promise<void>;
 }
 
 /**
- * A full node of the Tron network: its HTTP interface and its read-only JSON-RPC in front of a real virtual
- * machine.
+ * A full node of Tron: its HTTP API and its read-only JSON-RPC in front of a real virtual machine.
  *
- * Transaction ids, signatures, expiration and reference blocks are checked as a real one checks them;
- * contracts run for real; a sun is a wei beneath. Blocks become solid a fixed number of blocks behind the
- * head. Not simulated: the price of energy and bandwidth (a fee limit bounds the energy, nothing is taken),
+ * It validates transaction ids, signatures, expiration and reference blocks like a real node, and executes
+ * contracts; one sun is one wei in anvil. Blocks become solid a fixed number of blocks behind the head. Not
+ * simulated: the price of energy and bandwidth (a fee limit limits the energy, but nothing is charged),
  * votes, TRC-10.
  *
  * @throws PortInUse, ProcessStartFailed
@@ -91,7 +89,7 @@ export async function startTronNode(options: TronNodeOptions = {}): Promise<Runn
     chainId,
     ...(blockTimeSeconds === undefined ? {} : { blockTimeSeconds, mixedMining: true }),
     ...(logFile === undefined ? {} : { logFile }),
-    // So that a sun more or less on an account is always a payment, never a price.
+    // Without gas fees, every change of a balance is a payment.
     extraArgs: ["--auto-impersonate", "--base-fee", "0", "--gas-price", "0", "--gas-limit", "1000000000"],
   });
   const rpc = anvilRpc(anvil.url);

@@ -3,40 +3,40 @@ import type { Hex } from "viem";
 import { bare, tronHex } from "./tron-address.ts";
 import type { SignedTransaction } from "./tron-chain.ts";
 
-/** What is sent with a transaction, besides what it does. */
+/** Options of a transaction. */
 export interface TronSend {
-  /** Bytes of the memo. */
+  /** Memo, as bytes. */
   readonly memo?: Hex;
-  /** Sun that go along with a call. */
+  /** Value of a call, in sun. */
   readonly value?: bigint;
-  /** Most sun for energy. Default 1 000 TRX. */
+  /** Fee limit in sun. Default: 1,000 TRX. */
   readonly feeLimit?: bigint;
 }
 
-/** A user's wallet on a Tron node: builds, signs and broadcasts with the library that wallets use. */
+/** A user's wallet on a Tron node. Builds, signs and broadcasts with TronWeb, the library of real wallets. */
 export interface TronWallet {
   /** Base58. */
   readonly address: string;
-  /** 20 bytes, as contracts know it. */
+  /** 20 bytes, the format of contracts. */
   readonly machineAddress: Hex;
-  /** Pays sun to an account. @param to base58. Returns the transaction's id */
+  /** Pays sun to an account; returns the transaction id. @param to base58 */
   transfer(to: string, sun: bigint, send?: TronSend): Promise<string>;
   /**
-   * Calls a contract.
+   * Calls a contract; returns the transaction id even if the call fails.
    *
-   * @param contract 20 bytes. Returns the transaction's id, whether the call succeeds or not
+   * @param contract 20 bytes
    */
   call(contract: Hex, data: Hex, send?: TronSend): Promise<string>;
-  /** Builds and signs a call, and sends nothing. */
+  /** Builds and signs a call without sending it. */
   signCall(contract: Hex, data: Hex, send?: TronSend): Promise<SignedTransaction>;
-  /** @throws TronRefused with the node's word for why */
+  /** @throws TronRefused with the node's error code */
   broadcast(signed: SignedTransaction): Promise<string>;
 }
 
-/** The node did not take a transaction. */
+/** The node refused a transaction. */
 export class TronRefused extends Error {
   override readonly name = "TronRefused";
-  /** The node's word for why. */
+  /** The node's error code. */
   readonly code: string;
 
   constructor(code: string, message: string) {
@@ -45,7 +45,7 @@ export class TronRefused extends Error {
   }
 }
 
-/** @param url base of the node's `/wallet`; @param privateKey 32 bytes */
+/** @param url base of the node's `/wallet` @param privateKey 32 bytes */
 export function createTronWallet(url: string, privateKey: Hex): TronWallet {
   const tronWeb = new TronWeb({ fullHost: url, privateKey: bare(privateKey) });
   const { base58, hex } = tronWeb.defaultAddress;

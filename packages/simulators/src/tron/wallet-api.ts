@@ -4,15 +4,15 @@ import { broadcast, ENERGY_PRICE_SUN } from "./broadcast.ts";
 import type { ExecutedTransaction, TronBlock, TronChain } from "./tron-chain.ts";
 import { bare, evmAddress, quantity, tronHex } from "./tron-address.ts";
 
-/** The newest block of what is asked: all of the chain, or what is solid of it. */
+/** The newest block of a view: the whole chain, or its solid part. */
 export type View = "head" | "solid";
 
 type Body = Readonly<Record<string, unknown>>;
 type Operation = (chain: TronChain, view: View, body: Body) => Promise<object>;
 
 /**
- * What the HTTP interface of a full node answers under `/wallet` and `/walletsolidity`; what it does not know
- * is an empty object.
+ * Operations of a full node's HTTP API under `/wallet` and `/walletsolidity`. For unknown objects, they
+ * return an empty one.
  */
 export const walletOperations: ReadonlyMap<string, Operation> = new Map<string, Operation>([
   ["getnowblock", async (chain, view) => await blockAnswer(chain, await chain.block(view), true)],
@@ -34,7 +34,7 @@ export const walletOperations: ReadonlyMap<string, Operation> = new Map<string, 
   ["getaccount", async (chain, view, body) => await accountAnswer(chain, view, body)],
 ]);
 
-/** What only `/wallet` has. */
+/** Operations that only `/wallet` has. */
 export const headOperations: ReadonlyMap<string, Operation> = new Map<string, Operation>([
   ["broadcasttransaction", async (chain, _view, body) => await broadcast(chain, body)],
   [
@@ -62,7 +62,7 @@ async function blockIn(chain: TronChain, view: View, num: unknown): Promise<Tron
   return await chain.block(number);
 }
 
-/** Fields that are zero are left out, as the wire format does. */
+/** Omits fields that are zero, like protobuf. */
 async function blockAnswer(
   chain: TronChain,
   block: TronBlock | undefined,
@@ -93,7 +93,7 @@ async function blockAnswer(
 interface Settled {
   readonly executed: ExecutedTransaction;
   readonly receipt: AnvilReceipt;
-  /** The word for how it ended. */
+  /** The result code. */
   readonly result: "SUCCESS" | "REVERT" | "OUT_OF_ENERGY";
 }
 
@@ -157,7 +157,7 @@ async function infoAnswer(chain: TronChain, view: View, value: unknown): Promise
   };
 }
 
-/** Runs a call, or the creation of a contract, on the newest state of the view, and keeps nothing of it. */
+/** Simulates a call or a contract creation on the newest state of the view. */
 async function constantAnswer(chain: TronChain, view: View, body: Body): Promise<object> {
   const refused = (code: string, message: string): object => ({
     result: { code, message: Buffer.from(message).toString("hex") },
@@ -189,12 +189,12 @@ async function constantAnswer(chain: TronChain, view: View, body: Body): Promise
   }
 }
 
-/** A field of a question; empty when it is not there. */
+/** A field of a request; empty if it is missing. */
 function textOf(value: unknown): string {
   return typeof value === "string" || typeof value === "number" ? String(value) : "";
 }
 
-/** An account that was never paid is not known. */
+/** An account that never received anything does not exist. */
 async function accountAnswer(chain: TronChain, view: View, body: Body): Promise<object> {
   const address = evmAddress(body["address"]);
   if (address === undefined) return {};

@@ -41,7 +41,7 @@ interface Confirmed {
   readonly askUntilMs: number;
 }
 
-/** What to do with observed funds, once every source has been asked. */
+/** The action for observed funds, once every source was queried. */
 type Plan =
   | { readonly kind: "hold"; readonly reason: HoldReason }
   /** Decided at a later look, because the obstacle is temporary. */

@@ -12,7 +12,7 @@ import type { QuoteInput } from "@causeway/wire";
 import type { NewDepositAddress, RouteQuestion } from "./deposit-addresses.port.ts";
 import { isPlaceholder } from "../../chains/index.ts";
 
-/** What the origin's side says about its deposit addresses. */
+/** The origin chain's support for deposit addresses. */
 export interface AddressSide {
   /** Payments to them do not show who owns the money. */
   readonly hidesPayers: boolean;
@@ -20,7 +20,7 @@ export interface AddressSide {
   readonly depositAddressOf?: ((key: DepositAddressKey) => Address) | undefined;
 }
 
-/** What a quote asks of its deposit address. */
+/** The deposit address options of a quote. */
 export interface AddressOptions {
   readonly strict: boolean;
   /** The zero address: no one. */
@@ -38,7 +38,10 @@ interface Refusal {
 /** Anyone can have quotes stored before they are paid. */
 const MAX_STORED_CHARACTERS = 8_192;
 
-/** What a deposit address does not support: its payer only sends money, and signs and calls nothing. */
+/**
+ * Options that a deposit address does not support, because its payer only transfers funds, and neither signs
+ * nor calls anything.
+ */
 const refusals: readonly Refusal[] = [
   {
     field: "useDepositAddress",

@@ -14,7 +14,7 @@ export const MAX_UNLISTED = 10;
 
 const BEYOND_ALL_TIERS = 2n ** 255n;
 
-/** What to look at on one chain. */
+/** What to read on one chain. */
 export interface Look {
   readonly addresses: readonly DepositAddress[];
   readonly currencies: readonly Address[];

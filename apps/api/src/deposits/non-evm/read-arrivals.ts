@@ -14,7 +14,7 @@ export class CursorMoved extends Error {
 }
 
 export interface ReadArrivals {
-  /** The position after what was read. */
+  /** The position after the last reading. */
   readonly cursor: string;
   /** When the oldest known but unread transfer was made, in seconds since the epoch. */
   readonly unreadSince: bigint | undefined;

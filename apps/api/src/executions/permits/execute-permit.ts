@@ -46,7 +46,7 @@ export interface ExecutePermitServices
 
 /** A signed step, as posted by a client. */
 export interface PostedPermit {
-  /** As in the step's body. */
+  /** The body of the step. */
   readonly kind: string;
   readonly requestId: RequestId;
   readonly signature: Hex;
@@ -64,7 +64,7 @@ const MIN_LIFE_SECONDS = 15;
  * gas.
  */
 const MAX_GAS_FACTOR = 4n;
-/** Within the firm time of a quote, gas may cost this multiple of what was included. */
+/** Within the firm time of a quote, gas may cost this multiple of the included amount. */
 const FIRM_GAS_FACTOR = 2n;
 
 /**
@@ -254,7 +254,7 @@ function refuseIdle(
 }
 
 /**
- * The output covers what was included; within the firm time the service covers a little more.
+ * The output covers the included gas; within the firm time, the service covers a little more.
  * @throws ServiceError
  */
 function refuseUnpaid(

@@ -40,7 +40,7 @@ const quote = price.extend({
 export type AggregatorPrice = z.output<typeof price>;
 export type AggregatorQuote = z.output<typeof quote>;
 
-/** What was asked: an answer about anything else is rejected. */
+/** The request; an answer about anything else is rejected. */
 export interface AggregatorQuestion {
   readonly tokenIn: Address;
   readonly tokenOut: Address;

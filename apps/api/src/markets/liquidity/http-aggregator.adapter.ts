@@ -22,7 +22,7 @@ export interface HttpAggregatorOptions {
   /** Without `/price` and `/quote`, e.g. `https://api.example.org/swap/allowance-holder`. */
   readonly url: string;
   readonly apiKey: Secret | undefined;
-  /** Of one request, from start to last byte. */
+  /** Timeout of one request, from start to last byte. */
   readonly timeoutMs: number;
   /** Contracts of the chains that it serves. */
   readonly chains: ReadonlyMap<number, ChainContracts>;

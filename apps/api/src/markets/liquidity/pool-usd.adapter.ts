@@ -120,7 +120,8 @@ function priceThroughPool(
 const depths = new WeakMap<ConcentratedPool, { token0?: bigint; token1?: bigint }>();
 
 /**
- * The amount of a token behind the price. Cached pools are immutable: the result holds until the next block.
+ * The liquidity behind the price, in the token. Cached pools are immutable: the result holds until the next
+ * block.
  */
 function depthOf(pool: ConcentratedPool | ConstantProductPair, token: "token0" | "token1"): bigint {
   if ("reserve0" in pool) return token === "token0" ? pool.reserve0 : pool.reserve1;

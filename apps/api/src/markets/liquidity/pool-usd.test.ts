@@ -60,7 +60,7 @@ test("a narrow position at a false price does not outweigh a pool with more mone
   expect(worth(lie, honest)).toBeCloseTo(1, 2);
 });
 
-test("ignores a price with almost no money behind it", () => {
+test("ignores a price with almost no liquidity", () => {
   expect(worth(aPool(0, 10, 10_000n * 10n ** 6n))).toBeUndefined();
   expect(worth(aPool(0, 10_000, 10_000n * 10n ** 6n))).toBeCloseTo(1, 2);
 });

@@ -1,6 +1,6 @@
 import type { Address, Currency } from "@causeway/domain";
 
-/** What is known about a token that is not configured. */
+/** The known facts about a token that is not configured. */
 interface ForeignToken {
   readonly chainId: number;
   readonly address: Address;

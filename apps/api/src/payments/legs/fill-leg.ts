@@ -40,7 +40,7 @@ interface DueFill extends DueLeg {
 export interface WantedFill extends Wanted {
   readonly requestId: RequestId;
   readonly basis: FillBasis;
-  /** What the recipient gets, in base units. */
+  /** The amount that the recipient gets, in base units. */
   readonly amount: bigint;
   /** Undefined: it reserves nothing but a slot. */
   readonly limits: FillLimits | undefined;
@@ -206,7 +206,7 @@ export const fillLeg: LegKind<DueFill, WantedFill, FillEnd, RefusedFill> = {
       reason,
     });
   },
-  // Of a request, at most one fill is live, so that no request is moved twice in a commit.
+  // A request has at most one live fill, so no request is moved twice in a commit.
   outcomesTogether: {
     mined: fillsMined,
     async final(services, tx, legs) {
@@ -255,7 +255,7 @@ async function fillsMined(services: WorkerServices, tx: Tx, legs: readonly Mined
   await measure(services, tx, measured);
 }
 
-/** Credits app fees of a fill that became final while there was no fresh price. */
+/** Credits app fees of a fill that became final without a fresh price. */
 async function creditLate(services: WorkerServices, requestId: RequestId): Promise<Progress> {
   const outcome = await services.uow.run(async (tx) => {
     const current = await tx.requests.lock(requestId);

@@ -46,8 +46,8 @@ export interface MinedLeg extends LegContext {
 }
 
 /**
- * What the engine knows of a kind of payment: how it is reserved, and what follows from its outcomes. The
- * engine reserves slots, signs and sends, and knows no kinds.
+ * What the engine needs for a kind of payment: how it is reserved, and the effects of its outcomes. The
+ * engine itself reserves slots, signs and sends, independent of the kind.
  */
 export interface PaymentKind<W extends Wanted = Wanted, R extends Refused = Refused> {
   /** Stored with each slot. */
@@ -109,8 +109,8 @@ export interface PaymentKind<W extends Wanted = Wanted, R extends Refused = Refu
   /** The payment succeeded in a final block. */
   final(moment: LegContext): Promise<void>;
   /**
-   * The slot's number is used for good and did not pay: it reverted, or something else used it. Only now may
-   * the leg be paid another way.
+   * The slot's nonce is permanently used and did not pay: it reverted, or something else used it. Only now
+   * can the leg be paid in another way.
    */
   dead(moment: LegContext, reason: FailReason): Promise<void>;
   /**

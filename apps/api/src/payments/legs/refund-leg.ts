@@ -35,7 +35,7 @@ interface DueRefund extends DueLeg {
 interface WantedRefund extends Wanted {
   readonly deposit: DepositRecord;
   readonly amount: bigint;
-  /** Of the deposit's currency, withheld for the payment. */
+  /** Amount of the deposit's currency withheld for the payment. */
   readonly gasFee: bigint;
   /** Withheld in addition, for the gas of reverted fills. */
   readonly kept: bigint;

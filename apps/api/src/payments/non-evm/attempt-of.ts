@@ -2,12 +2,12 @@ import type { NonEvmAttempt, NonEvmPayment } from "@causeway/chains";
 import { readSweepData } from "../../deposits/index.ts";
 import type { Attempt, AttemptKind, Slot } from "../../db/records.port.ts";
 
-/** Base units. More than the smallest output that nodes relay. */
+/** Base units; above the dust limit. */
 const CANCEL_AMOUNT = 1_000n;
 
 /**
- * What the slot's bytes do: pay, or, for a payment that must not be made any more, spend the same funds by
- * paying the solver itself.
+ * The purpose of the slot's bytes: to pay or, if the payment must no longer be made, to spend the same funds
+ * by paying the solver itself.
  */
 export function paymentOf(
   { leg, call, outflow, sender }: Pick<Slot, "leg" | "call" | "outflow" | "sender">,

@@ -212,7 +212,7 @@ function isRefusal(error: unknown): boolean {
   );
 }
 
-/** What nodes keep refusing is canceled; what they were never asked for waits for them. */
+/** Bytes that nodes keep refusing are canceled; bytes that were never broadcast wait. */
 async function noteAsked({ uow, clock }: WorkerServices, { id }: Slot, { n }: Attempt): Promise<void> {
   await uow.run((tx) => tx.lanes.noteRefused(id, n, clock.nowMs()));
 }
@@ -234,7 +234,7 @@ export function trailOf(blocks: readonly BlockRef[], finalityBlocks: number): Tr
   return { head, lowest: lowest.number, hashes, finalBlock: head.number - BigInt(finalityBlocks) + 1n };
 }
 
-/** What the trail shows of a mined slot. Asks no node. */
+/** The state of a mined slot according to the trail, without querying a node. */
 export function observeMined(slot: Slot, { head, hashes, finalBlock }: Trail): Observation[] {
   const block = slot.minedBlockNumber ?? 0n;
   const canonical = hashes.get(block);
@@ -244,14 +244,14 @@ export function observeMined(slot: Slot, { head, hashes, finalBlock }: Trail): O
   return slot.attempts.map(({ n }) => ({ kind: n === slot.minedAttempt ? kind : "unseen" }));
 }
 
-/** What nodes answered to the broadcasts of an open slot. Asks no node. */
+/** The nodes' answers to the broadcasts of an open slot, without querying a node. */
 export function observeOpen({ attempts }: Slot): Observation[] {
   return attempts.map(({ offeredSinceMs }) => ({
     kind: offeredSinceMs === undefined ? "unseen" : "offered",
   }));
 }
 
-/** What the chain shows of an open slot whose nonce it has used. @throws RpcFault */
+/** The state on chain of an open slot whose nonce is used. @throws RpcFault */
 export async function observeUsed(
   { connection: { reader } }: LaneChain,
   slot: Slot,

@@ -20,12 +20,12 @@ export interface ToSign {
  */
 export type Unsigned = "moved" | "short" | "refused";
 
-/** What came of signing, by slot. */
+/** The results of signing, by slot. */
 export type Signed = ReadonlyMap<string, Attempt | Unsigned | Error>;
 
 /** Signs and sends for the slots of one lane. Errors are by slot, and concern that slot alone. */
 export interface Payer {
-  /** What the lane can pay. */
+  /** The inventory of the lane. */
   readonly funds: LaneFunds;
   /** Each payment is signed and committed by itself, and need not wait for the others to be sent. */
   readonly signsOneByOne?: true;

@@ -63,7 +63,7 @@ export function transferLane(
   };
 }
 
-/** What the chain shows of a slot's attempts. @throws RpcFault */
+/** The state of a slot's attempts on chain. @throws RpcFault */
 export async function observeTransfer(
   services: WorkerServices,
   { connection }: TransferChain,

@@ -73,7 +73,7 @@ export function callPlanner(
   };
 }
 
-/** Maximum gas units of the fill without its swap: what was paid for. */
+/** Maximum gas units of the fill without its swap, for which the quote has charged. */
 function maxGasOfFill(
   services: WorkerServices,
   connected: ConnectedChain,

@@ -2,7 +2,7 @@ import type { FailReason } from "@causeway/domain";
 import { refused } from "./fill-planned.ts";
 import type { FillRefused } from "./fill-planned.ts";
 
-/** What a fill may contain besides its payment: calls of its quote, or those of an accepted execution. */
+/** Possible parts of a fill besides its payment: calls of its quote, or those of an accepted execution. */
 export type FillPart = "swap" | "calls" | "execution" | "topup";
 
 /** How a chain pays: calls of an EVM account, or transfers. */
@@ -18,7 +18,7 @@ interface RefusedCombination {
   readonly detail: string;
 }
 
-/** What no fill may contain; the first row that applies names the reason. */
+/** Combinations that no fill may contain; the first row that applies gives the reason. */
 const REFUSED: readonly RefusedCombination[] = [
   {
     payer: "transfers",

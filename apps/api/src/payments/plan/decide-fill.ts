@@ -19,7 +19,7 @@ export interface FillEnd {
   readonly detail?: string | undefined;
 }
 
-/** What a fill is decided by. */
+/** The facts that decide a fill. */
 type FillLook =
   /** Nothing to fill now, or never: it was not planned. */
   | { readonly kind: "unplanned"; readonly isBased: boolean; readonly isSigned: boolean }
@@ -53,7 +53,7 @@ export async function lookAtFill(services: WorkerServices, request: RequestRecor
   return { kind: "planned", planned, whyPaid };
 }
 
-/** Decides what to pay and how; or not to pay, for now or for good. */
+/** Decides what to pay and how; or not to pay, temporarily or permanently. */
 export async function decideFill(
   services: WorkerServices,
   request: RequestRecord,

@@ -35,20 +35,20 @@ export interface FillRefused {
   readonly excessiveGas?: bigint;
 }
 
-/** What came of planning one transaction. */
+/** The result of planning one transaction. */
 export type TransactionPlanned =
   | {
       readonly kind: "ready";
       readonly plan: SlotPlan;
       /** Gas units that the simulation used. */
       readonly gas: bigint;
-      /** What calls left of the output for the recipient. */
+      /** The output that calls left for the recipient. */
       readonly left: bigint;
     }
   | FillWaits
   | FillRefused;
 
-/** What came of planning a fill. */
+/** The result of planning a fill. */
 export type FillPlanned = ({ readonly kind: "ready" } & PlannedFill) | FillWaits | FillRefused;
 
 /** A fill whose amount is known. */
@@ -57,9 +57,9 @@ export interface FillQuestion {
   readonly basis: FillBasis;
   readonly execution: ExecutionRecord | undefined;
   readonly payment: Omit<PaymentOfOrder, "maxGas">;
-  /** What the solver may spend, if the fill swaps. */
+  /** The solver's budget, if the fill swaps. */
   readonly budget: FillBudget | undefined;
-  /** What a sponsor pays, in USD with 18 decimals. */
+  /** The sponsor's payment, in USD with 18 decimals. */
   readonly sponsoredUsd: bigint;
 }
 

@@ -12,7 +12,7 @@ import { waits } from "./fill-planned.ts";
 import type { FillPlanned, FillPlanner } from "./fill-planned.ts";
 import { transferPlanner } from "./transfer-planner.ts";
 
-/** What is known of a request whose fill is to be planned. */
+/** The facts about a request whose fill is planned. */
 export interface FillFacts {
   readonly basis: FillBasis;
   readonly execution: ExecutionRecord | undefined;

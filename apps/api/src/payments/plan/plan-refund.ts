@@ -28,10 +28,10 @@ export interface RefundQuestion {
   readonly native: PricedUnit;
 }
 
-/** What a refund costs, in base units of the native token, and how it is paid. */
+/** The cost of a refund, in base units of the native token, and how it is paid. */
 export interface PricedRefund {
   readonly cost: bigint;
-  /** What the service paid to deposit these funds. */
+  /** The cost of depositing these funds. */
   readonly broughtCost: bigint;
   /** The router that makes the payment; undefined: a plain transfer. */
   readonly router: Address | undefined;

@@ -24,7 +24,7 @@ export interface FillPlanServices extends OwnKeys, Pick<Services, "quotePolicy">
   readonly liquidity: Services["liquidity"];
 }
 
-/** What one transaction pays and does. */
+/** The payment and the calls of one transaction. */
 export interface FillParts {
   /** `maxGas` is for everything together, but for a swap, whose gas is added. */
   readonly payment: PaymentOfOrder;

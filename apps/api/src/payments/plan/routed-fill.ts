@@ -9,7 +9,7 @@ import { GAS_HEADROOM_BPS } from "../executions/price-execution.ts";
 import { simulateExecution } from "../executions/simulate-execution.ts";
 import type { SimulatedExecution } from "../executions/simulate-execution.ts";
 
-/** What every fill through the router names. */
+/** The common fields of every fill through the router. */
 export interface RoutedPayment {
   readonly payment: Payment;
   readonly solver: Address;
@@ -43,7 +43,7 @@ export interface RoutedFill {
   readonly untraceable: string;
   /** Whether the gas limit must not exceed the maximum that was paid for. */
   readonly capsGasLimit: boolean;
-  /** What its calls leave for the recipient. Absent: they get none of the output. */
+  /** The output that its calls leave for the recipient. Absent: they get none of the output. */
   left?(logs: readonly FrameLog[]): bigint;
 }
 

@@ -110,7 +110,7 @@ test("a route's pause holds its fills, also those that come from a paused chain"
   expect(await heldBy({ kind: "chain", chainId: 3 })).toBe(0);
 });
 
-test("the reason of a held payment names the pause, or what was found and what is allowed", async () => {
+test("the reason of a held payment names the pause, or the found and the allowed value", async () => {
   const whyHeld = async (pauses: readonly Pause[], sender: Address) => {
     const plan = aPlan("claim", sender, pays);
     return (await admit(services, aTx(pauses).tx, [plan], requests)).held.get(plan.leg.id)?.why;

@@ -16,7 +16,7 @@ import { valueOf } from "./value.ts";
 /** Payments of these kinds wait while their scope is paused; refunds, sweeps and settlement go on. */
 const PAUSED_KINDS: ReadonlySet<string> = new Set(["fill", "execution", "claim"]);
 
-/** What signing a plan would do. */
+/** The effects of signing a plan. */
 export function proposalOf(services: WorkerServices, plan: SlotPlan): Proposal {
   const { chainId, sender, leg, maxFeePerGas } = plan;
   const { to, data, value } = plan.call;
@@ -30,7 +30,7 @@ export function proposalOf(services: WorkerServices, plan: SlotPlan): Proposal {
   };
 }
 
-/** What these calls do is bound by their arguments, not by what they look like. */
+/** The effects of these calls are limited by their arguments. */
 const BOUND_KINDS: ReadonlySet<string> = new Set(["execution", "hub", "payout"]);
 
 function readingOf({ chains }: WorkerServices, { chainId, call, outflow, leg }: SlotPlan): CallReading {
@@ -62,7 +62,7 @@ export function planValue(
 
 export interface Admitted {
   readonly plan: SlotPlan;
-  /** What the day counts for it. Undefined: its day is not limited. */
+  /** The amount that counts toward the day's limit. Undefined: no daily limit. */
   readonly counted: { readonly day: SpendingDay; readonly usd: bigint } | undefined;
 }
 
@@ -129,7 +129,7 @@ function hasLimit({ transactionUsd, dayUsd }: LaneLimits): boolean {
   return transactionUsd !== undefined || dayUsd !== undefined;
 }
 
-/** Counts what was reserved against its day. */
+/** Counts the reserved amount toward its day. */
 export async function countReserved(
   tx: Tx,
   admitted: readonly Admitted[],

@@ -271,7 +271,7 @@ test("however payments are cut, a day moves at most its limit", () => {
   );
 });
 
-test("without limits everything has room, and with one an unknown value has none", () => {
+test("allows everything without limits, and refuses an unknown value with a limit", () => {
   const none = { transactionUsd: undefined, dayUsd: undefined, maxFeePerGasWei: undefined };
   expect(judgeValue(undefined, 0n, none)).toBeUndefined();
   expect(judgeValue(undefined, 0n, { ...none, dayUsd: 1n })?.rule).toBe("price");

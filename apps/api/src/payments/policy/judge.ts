@@ -17,7 +17,7 @@ export interface Proposal {
   readonly maxFeePerGas: bigint;
 }
 
-/** What the database says about the leg that a payment is for. */
+/** The leg of a payment according to the database. */
 export type LegFacts =
   | PaymentFacts
   /** Only this very call is allowed. */
@@ -52,7 +52,7 @@ export interface PaymentFacts extends Bound {
 
 export interface RouteFacts {
   readonly router: Address;
-  /** The account that pays, which may get what is left. */
+  /** The account that pays, which may get the remainder. */
   readonly sender: Address;
   /** The currency that is swapped for the payment. Undefined: no swap. */
   readonly paidFrom: Address | undefined;
@@ -169,7 +169,7 @@ function upTo(amount: bigint, max: bigint): Refusal | undefined {
   return amount <= max ? undefined : refusal("amount", String(amount), `at most ${max}`);
 }
 
-/** What a payment takes from its sender, without gas. */
+/** The amounts that a payment debits from its sender, without gas. */
 export function outflowsOf({ call, reading }: Pick<Proposal, "call" | "reading">): readonly Spent[] {
   const value = { currency: NATIVE_CURRENCY, amount: call.value };
   if (reading.kind === "payment") return [{ currency: reading.currency, amount: reading.amount }];

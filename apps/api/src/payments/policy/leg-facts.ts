@@ -19,7 +19,7 @@ export type FactServices = Pick<WorkerServices, "chains" | "prices" | "hubContra
 /** How much more than quoted a fill may pay: prices and deposits differ from the quote. */
 const MAX_FILL_FACTOR = 2n;
 
-/** @returns undefined: there is no such leg */
+/** @returns undefined if the leg does not exist */
 export async function factsOfLeg(
   services: FactServices,
   tx: Tx,
@@ -78,7 +78,7 @@ async function fillFacts(
 ): Promise<PaymentFacts> {
   const { recipient, orderId, destination } = terms;
   const { chainId, currency } = destination;
-  // Most fills are one payment of what was quoted: they need no further read.
+  // Most fills are one payment of the quoted amount and need no further read.
   const router = reading.kind === "routed" ? services.chains.get(chainId)?.chain.contracts.router : undefined;
   const quoted = destination.expectedAmount * MAX_FILL_FACTOR;
   const isUsual = reading.kind === "payment" && reading.amount <= quoted;

@@ -1,7 +1,7 @@
 import type { Address } from "@causeway/domain";
 import type { Slot } from "../../db/records.port.ts";
 
-/** What the policy judges a payment by. */
+/** The facts about a payment that the policy needs. */
 export type Rule =
   | "key"
   | "leg"
@@ -52,7 +52,7 @@ export interface SettlementContracts {
   readonly addresses: readonly Address[];
 }
 
-/** What a key pays with one nonce. */
+/** A payment of a key with one nonce. */
 export type CountedPayment = Pick<Slot, "id" | "chainId" | "sender" | "nonce" | "call" | "outflow">;
 
 /** The sums of this process, which no database row can lower. */

@@ -14,8 +14,8 @@ import { valueOf } from "./value.ts";
 
 /**
  * - `reserved`: this process has just reserved it, so it was judged in that commit.
- * - `stored`: another process reserved it, or it is just there. Nothing is believed of it but what the
- *   database says about its leg, and it is counted against its day unless it was when it was reserved.
+ * - `stored`: another process reserved it, or it is just there. It must match the database's facts about its
+ *   leg, and counts toward its day unless it was counted when it was reserved.
  * - `repeated`: its bytes may have been signed before. The limits on value do not apply again.
  */
 type Origin = "reserved" | "stored" | "repeated";
@@ -35,7 +35,7 @@ export async function maySign(services: WorkerServices, slot: Slot, origin: Orig
     const refusal =
       limit ??
       (await judgeStored(services, tx, slot, request, origin)) ??
-      // Last: what is refused for another reason uses up nothing.
+      // Last, so that a payment refused for another reason uses up nothing.
       (origin === "repeated" ? undefined : overMemory(services, slot));
     if (refusal === undefined) return true;
     await hold(tx, slot, refusal, services.clock.nowMs());
@@ -64,7 +64,7 @@ async function judgeStored(
   if (large !== undefined) return large;
   // A lower limit of the day does not stop what was reserved under a higher one.
   if (counted !== undefined && usd !== undefined && counted >= usd) return undefined;
-  // What was counted when it was reserved is part of the sum.
+  // The amount counted at its reservation is part of the sum.
   const over = judgeValue(usd, spentUsd - (counted ?? 0n), limits);
   if (over !== undefined) return over;
   if (day !== undefined) await tx.policy.count(day, [{ slotId: slot.id, usd: usd ?? 0n }]);

@@ -3,7 +3,7 @@ import type { Address } from "@causeway/domain";
 import type { Refusal } from "./limits.port.ts";
 import type { KeyName } from "./limits.port.ts";
 
-/** What is paused: everything, all payments from and to a chain, or those of one route. */
+/** The scope of a pause: everything, all payments from and to a chain, or those of one route. */
 export type PauseScope =
   | { readonly kind: "all" }
   | { readonly kind: "chain"; readonly chainId: number }
@@ -19,7 +19,7 @@ export interface Pause {
 /** Stores pauses. */
 export interface PauseStore {
   list(): Promise<readonly Pause[]>;
-  /** A scope that is paused already keeps its first author and time. */
+  /** A scope that is already paused keeps its first author and time. */
   add(pause: Pause): Promise<Pause>;
   /** False if the scope was not paused. */
   remove(scope: PauseScope): Promise<boolean>;
@@ -42,7 +42,7 @@ export interface SpendingDay {
   readonly day: number;
 }
 
-/** What the policy reads and writes in the commit that reserves or signs a payment. */
+/** The policy's reads and writes in the commit that reserves or signs a payment. */
 export interface PolicyWrites {
   /** All pauses, and which of the legs are held. */
   standing(
@@ -54,7 +54,7 @@ export interface PolicyWrites {
   release(kind: string, legIds: readonly string[]): Promise<void>;
   /** Locks the sum of a day until the transaction ends, USD with 18 decimals. */
   lockDay(day: SpendingDay): Promise<bigint>;
-  /** What the day counts for this slot, USD with 18 decimals; undefined: nothing. */
+  /** The amount that this slot counts toward its day, USD with 18 decimals; undefined: nothing. */
   countedFor(slotId: string): Promise<bigint | undefined>;
   /** Counts slots that the day did not count; call with the day locked. */
   count(

@@ -123,7 +123,7 @@ export function pauseStore(sql: Sql): PauseStore {
   };
 }
 
-/** What the policy reads and writes inside one transaction. */
+/** The policy's reads and writes in one transaction. */
 export function policyWrites(sql: Sql): PolicyWrites {
   return {
     async standing(kind, legIds) {

@@ -4,7 +4,7 @@ import { int8, uint } from "../../db/columns.tables.ts";
 import type { KeyName } from "./limits.port.ts";
 import type { Rule } from "./limits.port.ts";
 
-/** What the operator paused. New quotes and payments within a scope are refused until its row is gone. */
+/** The operator's pauses. New quotes and payments within a scope are refused until its row is deleted. */
 export const pauses = pgTable("pauses", {
   /** `all`, `chain:<id>` or `route:<origin id>-<destination id>`. */
   scope: text("scope").primaryKey(),
@@ -28,7 +28,7 @@ export const spentDays = pgTable(
   (t) => [primaryKey({ columns: [t.chainId, t.keyName, t.day] })],
 );
 
-/** The part of {@link spentDays} that a slot gives back if it ends without paying. Deleted when it ends. */
+/** The part of {@link spentDays} that a slot releases if it ends without paying. Deleted when it ends. */
 export const spentSlots = pgTable("spent_slots", {
   slotId: int8("slot_id").primaryKey(),
   chainId: int8("chain_id").notNull(),

@@ -4,7 +4,7 @@ import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Address, Chain, Hex } from "@causeway/domain";
 import { decodeFunctionData, erc20Abi, type Abi } from "viem";
 
-/** Reads what a call takes from its sender and who gets it, from its bytes alone. Pure. */
+/** Reads from the bytes of a call what it debits from its sender, and who receives it. Pure. */
 
 /** The service's contracts that payments go through. Absent: no payment does. */
 export type PayingContracts = Partial<Pick<Chain["contracts"], "router" | "approvalProxy">>;
@@ -16,7 +16,7 @@ export type CallReading =
       readonly currency: Address;
       readonly amount: bigint;
       readonly recipient: Address;
-      /** The last 32 bytes, where payments name their order. Undefined: there are none. */
+      /** The last 32 bytes, which name a payment's order. Undefined: shorter. */
       readonly reference: Hex | undefined;
     }
   /** Calls of the router, which gets `spent` and `value` from the sender. */

@@ -7,8 +7,8 @@ interface Counted {
 }
 
 /**
- * What this process has signed, by day. Rows that were changed or deleted in the database cannot lower it. A
- * process that starts again begins with nothing.
+ * Amounts that this process has signed, by day. Changed or deleted rows in the database cannot lower them.
+ * They start at zero after a restart.
  */
 export function spentMemory(): SpentMemory {
   let today = -1;
@@ -49,7 +49,7 @@ export function spentMemory(): SpentMemory {
   };
 }
 
-/** Differs if any part of the row that decides what is paid does. */
+/** Differs if any part of the row that determines the payment does. */
 function identityOf({ id, chainId, sender, nonce, call, outflow }: CountedPayment): string {
   const parts = [
     id,

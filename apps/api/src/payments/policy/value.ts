@@ -4,7 +4,7 @@ import { mulDivUp } from "@causeway/domain";
 import type { WorkerServices } from "../../db/services.port.ts";
 import type { Spent } from "./read-call.ts";
 
-/** What payments are worth for limits, in USD with 18 decimals, rounded up. Asks no price source. */
+/** Values of payments for limits, in USD with 18 decimals, rounded up. Does not query price sources. */
 
 type Needs = Partial<Pick<WorkerServices, "chains" | "prices">>;
 
@@ -29,7 +29,7 @@ function cachedPrice(
     if (typeof price === "bigint") return price;
     price.catch(() => undefined);
   } catch {
-    // There is no price.
+    // No price is available.
   }
   return undefined;
 }

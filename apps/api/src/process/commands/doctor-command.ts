@@ -65,7 +65,7 @@ function jsonOf(findings: readonly Finding[]): string {
   return findings.map((finding) => `${JSON.stringify(finding)}\n`).join("");
 }
 
-/** Problems first; what is ok is only counted. */
+/** Problems first; passed checks are only counted. */
 function tableOf(findings: readonly Finding[]): string {
   const of = (state: Finding["state"]): readonly Finding[] => findings.filter((one) => one.state === state);
   const shown = [...of("problem"), ...of("warning"), ...of("skipped")];

@@ -23,7 +23,7 @@ const folder = mkdtempSync(join(tmpdir(), "causeway-entries-"));
 const file = join(folder, "chains.test.json");
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** What is written for an entry; `file` has `before`. */
+/** The written text of an entry; `file` contains `before`. */
 function written(entry: object, before: readonly object[] = []): unknown {
   writeFileSync(file, JSON.stringify(before));
   const target: DeployTarget = {

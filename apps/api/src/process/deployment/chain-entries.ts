@@ -10,7 +10,7 @@ import { textAt, valueAt, withValueAt } from "./entry-fields.ts";
 export interface PlannedField {
   readonly path: readonly string[];
   readonly planned: Address;
-  /** What the configuration says now; undefined: nothing. */
+  /** The current value in the configuration; undefined: none. */
   readonly configured: string | undefined;
   /** The variable that the entry takes it from. */
   readonly variable: string | undefined;

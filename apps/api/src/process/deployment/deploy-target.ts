@@ -7,7 +7,7 @@ import type { DeployInputs } from "./deploy-inputs.ts";
 import { Misused } from "../commands/run-command.ts";
 import { CHAIN_FIELDS, HUB_FIELDS, textAt, type EntryField } from "./entry-fields.ts";
 
-/** A chain of the configuration with what is to be deployed on it. */
+/** A configured chain with its deployment plan. */
 export interface DeployTarget {
   readonly kind: "chain" | "hub";
   /** `id` of the entry. */

@@ -15,7 +15,7 @@ import { isReplaced, plannedFields } from "./chain-entries.ts";
 import type { DeployInputs } from "./deploy-inputs.ts";
 import type { DeployTarget } from "./deploy-target.ts";
 
-/** A chain whose plan was compared with what is there. */
+/** A chain whose plan was compared with the deployed contracts. */
 export interface PreparedTarget {
   readonly target: DeployTarget;
   readonly chain: DeploymentChain;
@@ -33,7 +33,7 @@ export class DeploymentRefused extends Error {
   override readonly name = "DeploymentRefused";
 }
 
-/** Connects to a target, and finds out what is there and what the rest costs. Sends nothing. */
+/** Connects to a target, and determines what is deployed and what the rest costs. Sends nothing. */
 export async function prepareTarget(
   target: DeployTarget,
   inputs: DeployInputs,

@@ -35,10 +35,10 @@ export async function planDeployment(
 }
 
 /**
- * Deploys what is missing on every target, one after the other, compares all of it with the plan, and writes
- * the entries.
+ * Deploys missing contracts on every target in sequence, compares everything with the plan, and writes the
+ * entries.
  *
- * @throws DeploymentRefused before anything is sent; DeploymentUnfinished when the time is up
+ * @throws DeploymentRefused before anything is sent; DeploymentUnfinished if the time is up
  */
 export async function applyDeployment(
   targets: readonly DeployTarget[],

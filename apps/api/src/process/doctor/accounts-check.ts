@@ -1,7 +1,7 @@
 import { formatAmount, type Address } from "@causeway/domain";
 import { findingsOf, type Finding } from "./finding.ts";
 
-/** What the accounts of the service hold on one EVM chain. */
+/** Balances of the service's accounts on one EVM chain. */
 export interface AccountsFacts {
   readonly gasPriceWei: bigint;
   readonly accounts: readonly {
@@ -15,7 +15,7 @@ export interface AccountsFacts {
     readonly address: Address;
     readonly decimals: number;
     readonly balance: bigint;
-    /** What the approval proxy may spend of the solver's. */
+    /** The solver's allowance for the approval proxy. */
     readonly allowance: bigint;
   }[];
 }

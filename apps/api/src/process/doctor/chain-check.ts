@@ -1,6 +1,6 @@
 import { findingsOf, type Finding, type Gathered } from "./finding.ts";
 
-/** What one RPC endpoint of an EVM chain reports. */
+/** Facts from one RPC endpoint of an EVM chain. */
 export interface EndpointFacts {
   readonly chainId: bigint;
   readonly height: number;
@@ -116,7 +116,7 @@ function judgeEndpoint(
   ];
 }
 
-/** What a non-EVM chain reports. */
+/** Facts from a non-EVM chain. */
 export interface NonEvmFacts {
   /** The solver's balance of the native currency, in base units. */
   readonly nativeBalance: bigint;

@@ -4,7 +4,7 @@ import type { Chain, Hex } from "@causeway/domain";
 import type { OwnAccounts } from "../../config/own-accounts.ts";
 import type { EndpointFacts, NonEvmFacts } from "./chain-check.ts";
 
-/** Of one call. The retry of a failed call is included in the limit of the whole check. */
+/** Timeout of one call. The retry of a failed call counts toward the limit of the whole check. */
 const DEADLINE_MS = 5_000;
 
 /** All endpoints of an EVM chain, the first one first. */

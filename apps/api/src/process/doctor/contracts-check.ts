@@ -1,7 +1,7 @@
 import type { Address, FactoryProblem } from "@causeway/domain";
 import { findingsOf, type Finding } from "./finding.ts";
 
-/** What the contracts and tokens of an EVM chain report. Undefined: the call reverted. */
+/** Facts from the contracts and tokens of an EVM chain. Undefined: the call reverted. */
 export interface ContractsFacts {
   readonly contracts: readonly {
     /** Field of the chain file. */

@@ -44,7 +44,7 @@ export function chainReads(
   };
 }
 
-/** What viem throws if a contract reverts, does not exist, or answers something else. */
+/** Errors of viem if a contract reverts, does not exist, or returns something else. */
 const CONTRACT_ERRORS = [
   ContractFunctionRevertedError,
   ContractFunctionZeroDataError,

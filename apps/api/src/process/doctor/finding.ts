@@ -1,4 +1,4 @@
-/** What one check found. */
+/** The result of one check. */
 export interface Finding {
   /** Stable name, such as `redis.eviction`. */
   readonly check: string;
@@ -6,9 +6,9 @@ export interface Finding {
   readonly subject: string;
   /** `skipped`: not checked, because something else is missing. */
   readonly state: "ok" | "problem" | "warning" | "skipped";
-  /** What is there, and what was expected. Contains no secret. */
+  /** The found and the expected value. Contains no secret. */
   readonly found: string;
-  /** What goes wrong if it stays. Absent if nothing does. */
+  /** The consequence if it is not fixed. Absent: none. */
   readonly why?: string;
   /** The command or setting that corrects it. */
   readonly remedy?: string;

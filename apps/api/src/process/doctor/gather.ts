@@ -2,7 +2,7 @@ import type { ClockReading, NamedReading } from "./clock-check.ts";
 import type { Gathered } from "./finding.ts";
 import { reasonOf } from "./reason.ts";
 
-/** Of each part. All parts run at the same time. */
+/** Timeout of each part. All parts run concurrently. */
 export const PART_WITHIN_MS = 20_000;
 
 /** Facts, or why there are none after at most {@link PART_WITHIN_MS}. */

@@ -1,7 +1,7 @@
 import { formatAmount, type Address } from "@causeway/domain";
 import { findingsOf, type Finding, type Gathered } from "./finding.ts";
 
-/** What the hub reports. Undefined: the call reverted. */
+/** Facts from the hub. Undefined: the call reverted. */
 export interface HubFacts {
   readonly contracts: readonly {
     readonly field: string;

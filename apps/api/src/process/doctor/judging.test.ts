@@ -204,7 +204,7 @@ test.each(healthy)("finds nothing wrong with a healthy %s", (_name, findings) =>
   expect(findings).not.toHaveLength(0);
 });
 
-/** What is wrong; the findings; the check that reports it; its state; part of what it says. */
+/** The problem; the findings; the check that reports it; its state; part of its text. */
 const faults: readonly (readonly [string, readonly Finding[], string, Finding["state"], string])[] = [
   [
     "an invalid setting",

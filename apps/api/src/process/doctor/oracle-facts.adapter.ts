@@ -7,7 +7,7 @@ import { boundedText } from "../../settlement/bounded-text.ts";
 const WITHIN_MS = 5_000;
 const MAX_BYTES = 1_048_576;
 
-/** Asks an oracle for its status. @throws TypeError of `fetch`, or an error that says what was wrong */
+/** Requests an oracle's status. @throws TypeError of `fetch`, or an error that describes the problem */
 export async function readOracle({
   url,
   apiKey,

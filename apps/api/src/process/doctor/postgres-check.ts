@@ -1,6 +1,6 @@
 import { findingsOf, type Finding, type Gathered } from "./finding.ts";
 
-/** What a database server reports. */
+/** Facts from a database server. */
 export interface PostgresFacts {
   /** Such as 180001. */
   readonly versionNumber: number;

@@ -1,7 +1,7 @@
 import type { RedisNode, RedisPlace } from "../../db/redis-place.port.ts";
 import { findingsOf, type Finding, type Gathered } from "./finding.ts";
 
-/** What a Redis server reports in `INFO`. */
+/** Facts from a Redis server's `INFO`. */
 export interface RedisFacts {
   /** Such as `7.4.1`. */
   readonly version: string;

@@ -24,7 +24,7 @@ import { readSettlementHub, type SettlementHub } from "../../config/settlement.t
 /** Whose environment is checked. */
 export type CheckedProcess = "api" | "worker";
 
-/** What the configuration names. Invalid parts are missing here and described in `problems`. */
+/** The parts of the configuration to check. Invalid parts are missing here and described in `problems`. */
 export interface Subjects {
   /** Whether everything runs on one machine, so that quiet chains and plain accounts are normal. */
   readonly isLocal: boolean;

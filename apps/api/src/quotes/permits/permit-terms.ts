@@ -9,7 +9,7 @@ import type { PermitWay } from "./chosen-way.ts";
 import { keyOf } from "./permit-call.ts";
 import { permitGasUnits } from "./permit-gas.ts";
 
-/** What the user signs for these terms, down to the last byte. */
+/** The exact typed data that the user signs for these terms. */
 export function permitTermsOf(
   gas: QuoteGas,
   question: QuoteQuestion & { readonly permit: PermitWay },

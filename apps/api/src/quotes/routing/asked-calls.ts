@@ -12,7 +12,7 @@ export const MAX_CALLS_GAS = 10_000_000n;
 const MAX_CALLS = 50;
 /** Each costs the fill 25,000 gas. */
 const MAX_AUTHORIZATIONS = 20;
-/** Of all calls together; nodes accept four times as much in a transaction. */
+/** Maximum bytes of all calls; nodes accept four times as much in a transaction. */
 const MAX_BYTES = 32_768;
 
 /**

@@ -280,7 +280,7 @@ function fromOutput(
   return best;
 }
 
-/** What the solver must hold for a fill, with a margin for pools that need more by then. */
+/** The inventory that a fill requires, with a margin for pools that need more by then. */
 function withRoom(paid: bigint, filled: Swapped | undefined): bigint {
   return filled === undefined ? paid : bpsOfUp(paid, 10_000 + filled.slippageBps);
 }

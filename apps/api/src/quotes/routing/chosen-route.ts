@@ -17,8 +17,8 @@ export interface BridgeRoute {
   /** The swap of the fill, for any amount. Absent: the fill does not swap. */
   readonly fillExchange: Exchange<Swapped> | undefined;
   /**
-   * What the output pays for the service sending the origin transaction, USD with 18 decimals. Absent: the
-   * user sends it.
+   * The amount that the output pays for the service sending the origin transaction, USD with 18 decimals.
+   * Absent: the user sends it.
    */
   readonly originGasUsd: bigint | undefined;
 }
@@ -33,13 +33,13 @@ export interface DirectRoute {
   readonly trade: RouteTrade<Swapped>;
 }
 
-/** What a quote guarantees about its route. */
+/** The guarantees of a quote about its route. */
 export interface RoutePromise {
   /** The minimum output; with less, the deposit is refunded. */
   readonly minimumAmount: bigint;
   /**
-   * What a deposit must still buy for that, before the slippage of the fill; without a swap before the
-   * deposit, the expected output.
+   * The output that a deposit must still buy for that, before the slippage of the fill; without a swap before
+   * the deposit, the expected output.
    */
   readonly neededOutput: bigint;
   /**
@@ -47,7 +47,7 @@ export interface RoutePromise {
    * it or the user's transaction enforces the swap's amounts.
    */
   readonly minDeposit: bigint | undefined;
-  /** The most that the user's own swap takes. Exceeds the input only for an exact output. */
+  /** Maximum input of the user's own swap. Exceeds the input only for an exact output. */
   readonly maxInput: bigint;
   /** In bps, of both sides together. */
   readonly slippageBps: number;

@@ -269,7 +269,7 @@ test("a sponsor is a secret API key with a wallet of its own", async () => {
     });
 });
 
-test("refuses sponsor options without a sponsor, or where there are no sponsors", async () => {
+test("refuses sponsor options without a sponsor, or on a service without sponsors", async () => {
   expect(await refusalOf(aBridge({ sponsoredFeeComponents: ["relay"] }))).toMatchObject({
     code: "INVALID_REQUEST",
     field: "sponsoredFeeComponents",

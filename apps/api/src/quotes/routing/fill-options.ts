@@ -10,7 +10,7 @@ export interface AskedCalls {
   readonly gas: bigint;
 }
 
-/** What the chains report about a question's tokens. */
+/** Facts from the chains about a quote's tokens. */
 export interface TokensOfQuestion {
   /** The user's allowance must be set to zero before it is set to another amount. */
   readonly resetsApproval: boolean;

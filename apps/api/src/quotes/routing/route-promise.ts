@@ -12,8 +12,8 @@ import type { BridgeRoute, ChosenRoute, RoutePromise } from "./chosen-route.ts";
 import { isBounded } from "./exchanges.ts";
 
 /**
- * Splits the slippage between the sides of the route and computes its bounds. Where the fill swaps, its pools
- * are asked about the smallest deposit before it is promised.
+ * Splits the slippage between the sides of the route and computes its bounds. If the fill swaps, its pools
+ * are queried for the smallest deposit before that is guaranteed.
  */
 export function promiseOf(policy: QuotePolicy, question: QuoteQuestion, route: ChosenRoute): RoutePromise {
   const { trade } = route;
@@ -72,8 +72,8 @@ export function promiseOf(policy: QuotePolicy, question: QuoteQuestion, route: C
 }
 
 /**
- * Pool prices follow no known formula, so the pools are asked what the smallest deposit yields. If that is
- * too little, the smallest deposit is raised.
+ * Pool prices follow no known formula, so the pools are queried for the output of the smallest deposit. If
+ * that is too little, the smallest deposit is raised.
  */
 function tryDeposit(
   { fillExchange, pricing: { facts } }: BridgeRoute,

@@ -2,13 +2,13 @@ import type { PricedUnit } from "@causeway/domain";
 import type { ChosenRoute } from "./chosen-route.ts";
 import type { Swapped } from "./exchanges.ts";
 
-/** What happens on the two sides of a route, for the answer. */
+/** The two sides of a route, for the response. */
 export interface RouteSides {
   /** The swap in the user's own transaction. */
   readonly swapped: Swapped | undefined;
-  /** What that swap deposits. Absent: the user's payment is deposited, or nothing is. */
+  /** The output of that swap, which is deposited. Absent: the user's payment is deposited, or nothing. */
   readonly deposit: bigint | undefined;
-  /** What the solver pays with. Absent: what the recipient gets. */
+  /** The currency that the solver pays with. Absent: the recipient's. */
   readonly paid: { readonly amount: bigint; readonly unit: PricedUnit } | undefined;
   readonly originRouter: string;
   readonly originSources: string[] | undefined;

@@ -7,7 +7,7 @@ import type { Swapped } from "./exchanges.ts";
 export interface RoutedExchange {
   readonly chain: Chain;
   readonly user: Address;
-  /** What the user pays with, and the most that is taken; the rest is returned to the user. */
+  /** The user's currency and maximum amount; the remainder is returned to the user. */
   readonly paid: Currency;
   readonly pulled: bigint;
   readonly swapped: Swapped;
@@ -34,7 +34,7 @@ export function exchangeAndDeposit(exchange: RoutedExchange, orderId: OrderId): 
   return routed(exchange, depositCalls(exchange, orderId));
 }
 
-/** What the router does for {@link exchangeAndDeposit} with the pulled funds. */
+/** The router's calls for {@link exchangeAndDeposit} with the pulled funds. */
 export function depositCalls(exchange: RoutedExchange, orderId: OrderId): readonly RouterCall[] {
   const { chain, user, received, minimum } = exchange;
   const { depository, router } = chain.contracts;
@@ -105,8 +105,8 @@ function routed(
   calls: readonly RouterCall[],
 ): RoutedTransaction {
   const { router, approvalProxy } = chain.contracts;
-  // A pool that takes less than the input leaves the rest in the router, where anyone could take it. What was
-  // wrapped is left as the wrapped token.
+  // A pool that takes less than the input leaves the rest in the router, where anyone could take it. Wrapped
+  // native tokens remain as wrapped tokens.
   const isWrapped = paid.address === NATIVE_CURRENCY && swapped.pool !== undefined;
   const job: RouterJob = { calls, refundTo: user, refundTokens: isWrapped ? [wrappedOn(chain)] : [] };
   return paid.address === NATIVE_CURRENCY

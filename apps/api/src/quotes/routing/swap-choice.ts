@@ -10,7 +10,7 @@ export interface SideChoice {
   readonly included: ReadonlySet<string> | undefined;
   readonly excluded: ReadonlySet<string>;
   readonly maxHops: number;
-  /** External sources are asked even when pools have an answer. */
+  /** Query external sources even if pools have a quote. */
   readonly external: boolean;
   /** There are external sources, but the client did not allow them. */
   readonly leavesOut: boolean;
@@ -20,9 +20,9 @@ export interface SideChoice {
 export interface SwapChoice {
   readonly origin: SideChoice;
   readonly destination: SideChoice;
-  /** The user's own transaction does not swap, neither before a deposit nor on one chain. */
+  /** The user's own transaction must not swap, neither before a deposit nor on a same-chain route. */
   readonly noOriginSwaps: boolean;
-  /** On one chain the solver pays, not a pool. */
+  /** On a same-chain route the solver pays, not a pool. */
   readonly bySolver: boolean;
   readonly anyImpact: boolean;
   /** Fields of the request that exclude ways to swap. */
@@ -39,7 +39,7 @@ const FILTERS = [
   "forceSolverExecution",
 ] as const satisfies readonly (keyof QuoteInput)[];
 
-/** Pools in sequence: more cost more gas than they save. */
+/** Maximum number of consecutive pools: a longer path costs more gas than it saves. */
 const MAX_HOPS = 3;
 
 const NONE: ReadonlySet<string> = new Set();
@@ -86,7 +86,7 @@ export function readSwapChoice(
   };
   return {
     origin: side(origin, "includedOriginSwapSources", known.origin),
-    destination: inFill(
+    destination: withoutExternalSources(
       destination,
       side(destination, "includedDestinationSwapSources", known.destination ?? known.origin),
       known.destination ?? known.origin,
@@ -99,10 +99,14 @@ export function readSwapChoice(
 }
 
 /**
- * External sources sell exact inputs to the current holder. A fill buys an exact output later, so their
- * answer could not be kept.
+ * Excludes external sources from fills: they quote exact inputs for immediate execution, but a fill buys an
+ * exact output later.
  */
-function inFill({ chain }: RequestEnd, choice: SideChoice, names: readonly string[]): SideChoice {
+function withoutExternalSources(
+  { chain }: RequestEnd,
+  choice: SideChoice,
+  names: readonly string[],
+): SideChoice {
   const foreign = foreignOf(chain, names);
   if (foreign.length === 0) return choice;
   return { ...choice, excluded: new Set([...choice.excluded, ...foreign]), external: false };

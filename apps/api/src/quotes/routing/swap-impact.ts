@@ -5,8 +5,8 @@ import type { ChosenRoute, RouteValues } from "./chosen-route.ts";
 import type { Swapped } from "./exchanges.ts";
 
 /**
- * What the swaps of a route cost: pool fees, price impact, and deviation from known prices; in bps of the
- * input, rounded down. Negative when they yield more than that. Undefined without swaps.
+ * The cost of a route's swaps: pool fees, price impact, and deviation from known prices; in bps of the input,
+ * rounded down. Negative if they yield more. Undefined without swaps.
  */
 export function routeImpactBps(
   route: ChosenRoute,

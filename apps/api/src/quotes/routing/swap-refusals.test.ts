@@ -122,7 +122,7 @@ test("distinguishes a source that is unreachable from one without an answer", as
   expect(await refusalOf(locked, { poolsAre })).toEqual(unavailable);
   expect(await refusalOf({ ...here, ...locked }, { poolsAre })).toEqual(unavailable);
   expect(await refusalOf({ destinationCurrency: lockedOn(DESTINATION) }, { poolsAre })).toEqual(unavailable);
-  // What the solver holds needs no source.
+  // A currency that the solver holds needs no source.
   const services = quoteWorld({ pools: market(), poolsAre });
   await expect(createQuote(services, aQuoteInput({ ...here }))).resolves.toBeDefined();
 });

@@ -132,7 +132,7 @@ test("a token that the solver does not hold is swapped and deposited in one tran
   expect(terms.order.inputs[0]!.refunds[0]).toMatchObject({ currency: usdcOn(ORIGIN), recipient: user });
 });
 
-test("the answer shows what the user pays, what is deposited, and where it is swapped", async () => {
+test("the response shows the user's payment, the deposited currency, and where it is swapped", async () => {
   const { answer, terms } = await quoted({ ...locked, destinationCurrency: usdcOn(DESTINATION) });
   const { details, fees, protocol } = answer;
   expect(details.currencyIn).toMatchObject({
@@ -188,7 +188,7 @@ test("the native token is swapped as its wrapped token and sent with the transac
   ]);
 });
 
-test("what the solver does not hold at the destination is bought in the fill", async () => {
+test("the fill buys a currency that the solver does not hold at the destination", async () => {
   const { answer, terms, services } = await quoted({ destinationCurrency: lockedOn(DESTINATION) });
   expect(stepsOf(answer)).toEqual(["approve", "deposit"]);
   expect(services.spenders).toEqual([depository]);
@@ -313,7 +313,7 @@ test("an exact output on one chain is bought exactly, within the slippage, and t
   });
 });
 
-test("what pools leave of wrapped native tokens is returned, whether or not they were to take all", async () => {
+test("returns wrapped native tokens that pools leave, whether or not they should have taken all", async () => {
   const amount = (10n ** 18n).toString();
   const native = { originCurrency: NATIVE_CURRENCY, amount };
   const swap = await quoted({ ...here, ...native, destinationCurrency: foreignOn(ORIGIN) });

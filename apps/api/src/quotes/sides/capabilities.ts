@@ -2,7 +2,7 @@ import type { ErrorCode, NonEvmVmType } from "@causeway/domain";
 import { ServiceError } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
 
-/** What a request can do with a chain at one of its ends. */
+/** The capabilities of a chain at one end of a request. */
 export interface Capabilities {
   /** The user pays the recipient directly, on one chain. */
   readonly sends: boolean;
@@ -23,7 +23,7 @@ export interface Capabilities {
   readonly stablecoins: boolean;
 }
 
-/** What EVM chains can do. */
+/** Capabilities of EVM chains. */
 export const EVM_CAPABILITIES: Capabilities = {
   sends: true,
   swapsBefore: true,
@@ -38,7 +38,7 @@ export const EVM_CAPABILITIES: Capabilities = {
   stablecoins: true,
 };
 
-/** What chains can do whose deposits and payments are plain transfers. */
+/** Capabilities of chains whose deposits and payments are plain transfers. */
 export const TRANSFER_CAPABILITIES: Capabilities = {
   sends: false,
   swapsBefore: false,
@@ -80,7 +80,7 @@ interface RouteEnds {
   readonly destination: RouteEnd;
 }
 
-/** What a feature of requests needs of their chains. */
+/** The capabilities that a feature of requests requires. */
 export interface Need {
   readonly capability: keyof Capabilities;
   /** The end that must have the capability. */

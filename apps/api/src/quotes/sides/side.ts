@@ -19,7 +19,7 @@ export interface Side {
   readonly minPayment: bigint;
   /** The recipient can collect most of what a payment in this currency costs, so its cost is `rent`. */
   isCostRent(currency: Currency): boolean;
-  /** What a payment costs besides its amount, for errors. */
+  /** The cost of a payment besides its amount, for errors. */
   readonly costOfFill: string;
   /** A deposit is only identified by the nonce that the user's wallet signs (Hyperliquid). */
   readonly needsWalletNonce: boolean;
@@ -52,7 +52,7 @@ export interface Side {
    */
   sweepGas(currency: Currency): bigint;
   /**
-   * The cost of so many units for the quote, with the chain's margin, base units of the native token.
+   * The cost of this many units for the quote, with the chain's margin, base units of the native token.
    * @throws ServiceError RPC_HTTP_ERROR when no fresh value is known
    */
   originCost(units: bigint): bigint;
@@ -62,7 +62,7 @@ export interface Side {
    */
   refundCost(policy: QuotePolicy, currency: Currency, costs: RefundCosts): bigint;
   /**
-   * What the user signs to deposit.
+   * The steps that the user signs to deposit.
    * @throws ServiceError RPC_HTTP_ERROR when the chain does not report the user's balance or the parts of the
    * steps; UNSUPPORTED_CURRENCY
    */
@@ -74,11 +74,11 @@ export interface Side {
 export interface RefundCosts {
   /** The cost of paying this very account. Absent: the usual cost. */
   readonly payment: bigint | undefined;
-  /** What the transaction with which the service deposited uses, as in {@link Side.sweepGas}. */
+  /** The cost of the service's deposit transaction, as in {@link Side.sweepGas}. */
   readonly depositGas: bigint;
 }
 
-/** What the steps of a quote depend on. */
+/** The facts on which the steps of a quote depend. */
 export interface StepsFacts {
   readonly policy: Pick<QuotePolicy, "gas">;
   readonly originCurrency: Currency;
@@ -93,7 +93,7 @@ export interface StepsFacts {
   readonly promise: RoutePromise;
 }
 
-/** The user's steps and what they cost in addition to the payment. */
+/** The user's steps and their cost in addition to the payment. */
 export interface UserSteps {
   readonly steps: QuoteStep[];
   /** Base units of the origin's native currency. */

@@ -10,7 +10,7 @@ import { paymentFrom, withdrawalFrom } from "./transfer-steps.ts";
 const BITCOIN_DUST = 546n;
 const SOLANA_FINAL_BLOCKS = 32;
 
-/** What chains that pay by transfers differ in. */
+/** The differences between chains that pay by transfers. */
 type OfFamily = Pick<
   Side,
   | "needsWalletNonce"
@@ -36,7 +36,7 @@ export function transferSide(end: ConnectedNonEvmChain): Side {
   const families: Readonly<Record<NonEvmVmType, OfFamily>> = {
     svm: {
       ...byPayment,
-      // Of a new token account, which its owner may close.
+      // Rent of a new token account, which its owner can reclaim by closing it.
       isCostRent: ({ address }) => address !== chain.native.address,
       confirmations: () => SOLANA_FINAL_BLOCKS,
     },

@@ -4,15 +4,18 @@ import type { Month } from "../../db/month.port.ts";
 import { endOfMonth, monthOf } from "../../db/month.ts";
 import type { ArchivedTable, ArchiveFiles, ArchivePart, ArchiveStore, BegunArchive } from "./archive.port.ts";
 
-/** The service still reads what ended this recently: very late deposits, statistics, redelivered webhooks. */
+/**
+ * The service still reads requests that ended this recently, for very late deposits, statistics and
+ * redelivered webhooks.
+ */
 const YOUNGEST_MS = KEPT_MS.requests;
-/** Requests of one commit. */
+/** Requests per commit. */
 const BATCH = 500;
-/** Tries to lock the trace before the command gives up, and the pause between them. */
+/** Attempts to lock the trace before the command gives up, and the pause between them. */
 const MAX_TRIES = 60;
 const PAUSE_MS = 1_000;
 
-/** What became of one part of a month. */
+/** The outcome of one part of a month. */
 export interface Archived extends ArchivePart {
   readonly folder: string;
   readonly tables: readonly ArchivedTable[];
@@ -38,8 +41,8 @@ export function archivableFromMs(month: Month): number {
 export const untouchedSinceMs = (nowMs: number): number => nowMs - YOUNGEST_MS;
 
 /**
- * Moves finished requests of all months before `before` to files, oldest month first. What an earlier run
- * began is finished first, so the command can be stopped at any moment and run again.
+ * Moves finished requests of all months before `before` to files, oldest month first. An unfinished earlier
+ * run is completed first, so the command can be stopped at any time and run again.
  * @param before at most {@link youngestArchivable}
  */
 export async function* archiveMonths(services: ArchiveServices, before: Month): AsyncGenerator<Archived> {
@@ -56,7 +59,7 @@ export async function* archiveMonths(services: ArchiveServices, before: Month): 
 async function finish(services: ArchiveServices, begun: BegunArchive): Promise<Archived> {
   const { store, files, nowMs } = services;
   const { folder, sha256, tables } = await exported(services, begun);
-  // Nothing is removed unless the disk has all of it.
+  // Nothing is removed until everything is on disk.
   await files.verify(folder, sha256);
   for (let tries = 1; !(await store.removeEvents(begun)); tries++) {
     if (tries === MAX_TRIES)

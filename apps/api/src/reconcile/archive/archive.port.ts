@@ -43,7 +43,7 @@ export interface BegunArchive extends ArchivePart {
   readonly tables: readonly ArchivedTable[];
 }
 
-/** What an archive of a month would move. */
+/** The rows that an archive of a month would move. */
 export interface ArchivePlan {
   readonly month: Month;
   /** Requests whose whole story is over. */
@@ -61,10 +61,7 @@ export interface ArchiveStore {
   plan(month: Month, untouchedSinceMs: number): Promise<ArchivePlan>;
   /** The archive that is not finished. */
   unfinished(): Promise<BegunArchive | undefined>;
-  /**
-   * Chooses the requests of a month whose whole story is over and that nothing has touched since; undefined
-   * when there are none.
-   */
+  /** Selects the finished requests of a month that nothing has changed since; undefined if there are none. */
   begin(month: Month, untouchedSinceMs: number, nowMs: number): Promise<BegunArchive | undefined>;
   /**
    * Passes the rows that the archive moves to `write`, table by table, as JSON in batches. No transaction is

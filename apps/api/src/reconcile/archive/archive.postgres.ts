@@ -47,8 +47,8 @@ const openOf = (column: SQL.Aliased | SQL, from: SQL): SQL =>
   text`select ${column} as request_id from ${from}`;
 
 /**
- * Requests of which anything is unfinished, whatever their state: each part reads a partial index of what is
- * open, which is small however large the table is. Without settlements, this instance settles nothing.
+ * Requests with anything unfinished, whatever their state. Each part reads a partial index of open rows,
+ * which is small however large the table is. Without settlements, this instance settles nothing.
  */
 const OPEN = text.join(
   [
@@ -100,12 +100,12 @@ const OPEN = text.join(
   text` union `,
 );
 
-/** A refund that needs the operator, or one on its way. Dust that is never refunded is no open matter. */
+/** A refund that needs the operator, or one in progress. Dust that is never refunded does not count. */
 const isRefundOpen = text`exists (select from ${deposits} where ${deposits.requestId} = candidate.request_id
   and (${deposits.refundState} = 'sent' or (${deposits.refundState} = 'impossible'
     and ${deposits.refundFailReason} is distinct from 'AMOUNT_TOO_LOW_TO_REFUND')))`;
 
-/** Whether the request itself has come to its end, long enough ago. */
+/** Whether the request itself ended long enough ago. */
 const isOver = (month: Month, untouchedSinceMs: number): SQL => text`(${requests.requestId} is null
   or ((${requests.final} or ${requests.state} = 'expired')
     and ${requests.createdAtMs} < ${endOfMonth(month)} and ${requests.updatedAtMs} < ${untouchedSinceMs}

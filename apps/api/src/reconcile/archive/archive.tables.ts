@@ -4,7 +4,7 @@ import { int8, json } from "../../db/columns.tables.ts";
 import type { Month } from "../../db/month.port.ts";
 import type { ArchivedTable, ArchiveState } from "./archive.port.ts";
 
-/** What `operator archive` exported and removed: one row per run that found something of a month. */
+/** Exports and removals of `operator archive`: one row per run with rows of a month. */
 export const archives = pgTable(
   "archives",
   {
@@ -30,7 +30,7 @@ export const archives = pgTable(
   (t) => [primaryKey({ columns: [t.month, t.part] })],
 );
 
-/** Requests of the archive that is not finished. A row goes with what it names. */
+/** Requests of the unfinished archive. A row is deleted together with its request. */
 export const archiveRequests = pgTable("archive_requests", {
   requestId: text("request_id").$type<RequestId>().primaryKey(),
   /** Whether the archive takes events of it, or only the rest. */

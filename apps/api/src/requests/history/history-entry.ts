@@ -7,9 +7,9 @@ export interface HistoryEntry {
   readonly requestType: RequestType;
   readonly userAddress: Address;
   readonly recipient: Address;
-  /** What the user pays. */
+  /** The user's payment. */
   readonly currencyIn: Address;
-  /** What the recipient receives. */
+  /** The recipient's output. */
   readonly currencyOut: Address;
   /** Lower case; null if the currency has no known symbol. */
   readonly symbolIn: string | null;
@@ -29,7 +29,7 @@ export interface ChainCurrency {
   readonly address: Address;
 }
 
-/** What the configuration knows about a currency. */
+/** The configured facts about a currency. */
 export type KnownName = Pick<CurrencyName, "symbol" | "wrapsNative"> & { readonly asset: string | null };
 type FindName = (currency: ChainCurrency) => KnownName | undefined;
 
@@ -38,7 +38,7 @@ const USD_MILLIONTH = 10n ** 12n;
 /** Below the largest value of a column with 8 bytes. */
 const MAX_MILLIONTHS = 9n * 10n ** 18n;
 
-/** What the user pays and what the recipient receives. */
+/** The user's payment and the recipient's output. */
 export function listedCurrencies({ origin, input, destination }: RequestTerms): {
   readonly paid: ChainCurrency;
   readonly received: ChainCurrency;

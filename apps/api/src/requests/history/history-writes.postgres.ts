@@ -56,7 +56,7 @@ const TRANSACTIONS = text`(
     union select unnest(${requests.txHashes}), 'fill'
     union select unnest(${requests.refundTxHashes}), 'refund') as own`;
 
-/** What is read of a request that must be listed. */
+/** The columns of a request that must be listed. */
 export const UNLISTED = { state: requests.state, front: requests.front, terms: requests.terms };
 export type Unlisted = Row<typeof UNLISTED>;
 

@@ -28,9 +28,9 @@ export const requestHistory = pgTable(
     depositAddress: text("deposit_address").$type<Address>(),
     originChainId: int8("origin_chain_id").notNull(),
     destinationChainId: int8("destination_chain_id").notNull(),
-    /** What the user pays. */
+    /** The user's payment. */
     currencyIn: text("currency_in").$type<Address>(),
-    /** What the recipient receives. */
+    /** The recipient's output. */
     currencyOut: text("currency_out").$type<Address>(),
     /** Lower case; null if the currency has no known symbol. */
     symbolIn: text("symbol_in"),

@@ -37,7 +37,7 @@ export async function listRequests(
   const { wantsTotal, limit } = question;
   // Sequentially: a turn allows one connection.
   const { found, counted, unattributed } = await turns.run(searcher, async () => ({
-    // One extra row tells whether there is another page.
+    // One extra row shows whether there is another page.
     found: await history.page({ ...question, limit: limit + 1 }),
     counted: wantsTotal ? await history.count(question, COUNTED_UP_TO + 1) : undefined,
     unattributed: await unattributedDeposits(services, namedTransactions(question)),
@@ -50,7 +50,7 @@ export async function listRequests(
   const requests = [...rows.map((row) => row.requestId), ...unpaid].flatMap((requestId) => {
     const story = stories.get(requestId);
     const entry = listed.get(requestId);
-    // What the archive took out of the list is not found by its id either.
+    // An archived request is not found by its id either.
     if (story === undefined || (entry === undefined && story.archivedMonths !== undefined)) return [];
     return pastRequest(services, story, entry);
   });

@@ -21,7 +21,7 @@ type CommonData = Pick<
 >;
 type TransactionFields = Omit<PastRequestJson["data"]["inTxs"][number], "txHash">;
 
-/** What the caller may see of a request beyond the public fields. */
+/** The fields that the caller may see in addition to the public ones. */
 export interface Sight {
   /** The request was made with the caller's key. */
   readonly key: boolean;

@@ -65,7 +65,7 @@ export interface PastTransaction {
   readonly status: "pending" | "success" | "failure";
   /** Wei. Undefined: another sender paid it, or it is not mined. */
   readonly feeWei: bigint | undefined;
-  /** What a transaction of the service pays. */
+  /** The payment of a service transaction. */
   readonly leg?: "fill" | "refund" | undefined;
   /** Only of transactions that the service sent. */
   readonly call?: { readonly to: Address; readonly data: Hex | undefined; readonly value: bigint };
@@ -119,11 +119,11 @@ export interface PastRequest {
   readonly actual: { readonly origin: PastSide; readonly destination: PastSide } | undefined;
   readonly delivered: Delivered | undefined;
   readonly refund: { readonly amount: PastAmount; readonly recipient: Address } | undefined;
-  /** App fees, as quoted and as credited. Undefined: there are none. */
+  /** App fees, as quoted and as credited. Undefined: none. */
   readonly appFees: PastAppFees | undefined;
   /** The fees that an app was charged. Undefined: none yet. */
   readonly paidFees: PaidFees | undefined;
-  /** What an app paid for a gasless transaction. */
+  /** The amount that an app paid for a gasless transaction. */
   readonly sponsored:
     | {
         readonly wallet: string | undefined;

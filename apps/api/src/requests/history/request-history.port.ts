@@ -28,9 +28,9 @@ export const requestTypes = [
 export type RequestType = (typeof requestTypes)[number];
 
 /**
- * What was special about a request. `fast-fill`: an app guaranteed its deposit. `execution`: the service sent
- * the user's transaction. `origin-swap`: the deposit came out of a swap. `destination-swap`: the fill swaps
- * the solver's inventory. `calls`: the order contains calls.
+ * Features of a request. `fast-fill`: an app guaranteed its deposit. `execution`: the service sent the user's
+ * transaction. `origin-swap`: the deposit is the output of a swap. `destination-swap`: the fill swaps the
+ * solver's inventory. `calls`: the order contains calls.
  */
 export const requestFeatures = [
   "fast-fill",
@@ -176,7 +176,7 @@ export interface HistorySlot {
   readonly call: { readonly to: Address; readonly data: Hex | undefined; readonly value: bigint };
   readonly gasLimit: bigint;
   readonly outflow: { readonly currency: Address; readonly amount: bigint };
-  /** What the recipient of a fill gets, in base units of the destination currency. */
+  /** The amount that the recipient of a fill gets, in base units of the destination currency. */
   readonly deliveredAmount: bigint | undefined;
   readonly state: string;
   readonly cancelReason: string | undefined;
@@ -223,7 +223,7 @@ export interface HistorySettlement {
 export interface PaidFees {
   /** USD, 18 decimals. */
   readonly usd: bigint;
-  /** What was charged per currency, base units. */
+  /** The charged amount per currency, base units. */
   readonly parts: ReadonlyArray<{
     readonly chainId: number;
     readonly currency: Address;
@@ -260,7 +260,7 @@ export interface RequestStory {
   readonly send:
     | { readonly txHash: TxHash; readonly blockNumber: bigint | undefined; readonly reportedAtMs: number }
     | undefined;
-  /** What an app paid for the request. */
+  /** The amount that an app paid for the request. */
   readonly sponsorship: {
     readonly execution:
       | {
@@ -285,8 +285,8 @@ export interface RequestStory {
     /** The part of the quote's fees that an app paid; undefined: nothing yet. */
     readonly fees: PaidFees | undefined;
     /**
-     * What apps were credited for the deposit, once per wallet; base units of the currency in the terms.
-     * Empty: nothing yet.
+     * Credits to apps for the deposit, once per wallet; base units of the currency in the terms. Empty: none
+     * yet.
      */
     readonly appFees: ReadonlyArray<{ readonly wallet: string; readonly amount: bigint }>;
     readonly fastFill:

@@ -40,6 +40,6 @@ function entryJson({ atMs, kind, facts }: TraceEntry): {
   const plain = JSON.parse(
     JSON.stringify(facts, (_name, value: unknown) => (typeof value === "bigint" ? value.toString() : value)),
   ) as Record<string, unknown>;
-  // What an event noted may be called like what an entry has.
+  // A fact of an event may have the same name as a field of the entry.
   return { ...plain, at: new Date(atMs).toISOString(), atMs, kind };
 }

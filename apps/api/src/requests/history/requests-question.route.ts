@@ -176,7 +176,7 @@ function within(
   return end === "min" ? { kind: "within", range, min: value } : { kind: "within", range, max: value };
 }
 
-/** @throws ServiceError INVALID_REQUEST naming what is wrong with the groups */
+/** @throws ServiceError INVALID_REQUEST with the problem of the groups */
 function groupsOf(text: string): HistoryCondition[][] {
   let given: unknown;
   try {

@@ -54,7 +54,7 @@ export function searcherOf({ apiKey, ip }: Pick<FastifyRequest, "apiKey" | "ip">
   return { name: callerOf({ apiKey, ip }), hasSecretKey: hasSecretKey({ apiKey }) };
 }
 
-/** What goes with the rows of a page. */
+/** The additional data of a page. */
 export function pageFields(
   { next, total, unattributed }: RequestPage,
   { sort, isAscending }: ReturnType<typeof questionOf>,
@@ -71,7 +71,7 @@ function unattributedJson({ amount, message, ...rest }: UnattributedDeposit): Un
   return { ...rest, amount: String(amount), message: sentence };
 }
 
-/** What only the secret key that a request came with may see. */
+/** Fields that only the request's own secret key may see. */
 export function sightOf(
   { includeAuthenticatedData, id, orderId }: RequestsQuery,
   asker: ApiKeyIdentity | undefined,

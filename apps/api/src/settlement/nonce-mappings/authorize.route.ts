@@ -6,7 +6,7 @@ import { authorizeNonce } from "./authorize-nonce.ts";
 import { errors, type TypedServer } from "../../http/typed.route.ts";
 import { chainId, hash } from "../../http/wire-values.ts";
 
-/** What clients mean that name no chain of the signature. */
+/** The default for clients that do not name the chain of the signature. */
 const USUAL_SIGNATURE_CHAIN = 1;
 
 /** `POST /authorize`: what a wallet says that the nonce of a transfer is for. */

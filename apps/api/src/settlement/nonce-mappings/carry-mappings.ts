@@ -10,9 +10,9 @@ import { settleMapping } from "./settle-mapping.ts";
 const AT_ONCE = 200;
 
 /**
- * One round: marks mappings that the hub has for good, has the oracles sign again what a transaction failed
- * to set, and sends the next transaction; settlement's rounds care for it. State is read from the hub, never
- * from a receipt; setting an entry twice has no effect.
+ * One round: marks mappings that are final on the hub, has the oracles sign mappings again that a transaction
+ * failed to set, and sends the next transaction; settlement's rounds maintain it. State is read from the hub,
+ * never from a receipt; setting an entry twice has no effect.
  * @throws RpcFault: the next round continues
  */
 export async function carryMappings(services: MappingServices): Promise<void> {
@@ -32,7 +32,7 @@ async function concludeCarried(services: MappingServices): Promise<void> {
     const { record, slot } = one;
     const name = chainName(record.chainId);
     if (name === undefined || (await settleMapping(services, name, record)) || !over.has(one)) continue;
-    // That transaction can no longer set it. Its signers may not be accepted any more.
+    // That transaction can no longer set it. Its signers may no longer be accepted.
     const reason = "the hub transaction did not set the nonce mapping";
     const nowMs = clock.nowMs();
     const isReleased = await uow.run((tx) =>

@@ -6,8 +6,7 @@ import type { NonceMappingState } from "../../chains/nonce-mappings.port.ts";
 import { slots } from "../../payments/payments.tables.ts";
 
 /**
- * What wallets signed about their nonces on chains whose transfers carry no order id. One meaning per
- * nonce.
+ * Nonce mappings that wallets signed, for chains whose transfers carry no order id. One meaning per nonce.
  */
 export const nonceMappings = pgTable(
   "nonce_mappings",
@@ -30,7 +29,7 @@ export const nonceMappings = pgTable(
      * the hub has a different meaning.
      */
     state: text("state").$type<NonceMappingState>().notNull(),
-    /** What it waits for. Null if unknown. */
+    /** The reason why it waits. Null if unknown. */
     reason: text("reason"),
     tries: integer("tries").notNull().default(0),
     nextTryMs: int8("next_try_ms").notNull(),
@@ -38,7 +37,7 @@ export const nonceMappings = pgTable(
     hubSignature: text("hub_signature").$type<Hex>(),
     /** The hub transaction that carries it. Null if none does. */
     slotId: int8("slot_id").references(() => slots.id),
-    /** What the hub has. */
+    /** The entry on the hub. */
     hubMappedId: text("hub_mapped_id").$type<OrderId>(),
     hubDepositor: text("hub_depositor").$type<Address>(),
     /** Since when the hub has it, Unix seconds. */

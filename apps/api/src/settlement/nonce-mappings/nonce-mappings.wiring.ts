@@ -15,9 +15,9 @@ import { nonceMappingStore } from "./nonce-mapping-rows.postgres.ts";
 export interface NonceMappingAccess {
   /** Undefined without an enabled chain whose transfers carry only a nonce. */
   readonly reads: NonceMappingReads | undefined;
-  /** What chain adapters read on the hub. Undefined without the hub's contract. */
+  /** The chain adapters' reads on the hub. Undefined without the hub's contract. */
   readonly ofHub: NonceMappings | undefined;
-  /** What publishing to the hub needs. Undefined without the hub's contract. */
+  /** The dependencies of publishing to the hub. Undefined without the hub's contract. */
   publishing(settling: SettlementServices): MappingServices | undefined;
 }
 

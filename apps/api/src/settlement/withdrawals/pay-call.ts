@@ -12,7 +12,7 @@ const MINED_WITHIN_MS = 180_000;
 
 /** A call by an account whose nonces nothing else uses. */
 export interface AccountCall {
-  /** Names the call for good: it has one live transaction, whatever dies. */
+  /** Identifies the call permanently: it has at most one live transaction, whichever ones die. */
   readonly callId: string;
   /** For error messages. */
   readonly what: string;
@@ -94,7 +94,7 @@ function errorName(data: Hex, abi: Abi): string {
   try {
     return decodeErrorResult({ abi, data }).errorName;
   } catch {
-    // An error of a contract behind the called one.
+    // An error of a contract that the called one calls.
     return data.slice(0, 74);
   }
 }

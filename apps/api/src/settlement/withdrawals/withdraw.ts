@@ -392,7 +392,7 @@ async function attestOutcome(
   );
 }
 
-/** Ensures that an execution is final on the hub; returns what it still waits for. */
+/** Ensures that an execution is final on the hub; returns why it still waits. */
 async function carriedOut(
   services: WithdrawalServices,
   it: Case,
@@ -439,7 +439,7 @@ async function until(
 }
 
 /**
- * Retries until the answer is valid, the oracles refuse for good, or the time runs out; then returns the last
+ * Retries until the answer is valid, the oracles refuse permanently, or the time is up; then returns the last
  * answer.
  */
 async function untilTrue<T>(
@@ -456,7 +456,7 @@ async function untilTrue<T>(
   return attestedOrWaiting(last);
 }
 
-/** @throws WithdrawalRefused if the oracles refuse for good */
+/** @throws WithdrawalRefused if the oracles refuse permanently */
 function attestedOrWaiting<T>(asked: Asked<T>): { readonly kind: "true"; readonly value: T } | Waiting {
   if (asked.kind === "rejected")
     throw new WithdrawalRefused(`the oracles reject the withdrawal: ${asked.reason}`);

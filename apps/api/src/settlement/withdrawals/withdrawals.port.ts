@@ -4,7 +4,8 @@ import type { SubmitWithdrawRequest } from "@causeway/attest";
 export type WithdrawalOutcome = "executed" | "expired";
 
 /**
- * What is withdrawn to whom. Together with its nonce it has a hub address, which holds the amount meanwhile.
+ * The terms of a withdrawal. Together with its nonce, they determine a hub address, which holds the amount in
+ * the meantime.
  */
 export interface WithdrawalOrder {
   readonly chainName: string;

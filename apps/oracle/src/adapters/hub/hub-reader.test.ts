@@ -113,7 +113,7 @@ test("reads balances and records at the final block, by its hash", async () => {
   expect(node.asked.every(({ requireCanonical }) => requireCanonical === true)).toBe(true);
 });
 
-test("a withdrawal without a record has none", async () => {
+test("returns no record for a withdrawal without one", async () => {
   const reader = createHubReader(hub, aNode({ ...ledger, [account("e4")]: word(0n) }).transport);
   expect(await reader.recordedWithdrawal(account("a1"))).toBeUndefined();
 });
@@ -152,7 +152,7 @@ test("refuses a read whose block is replaced meanwhile", async () => {
   );
 });
 
-test("two nodes behind one URL, one on an orphaned branch, never return what only the orphan holds", async () => {
+test("two nodes behind one URL, one on an orphaned branch, never return what exists only on the orphaned branch", async () => {
   const accounts = { balance: account("e1"), oracle: account("e2"), registry: account("e4") };
   const ours = { [accounts.oracle]: word(BigInt(accounts.balance)) };
   const good: ANode = { height: 100n, forkAt: () => 0n, answers: ours };

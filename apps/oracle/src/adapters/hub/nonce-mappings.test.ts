@@ -62,7 +62,7 @@ test("reads the entry of the wallet's account and nonce at the final block, by i
   ]);
 });
 
-test("an id alone names no depositor", async () => {
+test("an entry with only an id has no depositor", async () => {
   const { entry } = await aNode(answerOf(id, 9n)).mappings.of("hyper", account("a1"), 77n);
   expect(entry).toEqual({ id, depositor: undefined, setAt: 9n });
 });

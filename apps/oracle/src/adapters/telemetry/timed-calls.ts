@@ -11,7 +11,7 @@ export function timedCalls(registry: Registry): (chain: string) => ObserveCall {
     boundsMs: QUESTION_BOUNDS_MS,
   });
   return (chain) => {
-    // Method names come from this program, so there are few.
+    // Method names are defined in this program, so there are few.
     const known = new Map<string, NoteDuration>();
     return (method, outcome, tookMs) => {
       const key = `${method} ${outcome}`;

@@ -17,14 +17,14 @@ export interface CreateDeployerOptions {
 
 const WHAT = "deterministic deployer";
 
-/** The node accepts no transaction without a chain id. */
+/** The node rejected the transaction, which has no chain id. */
 export class DeployerRefused extends Error {
   override readonly name = "DeployerRefused";
 }
 
 /**
- * Creates the deterministic deployer on a chain that lacks it: funds the account that its transaction is
- * signed by, and broadcasts that transaction.
+ * Creates the deterministic deployer on a chain that lacks it: funds the account that signed its transaction,
+ * and broadcasts the transaction.
  *
  * @throws DeployerRefused, DeploymentUnfinished, WrongDeterministicDeployer, GasPriceAboveCap
  */
@@ -46,7 +46,7 @@ export async function createDeterministicDeployer(
     } else if (!isBroadcast && waitsFor <= mined) {
       const sender = createSender(chain, account, await readFees(client, maxFeeWei), mined, onStep);
       const value = wei - balance;
-      // Rollups count data of the parent chain as gas, too.
+      // Rollups also charge gas for data on the parent chain.
       const gas = ((await client.estimateGas({ account: account.address, to: creator, value })) * 6n) / 5n;
       await sender.send(`funds for the ${WHAT}`, { to: creator, value, gas });
       funded = sender.nextNonce();
@@ -65,7 +65,7 @@ async function broadcastCreation({ client }: DeploymentChain): Promise<void> {
     await client.sendRawTransaction({ serializedTransaction: deterministicDeployerCreation });
   } catch (error) {
     const reason = error instanceof BaseError ? error.details || error.shortMessage : String(error);
-    // From an earlier run that was killed.
+    // An earlier run broadcast it and was killed.
     if (/already known|already imported|nonce too low/i.test(reason)) return;
     throw new DeployerRefused(
       `the node refused the transaction that creates the ${WHAT}: ${reason}. It is signed without a chain id; use an endpoint that accepts such transactions`,

@@ -15,9 +15,9 @@ import { createSender, DeploymentUnfinished, readNonces, type BroadcastStep } fr
 export interface DeployOptions {
   readonly account: LocalAccount;
   readonly maxFeeWei: bigint;
-  /** Blocks from the one with the contract to the newest one, both included. */
+  /** Blocks from that of the contract to the newest one, both inclusive. */
   readonly confirmations: number;
-  /** For all of it, in milliseconds. */
+  /** Timeout for everything, in milliseconds. */
   readonly waitMs: number;
   readonly nowMs: () => number;
   readonly pollMs?: number;
@@ -26,17 +26,17 @@ export interface DeployOptions {
 
 export type DeployStep = BroadcastStep | { readonly step: "deployed"; readonly creation: PlannedCreation };
 
-/** How long a node may not know what another one behind the same load balancer accepted. */
+/** How long a node may lag behind another one behind the same load balancer. */
 const LAG_MS = 30_000;
 
-/** How often missing contracts are sent: another run may use the nonces, and a reorg may undo them. */
+/** Maximum rounds of sending missing contracts: another run may use the nonces, and a reorg may undo them. */
 const MAX_ROUNDS = 3;
 
 /**
- * Deploys what is missing of a plan, and returns once all of it has its confirmations. It reads from the
- * chain what exists, so it can be killed and run again at any time.
+ * Deploys the missing contracts of a plan, and returns once all of them are confirmed. It reads from the
+ * chain which exist, so it can be killed and run again at any time.
  *
- * @throws DeploymentUnfinished when the time is up, GasPriceAboveCap, CreationFails, or the error of the node
+ * @throws DeploymentUnfinished if the time is up, GasPriceAboveCap, CreationFails, or the error of the node
  */
 export async function deployPlan(
   chain: DeploymentChain,
@@ -88,7 +88,7 @@ function namesOf(creations: readonly PlannedCreation[]): string {
   return creations.map(({ contract }) => contract).join(", ");
 }
 
-/** What some endpoint does not see at the block that is `confirmations` deep. */
+/** Contracts that some endpoint does not have at the block with `confirmations` confirmations. */
 async function unconfirmedCreations(
   { client, others }: DeploymentChain,
   plan: DeploymentPlan,
@@ -100,13 +100,13 @@ async function unconfirmedCreations(
   const unseen = await missingCreations(client, plan, head - depth);
   if (unseen.length > 0) return unseen;
   const elsewhere = await Promise.all(
-    // An endpoint that lags behind does not know the block yet.
+    // A lagging endpoint does not have the block yet.
     others.map((other) => missingCreations(other, plan, head - depth).catch(() => plan.creations)),
   );
   return plan.creations.filter((creation) => elsewhere.some((missing) => missing.includes(creation)));
 }
 
-/** Sends everything that is missing with consecutive nonces, up to the first refusal. */
+/** Sends all missing creations with consecutive nonces, up to the first refusal. */
 async function sendMissing(
   chain: DeploymentChain,
   plan: DeploymentPlan,

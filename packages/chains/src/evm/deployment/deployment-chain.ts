@@ -4,22 +4,22 @@ import { createRpcTransport, type RpcTransport } from "../../nodes/transport.ts"
 import { checkedTransport } from "../checked-transport.ts";
 import { viemTransport } from "../viem-transport.ts";
 
-/** The family that plans are made for, as chain files name it. */
+/** The `vmType` that plans support. */
 export const DEPLOYABLE_VM_TYPE = FAMILY_VM_TYPES.evm;
 
 /** A chain to deploy to. */
 export interface DeploymentChain {
   readonly chainId: number;
-  /** Of the first endpoint, as `client`. */
+  /** Transport of the first endpoint, like `client`. */
   readonly transport: RpcTransport;
   /** Reads and sends. */
   readonly client: PublicClient;
-  /** Further endpoints, which must see the contracts too before they count as deployed. */
+  /** Further endpoints, which must also have the contracts before they count as deployed. */
   readonly others: readonly PublicClient[];
   close(): Promise<void>;
 }
 
-/** Connects to the endpoints of a chain; each is refused if it serves another chain. */
+/** Connects to the endpoints of a chain. Refuses an endpoint that serves another chain. */
 export function connectForDeployment(chainId: number, rpcUrls: readonly string[]): DeploymentChain {
   const transports = rpcUrls.map(
     (url) => checkedTransport(createRpcTransport({ url, connections: 2 }), chainId).transport,

@@ -18,13 +18,13 @@ export interface EstimatedCreation {
   readonly gas: bigint;
   /** Wei at the current gas price, with the data fee of an OP Stack rollup. */
   readonly cost: bigint;
-  /** The most that it can cost, in wei. */
+  /** Maximum cost, in wei. */
   readonly maxCost: bigint;
 }
 
 export interface DeploymentEstimate {
   readonly creations: readonly EstimatedCreation[];
-  /** Wei to send to the account that creates the deterministic deployer, which the chain lacks. */
+  /** Wei to fund the account that creates the missing deterministic deployer. */
   readonly deployerWei: bigint | undefined;
 }
 
@@ -33,7 +33,7 @@ export class CreationFails extends Error {
   override readonly name = "CreationFails";
 }
 
-/** Other code than the deterministic deployer's is at its address. */
+/** The deterministic deployer's address has other code. */
 export class WrongDeterministicDeployer extends Error {
   override readonly name = "WrongDeterministicDeployer";
 }
@@ -60,8 +60,8 @@ export async function hasDeterministicDeployer(client: PublicClient): Promise<bo
 }
 
 /**
- * What the missing contracts of a plan cost. The gas limit has a fifth to spare: the deterministic deployer
- * passes on 63 of 64 parts of it.
+ * The cost of a plan's missing contracts. The gas limit has a margin of a fifth, because the deterministic
+ * deployer passes on only 63/64 of it.
  *
  * @throws CreationFails, WrongDeterministicDeployer
  */
@@ -89,7 +89,10 @@ export async function estimateDeployment(
 
 const toDeployer = deterministicDeployer.toLowerCase() as `0x${string}`;
 
-/** Of a plain creation: it costs as much, needs no deterministic deployer, and has a reason for a revert. */
+/**
+ * Estimates a plain creation: it costs the same, needs no deterministic deployer, and returns the reason of a
+ * revert.
+ */
 async function creationGas(client: PublicClient, creation: PlannedCreation, from: Address): Promise<bigint> {
   try {
     return await client.estimateGas({ account: from, data: creation.creationCode });

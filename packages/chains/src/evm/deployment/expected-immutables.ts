@@ -14,7 +14,9 @@ export function expectedImmutables(planned: PlannedContract, chainId: number): R
   };
 }
 
-/** Solady's EIP712 in the Depository, OpenZeppelin's elsewhere: they name the same values differently. */
+/**
+ * The Depository uses Solady's EIP712, the others OpenZeppelin's, with different names for the same values.
+ */
 function domainImmutables(
   { contract, address }: PlannedContract,
   { name, version }: { readonly name: string; readonly version: string },

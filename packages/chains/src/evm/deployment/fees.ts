@@ -1,20 +1,20 @@
 import { formatGwei, type PublicClient } from "viem";
 
-/** What a deployer bids for gas, in wei. */
+/** A deployer's gas fees, in wei. */
 export interface DeploymentFees {
-  /** What gas costs at the newest block, tip included. */
+  /** Gas price at the newest block, including the priority fee. */
   readonly current: bigint;
   readonly bid:
     | { readonly type: "eip1559"; readonly maxFeePerGas: bigint; readonly maxPriorityFeePerGas: bigint }
     | { readonly type: "legacy"; readonly gasPrice: bigint };
 }
 
-/** The most that a bid can make one unit of gas cost. */
+/** Maximum price per gas of a bid. */
 export function maxGasPrice({ bid }: DeploymentFees): bigint {
   return bid.type === "eip1559" ? bid.maxFeePerGas : bid.gasPrice;
 }
 
-/** Gas costs more than the operator allows. */
+/** The gas price exceeds the operator's limit. */
 export class GasPriceAboveCap extends Error {
   override readonly name = "GasPriceAboveCap";
 }

@@ -11,13 +11,13 @@ import type { DeploymentChain } from "./deployment-chain.ts";
 import { expectedImmutables } from "./expected-immutables.ts";
 import { otherRoleHolders, readRoleHolders } from "./role-holders.ts";
 
-/** What is at the address of a planned contract. */
+/** The result of inspecting a planned contract. */
 export interface InspectedContract {
   readonly planned: PlannedContract;
   readonly state: "missing" | "asPlanned" | "differs";
-  /** What differs, each with the found and the expected value. */
+  /** Differences, each with the found and the expected value. */
   readonly differences: readonly string[];
-  /** What could not be checked, each with the reason. */
+  /** Failed checks, each with the reason. */
   readonly notChecked: readonly string[];
 }
 
@@ -26,7 +26,7 @@ type Findings = Pick<InspectedContract, "differences" | "notChecked">;
 /**
  * Compares the contracts of a plan with the chain's newest block: bytecode, immutables, owners, roles, and
  * whether other accounts have roles.
- * @throws the client's error when the node gave no answer
+ * @throws the client's error if the node does not answer
  */
 export async function inspectDeployment(
   client: PublicClient,
@@ -46,7 +46,7 @@ async function inspect(
   if (code === undefined || code === "0x")
     return { planned, state: "missing", differences: [], notChecked: [] };
   const mismatch = matchBytecode(buildOf(planned.contract), expectedImmutables(planned, chainId), code);
-  // Other code may answer these calls with anything.
+  // Other code may return anything for these calls.
   const findings =
     mismatch === undefined
       ? await findingsOf(client, planned)
@@ -70,8 +70,8 @@ async function findingsOf(client: PublicClient, planned: PlannedContract): Promi
 
 /**
  * Compares the contracts of a plan on each endpoint of a chain. A finding of one endpoint counts, since each
- * of them may hide what differs.
- * @throws the client's error when an endpoint gave no answer
+ * of them may hide a difference.
+ * @throws the client's error if an endpoint does not answer
  */
 export async function inspectOnEach(
   { client, others, chainId }: DeploymentChain,
@@ -102,7 +102,7 @@ function combined(a: InspectedContract, b: InspectedContract): InspectedContract
   };
 }
 
-/** Why a contract at another address is not the planned one, as far as its answers show it. */
+/** Why a contract at another address is not the planned one, according to its answers. */
 export async function readDifferences(
   client: PublicClient,
   planned: PlannedContract,

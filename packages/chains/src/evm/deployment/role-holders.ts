@@ -5,17 +5,17 @@ const abi = parseAbi([
   "function rolesOf(address user) view returns (uint256)",
 ]);
 
-/** Log requests of one contract. */
+/** Maximum log requests per contract. */
 const MAX_REQUESTS = 200;
 
-/** Who was ever given a role by a contract; undefined: its logs cannot be read completely. */
+/** All accounts to which a contract ever granted a role; undefined: its logs cannot be read completely. */
 export type RoleHolders = ReadonlySet<Address> | undefined;
 
 /**
  * Reads every account whose roles a contract has ever changed, from its logs. Ranges that the node refuses
  * are halved. A node that leaves out the role of a planned holder does not have all logs.
  * @param planned accounts that must have a role
- * @throws the client's error when the node does not say its newest block
+ * @throws the client's error if the node does not return its newest block
  */
 export async function readRoleHolders(
   client: PublicClient,
@@ -41,7 +41,7 @@ export async function readRoleHolders(
   return planned.every((holder) => found.has(lower(holder))) ? found : undefined;
 }
 
-/** The accounts of `holders` that have a role now and must not, each with its roles. */
+/** The accounts of `holders` that have a role but must not, each with its roles. */
 export async function otherRoleHolders(
   client: PublicClient,
   contract: Address,

@@ -2,7 +2,7 @@ import { keccak256, type Address, type Hex, type LocalAccount, type PublicClient
 import type { DeploymentChain } from "./deployment-chain.ts";
 import type { DeploymentFees } from "./fees.ts";
 
-/** Reported before the transaction is broadcast, so that a crash leaves its hash behind. */
+/** Reported before the transaction is broadcast, so that its hash is known after a crash. */
 export interface BroadcastStep {
   readonly step: "broadcast";
   readonly contract: string;
@@ -10,7 +10,7 @@ export interface BroadcastStep {
   readonly nonce: number;
 }
 
-/** The time is up before everything was deployed and confirmed. Running it again continues. */
+/** The time was up before everything was deployed and confirmed. Run it again to continue. */
 export class DeploymentUnfinished extends Error {
   override readonly name = "DeploymentUnfinished";
 
@@ -28,7 +28,7 @@ export class DeploymentUnfinished extends Error {
   }
 }
 
-/** How many transactions of an account are mined, and how many with those that are pending. */
+/** Transaction counts of an account: mined, and including pending ones. */
 export async function readNonces(
   client: PublicClient,
   address: Address,

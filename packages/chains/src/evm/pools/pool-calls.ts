@@ -3,8 +3,8 @@ import type { SubCall } from "../multicall.ts";
 import { garbage } from "@causeway/families";
 
 /**
- * Questions to exchanges' factories and pools, and their answers; hand-written, as some are asked at every
- * block. Pure.
+ * Calls of Uniswap factories and pools, and their results; hand-written, because some happen at every block.
+ * Pure.
  */
 
 /** `getPool(address,address,uint24)` of a v3 factory. @param fee hundredths of a bp */
@@ -18,7 +18,8 @@ export function pairAddressCall(factory: Address, a: Address, b: Address): SubCa
 }
 
 /**
- * The address that such a call answered; undefined for the zero address: there is no such pool.
+ * The address that such a call returned; undefined for the zero address, which means that the pool does not
+ * exist.
  *
  * @throws RpcFault
  */
@@ -31,7 +32,7 @@ export function slot0Call(pool: Address): SubCall {
   return { target: pool, data: "0x3850c7bd" };
 }
 
-/** Price (square root, Q64.96; 0n before the pool was opened) and tick. @throws RpcFault */
+/** Price (square root, Q64.96; 0n before initialization) and tick. @throws RpcFault */
 export function slot0Answer(answer: Hex | undefined): { readonly sqrtPrice: bigint; readonly tick: number } {
   return {
     sqrtPrice: wordAt(answer, 0, "slot0"),
@@ -43,7 +44,7 @@ export function liquidityCall(pool: Address): SubCall {
   return { target: pool, data: "0x1a686502" };
 }
 
-/** `tickBitmap(int16)`: which ticks of a word begin or end liquidity. */
+/** `tickBitmap(int16)`: the initialized ticks of a word. */
 export function tickWordCall(pool: Address, word: number): SubCall {
   return { target: pool, data: `0x5339c296${signedWord(word)}` };
 }
@@ -54,7 +55,7 @@ export function tickCall(pool: Address, tick: number): SubCall {
 }
 
 /**
- * Liquidity gained when the price rises through the tick; undefined when no position ends there.
+ * Net liquidity when the price rises through the tick; undefined if no position ends there.
  *
  * @throws RpcFault
  */
@@ -77,7 +78,8 @@ export function reservesAnswer(answer: Hex | undefined): {
 
 /**
  * `Mint(address,address,int24,int24,uint128,uint256,uint256)` and
- * `Burn(address,int24,int24,uint128,uint256,uint256)` of v3 pools: all that moves a tick's liquidity.
+ * `Burn(address,int24,int24,uint128,uint256,uint256)` of v3 pools: the only events that change a tick's
+ * liquidity.
  */
 export const LIQUIDITY_TOPICS: readonly Hex[] = [
   "0x7a53080ba414158be7ec69b987b5fb7d07dee101fe85488f0853ae16239d0bde",

@@ -10,7 +10,7 @@ const [pool, other, multicall3] = [account("a1"), account("a2"), account("a3")];
 const word = (value: bigint): string => BigInt.asUintN(256, value).toString(16).padStart(64, "0");
 const mint = "0x7a53080ba414158be7ec69b987b5fb7d07dee101fe85488f0853ae16239d0bde";
 
-/** A reader of a node with this first answer and this answer from then on; and its requests. */
+/** A reader of a node with a first answer and another for all later requests, and the requests. */
 function reading(answer: unknown, then = answer) {
   const asked: unknown[] = [];
   const reader = createPoolReader(
@@ -45,7 +45,7 @@ function aLog(change: object = {}): object {
   };
 }
 
-test("facts are asked for at the block with the hash, and signs are kept", async () => {
+test("reads at the block with the given hash, and keeps signs", async () => {
   const { reader, asked } = reading(
     together(
       `0x${word(1n << 96n)}${word(-5n)}${"00".repeat(160)}`,
@@ -99,18 +99,18 @@ test.each([
   await expect(reader.changedTicks([pool], [hash("b1")])).rejects.toThrow(RpcFault);
 });
 
-test("a pool that answers too little, a missing contract and a tick without liquidity are faults, never zeros", async () => {
+test("short results, a missing contract and a tick without liquidity are faults, never zeros", async () => {
   const v3 = [{ kind: "uniswap-v3", address: pool }] as const;
   const answers = [together(`0x${word(1n)}`, `0x${word(1n)}`), together("0x", "0x"), "0x"];
   for (const answer of answers)
     await expect(reading(answer).reader.facts(v3, hash("b1"))).rejects.toThrow(RpcFault);
   const stretch = { pool, tickSpacing: 60, about: 0, words: 0 };
-  // The bitmap names a tick, but the tick has no liquidity.
+  // The bitmap contains a tick, but the tick has no liquidity.
   const { reader } = reading(together(`0x${word(1n)}`), together(`0x${word(0n)}${word(0n)}`));
   await expect(reader.ticksAbout([stretch], hash("b1"))).rejects.toThrow("has no liquidity");
 });
 
-test("a factory's zero address is no pool", async () => {
+test("a zero address from the factory means no pool", async () => {
   const place = { kind: "uniswap-v2", factory: multicall3, a: pool, b: other } as const;
   const { reader } = reading(together(`0x${word(0n)}`, `0x${word(BigInt(pool))}`));
   expect(await reader.find([place, place], hash("b1"))).toEqual([undefined, pool]);

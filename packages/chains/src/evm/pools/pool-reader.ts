@@ -22,7 +22,7 @@ import {
   tickWordCall,
 } from "./pool-calls.ts";
 
-/** Where a pool may be: one of a v3 factory's with a fee (hundredths of a bp), or a v2 factory's pair. */
+/** A possible pool: one of a v3 factory with a fee (hundredths of a bp), or a v2 factory's pair. */
 export type PoolPlace =
   | {
       readonly kind: "uniswap-v3";
@@ -38,18 +38,18 @@ export interface PoolRef {
   readonly address: Address;
 }
 
-/** What changes of a pool at every trade. */
+/** The state of a pool that changes with every swap. */
 export type PoolFacts =
   | {
       readonly kind: "uniswap-v3";
-      /** Square root, Q64.96; 0n before the pool was opened. */
+      /** Square root, Q64.96; 0n before initialization. */
       readonly sqrtPrice: bigint;
       readonly tick: number;
       readonly liquidity: bigint;
     }
   | { readonly kind: "uniswap-v2"; readonly reserve0: bigint; readonly reserve1: bigint };
 
-/** Ticks of a v3 pool about one of them, as far as `words` words of its bitmap either way. */
+/** Ticks of a v3 pool around a tick, up to `words` words of its bitmap in both directions. */
 export interface TickStretch {
   readonly pool: Address;
   readonly tickSpacing: number;
@@ -63,30 +63,30 @@ export interface PoolTick {
 }
 
 /**
- * Reads exchanges' pools. Everything is read at the block with the given hash, so that what is read together
- * belongs together.
+ * Reads DEX pools. Everything is read at the block with the given hash, so that results are consistent. Every
+ * method
  *
- * @throws RpcFault, each of them
+ * @throws RpcFault
  */
 export interface PoolReader {
-  /** Addresses of the pools, undefined where there is none. */
+  /** Addresses of the pools; undefined for pools that do not exist. */
   find(places: readonly PoolPlace[], blockHash: Hex): Promise<(Address | undefined)[]>;
   /** Ticks between the ends of positions in v3 pools. */
   tickSpacings(pools: readonly Address[], blockHash: Hex): Promise<number[]>;
   facts(pools: readonly PoolRef[], blockHash: Hex): Promise<PoolFacts[]>;
   ticksAbout(stretches: readonly TickStretch[], blockHash: Hex): Promise<KnownTicks[]>;
-  /** Net liquidity of ticks, undefined where no position ends. */
+  /** Net liquidity of ticks; undefined if no position ends there. */
   ticks(ticks: readonly PoolTick[], blockHash: Hex): Promise<(bigint | undefined)[]>;
   /**
-   * Ticks of v3 pools whose liquidity changed in these blocks; undefined where the node refuses to say, as
-   * without EIP-234.
+   * Ticks of v3 pools whose liquidity changed in these blocks; undefined if the node refuses the request, for
+   * example without EIP-234.
    */
   changedTicks(pools: readonly Address[], blockHashes: readonly Hex[]): Promise<PoolTick[] | undefined>;
 }
 
-/** Questions of one `eth_call`, so that it stays within the gas and the time that nodes grant. */
+/** Maximum calls per `eth_call`, to stay within the gas and time limits of nodes. */
 const MAX_CALLS = 400;
-/** Pools named in one question for logs. */
+/** Maximum pools per log request. */
 const MAX_ADDRESSES = 200;
 const TICKS_PER_WORD = 256;
 
@@ -180,7 +180,7 @@ export function createPoolReader(transport: Pick<RpcTransport, "request">, multi
           return answer.flatMap((entry: unknown) => {
             const log = readLog(entry, method);
             if (log.blockHash !== blockHash) throw garbage(method, "log belongs to a different block");
-            // A node that compares too little gives more than was asked, but nothing less.
+            // A node that applies only part of the filter returns more than requested, but not less.
             if (!asked.has(log.address) || !isLiquidityChange(log.topics)) return [];
             return changedTicks(log.topics).map((tick) => ({ pool: log.address, tick }));
           });
@@ -204,7 +204,7 @@ function placeCall(place: PoolPlace): SubCall {
     : pairAddressCall(place.factory, place.a, place.b);
 }
 
-/** Words of the bitmap that a stretch reaches, ascending, none where no tick can be. */
+/** Words of the bitmap in a range, ascending, without words that cannot contain ticks. */
 function wordIndices({ tickSpacing, about, words }: TickStretch): number[] {
   const wordOf = (tick: number): number => Math.floor(Math.floor(tick / tickSpacing) / TICKS_PER_WORD);
   const first = Math.max(wordOf(about) - words, wordOf(MIN_TICK));
@@ -221,7 +221,7 @@ function boundsOf(words: readonly number[], tickSpacing: number): { from: number
   };
 }
 
-/** Positions of the ones, ascending. */
+/** Positions of the one bits, ascending. */
 function setBits(word: bigint): number[] {
   const bits: number[] = [];
   let bit = 0;

@@ -2,14 +2,14 @@ import type { Hex32 } from "@causeway/domain";
 import type { BitcoinOutput } from "./raw-transaction.ts";
 import { decodedScript } from "../codec/scripts.ts";
 
-/** Text that an output carries instead of money. */
+/** Text in an OP_RETURN output. */
 export interface CarriedText {
   /** Position of the output. */
   readonly vout: number;
   readonly text: string;
 }
 
-/** What begins so is padding or a number, not an id. */
+/** A value with this prefix is padding or a number, not an id. */
 const NO_ID = /^0x0{32}/;
 
 /**
@@ -24,7 +24,7 @@ const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
  */
 export function carriedTexts(outputs: readonly BitcoinOutput[]): readonly CarriedText[] {
   return outputs.flatMap(({ script }, vout) => {
-    // Only those that begin so: the rest need not be taken apart.
+    // Only OP_RETURN scripts need to be decoded.
     if (!script.startsWith("6a")) return [];
     const [, data, ...rest] = decodedScript(script) ?? [];
     if (!(data instanceof Uint8Array) || rest.length > 0) return [];
@@ -34,15 +34,15 @@ export function carriedTexts(outputs: readonly BitcoinOutput[]): readonly Carrie
 }
 
 /**
- * The id that a text begins with: `0x` and 64 lower-case hex digits, and then its end or a `|`. Zero is no
- * id, nor is what begins with sixteen zero bytes.
+ * The id at the start of a text: `0x` and 64 lowercase hex digits, followed by the end of the text or a `|`.
+ * Zero is not an id, nor is anything that starts with sixteen zero bytes.
  */
 export function idIn({ text }: CarriedText): Hex32 | undefined {
   const [, id] = /^(0x[0-9a-f]{64})(?:\||$)/.exec(text) ?? [];
   return id === undefined || NO_ID.test(id) ? undefined : (id as Hex32);
 }
 
-/** What a text names as depositor: `|depositor=…|`, unread. */
+/** The depositor that a text names, `|depositor=…|`, not validated. */
 export function depositorIn({ text }: CarriedText): string | undefined {
   return /\|depositor=([^|]*)(?:\||$)/.exec(text)?.[1];
 }

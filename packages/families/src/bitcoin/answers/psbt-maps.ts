@@ -1,10 +1,9 @@
 /**
- * How many maps a partially signed transaction consists of, when they fill its bytes exactly; undefined
- * otherwise (BIP 174: after five magic bytes, maps of length-prefixed keys and values, each ended by a zero
- * byte).
+ * Counts the maps of a PSBT; undefined unless they fill its bytes exactly (BIP 174: after five magic bytes,
+ * maps of length-prefixed keys and values, each terminated by a zero byte).
  *
- * Libraries forgive bytes behind the last map. Here they would make a second payload, with an id of its own,
- * of the same transaction.
+ * Libraries ignore bytes after the last map. Here, such bytes would turn the same transaction into a second
+ * payload with its own id.
  */
 export function countPsbtMaps(bytes: Uint8Array): number | undefined {
   let at = MAGIC_BYTES;

@@ -3,21 +3,20 @@ import { BTCArray, RawOldTx } from "@scure/btc-signer/script.js";
 import { sha256x2 } from "@scure/btc-signer/utils.js";
 
 /**
- * A transaction read from its own bytes: what it says needs no node's word. Ids are hex as people write them,
- * scripts lower-case hex.
+ * A transaction parsed from its own bytes, so that no node needs to be trusted for its contents. Ids are hex
+ * in display order, scripts lowercase hex.
  */
 export interface BitcoinTransaction {
   readonly txid: string;
   /**
-   * What is signed: everything but signatures and witnesses, in hex. Two transactions that are alike in this
-   * do the same.
+   * Everything but signatures and witnesses, in hex. Two transactions with equal bodies have the same effect.
    */
   readonly body: string;
-  /** Virtual bytes, which fees are counted by. */
+  /** Virtual size in bytes, the basis of fees. */
   readonly vsize: bigint;
   readonly inputs: readonly BitcoinInput[];
   readonly outputs: readonly BitcoinOutput[];
-  /** What unlocks each input, in their order. The id does not commit to it. */
+  /** The unlocking data of each input, in order. The id does not commit to it. */
   readonly unlocking: readonly BitcoinUnlocking[];
 }
 
@@ -39,7 +38,7 @@ export interface BitcoinOutput {
   readonly script: string;
 }
 
-/** A transaction out of its bytes; undefined when they are none, or more than one. */
+/** Parses a transaction; undefined if the bytes are not exactly one. */
 export function readRawTransaction(bytes: Uint8Array): BitcoinTransaction | undefined {
   const tx = decoded(bytes);
   if (tx === undefined) return undefined;
@@ -60,7 +59,9 @@ export function readRawTransaction(bytes: Uint8Array): BitcoinTransaction | unde
   };
 }
 
-/** All transactions of a block, and when it says it was made; undefined when the bytes are none. */
+/**
+ * Parses a block with all its transactions; undefined if the bytes are not a block. `time` is the header's.
+ */
 export function readRawBlock(
   bytes: Uint8Array,
 ):
@@ -71,7 +72,7 @@ export function readRawBlock(
   const transactions = list?.map((tx) => readRawTransaction(RawTx.encode(tx)));
   if (transactions?.every((tx) => tx !== undefined) !== true) return undefined;
   const header = bytes.subarray(0, 80);
-  // What the header commits to are these transactions and no others.
+  // The header must commit to exactly these transactions.
   if (merkleRoot(transactions) !== idOf(header.slice(36, 68))) return undefined;
   return {
     hash: idOf(sha256x2(header)),
@@ -85,7 +86,7 @@ export function isCoinbase({ inputs }: Pick<BitcoinTransaction, "inputs">): bool
   return inputs.length === 1 && inputs[0]?.txid === "00".repeat(32);
 }
 
-/** How people write a hash: its bytes the other way round. */
+/** A hash in display order: its bytes reversed, in hex. */
 export function idOf(hash: Uint8Array): string {
   return hexOf(Uint8Array.from(hash).reverse());
 }
@@ -113,7 +114,7 @@ function merkleRoot(transactions: readonly BitcoinTransaction[]): string | undef
     const next: Buffer<ArrayBuffer>[] = [];
     for (let at = 0; at < level.length; at += 2) {
       const left = level[at] ?? Buffer.alloc(0);
-      // The last of an odd number stands for two.
+      // The last of an odd number of hashes is paired with itself.
       next.push(Buffer.from(sha256x2(Buffer.concat([left, level[at + 1] ?? left]))));
     }
     level = next;
@@ -122,7 +123,7 @@ function merkleRoot(transactions: readonly BitcoinTransaction[]): string | undef
   return root === undefined ? undefined : idOf(root);
 }
 
-/** The library throws for bytes that are none, which here is an answer. */
+/** The library throws for invalid bytes, which here is an expected outcome. */
 function decoded(bytes: Uint8Array): ReturnType<typeof RawTx.decode> | undefined {
   try {
     return RawTx.decode(bytes);

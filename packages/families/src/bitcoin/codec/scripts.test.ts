@@ -49,7 +49,7 @@ for (const [kind, make] of Object.entries(kinds))
           expect(decodeBitcoinAddress(network, bytes)).toBe(text);
           expect(scriptOfAddress(bytes)).toBe(hexOf(script));
           expect(addressBytesOfScript(hexOf(script))).toBe(bytes);
-          // Attestations write one script in one way, whatever the network.
+          // Attestations use one format per script on every network.
           const canonical = Address(networks.mainnet).encode(OutScript.decode(script));
           expect(addressOfScript(hexOf(script))).toBe(canonical);
           expect(scriptOf(canonical)).toBe(hexOf(script));
@@ -59,7 +59,7 @@ for (const [kind, make] of Object.entries(kinds))
       );
     });
 
-test("an address of another network is none", () => {
+test("refuses an address of another network", () => {
   const { script } = p2wpkh(pubECDSA(new Uint8Array(32).fill(7)));
   const formatFor = (network: BitcoinNetwork) => Address(networks[network]).encode(OutScript.decode(script));
   expect(encodeBitcoinAddress("regtest", formatFor("mainnet"))).toBeUndefined();
@@ -72,7 +72,7 @@ test("an address of another network is none", () => {
 test("reads a script as an address only in its standard form, and accepts any bytes as a script", () => {
   const program = "11".repeat(20);
   expect(addressBytesOfScript(`0014${program}`)).toBe(`0x00${program}`);
-  // The same program behind a longer push is another script.
+  // The same program with a longer push opcode is another script.
   expect(addressBytesOfScript(`004c14${program}`)).toBeUndefined();
   expect(addressBytesOfScript(`76a94c14${program}88ac`)).toBeUndefined();
   expect(isWitnessProgram(`004c14${program}`)).toBe(false);

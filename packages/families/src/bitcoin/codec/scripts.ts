@@ -4,7 +4,7 @@ import { decodeWith, encodeWith } from "../../address-codec.ts";
 import { bytesIn, hexOf } from "../answers/raw-transaction.ts";
 import { bitcoinCodec } from "../codec.ts";
 
-/** Stands before the 21 bytes of a legacy address. */
+/** Prefix of the 21 bytes of a legacy address. */
 const LEGACY_MARK = 0xff;
 const KEY_HASH = 0x00;
 const SCRIPT_HASH = 0x05;
@@ -23,26 +23,26 @@ export function scriptOfAddress(address: Hex): string {
 }
 
 /**
- * The canonical bytes of the address that a script stands for; undefined when it has none (a bare key,
- * several keys, text, anything odd).
+ * The canonical bytes of a script's address; undefined if it has none (a bare key, several keys, text,
+ * anything nonstandard).
  */
 export function addressBytesOfScript(script: string): Hex | undefined {
   const parts = decodedScript(script);
   if (parts === undefined) return undefined;
   const address = addressOfParts(parts);
-  // Only the shortest encoding of a script belongs to an address: `OP_PUSHDATA1 20 …` is another script, to
+  // Only the shortest encoding of a script belongs to an address: `OP_PUSHDATA1 20 …` is another script,
   // which no wallet could pay.
   return address !== undefined && scriptOfAddress(address) === script ? address : undefined;
 }
 
-/** The address of a script as attestations write it: in the main network's format on every network. */
+/** The address of a script in the format of attestations, which is mainnet's on every network. */
 export function addressOfScript(script: string): string | undefined {
   const bytes = addressBytesOfScript(script);
   return bytes === undefined ? undefined : decodeWith(bitcoinCodec, bytes);
 }
 
 /**
- * The output script of an address as attestations write it.
+ * The output script of an address in the format of attestations.
  *
  * @throws ServiceError INVALID_REQUEST for anything else
  */
@@ -51,14 +51,14 @@ export function scriptOf(address: string): string {
 }
 
 /**
- * Whether spending from a script leaves the id of the spending transaction alone: signatures stand outside of
- * what is hashed.
+ * Whether a script is a witness program: signatures that spend from it do not affect the id of the spending
+ * transaction.
  */
 export function isWitnessProgram(script: string): boolean {
   return /^(?:00|5[1-9a-f]|60)(?:0[2-9a-f]|1[0-9a-f]|2[0-8])/.test(script) && witnessLengthFits(script);
 }
 
-/** The parts of a script, however its data is pushed; undefined when it cannot be taken apart. */
+/** The parts of a script, however its data is pushed; undefined if it cannot be decoded. */
 export function decodedScript(script: string): readonly (string | number | Uint8Array)[] | undefined {
   const bytes = bytesIn(script);
   if (bytes === undefined) return undefined;

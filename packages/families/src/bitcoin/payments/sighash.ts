@@ -4,14 +4,14 @@ import { decodedScript } from "../codec/scripts.ts";
 /** Whether the signatures of an input commit to every output of its transaction. Pure. */
 
 const ALL = 0x01;
-/** Set when a signature commits to its own input only; it says nothing about outputs. */
+/** Set if a signature commits only to its own input; independent of outputs. */
 const ANYONE_CAN_PAY = 0x80;
 const ANNEX = 0x50;
 
 /**
- * False when a signature leaves outputs out (SINGLE, NONE): then others may have added outputs, an order's id
- * among them, to what its owner signed.
- * @param spentScript what the input spends
+ * False if a signature does not cover all outputs (SINGLE, NONE): then others may have added outputs, such as
+ * an order id, to what its owner signed.
+ * @param spentScript script of the output that the input spends
  */
 export function signsAllOutputs({ scriptSig, witness }: BitcoinUnlocking, spentScript: string): boolean {
   return (isTaproot(spentScript) ? taprootTypes(witness) : ecdsaTypes(scriptSig, witness)).every(
@@ -24,8 +24,8 @@ function isTaproot(script: string): boolean {
 }
 
 /**
- * Signatures are all elements of 64 bytes, which stand for ALL, and of 65: but for the script and its control
- * block, when a script was used.
+ * Signatures are all elements of 64 bytes, which mean ALL, and of 65 bytes, except the script and its control
+ * block if a script was used.
  */
 function taprootTypes(witness: readonly Uint8Array[]): readonly number[] {
   const stack = witness.length > 1 && witness.at(-1)?.[0] === ANNEX ? witness.slice(0, -1) : witness;
@@ -36,7 +36,7 @@ function taprootTypes(witness: readonly Uint8Array[]): readonly number[] {
   });
 }
 
-/** Every element that has the form of a signature: a DER sequence, and one byte behind it. */
+/** Every element that looks like a signature: a DER sequence followed by one byte. */
 function ecdsaTypes(scriptSig: string, witness: readonly Uint8Array[]): readonly number[] {
   const pushed = (decodedScript(scriptSig) ?? []).filter((part) => part instanceof Uint8Array);
   return [...pushed, ...witness].flatMap((one) =>

@@ -1,10 +1,13 @@
 import type { Address } from "@causeway/domain";
 
-/** ZKsync's base token contract: it reports every transfer of the native token, also fees, as a Transfer. */
+/**
+ * ZKsync's base token contract, which reports every transfer of the native token, including fees, as a
+ * Transfer.
+ */
 const ZKSYNC_BASE_TOKEN: Address = "0x000000000000000000000000000000000000800a";
 /**
- * The address under which EIP-7708 lets the protocol itself report native transfers as Transfers, then the
- * other addresses that the EIP considers, or once did.
+ * The address from which the protocol reports native transfers as Transfers under EIP-7708, and other
+ * addresses that drafts of the EIP used.
  */
 const EIP_7708: readonly Address[] = [
   "0xfffffffffffffffffffffffffffffffffffffffe",
@@ -21,8 +24,8 @@ const everywhere: ReadonlySet<string> = new Set<string>([...EIP_7708, OVM_BASE_T
 const onZksync: ReadonlySet<string> = new Set<string>([...everywhere, ZKSYNC_BASE_TOKEN]);
 
 /**
- * Addresses whose Transfers repeat native transfers and belong to no token. If they counted, one deposit or
- * payment would count twice.
+ * Addresses whose Transfers mirror native transfers and do not belong to a token. If they counted, one
+ * deposit or payment would count twice.
  */
 export function nativeMirrors(isZksyncStack: boolean): ReadonlySet<string> {
   return isZksyncStack ? onZksync : everywhere;

@@ -14,14 +14,14 @@ export interface DepositRules {
 }
 
 /**
- * Whether the transaction itself is needed to judge its deposits: only a direct transfer carries its id in
- * the calldata, events carry their own.
+ * Whether judging the deposits requires the transaction itself: a direct transfer has its id in the calldata,
+ * whereas events contain theirs.
  */
 export function needsCalldata(rules: DepositRules, receipt: ReceiptFact): boolean {
   return read(rules, receipt, undefined).direct.size > 0;
 }
 
-/** In chain order. `transaction` may be omitted where {@link needsCalldata} is false. */
+/** In chain order. `transaction` may be omitted if {@link needsCalldata} is false. */
 export function depositEvidenceIn(
   rules: DepositRules,
   receipt: ReceiptFact,
@@ -39,16 +39,16 @@ export function depositEvidenceIn(
 }
 
 /**
- * What remained of each deposit, by log index: of no token more than its net inflow. A token may take its fee
- * from the receiver, as a Transfer of its own; the depository then holds less than what came in, and any
- * higher credit would be paid out of other people's deposits. The loss reduces direct transfers, which the
- * depository did not measure, before its own events, and later ones before earlier ones.
+ * The credited amount of each deposit, by log index. For each token, the total is at most its net inflow: a
+ * token may charge its fee to the receiver in a separate Transfer, and any credit above the net inflow would
+ * be paid from other people's deposits. The loss reduces direct transfers, which the depository did not
+ * measure, before its own events, and later ones before earlier ones.
  *
- * Withdrawals that the depository reports are no such loss: one executed in the transaction of another
- * user's deposit must not reduce it. They are debited where their payload is attested.
+ * Withdrawals that the depository reports do not count as a loss: one that is executed in the transaction of
+ * another user's deposit must not reduce that deposit. They are debited when their payload is attested.
  *
- * Only attestations are reduced. The engine sees the depository's inflows alone, and what it fills is repaid
- * by attestation only.
+ * Only attestations are reduced. The engine sees only the depository's inflows, but its fills are repaid by
+ * attestations.
  */
 function keptOf(
   depository: Address,
@@ -72,7 +72,7 @@ function keptOf(
   return kept;
 }
 
-/** The inflow of a token less its outflow other than by withdrawals; never negative. */
+/** The inflow of a token minus its outflow except withdrawals; never negative. */
 function netInflow(depository: Address, token: Address, logs: readonly LogFact[]): bigint {
   const own = addressTopic(depository);
   let net = 0n;
@@ -107,7 +107,7 @@ function read(
 ): DepositReading {
   const mirrors = nativeMirrors(rules.isZksyncStack);
   const logs = receipt.logs.filter((log: LogFact) => !mirrors.has(log.address));
-  // Without calldata no direct transfer finds an id; attestations do not contain the transaction's sender.
+  // Without calldata, direct transfers have no id; attestations do not contain the transaction's sender.
   const known = transaction ?? {
     hash: receipt.txHash,
     from: rules.depository,

@@ -3,7 +3,7 @@ import { NATIVE_CURRENCY, type Address, type Hex } from "@causeway/domain";
 import { decodeFunctionData, erc20Abi, getAbiItem, toFunctionSelector } from "viem";
 import type { TransactionFact } from "../port.ts";
 
-/** What a transaction's calldata says that its sender pays. Pure. */
+/** The payments that a transaction's calldata states. Pure. */
 
 export interface NamedPayment {
   /** Zero address = native. */
@@ -13,24 +13,21 @@ export interface NamedPayment {
   readonly amount: bigint;
 }
 
-/** Payments that the sender of a transaction signed: each by its recipient, currency and amount. */
+/** Payments that the sender of a transaction signed, each with recipient, currency and amount. */
 export interface NamedPayments {
-  /** Whose Transfers pay tokens: the sender itself, or the fill contract that it called. */
+  /** The account whose Transfers pay tokens: the sender, or the fill contract that it called. */
   readonly payer: Address;
-  /** Undefined: the function is unknown, so only the fill contract's own events say what it paid. */
+  /** Undefined: the function is unknown, so only the fill contract's own events show what it paid. */
   readonly payments: readonly NamedPayment[] | undefined;
   /**
-   * Payments in tokens that the router checks, in the same transaction, to have increased the recipient's
-   * balance.
+   * Token payments for which the router checks, in the same transaction, that the recipient's balance
+   * increased.
    */
   readonly guaranteed: readonly NamedPayment[];
-  /**
-   * The sender's own calls deposit for this order. Undefined: the function is unknown, so the calldata does
-   * not say.
-   */
+  /** Whether the sender's own calls deposit for this order. Undefined: the function is unknown. */
   readonly isDeposit: boolean | undefined;
   /**
-   * The transaction calls the order's fill contract with money of its sender, so the events of that contract
+   * The transaction calls the order's fill contract with its sender's funds, so the events of that contract
    * count.
    */
   readonly isThroughFillContract: boolean;
@@ -46,7 +43,7 @@ const nothing = (payer: Address): NamedPayments => ({
   isThroughFillContract: false,
 });
 
-/** Every function that deposits under an id. */
+/** Every function that deposits with an id. */
 const DEPOSITS: ReadonlySet<string> = new Set(
   [...depositoryAbi, ...routerAbi]
     .filter((item) => item.type === "function")
@@ -55,8 +52,9 @@ const DEPOSITS: ReadonlySet<string> = new Set(
 );
 
 /**
- * Whether a call deposits for an order. Only its calldata counts, not where it goes: a fill cannot become a
- * deposit after it was signed. No call of an order can name its own order, whose id is the hash of its calls.
+ * Whether a call deposits for an order. Only its calldata counts, not its target, so that a fill cannot
+ * become a deposit after it was signed. No call of an order can name its own order, whose id is the hash of
+ * its calls.
  */
 export function depositsForOrder(data: Hex, orderId: Hex): boolean {
   return DEPOSITS.has(selectorOf(data)) && data.toLowerCase().includes(orderId.slice(2).toLowerCase());
@@ -72,11 +70,11 @@ const SIGNED_ROUTES: ReadonlySet<string> = new Set(
 const TRANSFER = toFunctionSelector(getAbiItem({ abi: erc20Abi, name: "transfer" }));
 
 /**
- * What a transaction names as payments of its sender.
+ * The payments of its sender that a transaction names.
  *
  * A direct call names its own `transfer`. A call of a trusted fill contract (the router, or its approval
- * proxy) names the transfers that the router itself makes: what else its calls move may be the recipient's
- * own trade, claim or withdrawal, which anyone can trigger.
+ * proxy) names the transfers of the router itself; other transfers in its calls may be the recipient's own
+ * trade, claim or withdrawal, which anyone can trigger.
  *
  * @param fillContract the order's, if the operator trusts it
  * @param trusted every contract that the operator trusts, approval proxies among them
@@ -111,7 +109,7 @@ interface Call {
   readonly allowFailure: boolean;
 }
 
-/** Undefined: none of the router's functions that the sender of a transaction may call. */
+/** Undefined: not one of the router's functions that the sender of a transaction may call. */
 function callsOfRouter(router: Address, input: Hex, value: bigint): readonly Call[] | undefined {
   const call = decoded(() => decodeFunctionData({ abi: routerAbi, data: input }));
   if (call?.functionName === "multicall") return call.args[0];
@@ -140,8 +138,8 @@ function paymentsOf(router: Address, { to, data, allowFailure }: Call): readonly
 
 /**
  * Payments between a `noteBalance` and the `requireReceived` of the same recipient and token, up to the
- * required amount. Only the router's own calls may follow. What recipients do when those calls pay them is
- * treated like a later transaction: it does not undo the payment.
+ * required amount. Only the router's own calls may follow. Whatever recipients do when those calls pay them
+ * counts as a later transaction and does not undo the payment.
  */
 function guaranteedPayments(router: Address, calls: readonly Call[]): readonly NamedPayment[] {
   const end = calls.findLastIndex(({ to }) => lower(to) !== router) + 1;
@@ -171,14 +169,15 @@ function guaranteedPayments(router: Address, calls: readonly Call[]): readonly N
   });
 }
 
-/** A call of the router to itself; undefined when it may fail. */
+/** A call of the router to itself; undefined if it is allowed to fail. */
 function ownCall(router: Address, { to, data, allowFailure }: Call) {
   if (allowFailure || lower(to) !== router) return undefined;
   return decoded(() => decodeFunctionData({ abi: routerAbi, data }));
 }
 
 /**
- * Only the low 20 bytes of the recipient's word count: Tron's wallets write the chain's prefix before them.
+ * Only the low 20 bytes of the recipient's word count, because Tron wallets put the chain's prefix before
+ * them.
  */
 function transferIn(token: Address, data: Hex): readonly NamedPayment[] {
   if (selectorOf(data) !== TRANSFER || data.length < 2 + 2 * 68) return [];

@@ -25,7 +25,7 @@ function grow(base: readonly BlockRef[], length: number, name: number): BlockRef
   return chain;
 }
 
-/** Runs the steps as a caller does, giving what is asked for. */
+/** Runs the steps like a caller, and provides the requested headers. */
 function settle(
   known: readonly BlockRef[],
   chain: readonly BlockRef[],
@@ -54,7 +54,7 @@ test("the first head starts the trail", () => {
   expect(head && extendTrail([], head)).toEqual({ kind: "extends", orphanedFrom: undefined, append: [head] });
 });
 
-test("a head that follows the tip needs nothing and orphans nothing", () => {
+test("a head that follows the tip needs no other header and orphans nothing", () => {
   const chain = grow([], 4, 1);
   expect(settle(chain.slice(0, 3), chain)).toEqual({
     kind: "extends",
@@ -69,30 +69,30 @@ test("a block of equal height with another hash replaces the tip", () => {
   expect(settle(chain, fork)).toEqual({ kind: "extends", orphanedFrom: 12n, append: fork.slice(2) });
 });
 
-test("a lower head of another fork orphans what is above it", () => {
+test("a lower head of another fork orphans the blocks above it", () => {
   const chain = grow([], 5, 1);
   const fork = grow(chain.slice(0, 2), 1, 2);
   expect(settle(chain, fork)).toEqual({ kind: "extends", orphanedFrom: 12n, append: fork.slice(2) });
 });
 
-test("a head that is in the trail already changes nothing", () => {
+test("ignores a head that is in the trail already", () => {
   const chain = grow([], 5, 1);
   expect(settle(chain, chain.slice(0, 3))).toEqual({ kind: "unchanged" });
 });
 
-test("a head below the trail changes nothing: its node lags", () => {
+test("ignores a head below the trail, whose node lags", () => {
   const chain = grow([], 5, 1);
   expect(settle(chain.slice(3), chain.slice(0, 3)).kind).toBe("unchanged");
 });
 
-test("a reorg below the trail says that nothing of the trail is left", () => {
+test("reports a reorg below the trail as orphaning the whole trail", () => {
   const chain = grow([], 6, 1);
   const fork = grow(chain.slice(0, 1), 6, 2);
   const step = settle(chain.slice(3), fork);
   expect(step).toEqual({ kind: "detached", orphanedFrom: 13n, append: fork.slice(3) });
 });
 
-test("a header of another height than its child says is refused", () => {
+test("refuses a header whose height contradicts its child", () => {
   const chain = grow([], 6, 1);
   const [tip, parent] = [chain[5], chain[4]];
   if (tip === undefined || parent === undefined) throw new Error("no blocks");
@@ -100,7 +100,7 @@ test("a header of another height than its child says is refused", () => {
   expect(() => extendTrail(chain.slice(0, 3), tip, new Map([[parent.hash, lie]]))).toThrow(RangeError);
 });
 
-test("whatever reorgs happen, the trail stays linked and ends as the chain that the head stands on", () => {
+test("whatever reorgs happen, the trail stays linked and ends with the chain of the head", () => {
   const reorgs = array(record({ depth: integer({ min: 0, max: 8 }), length: integer({ min: 1, max: 6 }) }), {
     minLength: 1,
     maxLength: 30,

@@ -1,11 +1,11 @@
 import type { Hex } from "@causeway/domain";
 import type { BlockRange, BlockRef } from "../port.ts";
 
-/** What the trail needs or becomes when a new head is heard of. */
+/** The next step after a new head: a header to fetch, or a change of the trail. */
 export type TrailStep =
-  /** The head is in the trail already or below it: a repetition, or a node that lags behind. */
+  /** The head is in the trail already or below it: a repetition, or a lagging node. */
   | { readonly kind: "unchanged" }
-  /** Fetch the header with this hash and ask again. */
+  /** Fetch the header with this hash and call again. */
   | { readonly kind: "needs"; readonly hash: Hex; readonly number: bigint }
   /** Drop every block from `orphanedFrom` on (undefined = none), then append. */
   | {
@@ -21,13 +21,13 @@ export type TrailStep =
   | { readonly kind: "detached"; readonly orphanedFrom: bigint; readonly append: readonly BlockRef[] };
 
 /**
- * How a trail of blocks becomes one that ends with `head`. Pure: the caller fetches what is needed and asks
- * again.
+ * Computes how a trail of blocks becomes one that ends with `head`. Pure: the caller fetches the requested
+ * header and calls again.
  *
  * @param known the stored trail: ascending, without gaps, each block the parent of the next; empty at the
  * first start
  * @param fetched headers by hash that were fetched for this head
- * @throws RangeError when a fetched header is not of the height that its child says (a lying node)
+ * @throws RangeError if the height of a fetched header contradicts its child (a lying node)
  */
 export function extendTrail(
   known: readonly BlockRef[],
@@ -40,7 +40,7 @@ export function extendTrail(
     return { kind: "extends", orphanedFrom: undefined, append: [head] };
   const knownAt = (number: bigint): BlockRef | undefined =>
     number < lowest.number ? undefined : known[Number(number - lowest.number)];
-  // A head below the trail contradicts none of its blocks.
+  // A head below the trail does not contradict any block of it.
   if (head.number < lowest.number || knownAt(head.number)?.hash === head.hash) return { kind: "unchanged" };
 
   const append: BlockRef[] = [head];
@@ -65,7 +65,7 @@ export function extendTrail(
   }
 }
 
-/** The range that these consecutive blocks are. @throws RangeError when there is none */
+/** The range of these consecutive blocks. @throws RangeError if the list is empty */
 export function rangeOf(blocks: readonly BlockRef[]): BlockRange {
   const [first] = blocks;
   const last = blocks.at(-1);

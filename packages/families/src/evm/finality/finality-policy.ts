@@ -10,9 +10,9 @@ interface Written {
 }
 
 /**
- * The policy that an entry asks for: the node's `finalized` tag, or a depth. A depth is a promise that the
- * protocol does not make, so it needs `finalityReason`, the operator's own words for why it is enough. What
- * is wrong is added to `problems`, led by `place`.
+ * The finality policy of an entry: the node's `finalized` tag, or a depth. The protocol does not guarantee a
+ * depth, so it requires `finalityReason`, the operator's explanation why it is sufficient. Adds problems to
+ * `problems`, prefixed with `place`.
  */
 export function finalityPolicy(written: Written, place: string, problems: string[]): EvmFinality {
   const { finalizationBlocks, finalizationTime, finalityReason } = written;

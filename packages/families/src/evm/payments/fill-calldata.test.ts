@@ -9,12 +9,12 @@ const token: Address = `0x${"c1".repeat(20)}`;
 const recipient: Address = `0x${"a1".repeat(20)}`;
 const orderId: Hex = `0x${"1d".repeat(32)}`;
 
-test("native to an account without code is a plain transfer whose whole input is the order id", () => {
+test("pays the native token to an account without code by a plain transfer whose whole input is the order id", () => {
   const payment = { currency: NATIVE_CURRENCY, recipient, amount: 5n, orderId };
   expect(paymentCall(payment, false, router)).toEqual({ to: recipient, data: orderId, value: 5n });
 });
 
-test("native to a contract goes through the router with the same value", () => {
+test("pays the native token to a contract through the router with the same value", () => {
   const call = paymentCall({ currency: NATIVE_CURRENCY, recipient, amount: 5n, orderId }, true, router);
   expect(call).toMatchObject({ to: router, value: 5n });
   expect(call.data.endsWith(orderId.slice(2))).toBe(true);
@@ -23,7 +23,7 @@ test("native to a contract goes through the router with the same value", () => {
   expect(decoded.args?.map((arg) => String(arg).toLowerCase())).toEqual([recipient, "5"]);
 });
 
-test("a token payment is a transfer to the recipient followed by the order id, without value", () => {
+test("pays a token by a transfer to the recipient followed by the order id, without value", () => {
   const call = paymentCall({ currency: token, recipient, amount: 5n, orderId }, true, router);
   expect(call).toMatchObject({ to: token, value: 0n });
   expect(call.data).toHaveLength(2 + 2 * (4 + 64 + 32));
@@ -54,6 +54,6 @@ test("router calls keep their order, allow no failure unless requested, and end 
   ]);
 });
 
-test("an order id of another length is refused", () => {
+test("refuses an order id of another length", () => {
   expect(() => withOrderId("0x", "0x1d")).toThrow(RangeError);
 });

@@ -3,13 +3,13 @@ import { routerAbi } from "@causeway/contracts";
 import { NATIVE_CURRENCY, type Address, type Hex, type OrderId } from "@causeway/domain";
 import type { CallPlan } from "../port.ts";
 
-/** Payments whose transaction input ends with the order id, as every check of a fill demands. Pure. */
+/** Payments whose transaction input ends with the order id, as every check of a fill requires. Pure. */
 
 export interface Payment {
   /** Zero address = native. */
   readonly currency: Address;
   readonly recipient: Address;
-  /** Smallest units. */
+  /** Base units. */
   readonly amount: bigint;
   readonly orderId: OrderId;
 }
@@ -17,8 +17,9 @@ export interface Payment {
 /**
  * One payment.
  *
- * Native to an account without code is sent directly, with the id as the whole input. A contract would take
- * the id for a function call, so it is paid through the router, whose event says what arrived.
+ * The native token is sent directly to an account without code, with the id as the whole input. A contract
+ * would interpret the id as a function call, so it is paid through the router, whose event reports the
+ * amount.
  */
 export function paymentCall(payment: Payment, recipientHasCode: boolean, router: Address): CallPlan {
   const { currency, recipient, amount, orderId } = payment;
@@ -35,7 +36,7 @@ export function paymentCall(payment: Payment, recipientHasCode: boolean, router:
   return { to: router, data: withOrderId(data, orderId), value: amount };
 }
 
-/** A payment that carries nothing: of native to the recipient's own address, of a token by its `transfer`. */
+/** A payment without an id: of the native token to the recipient's address, of a token by its `transfer`. */
 export function transferCall(currency: Address, recipient: Address, amount: bigint): CallPlan {
   if (currency === NATIVE_CURRENCY) return { to: recipient, data: "0x", value: amount };
   const data = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [recipient, amount] });
@@ -44,15 +45,15 @@ export function transferCall(currency: Address, recipient: Address, amount: bigi
 
 export interface RouterCalls {
   readonly calls: readonly (CallPlan & { readonly allowFailure?: boolean })[];
-  /** Gets what is left of native and of `refundTokens`. */
+  /** Receives what is left of the native token and of `refundTokens`. */
   readonly refundTo: Address;
   readonly refundTokens: readonly Address[];
-  /** Native sent along; at least the sum of the calls' values. */
+  /** Native value of the transaction; at least the sum of the calls' values. */
   readonly value: bigint;
   readonly orderId: OrderId;
 }
 
-/** Several calls in order, in one transaction to the router. */
+/** Several calls, in order, in one transaction to the router. */
 export function routerCall(router: Address, plan: RouterCalls): CallPlan {
   const calls = plan.calls.map(({ to, data, value, allowFailure }) => ({
     to,
@@ -68,7 +69,7 @@ export function routerCall(router: Address, plan: RouterCalls): CallPlan {
   return { to: router, data: withOrderId(data, plan.orderId), value: plan.value };
 }
 
-/** A call of the router to itself that pays native inside {@link routerCall}. */
+/** A call of the router to itself that pays the native token inside {@link routerCall}. */
 export function nativeTransferCall(router: Address, to: Address, amount: bigint): CallPlan {
   const data = encodeFunctionData({ abi: routerAbi, functionName: "nativeTransfer", args: [to, amount] });
   return { to: router, data, value: amount };
@@ -77,7 +78,7 @@ export function nativeTransferCall(router: Address, to: Address, amount: bigint)
 /**
  * Calldata followed by the order id; contracts ignore bytes after their arguments.
  *
- * @throws RangeError on another length
+ * @throws RangeError if the id has another length
  */
 export function withOrderId(data: Hex, orderId: OrderId): Hex {
   if (!/^0x[0-9a-f]{64}$/i.test(orderId))

@@ -14,7 +14,8 @@ export interface TokenFlows {
 }
 
 /**
- * Undefined when the token emitted an unreadable Transfer: it may be the one by which the tokens left again.
+ * Undefined if the token emitted an unreadable Transfer, which may be the one that moved the tokens out
+ * again.
  */
 export function tokenFlows(
   account: string,
@@ -38,9 +39,9 @@ export function tokenFlows(
 }
 
 /**
- * How much of a payment counts: at most the named amount and what the payer transferred, less what left the
- * recipient beyond what others sent. The loss is deducted from all transfers of the payer before the cap:
- * when the recipient's balance grew by the named amount, all of it counts.
+ * The part of a payment that counts: what the payer transferred, minus what left the recipient beyond what
+ * others sent, capped at the named amount. If the recipient's balance grew by the named amount, all of it
+ * counts.
  *
  * @param payment.guaranteed the amount that the router itself checked the recipient to have received; later
  * transfers do not reduce it. Default: 0
@@ -68,9 +69,9 @@ const lesser = (a: bigint, b: bigint): bigint => (a < b ? a : b);
 const greater = (a: bigint, b: bigint): bigint => (a > b ? a : b);
 
 /**
- * The native amount that a router reports to have paid to an account, in wei.
+ * The native amount that a router reports as paid to an account, in wei.
  *
- * @param reports logs of that router only: any contract can emit such an event
+ * @param reports logs of that router only, because any contract can emit such an event
  */
 export function nativeReported(recipient: string, reports: readonly FrameLog[]): bigint {
   let paid = 0n;
@@ -84,9 +85,9 @@ export function nativeReported(recipient: string, reports: readonly FrameLog[]):
 
 /**
  * What an account received in a currency in a successful transaction, as far as its logs prove it. A
- * depository's payment is the account's own money: it counts neither when it arrives nor, up to its amount,
- * when it leaves. For native payments, reports of former routers count too: users pay for quotes that were
- * given before the replacement.
+ * depository's payment belongs to the account itself: it counts neither as received nor, up to its amount, as
+ * returned. For native payments, reports of former routers count too, because users may pay for quotes from
+ * before the replacement.
  */
 export function receivedIn(
   logs: readonly FrameLog[],

@@ -1,6 +1,6 @@
 import type { Hex } from "@causeway/domain";
 
-/** Events by which the router says what it made. */
+/** Events of the router that report its payments and calls. */
 
 /** keccak256 of `SolverNativeTransfer(address,uint256)`; no field is indexed. */
 export const SOLVER_NATIVE_TRANSFER_TOPIC: Hex =

@@ -6,15 +6,15 @@ export type NonceMeaning =
   | { readonly kind: "for"; readonly id: Hex32; readonly depositor: Address | undefined }
   /** For nothing, permanently. */
   | { readonly kind: "nothing" }
-  /** Not mapped yet, and still in time to be. */
+  /** Not mapped yet, but still in time. */
   | { readonly kind: "open" };
 
 const NO_ID: Hex32 = `0x${"0".repeat(64)}`;
 
 /**
- * A transfer is for what its nonce was mapped to within an hour after its block, by the hub's clock. Our own
- * clock is not used: while the hub's final block is within that hour the question is open; once it is later,
- * no mapping can come in time any more. So every oracle gives the same answer, whenever it is asked.
+ * The purpose of a transfer is what its nonce was mapped to within an hour after its block, by the hub's
+ * clock. While the hub's final block is within that hour, the purpose is open; after that, no mapping can
+ * arrive in time. Our own clock is not used, so every oracle gives the same answer at any time.
  *
  * @param answer undefined: the hub was not asked
  * @param time Unix seconds of the transfer's block

@@ -12,32 +12,31 @@ import {
   type HyperliquidAction,
 } from "@causeway/domain";
 
-/** What an action moves, independent of its signer. Pure. */
+/** Reads the transfer of an action, independent of its signer. Pure. */
 
-/** What must be known to read a transfer. */
+/** Facts that are needed to read a transfer. */
 export interface TransferRules {
   readonly network: string;
-  /** The token that is margin on the first dex. */
+  /** The collateral token of the first dex. */
   readonly usdcTokenId: Hex;
-  /** Decimals of a token; undefined: Hyperliquid lists none with that id. */
+  /** Decimals of a token; undefined: Hyperliquid lists no token with that id. */
   readonly decimalsOf: (tokenId: Hex) => number | undefined;
 }
 
 /** A transfer from the signing account to another one. */
 export interface ExchangeTransfer {
   readonly destination: Address;
-  /** The currency that leaves, and the one that arrives. */
+  /** The currency that is sent, and the one that arrives. */
   readonly from: Hex;
   readonly currency: Hex;
-  /** Smallest units of `currency`. */
+  /** Base units of `currency`. */
   readonly amount: bigint;
   readonly nonce: bigint;
 }
 
 /**
- * The transfer that an action makes, or why it cannot be attested: every amount in it must be exact in the
- * currency that arrives, it must come from the account that signed it, and its destination must be
- * unambiguous.
+ * The transfer of an action, or why it cannot be attested. Its amount must be exact in the currency that
+ * arrives, it must come from the account that signed it, and its destination must be unambiguous.
  */
 export function transferOf(
   action: HyperliquidAction,

@@ -1,13 +1,13 @@
 import type { ExchangeTransfer } from "../answers.ts";
 
-/** The collateral of perpetuals, dollars with six decimals. */
+/** USDC, the collateral of perpetuals, with six decimals. */
 const DOLLAR_ASSET = 3n;
 const PERPETUALS_ROUTE = 0n;
 const SPOT_ROUTE = 1n;
 
 /**
- * The currency in which a transfer arrives: `0` for dollars that secure perpetuals, else the number of its
- * asset.
+ * The currency in which a transfer arrives: `0` for USDC in the perpetuals balance, otherwise the asset's
+ * index.
  */
 export function arrivesIn({
   assetIndex,
@@ -17,8 +17,8 @@ export function arrivesIn({
 }
 
 /**
- * Whether an asset arrives where its owner can use it as that asset: dollars on either side, all others in
- * the spot balance only.
+ * Whether the owner can use the asset in the balance in which it arrives: USDC in either balance, all others
+ * only in the spot balance.
  */
 export function isSpendable({
   assetIndex,
@@ -28,8 +28,8 @@ export function isSpendable({
 }
 
 /**
- * Whether a transfer's fee, which is in dollars, leaves the balance that the transfer itself leaves and
- * arrives in.
+ * Whether a transfer's fee, which is in USDC, is charged to the balance from which and to which the transfer
+ * moves.
  */
 export function isPaidFromOneBalance({
   assetIndex,

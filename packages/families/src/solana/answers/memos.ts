@@ -2,12 +2,12 @@ import type { Hex32 } from "@causeway/domain";
 import type { TransactionFacts } from "./transaction-facts.ts";
 import { MEMO_PROGRAM, MEMO_PROGRAM_V1 } from "./programs.ts";
 
-/** Anything that may be read as the text of an order's id. */
+/** Anything that may be an order id. */
 const LIKE_AN_ID = /(?:0x)?[0-9a-f]{64}/i;
 
 /**
- * Whether a transaction is for one order and for no other: of all its memos exactly one holds an id, and it
- * is that text and nothing else. Pure.
+ * Whether a transaction is for this order only: exactly one of its memos contains an id, and that memo is the
+ * order id and nothing else. Pure.
  */
 export function namesOrder(facts: TransactionFacts, orderId: Hex32): boolean {
   const named = memosOf(facts).filter((memo) => LIKE_AN_ID.test(memo));
@@ -15,8 +15,8 @@ export function namesOrder(facts: TransactionFacts, orderId: Hex32): boolean {
 }
 
 /**
- * Texts of all memos, also of those that other programs wrote. What is no text names nothing: a memo of such
- * bytes fails, and its transaction with it.
+ * Texts of all memos, including those by other programs. Bytes that are not text can be ignored: such a memo
+ * makes its transaction fail.
  */
 function memosOf({ instructions }: TransactionFacts): readonly string[] {
   return instructions

@@ -3,17 +3,16 @@ import { garbage } from "../../rpc-fault.ts";
 /** The events of one program in the logs of a transaction. Pure. */
 
 /**
- * The calls around a line show which program wrote it: any program can write into the logs, none into another
- * program's part of them.
+ * The surrounding calls show which program wrote a line: any program can write logs, but only within its own
+ * calls.
  */
 const BEGIN = /^Program (\w+) invoke \[(\d+)\]$/;
 const END = /^Program (\w+) (?:success$|failed)/;
 const DATA = "Program data: ";
 
 /**
- * The events of a program in the order of the logs; `cut`: the node truncated the logs, so events may be
- * missing.
- * @throws RpcFault when calls in the logs do not begin and end as calls do
+ * The events of a program in log order; `cut`: the node truncated the logs, so events may be missing.
+ * @throws RpcFault if calls in the logs are not properly nested
  */
 export function eventsOf(program: string, logs: readonly string[]): readonly Uint8Array[] | "cut" {
   const callers: string[] = [];
@@ -33,7 +32,7 @@ export function eventsOf(program: string, logs: readonly string[]): readonly Uin
       continue;
     }
     if (callers.at(-1) === program && line.startsWith(DATA)) {
-      // Each field of an event apart is in base64; programs of this kind tell theirs as one.
+      // Log lines contain one base64 text per field; this kind of program logs its event as a single field.
       const [only, ...others] = line.slice(DATA.length).split(" ");
       if (only !== undefined && others.length === 0)
         events.push(Uint8Array.from(Buffer.from(only, "base64")));

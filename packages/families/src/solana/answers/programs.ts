@@ -1,6 +1,6 @@
 import { address, type Address } from "@solana/kit";
 
-/** Programs that every cluster has under the same address. */
+/** Programs with the same address on every cluster. */
 export const SYSTEM_PROGRAM: Address = address("11111111111111111111111111111111");
 export const TOKEN_PROGRAM: Address = address("TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA");
 export const TOKEN_2022_PROGRAM: Address = address("TokenzQdBNbLqP5VEhdkAS6EPFLC1PHnBqCXEpPxuEb");
@@ -12,11 +12,11 @@ export const VOTE_PROGRAM: Address = address("Vote111111111111111111111111111111
 export const UPGRADEABLE_LOADER: Address = address("BPFLoaderUpgradeab1e11111111111111111111111");
 export const CLOCK_SYSVAR: Address = address("SysvarC1ock11111111111111111111111111111111");
 
-/** The memo program, and the first version of it, which old wallets still use. */
+/** The memo program and its first version, which old wallets still use. */
 export const MEMO_PROGRAM: Address = address("MemoSq4gqABAXKb96qnH8TysNcWxMyWCqXgDLGmfcHr");
 export const MEMO_PROGRAM_V1: Address = address("Memo1UhkJRfHyvLMcVucJwxXeuD728EqVDDwQDxFMNo");
 
-/** Where tokens lie: both programs keep accounts alike in their first 165 bytes. */
+/** The token programs. Accounts of both have the same layout in their first 165 bytes. */
 export const TOKEN_PROGRAMS: ReadonlySet<string> = new Set<string>([TOKEN_PROGRAM, TOKEN_2022_PROGRAM]);
 
 /** The mint of wrapped SOL. */

@@ -1,6 +1,6 @@
 /**
- * A transaction as far as money is concerned: its instructions, its logs, and what its accounts held before
- * and after. Keys in base58.
+ * The facts of a transaction that concern funds: its instructions, its logs, and the balances of its accounts
+ * before and after. Keys are in base58.
  */
 export interface TransactionFacts {
   readonly signature: string;
@@ -10,23 +10,23 @@ export interface TransactionFacts {
   readonly feePayer: string;
   /** Every account that signed, the fee payer first. */
   readonly signers: readonly string[];
-  /** It failed: nothing of what it did stands, but for its fee. */
+  /** Whether it failed. Then it had no effect except its fee. */
   readonly failed: boolean;
   /**
-   * Every instruction in the order in which they began: each of the transaction's own, then those that it led
-   * to.
+   * Every instruction in execution order: each of the transaction's own, followed by the inner instructions
+   * that it invoked.
    */
   readonly instructions: readonly InstructionFact[];
   readonly logs: readonly string[];
-  /** By account: lamports before and after; undefined where a number of JSON is too large to be exact. */
+  /** Lamports before and after, by account; undefined if a JSON number is too large to be exact. */
   readonly lamports: ReadonlyMap<string, BeforeAndAfter | undefined>;
   readonly tokens: readonly TokenHolding[];
 }
 
 export interface InstructionFact {
-  /** Its place among the transaction's own instructions, and behind them those that these led to. */
+  /** Its index: first the transaction's own instructions, then the inner ones. */
   readonly index: number;
-  /** One of the transaction's own instructions, not one that a program made. */
+  /** Whether it is one of the transaction's own instructions, not an inner one. */
   readonly isTopLevel: boolean;
   readonly program: string;
   readonly accounts: readonly string[];
@@ -38,10 +38,10 @@ export interface BeforeAndAfter {
   readonly after: bigint;
 }
 
-/** A token account that a transaction names. */
+/** A token account of a transaction. */
 export interface TokenHolding {
   readonly account: string;
-  /** Undefined: it was no token account before, or is none after. */
+  /** Undefined: it was not a token account before, or is not one after. */
   readonly before: TokenState | undefined;
   readonly after: TokenState | undefined;
 }
@@ -49,7 +49,7 @@ export interface TokenHolding {
 export interface TokenState {
   readonly mint: string;
   readonly owner: string;
-  /** The token program that it belongs to. */
+  /** Its token program. */
   readonly program: string;
   readonly amount: bigint;
 }

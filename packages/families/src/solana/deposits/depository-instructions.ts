@@ -19,22 +19,22 @@ export const USED_REQUEST_ACCOUNT: Hex = "0x87866e4d9662b46b";
 
 export interface DepositTerms {
   readonly pdas: DepositoryAccounts;
-  /** Signs and pays. base58, as all keys here. */
+  /** Signs and pays. In base58, like all keys here. */
   readonly sender: string;
-  /** Who counts as depositor; the sender without it. */
+  /** The depositor. Default: the sender. */
   readonly depositor?: string;
-  /** Smallest units. */
+  /** Base units. */
   readonly amount: bigint;
   readonly id: Hex32;
 }
 
 export interface TokenDepositTerms extends DepositTerms {
   readonly mint: string;
-  /** The program that the mint belongs to. */
+  /** The token program of the mint. */
   readonly tokenProgram: string;
 }
 
-/** Deposits lamports. @throws RangeError when the amount is no uint64 */
+/** Deposits lamports. @throws RangeError if the amount is not a uint64 */
 export function depositNativeInstruction({
   pdas,
   sender,
@@ -58,7 +58,7 @@ export function depositNativeInstruction({
 /**
  * Deposits tokens from the sender's associated token account.
  *
- * @throws RangeError when the amount is no uint64
+ * @throws RangeError if the amount is not a uint64
  */
 export async function depositTokenInstruction(terms: TokenDepositTerms): Promise<PlainInstruction> {
   const { pdas, sender, depositor = sender, amount, id, mint, tokenProgram } = terms;

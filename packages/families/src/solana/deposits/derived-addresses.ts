@@ -20,7 +20,7 @@ export async function depositoryAccounts(program: string): Promise<DepositoryAcc
 }
 
 /**
- * Where the depository notes that it carried out a request.
+ * The account in which the depository records that it executed a request.
  *
  * @param requestId 32 bytes: sha256 of the payload
  */
@@ -32,7 +32,7 @@ export async function usedRequestAddress(program: string, requestId: Uint8Array)
   return used;
 }
 
-/** Where tokens of a mint lie for a wallet, by the rule of the associated token program. All in base58. */
+/** A wallet's associated token account of a mint. All in base58. */
 export async function associatedTokenAddress(
   wallet: string,
   mint: string,

@@ -2,7 +2,7 @@ import { tokenAccountsWanted, vaultKey } from "../deposits.ts";
 import { associatedTokenAddress, type DepositoryAccounts } from "./derived-addresses.ts";
 import type { TransactionFacts } from "../answers/transaction-facts.ts";
 
-/** Where the vault's tokens lie, of every mint that the transaction may have moved to it. */
+/** The vault's token accounts of every mint that the transaction may have moved to it. */
 export async function vaultAccountsIn(
   pdas: DepositoryAccounts,
   facts: TransactionFacts,

@@ -9,7 +9,7 @@ import {
   TOKEN_PROGRAMS,
 } from "../answers/programs.ts";
 
-/** What a transaction's own instructions say that its signers pay. Pure. */
+/** The payments that a transaction's own instructions state. Pure. */
 
 const PAYING_PROGRAMS: ReadonlySet<string> = new Set([
   ...TOKEN_PROGRAMS,
@@ -23,16 +23,16 @@ const PAYING_PROGRAMS: ReadonlySet<string> = new Set([
 const NATIVE = solanaCodec.nativeCurrency;
 
 /**
- * A program that the transaction calls although no payment needs it. It could trade, claim or withdraw for
- * the recipient, and check that the recipient was paid in the same transaction.
+ * A called program that no payment needs. It could trade, claim or withdraw for the recipient, and check that
+ * the recipient was paid in the same transaction.
  */
 export function otherProgramIn({ instructions }: TransactionFacts): string | undefined {
   return instructions.find(({ isTopLevel, program }) => isTopLevel && !PAYING_PROGRAMS.has(program))?.program;
 }
 
 /**
- * What the transaction's own transfers bring a recipient from others, base units; before any fee that the
- * mint keeps.
+ * What the transaction's own transfers pay a recipient from other accounts, base units, before transfer fees
+ * of the mint.
  */
 export function namedTransfers(facts: TransactionFacts, recipient: string, currency: string): bigint {
   return facts.instructions
@@ -67,10 +67,7 @@ function tokensTo(
   return to?.owner === recipient && to.mint === mint && from?.owner !== recipient ? transfer.amount : 0n;
 }
 
-/**
- * Transfer, TransferChecked, and TransferCheckedWithFee of the newer token program: how much, and which
- * account gets it.
- */
+/** Amount and receiving account of Transfer, TransferChecked, and TransferCheckedWithFee of Token-2022. */
 function transferIn(data: Uint8Array): { readonly amount: bigint; readonly toAt: 1 | 2 } | undefined {
   const [name, second] = data;
   if (name === 3 && data.length === 9) return { amount: viewOf(data).getBigUint64(1, true), toAt: 1 };

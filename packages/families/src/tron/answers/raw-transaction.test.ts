@@ -4,13 +4,13 @@ import { expect, test } from "vitest";
 import { readRawTransaction } from "./raw-transaction.ts";
 import { NotThatMessage } from "./wire-fields.ts";
 
-/** Transactions of the main network and of a test network, in the form that is hashed. */
+/** Transactions of mainnet and a test network, in the format that is hashed. */
 const CALL: Hex =
   "0x0a028ad92208eaef69105495eb1540f09fc0cfcd335aae01081f12a9010a31747970652e676f6f676c65617069732e636f6d2f70726f746f636f6c2e54726967676572536d617274436f6e747261637412740a1541495511a493d8c362be4267224e6d81013a6862ee121541eca9bc828a3005b9a3b909f2cc5c2a54794de05f2244a9059cbb00000000000000000000004150125bea243a640bf85348873b6c4f3c517aee7a00000000000000000000000000000000000000000000000000000000000000017090cbbccfcd33900180c2d72f";
 const PAYMENT: Hex =
   "0x0a02163d220877ef4ace148b05ba40d8c5e5a6a32d5a69080112630a2d747970652e676f6f676c65617069732e636f6d2f70726f746f636f6c2e5472616e73666572436f6e747261637412320a1541a7d8a35b260395c14aa456297662092ba3b76fc01215415a523b449890854c8fc460ab602df9f31fe4293f18c0843d2802709af4e1a6a32d";
 
-test("transactions of the real network say what their ids are the hash of", () => {
+test("reads transactions of the real network, and their bytes hash to their ids", () => {
   expect(toHex(sha256(bytesOf(CALL)))).toBe(
     "0xc70b20da8cb8d96a99c1aceb283412acb9dea313a9e467178431a3c6ae8b9f08",
   );
@@ -53,13 +53,13 @@ const payment = (amount: bigint, more = ""): string =>
   bytes(1, owner) + bytes(2, to) + number(3, amount) + more;
 const read = (hex: string) => readRawTransaction(`0x${hex}`);
 
-test("a memo is read, and the last of what comes twice counts, as everywhere in that format", () => {
+test("reads a memo; of a repeated field the last value counts, as in all of protobuf", () => {
   const memo = "5e".repeat(32);
   const raw = bytes(10, memo) + contract(1n, "TransferContract", payment(5n, number(3, 9n)));
   expect(read(raw)).toMatchObject({ memo: `0x${memo}`, value: 9n, to: `0x${"b2".repeat(20)}` });
 });
 
-test("a transaction that pays no one and runs no contract has no known owner, and one that creates a contract has one", () => {
+test("a transaction that pays no one and calls no contract has no known owner; one that creates a contract does", () => {
   expect(read(contract(2n, "TransferAssetContract", bytes(1, text("1002000"))))).toEqual({
     owner: undefined,
     to: undefined,
@@ -74,7 +74,7 @@ test("a transaction that pays no one and runs no contract has no known owner, an
   });
 });
 
-test("what says two things, or not what it seems to say, is no transaction", () => {
+test("refuses ambiguous or misleading bytes", () => {
   const good = contract(1n, "TransferContract", payment(5n));
   expect(read(good).value).toBe(5n);
   const bad: Record<string, string> = {
@@ -99,7 +99,7 @@ test("what says two things, or not what it seems to say, is no transaction", () 
   for (const [why, raw] of Object.entries(bad)) expect(() => read(raw), why).toThrow(NotThatMessage);
 });
 
-test("cut anywhere, or made of anything, it is read or refused: nothing else happens", () => {
+test("truncated or arbitrary bytes are either read or refused", () => {
   const outcome = (raw: Hex): string => {
     try {
       readRawTransaction(raw);

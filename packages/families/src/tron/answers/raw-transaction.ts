@@ -2,23 +2,23 @@ import { bytesOf, type Address, type Hex } from "@causeway/domain";
 import { machineAddressOf } from "../codec/tron-address.ts";
 import { amountIn, bytesIn, hexIn, messageIn, NotThatMessage, wireFields } from "./wire-fields.ts";
 
-/** The content of a transaction, read from the bytes that its id is the hash of. Pure. */
+/** The content of a transaction, read from the bytes whose hash is its id. Pure. */
 export interface RawTransaction {
-  /** The signer, or the account on whose behalf; undefined for kinds that run no contract and pay no one. */
+  /** The account that sends the transaction; undefined for kinds that call no contract and pay no one. */
   readonly owner: Address | undefined;
   /** The paid or called account; undefined for transactions that do neither. */
   readonly to: Address | undefined;
   /** The calldata; `0x` without a contract call. */
   readonly input: Hex;
-  /** Sun sent with it. */
+  /** Value in sun. */
   readonly value: bigint;
-  /** The memo; `0x` when there is none. */
+  /** The memo; `0x` if there is none. */
   readonly memo: Hex;
 }
 
 /**
- * The kinds of transactions that pay or run a contract, by their numbers, and the names of their content;
- * each begins with the owner.
+ * The kinds of transactions that pay or call a contract, by number, and the fields of their content; the
+ * first is always the owner.
  */
 const TRANSFER = 1n;
 const CREATE = 30n;
@@ -30,7 +30,7 @@ const NAMES: ReadonlyMap<bigint, string> = new Map([
 ]);
 
 /**
- * @param raw `raw_data` as the chain hashes it
+ * @param raw the `raw_data` that the chain hashes
  * @throws NotThatMessage for anything but a transaction
  */
 export function readRawTransaction(raw: Hex): RawTransaction {

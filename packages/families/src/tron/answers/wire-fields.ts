@@ -1,9 +1,9 @@
 import type { Hex } from "@causeway/domain";
 import { toHex } from "@causeway/domain";
 
-/** Reads the wire format of Protocol Buffers, as far as transactions need it. Pure. */
+/** Reads the parts of the Protocol Buffers wire format that transactions use. Pure. */
 
-/** The values of each field by its number, in the order of the bytes. */
+/** The values of each field by its number, in byte order. */
 export type WireFields = ReadonlyMap<number, readonly (bigint | Uint8Array)[]>;
 
 /** Bytes that are not a message, or an ambiguous one. */
@@ -12,7 +12,7 @@ export class NotThatMessage extends Error {
   readonly code = "NOT_THAT_MESSAGE";
 }
 
-/** @throws NotThatMessage when the bytes are not a complete message, or use deprecated parts of the format */
+/** @throws NotThatMessage if the bytes are not a complete message, or use deprecated parts of the format */
 export function wireFields(bytes: Uint8Array): WireFields {
   const fields = new Map<number, (bigint | Uint8Array)[]>();
   let at = 0;
@@ -52,9 +52,9 @@ export function wireFields(bytes: Uint8Array): WireFields {
 }
 
 /**
- * A field of bytes; empty when it is missing, the last one when it is repeated.
+ * A bytes field; empty if missing, the last value if repeated.
  *
- * @throws NotThatMessage when it is a number
+ * @throws NotThatMessage if it is a number
  */
 export function bytesIn(fields: WireFields, number: number): Uint8Array {
   const value = fields.get(number)?.at(-1) ?? new Uint8Array();
@@ -68,7 +68,7 @@ export function hexIn(fields: WireFields, number: number): Hex {
 }
 
 /**
- * A field of an int64 that must not be negative; 0 when it is missing, the last one when it is repeated.
+ * A nonnegative int64 field; 0 if missing, the last value if repeated.
  *
  * @throws NotThatMessage
  */

@@ -2,10 +2,7 @@ import type { Address, Hex } from "@causeway/domain";
 import { decodeWith, encodeWith } from "../../address-codec.ts";
 import { tronCodec } from "../codec.ts";
 
-/**
- * Tron's interface writes addresses in base58, its virtual machine uses 20 bytes. All judgements use the
- * 20 bytes. Pure.
- */
+/** Tron's API uses base58 addresses, its virtual machine 20 bytes. All judgements use the 20 bytes. Pure. */
 
 /** The prefix of the 20 bytes. */
 const PREFIX = "41";
@@ -26,8 +23,8 @@ export function machineAddressOf(bytes: Hex): Address | undefined {
 }
 
 /**
- * The hash of a transaction by the id under which the chain shows it; undefined for anything but 64
- * lower-case hex digits without `0x`.
+ * The hash of a transaction from its id on Tron; undefined for anything but 64 lowercase hex digits without
+ * `0x`.
  */
 export function hashOfId(id: string): Hex | undefined {
   return /^[0-9a-f]{64}$/.test(id) ? `0x${id}` : undefined;

@@ -17,7 +17,7 @@ function reported(): Reported {
   return { info, content, receipt, block };
 }
 
-test("what both interfaces tell alike is one transaction, with the time that contracts saw", () => {
+test("merges two views that agree into one transaction, with the block time that contracts see", () => {
   expect(solidTransaction(id, reported())).toMatchObject({
     block: {
       number: BigInt(recorded.info.blockNumber),
@@ -29,7 +29,7 @@ test("what both interfaces tell alike is one transaction, with the time that con
   });
 });
 
-test("a failure that all interfaces report is returned with its reason", () => {
+test("returns a failure that all views report, with its reason", () => {
   const { info, content, receipt, block } = reported();
   const failed: Reported = {
     info: { ...info, failure: "REVERT", logs: [] },
@@ -40,7 +40,7 @@ test("a failure that all interfaces report is returned with its reason", () => {
   expect(solidTransaction(id, failed).failure).toBe("OUT_OF_ENERGY");
 });
 
-test("whatever one of them tells otherwise, there is no story", () => {
+test("refuses views that contradict each other in anything", () => {
   const { info, content, receipt, block } = reported();
   const [first, second] = receipt.logs;
   if (first === undefined || second === undefined) throw new Error("two logs are recorded");

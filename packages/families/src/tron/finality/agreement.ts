@@ -5,18 +5,18 @@ import type { TransactionContent, TransactionInfo, TronBlock } from "../answers.
 
 /** Merges a node's two views of a transaction into one, if they agree. Pure. */
 
-/** A transaction in a solid block, in the form in which EVM transactions are judged. */
+/** A transaction in a solid block, in the format of EVM transactions. */
 export interface SolidTransaction {
   readonly receipt: ReceiptFact;
   readonly block: BlockRef;
-  /** The reason why it failed; undefined when it did not. */
+  /** Why it failed; undefined if it did not. */
   readonly failure: string | undefined;
   readonly transaction: TransactionFact;
-  /** `0x` when it has none. */
+  /** `0x` if it has none. */
   readonly memo: Hex;
 }
 
-/** The two views of a transaction: the solid one of Tron's own interface, and the JSON-RPC's receipt. */
+/** The two views of a transaction: the solid one of Tron's own API, and the JSON-RPC receipt. */
 export interface Reported {
   readonly info: TransactionInfo;
   readonly content: TransactionContent;
@@ -25,7 +25,7 @@ export interface Reported {
   readonly block: TronBlock;
 }
 
-/** @throws RpcFault when they contradict each other */
+/** @throws RpcFault if they contradict each other */
 export function solidTransaction(hash: Hex, { info, content, receipt, block }: Reported): SolidTransaction {
   checkSameBlock(info, receipt, block);
   checkSameLogs(info, receipt);
@@ -50,8 +50,8 @@ function checkSameBlock(info: TransactionInfo, receipt: ReceiptFact, block: Tron
 }
 
 /**
- * Both interfaces show the same logs, and the second their positions in the block: these name deposits
- * permanently, so they must be unique.
+ * Both views contain the same logs, and the receipt also their positions in the block. These identify
+ * deposits permanently, so they must be unique.
  */
 function checkSameLogs(info: TransactionInfo, receipt: ReceiptFact): void {
   const method = "eth_getTransactionReceipt";
@@ -72,7 +72,7 @@ function checkSameLogs(info: TransactionInfo, receipt: ReceiptFact): void {
     throw inconsistent(method, "/jsonrpc and /walletsolidity return different logs");
 }
 
-/** The reason for the failure, when both views agree that it failed. */
+/** The reason for the failure, if both views agree that it failed. */
 function sameFailure(
   info: TransactionInfo,
   content: TransactionContent,
@@ -88,7 +88,7 @@ function sameFailure(
 }
 
 function factOf(hash: Hex, { owner, to, input, value }: TransactionContent): TransactionFact {
-  // A transaction without an owner runs no contract and pays no one: its sender is never needed.
+  // A transaction without an owner calls no contract and pays no one, so its sender is never needed.
   return { hash, from: owner ?? "0x0000000000000000000000000000000000000000", to, input, value, nonce: 0 };
 }
 
@@ -102,7 +102,7 @@ function blockRef(block: TronBlock): BlockRef {
   };
 }
 
-/** As contracts see it, Unix seconds. */
+/** The block time that contracts see, Unix seconds. */
 export function secondsOf({ timestampMs }: TronBlock): bigint {
   return timestampMs / 1_000n;
 }
