@@ -1,5 +1,10 @@
 import { kindOf } from "../../test/e2e/feature-rows.ts";
-import { type FeatureName, featureNames, reasonAgainst } from "../../test/support/route-features.ts";
+import {
+  type FeatureName,
+  featureNames,
+  reasonAgainst,
+  type Route,
+} from "../../test/support/route-features.ts";
 import { seededRandom, type Random } from "./random.ts";
 
 /** A request of the families run: between which chains, and with which features. */
@@ -50,6 +55,10 @@ export function planFeatures(chains: readonly string[], requests: number, seed: 
   });
 }
 
+/** The token that only pools trade is on EVM chains. */
+export const canRun = (feature: FeatureName, { from }: Route): boolean =>
+  feature !== "swapBefore" || from === "evm";
+
 interface Cell {
   readonly feature: FeatureName;
   /** Between chains of the same two kinds. */
@@ -62,9 +71,10 @@ function cellsOf(chains: readonly string[]): readonly Cell[] {
   return byKinds.flatMap((routes) =>
     featureNames
       .filter((feature) =>
-        routes.every(
-          ({ from, to }) => reasonAgainst(feature, { from: kindOf(from), to: kindOf(to) }) === undefined,
-        ),
+        routes.every(({ from, to }) => {
+          const route = { from: kindOf(from), to: kindOf(to) };
+          return reasonAgainst(feature, route) === undefined && canRun(feature, route);
+        }),
       )
       .map((feature) => ({ feature, routes })),
   );
