@@ -186,9 +186,9 @@ export class Operator {
   /** Creates a solver's key, funds it, and deploys and configures its Receivers. */
   async prepareSolver(): Promise<KmsAccount> {
     const solver = await createKmsAccount(this.network.kms);
-    await this.fund(solver);
     const words = [...this.#chainDeployment("apply", solver), "--replace"];
-    const { code, errors } = await this.instance.operator(words, this.#deployEnvironment());
+    const deploying = this.instance.operator(words, this.#deployEnvironment());
+    const [{ code, errors }] = await Promise.all([deploying, this.fund(solver)]);
     expect([code, errors]).toEqual([0, ""]);
     return solver;
   }
