@@ -210,7 +210,7 @@ test("the size and the compute units of every instruction are the committed ones
 test("the committed programs were built from the committed sources", () => {
   const hash = (name: string) => createHash("sha256").update(read(name)).digest("hex");
   const built = JSON.parse(read("built.json").toString()) as Record<string, unknown>;
-  expect(Object.keys(built)).toEqual(["depository", "deposit-address", "test/forwarder"]);
+  expect(Object.keys(built)).toEqual(["depository", "deposit-address", "test/forwarder", "test/pool"]);
   for (const [name, hashes] of Object.entries(built))
     expect(hashes).toEqual({ source: hash(`${name}.c`), program: hash(`${name}.so`) });
 });
