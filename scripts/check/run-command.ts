@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { setPriority } from "node:os";
 import { delimiter, dirname, join, resolve } from "node:path";
 
 /** The folder of the repository. */
@@ -26,6 +27,8 @@ export async function runCommand(
     readonly signal: AbortSignal;
     readonly cwd?: string;
     readonly env?: Readonly<Record<string, string>>;
+    /** Of the command and of all that it starts. Absent: as of this process. */
+    readonly niceness?: number;
   },
 ): Promise<CommandResult> {
   const [program, ...args] = command;
@@ -37,6 +40,7 @@ export async function runCommand(
     // A group of its own: what the command started in turn ends with it.
     detached: true,
   });
+  if (options.niceness !== undefined && child.pid !== undefined) setPriority(child.pid, options.niceness);
   let output = "";
   const listen = (chunk: Buffer) => {
     output += chunk.toString();

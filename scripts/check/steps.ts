@@ -48,7 +48,7 @@ function command(name: string, usualSeconds: number, line: Command): Step {
 }
 
 /** A project of test/vitest.config.ts, counted test by test. */
-function tests(project: string, usualSeconds: number): Step {
+function tests(project: string, usualSeconds: number, niceness = 0): Step {
   const timeoutMs = timeoutOf(usualSeconds, MIN_TESTS_TIMEOUT_MS);
   return {
     name: project,
@@ -74,7 +74,7 @@ function tests(project: string, usualSeconds: number): Step {
             "--reporter=json",
             `--outputFile.json=${file}`,
           ],
-          { timeoutMs, usualSeconds, signal },
+          { timeoutMs, usualSeconds, signal, niceness },
         );
         const report = await readFile(file, "utf8").catch(() => undefined);
         return { ...countsOf(report, ok), output };
@@ -121,8 +121,11 @@ const independent: readonly Step[] = [
   command("unused", 6, ["knip", "--no-progress"]),
 ];
 
-/** In parallel, because a whole system often waits for blocks while integration tests compute. */
-const running: readonly Step[] = [tests("e2e", 940), tests("integration", 1050)];
+/**
+ * In parallel, because a whole system often waits for blocks while integration tests compute. End-to-end tests
+ * run one at a time and would end last, so they get the processors first.
+ */
+const running: readonly Step[] = [tests("e2e", 940), tests("integration", 1050, 5)];
 
 /** Reads the logs of all systems that the tests have run. */
 const last: readonly Step[] = [command("log-secrets", 1, script("log-secrets.ts"))];
