@@ -89,6 +89,7 @@ interface Service {
   readonly command?: readonly string[];
   readonly volumes?: readonly string[];
   readonly ports?: readonly string[];
+  readonly healthcheck?: { readonly test?: unknown };
 }
 
 async function servicesOf(file: string): Promise<Readonly<Record<string, Service>>> {
@@ -97,6 +98,18 @@ async function servicesOf(file: string): Promise<Readonly<Record<string, Service
   };
   return services;
 }
+
+test.each(["docker-compose.yml", "docker-compose.oracle.yml"])(
+  "every health check of %s is a list of strings: a colon and a space in one would make it a map",
+  async (file) => {
+    const checks = Object.entries(await servicesOf(file)).flatMap(([name, { healthcheck }]) =>
+      healthcheck?.test === undefined ? [] : [{ name, test: healthcheck.test }],
+    );
+    expect(
+      checks.filter(({ test }) => !(Array.isArray(test) && test.every((word) => typeof word === "string"))),
+    ).toEqual([]);
+  },
+);
 
 test("Redis is process 1 of its container, so that it gets the SIGTERM of a stop, with its password outside the command", async () => {
   const { redis } = await servicesOf("docker-compose.yml");

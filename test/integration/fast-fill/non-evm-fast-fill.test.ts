@@ -131,7 +131,7 @@ test("asks for the rule allowUnsubmitted while a transaction of bitcoin is not f
   const txHash = formatTransactionId(bitcoin.end.chain, deposit(agreed));
   await expect(careful.fastFill(agreed, { txHash })).rejects.toMatchObject({
     code: "FAST_FILL_REFUSED",
-    message: expect.stringContaining("set the rule allowUnsubmitted") as string,
+    message: expect.stringContaining("needs the rule allowUnsubmitted") as string,
     facts: { data: { rule: "originNotFinal", txHash } },
   });
   await expect(careful.fastFill(agreed)).rejects.toMatchObject({

@@ -46,7 +46,10 @@ test("reads a server by its URL, sentinels and a cluster", () => {
 
 test.each([
   [{}, "REDIS_URL is required: URL (redis://, rediss://), secret; or set REDIS_SENTINELS or REDIS_CLUSTER"],
-  [{ REDIS_URL: "redis://a", REDIS_CLUSTER: "a:1" }, "REDIS_URL and REDIS_CLUSTER are both set; keep one"],
+  [
+    { REDIS_URL: "redis://a", REDIS_CLUSTER: "a:1" },
+    "set only one of REDIS_URL, REDIS_SENTINELS and REDIS_CLUSTER, got REDIS_URL and REDIS_CLUSTER",
+  ],
   [{ REDIS_SENTINELS: "a:1" }, "REDIS_SENTINELS and REDIS_SENTINEL_NAME must be set together"],
   [
     { REDIS_URL: "redis://a", REDIS_SENTINEL_NAME: "m" },

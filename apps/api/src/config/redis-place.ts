@@ -50,7 +50,7 @@ export const redisSettings = {
   redisSentinelPassword: secret({
     name: "REDIS_SENTINEL_PASSWORD",
     optional: true,
-    describe: "Password for the sentinels. Unset: they are asked without one.",
+    describe: "Password for the sentinels. Unset: connects without authentication.",
   }),
   redisTls: flag({
     name: "REDIS_TLS",
@@ -74,7 +74,8 @@ export function readRedisPlace(settings: RedisSettings, env: Env): RedisPlace {
   const problems: string[] = [];
   if (given.length === 0)
     problems.push(`REDIS_URL is required: ${URL_FORM}, secret; or set REDIS_SENTINELS or REDIS_CLUSTER`);
-  if (given.length > 1) problems.push(`${given.join(" and ")} are both set; keep one`);
+  if (given.length > 1)
+    problems.push(`set only one of REDIS_URL, REDIS_SENTINELS and REDIS_CLUSTER, got ${given.join(" and ")}`);
   if (given.includes("REDIS_SENTINELS") !== isGiven("REDIS_SENTINEL_NAME"))
     problems.push("REDIS_SENTINELS and REDIS_SENTINEL_NAME must be set together");
   if (settings.redisTls === true && given.includes("REDIS_URL"))

@@ -81,7 +81,7 @@ function executorKey(settings: SettingValues<typeof signerGroups.executor>): Sig
   const [key] = keys;
   if (key === undefined)
     throw new ConfigError([
-      "EXECUTOR_PRIVATE_KEY is required because key of SIGNING_RULES is executor. Or set EXECUTOR_SIGNER and EXECUTOR_ADDRESS",
+      "EXECUTOR_PRIVATE_KEY, or EXECUTOR_SIGNER and EXECUTOR_ADDRESS, is required when `key` in SIGNING_RULES is executor",
     ]);
   return key;
 }

@@ -225,7 +225,7 @@ test("a signer process with rules has the key that they name, and a record", () 
   expect(read.key.address).toBe(SOLVER_ADDRESS.toLowerCase());
   expect(read.signing).toMatchObject({ recordPath: "/var/lib/causeway/signed", rules: { key: "executor" } });
   expect(problemsOf(readSignerConfig, { ...env, SOLVER_PRIVATE_KEY: KEY }).join()).toContain(
-    "EXECUTOR_PRIVATE_KEY is required because key of SIGNING_RULES is executor",
+    "is required when `key` in SIGNING_RULES is executor",
   );
   const { SIGNING_RECORD: _, ...without } = { ...env, EXECUTOR_PRIVATE_KEY: KEY };
   expect(problemsOf(readSignerConfig, without).join()).toContain(

@@ -27,7 +27,7 @@ export const solverSettings = {
   }),
   solverSigner: signer(
     "SOLVER_SIGNER",
-    `Where the solver's key is if not in SOLVER_PRIVATE_KEY: ${KEY_SOURCE_FORMS}. The last two are remote signers (docs/operations/keys.md). Requires SOLVER_ADDRESS. Not supported while a Hyperliquid chain is enabled.`,
+    `Where the solver's key is if not in SOLVER_PRIVATE_KEY: ${KEY_SOURCE_FORMS}. \`web3signer:\` and \`eth-rpc:\` are remote signers, \`signer:\` is a signer process with limits (docs/operations/keys.md). Requires SOLVER_ADDRESS. Not supported while a Hyperliquid chain is enabled.`,
   ),
   solverAddress: evmAddress(
     "SOLVER_ADDRESS",
@@ -56,7 +56,7 @@ export const solverSettings = {
     name: "SIGNING_RECORD",
     optional: true,
     describe:
-      "Signer process only. Path of the file in which it counts what it signed. Required with SIGNING_RULES. Keep it on a disk that survives restarts: without it, the limit of 24 hours starts anew.",
+      "Signer process only. Path of the file in which it counts what it signed. Required with SIGNING_RULES. Keep it on a disk that survives restarts: without it, the 24-hour limit starts over.",
   }),
   allowSpendingKeyInApi: flag({
     name: "ALLOW_SPENDING_KEY_IN_API",

@@ -82,7 +82,7 @@ async function doubtOnNonEvm(
       ? undefined
       : {
           rule: "originNotFinal",
-          reason: `is not final, and ${chain.displayName} shows its deposit only then; to guarantee it before, set the rule allowUnsubmitted of the API key`,
+          reason: `is not final; deposits on ${chain.displayName} can be checked only once final. To fast fill earlier, the API key needs the rule allowUnsubmitted`,
         };
   return found.kind === "absent"
     ? { rule: "originTransactionUnknown", reason: "is not known to the chain" }

@@ -166,7 +166,7 @@ function readPlain(services: QuestionServices, ends: Ends, input: QuoteInput): P
         originCurrency,
         origin.chain,
         "originCurrency",
-        "it is swapped for requests to other chains only",
+        "it can only be swapped in requests to other chains",
       );
     refuseUnreachable(origin, from, originCurrency, "originCurrency");
     refuseUnreachable(destination, to, destinationCurrency, "destinationCurrency");

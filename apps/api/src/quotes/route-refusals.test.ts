@@ -203,6 +203,6 @@ test("a listed token that the solver does not hold is refused with the same reas
   expect(answer).toEqual({
     status: 400,
     message:
-      "destinationCurrency USDC cannot be bridged from or to Solana: a fill on other than EVM chains is a plain transfer; use a currency that GET /chains lists with supportsBridging",
+      "destinationCurrency USDC cannot be bridged from or to Solana: fills on non-EVM chains are plain transfers; use a currency that GET /chains lists with supportsBridging",
   });
 });

@@ -207,7 +207,7 @@ test("refuses what Solana cannot swap, with the reason and what to do", async ()
   };
   const inFill = await refusalOf({ ...intoSolana, destinationCurrency: WILD });
   expect(inFill.code).toBe("INVALID_OUTPUT_CURRENCY");
-  expect(inFill.message).toContain("a fill on other than EVM chains is a plain transfer");
+  expect(inFill.message).toContain("fills on non-EVM chains are plain transfers");
   const local = await refusalOf({
     destinationChainId: SOLANA,
     destinationCurrency: solana.usdc,
@@ -239,7 +239,7 @@ test("blames the aggregator for its proposals, and the client for nothing", asyn
   const hostile = await refusalOf({}, { refusal: new SwapRefused("aggregator", "it proposed to send SOL") });
   expect(hostile.code).toBe("SERVICE_UNAVAILABLE");
   expect(hostile.message).toBe(
-    "The swap aggregator of Solana was not usable: it proposed to send SOL; try again, or use an originCurrency that GET /chains lists",
+    "The swap aggregator of Solana returned an unusable answer: it proposed to send SOL; try again, or use an originCurrency that GET /chains lists",
   );
   const large = await refusalOf({}, { refusal: new SwapRefused("size", "its transaction needs 1300 bytes") });
   expect([large.code, large.facts.field]).toEqual(["NO_SWAP_ROUTES_FOUND", "originCurrency"]);

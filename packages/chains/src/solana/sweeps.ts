@@ -189,7 +189,7 @@ export function createSweeps(options: SweepOptions): SolanaSweeps {
         if (toBase58(currency) !== NATIVE) return await tokenRefusal(currency);
         const minimum = await reads.minBalance(0);
         return amount < minimum
-          ? `amount must be at least ${minimum} lamports: Solana has no smaller account`
+          ? `amount must be at least ${minimum} lamports, the rent-exempt minimum of a Solana account`
           : undefined;
       },
       problem: async () => {

@@ -60,7 +60,7 @@ function readSolverCall(
   // Of a contract, the 32 bytes after a payment of native tokens could be a call.
   const isPlain = reading.kind === "payment" && reading.currency === NATIVE_CURRENCY;
   if (isPlain && to !== contracts.router && (to === contracts.approvalProxy || currencies.has(to)))
-    return refusal("recipient", to, "accounts that are no listed contract");
+    return refusal("recipient", to, "any address other than the listed contracts");
   return reading;
 }
 

@@ -71,7 +71,7 @@ function readLines(path: string, text: string): readonly Line[] {
       const [, atMs, id, usd] = /^(\d{1,15}) (\d+ \d+) (\d+)$/.exec(line) ?? [];
       if (atMs === undefined || id === undefined || usd === undefined)
         throw new Error(
-          `${path}:${at + 1} is damaged; restore the file, or accept that the limit starts anew`,
+          `${path}:${at + 1} is damaged; restore the file, or delete it to restart the 24-hour limit`,
         );
       return { atMs: Number(atMs), id, usd: BigInt(usd) };
     });

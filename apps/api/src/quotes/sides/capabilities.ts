@@ -125,12 +125,12 @@ export const needs: Readonly<Record<Feature, Need>> = {
   swapBefore: {
     capability: "swapsBefore",
     end: "origin",
-    why: "only transactions on EVM chains and Solana can swap",
+    why: "swaps before the deposit are supported only on EVM chains and Solana",
   },
   swapAfter: {
     capability: "swapsInFill",
     end: "destination",
-    why: "a fill on other than EVM chains is a plain transfer",
+    why: "fills on non-EVM chains are plain transfers",
   },
   depositAddress: {
     capability: "depositAddresses",
@@ -165,7 +165,7 @@ export const needs: Readonly<Record<Feature, Need>> = {
   calls: {
     capability: "calls",
     end: "destination",
-    why: "a fill makes calls on EVM chains only",
+    why: "fills can make calls only on EVM chains",
     option: {
       field: "txs",
       code: "EXTRA_TXS_NOT_SUPPORTED",
@@ -175,7 +175,7 @@ export const needs: Readonly<Record<Feature, Need>> = {
   gasTopup: {
     capability: "gasTopups",
     end: "destination",
-    why: "a fill makes a second payment on EVM chains only",
+    why: "gas top-ups are supported only on EVM chains",
     option: {
       field: "topupGas",
       code: "UNSUPPORTED_EXECUTION_TYPE",
@@ -190,7 +190,7 @@ export const needs: Readonly<Record<Feature, Need>> = {
   fastFill: {
     capability: "fastFills",
     end: "destination",
-    why: "fast fills are made on EVM chains only",
+    why: "fast fills are supported only on EVM chains",
   },
 };
 

@@ -49,7 +49,7 @@ export function swapRefusal(
     );
   return new ServiceError(
     "SERVICE_UNAVAILABLE",
-    `The swap aggregator of ${displayName} was not usable: ${message}; try again, or use an originCurrency that GET /chains lists`,
+    `The swap aggregator of ${displayName} returned an unusable answer: ${message}; try again, or use an originCurrency that GET /chains lists`,
     { field: "originCurrency", cause },
   );
 }
