@@ -3,7 +3,7 @@ import { depositNativeCalldata, NATIVE_CURRENCY } from "@causeway/domain";
 import type { Hex, TxHash } from "@causeway/domain";
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createScanPace } from "../../../apps/api/src/watch/scan-pace.job.ts";
+import { createScanPace } from "../../../apps/api/src/watch/scan-pace.ts";
 import { indexTransaction } from "../../../apps/api/src/deposits/index-transaction.ts";
 import { TrailMoved, loadTrail, scanChain } from "../../../apps/api/src/deposits/scan-chain.ts";
 import { strandedFunds } from "../../../apps/api/src/payments/operator-reads.postgres.ts";
@@ -278,7 +278,7 @@ test("after failed scans, ranges grow with each that is committed, before the ne
   await origin.mine(64);
   const trail = await loadTrail(world.services, origin.connected);
   const pace = createScanPace(500, () => 0);
-  for (let at = 0; at < 6; at++) pace.failed();
+  for (let at = 0; at < 6; at++) pace.noteFailure();
   const scannedBefore = world.events.of("chain_scanned").length;
   await scanChain(world.services, origin.connected, trail, await origin.announce(), pace);
   const sizes = world.events

@@ -92,7 +92,7 @@ export async function scanChain(
     known = [...known.filter((block) => block.number < first.number), ...change.append].slice(
       -trailLength(chain),
     );
-    pace.advanced();
+    pace.noteCommit();
     // Every block is scanned; log only those with content.
     if (facts.length > 0 || change.append.length > 1)
       services.events.happened("chain_scanned", {
