@@ -17,7 +17,7 @@ export function coveredBps(
 }
 
 /**
- * The same for a route: that of the strictest pair that its fill is judged by, so that no accepted deposit is
+ * The lowest coverage of the pairs by which the route's fill is judged, so that no accepted deposit is
  * refunded.
  */
 export function coveredOnRoute(
@@ -38,7 +38,7 @@ export interface PoolSlippage {
 
 /**
  * The slippage of a route through the solver: the client's, divided between its sides, or the automatic one.
- * The fill of an exact output does not slip.
+ * An exact-output fill has no slippage.
  */
 export function routeSlippage(
   { automaticSlippageBps }: Pick<FeePolicy, "automaticSlippageBps">,

@@ -34,7 +34,7 @@ test("a deposit seen in the firm time stays firm, however long its confirmations
   });
 });
 
-test("a quote without any slippage is kept within the solver's tolerance, firm or not", () => {
+test("pays a zero-slippage quote within the tolerance, firm or not", () => {
   const destination = { ...terms.destination, minimumAmount: 10_000n };
   expect(
     payout({ ...terms, destination }, { deposited: 1_000n, repriced: 9_800n }, HONOUR_BPS, at(4_000)),
@@ -110,7 +110,7 @@ test("a deposit that buys nothing is refunded even if the client allowed any sli
   });
 });
 
-test("no time and no price leads to an output outside the guaranteed range", () => {
+test("the output is in the guaranteed range at any time and price", () => {
   const amount = fc.bigInt({ min: 0n, max: 20_000n });
   fc.assert(
     fc.property(amount, amount, amount, fc.nat(10_000), fc.nat(6_000), (a, b, repriced, honourBps, nowMs) => {
@@ -139,7 +139,7 @@ test("the expected output follows the swap's result, and never falls below the m
   expect(expectedFor({ ...swapped, origin: { ...swapped.origin, amount: 1_003n } }, 1_004n)).toBe(10_009n);
 });
 
-test("what a swap yields beyond the expected amount is the recipient's, or the solver's for an exact output", () => {
+test("what a swap yields beyond the expected amount is the recipient's, or the solver's with surplusToSolver", () => {
   const pays = (exact: typeof swapped & { surplusToSolver?: true }, repriced: bigint) =>
     payout(exact, { deposited: 1_100n, repriced }, HONOUR_BPS, at(1_000));
   expect(pays(swapped, 11_000n)).toEqual({ kind: "pay", amount: 11_000n });
@@ -163,7 +163,7 @@ test("an exact output is kept for a deposit within its range and the solver's to
   expect(pays(1_010n, 9_990n)).toEqual({ kind: "pay", amount: 10_000n });
 });
 
-test("whatever a swap yields, the output keeps the minimum, costs no more than tolerated, and grows with the deposit", () => {
+test("whatever a swap yields, the output keeps the minimum and costs no more than tolerated, and the expected output grows with the deposit", () => {
   const amount = fc.bigInt({ min: 1n, max: 20_000n });
   fc.assert(
     fc.property(
