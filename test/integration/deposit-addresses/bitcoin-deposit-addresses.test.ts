@@ -46,7 +46,7 @@ test("fills an open address once the sweep is as deep as a deposit, and says whe
   expect(found?.deposits[0]?.depositTxHash).toMatch(/^[0-9a-f]{64}$/);
 }, 60_000);
 
-test("quotes again every other payment to an open address, each once, and leaves dust there", async () => {
+test("quotes each further payment to an open address once, and leaves dust there", async () => {
   const { bitcoin } = world;
   const { address, bytes, terms } = await world.bitcoinAddress();
   await bitcoin.controls.fund(address, 130_000n);
