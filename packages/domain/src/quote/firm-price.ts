@@ -10,10 +10,10 @@ import type { SlippageBps } from "./promise.ts";
  * an option against the solver, worth no more than the fee.
  */
 export function coveredBps(
-  { honourBps, serviceBps }: Pick<FeePolicy, "honourBps" | "serviceBps">,
+  { honorBps, serviceBps }: Pick<FeePolicy, "honorBps" | "serviceBps">,
   pairClass: PairClass,
 ): number {
-  return isOneAsset(pairClass) ? honourBps : Math.min(honourBps, serviceBps[pairClass]);
+  return isOneAsset(pairClass) ? honorBps : Math.min(honorBps, serviceBps[pairClass]);
 }
 
 /**
@@ -21,12 +21,12 @@ export function coveredBps(
  * refunded.
  */
 export function coveredOnRoute(
-  policy: Pick<FeePolicy, "honourBps" | "serviceBps">,
+  policy: Pick<FeePolicy, "honorBps" | "serviceBps">,
   pairs: ReadonlyArray<readonly [Currency, Currency]>,
 ): number {
   return pairs.reduce(
     (lowest, [from, to]) => Math.min(lowest, coveredBps(policy, pairClassOf(from, to))),
-    policy.honourBps,
+    policy.honorBps,
   );
 }
 
