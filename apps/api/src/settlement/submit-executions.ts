@@ -90,7 +90,7 @@ async function concludeEnded(services: Needs): Promise<void> {
     if (refusal !== undefined) services.events.alarm("execution_refused", { key, reason: refusal });
 }
 
-/** Whether a slot's nonce is used at a final block. For a hub that was replaced, the present one decides. */
+/** Whether a slot's nonce is used at a final block. For a hub that was replaced, the current one decides. */
 export function isUsed(
   { hub }: Needs["hub"],
   { chainId, sender, nonce }: EndedExecution["slot"],
