@@ -25,7 +25,7 @@ const received = async (recipient: Hex): Promise<bigint> =>
 const statesOf = async (at: Hex): Promise<(bigint | string)[][]> =>
   (await world.sweepsFrom(at)).map(({ amount, state }) => [amount, state]);
 
-test("fills an open address once the sweep is as deep as a deposit, and says where the money is until then", async () => {
+test("fills an open address once its sweep is as confirmed as a deposit must be, and reports fundsAt until then", async () => {
   const { bitcoin } = world;
   const { address, bytes, requestId, terms, answer } = await world.bitcoinAddress();
   const [step] = answer.steps;
