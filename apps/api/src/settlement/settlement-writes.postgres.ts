@@ -215,17 +215,19 @@ const release = defineWrite(
       .set({ slotId: null, nextTryMs: p.nextTryMs, reason: p.reason })
       .where(isCarried(p)),
 );
-const postponeExecution = defineWrite("hub_execution_postpone", (db, p: Params<Again & { readonly atMs: number }>) =>
-  db
-    .update(hubExecutions)
-    .set({
-      reason: p.reason,
-      nextTryMs: p.nextTryMs,
-      setAsideSinceMs: text`coalesce(${hubExecutions.setAsideSinceMs}, ${p.atMs})`,
-    })
-    .where(
-      text`${hubExecutions.idempotencyKey} = ${p.key} and ${isAttested} and ${hubExecutions.slotId} is null`,
-    ),
+const postponeExecution = defineWrite(
+  "hub_execution_postpone",
+  (db, p: Params<Again & { readonly atMs: number }>) =>
+    db
+      .update(hubExecutions)
+      .set({
+        reason: p.reason,
+        nextTryMs: p.nextTryMs,
+        setAsideSinceMs: text`coalesce(${hubExecutions.setAsideSinceMs}, ${p.atMs})`,
+      })
+      .where(
+        text`${hubExecutions.idempotencyKey} = ${p.key} and ${isAttested} and ${hubExecutions.slotId} is null`,
+      ),
 );
 const takeApart = defineSql(
   "hub_execution_take_apart",
@@ -276,7 +278,12 @@ export function settlementWrites(sql: Sql): SettlementWrites {
       await giveUp(sql, { slotId, reason, atMs });
     },
     async markAttested(slotId, keys, atMs) {
-      const rows = await markAttested(sql, { slotId, depositKey: keys.deposit, paymentKey: keys.payment, atMs });
+      const rows = await markAttested(sql, {
+        slotId,
+        depositKey: keys.deposit,
+        paymentKey: keys.payment,
+        atMs,
+      });
       return rows.length > 0;
     },
     async addExecutions(executions, atMs) {

@@ -131,7 +131,12 @@ async function takeApart(services: Needs, { id, nonce }: Slot): Promise<void> {
     const executions = await tx.settlement.takeApart(id, nowMs + policy.retryMs);
     const [only, ...others] = executions;
     if (only !== undefined && others.length === 0)
-      await tx.settlement.postponeExecution(only.idempotencyKey, reason, nowMs + policy.rejectedRetryMs, nowMs);
+      await tx.settlement.postponeExecution(
+        only.idempotencyKey,
+        reason,
+        nowMs + policy.rejectedRetryMs,
+        nowMs,
+      );
     return executions;
   });
   const [only, ...others] = freed;
@@ -179,7 +184,11 @@ async function chooseBatch(services: Needs): Promise<Batch | undefined> {
   return await chooseBatch(services);
 }
 
-async function postponeOversized(services: Needs, oversized: readonly Weighed[], limit: bigint): Promise<void> {
+async function postponeOversized(
+  services: Needs,
+  oversized: readonly Weighed[],
+  limit: bigint,
+): Promise<void> {
   const { uow, clock, settlementPolicy: policy } = services;
   const nowMs = clock.nowMs();
   const oversizedReasons = oversized.map(({ execution, gas }) => {
@@ -189,7 +198,12 @@ async function postponeOversized(services: Needs, oversized: readonly Weighed[],
   });
   await uow.run(async (tx) => {
     for (const { execution, reason } of oversizedReasons)
-      await tx.settlement.postponeExecution(execution.idempotencyKey, reason, nowMs + policy.rejectedRetryMs, nowMs);
+      await tx.settlement.postponeExecution(
+        execution.idempotencyKey,
+        reason,
+        nowMs + policy.rejectedRetryMs,
+        nowMs,
+      );
   });
   for (const { execution, reason } of oversizedReasons) tellSetAside(services, execution, reason);
 }

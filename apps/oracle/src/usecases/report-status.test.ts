@@ -13,7 +13,13 @@ const hubReader: HubReader = {
 };
 const hub = { name: "hub", chainId: 9 } as Parameters<typeof statusReport>[0]["hub"];
 const chain = { name: "exchange", vmType: "hyperliquid-vm" } as AttestedChain["chain"];
-const evidence: EvidenceSource = { chain, deposits: unexpectedCall, payments: unexpectedCall, withdrawal: unexpectedCall, close: unexpectedCall };
+const evidence: EvidenceSource = {
+  chain,
+  deposits: unexpectedCall,
+  payments: unexpectedCall,
+  withdrawal: unexpectedCall,
+  close: unexpectedCall,
+};
 
 test("reports a chain without blocks as reachable after its endpoint's first answer", async () => {
   const clock = { nowMs: 50_000 };

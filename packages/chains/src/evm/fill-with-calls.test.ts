@@ -35,7 +35,8 @@ test("wraps a token payment in noteBalance and requireReceived", () => {
   expect(plan).toMatchObject({ to: approvalProxy, value: 5n });
   expect(plan.data.endsWith(orderId.slice(2))).toBe(true);
   const routed = decodeFunctionData({ abi: approvalProxyAbi, data: plan.data });
-  if (routed.functionName !== "pullAndRoute") throw new Error(`expected pullAndRoute, got ${routed.functionName}`);
+  if (routed.functionName !== "pullAndRoute")
+    throw new Error(`expected pullAndRoute, got ${routed.functionName}`);
   const [pulled, amount, made] = routed.args;
   expect([pulled, amount]).toEqual([token, 90n]);
   expect(made.map(({ to, value, allowFailure }) => [to, value, allowFailure])).toEqual([

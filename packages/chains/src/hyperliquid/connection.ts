@@ -173,7 +173,13 @@ export function connectExchange(options: NonEvmOptions): OpenConnection {
         prepare: prepareWith(privateKey),
         signNonceMapping: async ({ raw }, id) => {
           const nonce = nonceOfSigned(raw);
-          const mapping = { walletChain: EXCHANGE_WALLET_CHAIN, wallet: solver, depositor: solver, id, nonce };
+          const mapping = {
+            walletChain: EXCHANGE_WALLET_CHAIN,
+            wallet: solver,
+            depositor: solver,
+            id,
+            nonce,
+          };
           const { domain, types, primaryType, value } = nonceMappingTypedData({
             ...mapping,
             signatureChainId: 1,

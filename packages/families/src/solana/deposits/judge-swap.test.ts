@@ -187,8 +187,16 @@ const attacks: readonly (readonly [
     { swap: exactOutRoute({ first: 995_000n, second: 995_025n }) },
     "a swap of 1000001 base units",
   ],
-  ["may bring less than is deposited", { swap: route({ slippageBps: 51 }) }, "minimum output is 994900 base units"],
-  ["quotes less than is deposited", { swap: route({ second: 999_999n }) }, "minimum output is 994999 base units"],
+  [
+    "may bring less than is deposited",
+    { swap: route({ slippageBps: 51 }) },
+    "minimum output is 994900 base units",
+  ],
+  [
+    "quotes less than is deposited",
+    { swap: route({ second: 999_999n }) },
+    "minimum output is 994999 base units",
+  ],
   [
     "brings less than an exact output",
     { swap: exactOutRoute({ first: 994_999n, second: 900_000n }) },

@@ -150,7 +150,8 @@ function writesRefusal(
     if (OBEDIENT_PROGRAMS.has(pubkey)) return `a call of ${pubkey}, which could move other funds of the user`;
     if (!isWritable || pubkey === input.account || pubkey === output.account) continue;
     if (pubkey === user) return "a swap that writes to the user's account";
-    if (isHeldBy(held.get(pubkey), user)) return `a swap that writes to ${pubkey}, another token account of the user`;
+    if (isHeldBy(held.get(pubkey), user))
+      return `a swap that writes to ${pubkey}, another token account of the user`;
   }
   return undefined;
 }
