@@ -60,8 +60,8 @@ export function quorumWriter<E extends WritingEndpoint>(electorate: Electorate<E
 
 /**
  * Reports endpoints that accepted bytes which a quorum refused, or all if there is no quorum either way:
- * otherwise, an endpoint that withholds the bytes from the network would hide why the payment is not mined. `nonceTooLow`
- * does not count as a refusal here, since a block may have the bytes.
+ * otherwise, an endpoint that withholds the bytes from the network would hide why the payment is not mined.
+ * `nonceTooLow` does not count as a refusal here, since a block may have the bytes.
  */
 function reportLoneAcceptance<E>(
   { quorum, onDisagreement }: Electorate<E>,

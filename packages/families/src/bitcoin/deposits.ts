@@ -45,8 +45,8 @@ export function pays(
  *
  * - The depositor is the owner of the first input, or the account that the transaction names
  *   (`|depositor=…|`), if that is an address and the only one named. All signers of inputs have signed that
- *   text, and it only gives away their own funds. A signer who does not sign the whole transaction lets others
- *   choose its outputs, including the id.
+ *   text, and it only gives away their own funds. A signer who does not sign the whole transaction lets
+ *   others choose its outputs, including the id.
  */
 export function judgeDeposit(rules: DepositRules, { transaction, spent }: DepositFacts): DepositJudgement {
   if (isCoinbase(transaction) || spent.some(({ script }) => rules.depositories.has(script)))
