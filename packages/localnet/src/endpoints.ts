@@ -106,8 +106,8 @@ export function describeEndpoints(facts: {
 
 /**
  * Writes the file for tools, and a copy in the system's data folder that remains if another system starts.
- * The variables for `npm run operator` go into a third file that only the owner can read, because the database
- * URL may contain a password.
+ * The variables for `npm run operator` go into a third file that only the owner can read, because the
+ * database URL may contain a password.
  */
 export async function writeEndpoints(
   endpoints: Endpoints,
