@@ -21,7 +21,7 @@ async function requiredBy(file: string): Promise<readonly string[]> {
   );
 }
 
-test("who runs an oracle alone need not have what the API needs", async () => {
+test("an oracle alone requires nothing that only the API needs", async () => {
   expect(await requiredBy("docker-compose.oracle.yml")).toEqual([]);
 });
 

@@ -17,7 +17,7 @@ test("stages hold their instructions, with continued lines joined and comments l
   ]);
 });
 
-test("the context is what is let in at the top and not left out below", () => {
+test("the context is what the top includes and nothing below excludes", () => {
   const ignore = "*\n!apps\n!package.json\n!scripts/pnpm\n**/node_modules\n**/*.test.ts\n**/.env*";
   const inside = ["package.json", "apps/api/src/main.ts", "scripts/pnpm/package.json"];
   const outside = [

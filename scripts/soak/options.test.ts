@@ -39,7 +39,7 @@ test("numbers that make no sense are refused with the option's name", () => {
     expect(() => readOptions([`--requests=${bad}`], 1)).toThrow("--requests");
 });
 
-test("what cannot be combined is refused", () => {
+test("refuses options that cannot be combined", () => {
   expect(() => readOptions(["--lane", "10", "--chaos"], 1)).toThrow("--chaos");
   expect(() => readOptions(["--kills", "3"], 1)).toThrow("--chaos");
   expect(() => readOptions(["--nonsense"], 1)).toThrow(TypeError);

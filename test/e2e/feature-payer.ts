@@ -47,7 +47,7 @@ export async function payerFor(
   return {
     address: wallet.address,
     balance: async () => await wallet.balanceOf(payment.currency),
-    pay: async ({ steps }) => void (await wallet.carryOut(steps)),
+    pay: async ({ steps }) => void (await wallet.execute(steps)),
   };
 }
 

@@ -220,7 +220,7 @@ test("from Solana, Bitcoin and Hyperliquid the recipient gets the output and nat
         topupGas: true,
         topupGasAmount: "3000000",
       });
-      await from.wallet.carryOut(quoted.steps);
+      await from.wallet.execute(quoted.steps);
       const { status, txHashes } = await ended(quoted);
       expect([from.chain, status]).toEqual([from.chain, "success"]);
       const [usdc, wei] = [await tokensOf(recipient), await nativeOf(recipient)];
@@ -266,7 +266,7 @@ test("from Solana, Bitcoin and Hyperliquid the fill makes calls with the output,
       const [recipient, callee] = [anAddress(), anAddress()];
       const txs = [transfer(callee, 30_000_000n)];
       const quoted = await quote(from, to, HUNDRED[at] ?? "", { recipient, txs, ...ways[at] });
-      await from.wallet.carryOut(quoted.steps);
+      await from.wallet.execute(quoted.steps);
       const { status, txHashes } = await ended(quoted);
       expect([from.chain, status]).toEqual([from.chain, "success"]);
       const { currencyIn, currencyOut } = quoted.details;
@@ -339,7 +339,7 @@ test("a deposit on Solana, Bitcoin or Hyperliquid is refunded there when the cal
     others().map(async (from, at) => {
       const [quoted, amount] = [quotes[at] as QuoteAnswer, BigInt(HUNDRED[at] ?? 0)];
       const had = await from.wallet.balanceOf(from.currency);
-      await from.wallet.carryOut(quoted.steps);
+      await from.wallet.execute(quoted.steps);
       const end = await ended(quoted);
       expect([from.chain, end.status, end.failReason]).toEqual([from.chain, "refund", "EXECUTION_REVERTED"]);
       const has = await until(
@@ -592,12 +592,12 @@ test("a deposit address on Bitcoin is filled on the EVM chain, or returned to re
   const asked = { useDepositAddress: true, refundTo } as const;
   const filled = await quote(from, to, "200000", { ...asked, recipient: filledTo });
   expect(filled.steps[0]?.depositAddress).toMatch(/^bcrt1q/);
-  await from.wallet.carryOut(filled.steps);
+  await from.wallet.execute(filled.steps);
   expect((await ended(filled)).status).toBe("success");
   expect(await tokensOf(filledTo)).toBe(BigInt(filled.details.currencyOut.amount));
   const strict = { ...asked, strict: true, recipient: returnedTo, referrer: "debug-force-refund" };
   const returned = await quote(from, to, "150000", strict);
-  await from.wallet.carryOut(returned.steps);
+  await from.wallet.execute(returned.steps);
   expect((await ended(returned)).status).toBe("refund");
   const refund = await until(
     async () => await satoshisAt(refundTo),
@@ -629,8 +629,8 @@ test("a deposit address on Solana is filled on the EVM chain, or returned to ref
   const filled = await quote(from, to, "20000000", { ...asked, recipient: filledTo });
   const strict = { ...asked, strict: true, recipient: returnedTo, referrer: "debug-force-refund" };
   const returned = await quote(from, to, "10000000", strict);
-  await from.wallet.carryOut(filled.steps);
-  await from.wallet.carryOut(returned.steps);
+  await from.wallet.execute(filled.steps);
+  await from.wallet.execute(returned.steps);
   expect((await ended(filled)).status).toBe("success");
   expect(await tokensOf(filledTo)).toBe(BigInt(filled.details.currencyOut.amount));
   expect((await ended(returned)).status).toBe("refund");

@@ -131,7 +131,7 @@ test("a token that no chain file names is swapped, deposited, filled on the EVM 
     amount: deposit.toString(),
   });
   expect(whole.steps[0]?.description).toMatch(/what the swap yields above .* USDC stays in your wallet$/);
-  await wallet.carryOut(whole.steps);
+  await wallet.execute(whole.steps);
   expect((await ended(whole)).status).toBe("success");
   expect(await evmUsdcOf(recipients[0])).toBe(BigInt(currencyOut.amount));
   expect(BigInt(currencyOut.amount) + BigInt(whole.fees.relayer.amount)).toBe(deposit);
@@ -147,7 +147,7 @@ test("a token that no chain file names is swapped, deposited, filled on the EVM 
   expect(deposit).toBe((yielded * 9_950n) / 10_000n);
 
   const exact = await quote("20000000", { tradeType: "EXACT_OUTPUT", recipient: recipients[1] });
-  await wallet.carryOut(exact.steps);
+  await wallet.execute(exact.steps);
   expect((await ended(exact)).status).toBe("success");
   expect(await evmUsdcOf(recipients[1])).toBe(20_000_000n);
   const after = await holdings();
@@ -169,7 +169,7 @@ test("a swapped deposit that is not filled returns as what was deposited, minus 
   });
   const { refundCurrency } = quoted.details;
   const deposit = BigInt(refundCurrency.amount);
-  await wallet.carryOut(quoted.steps);
+  await wallet.execute(quoted.steps);
   const swapped = await holdings();
   expect((await ended(quoted)).status).toBe("refund");
   const after = await holdings();

@@ -161,7 +161,7 @@ export class FakeNonEvmChain {
    * @throws RangeError if a block is final
    */
   reorg(depth: number): void {
-    if (BigInt(depth) >= FINAL_DEPTH) throw new RangeError("final blocks are not taken back");
+    if (BigInt(depth) >= FINAL_DEPTH) throw new RangeError("final blocks cannot be reorged out");
     this.#blocks.splice(-depth, depth);
     this.#pool.clear();
     this.#broken = true;

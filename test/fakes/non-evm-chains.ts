@@ -142,7 +142,7 @@ export function aConnectedNonEvmChain(vmType: NonEvmVmType, story: NonEvmStory =
     return story.balance ?? 100_000n * 10n ** BigInt(found.decimals);
   };
   const unused = (): never => {
-    throw new Error("nobody should ask this connection");
+    throw new Error("unexpected call of this connection");
   };
   const costs = { svm: 10_000n, bvm: 2_000n, hypevm: 0n };
   return withCapabilities({

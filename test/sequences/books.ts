@@ -1,5 +1,5 @@
 import type { Address, Hex } from "@causeway/domain";
-import { HONOUR_BPS, ONE_CENT } from "./bounds.ts";
+import { HONOR_BPS, ONE_CENT } from "./bounds.ts";
 import { inDollars } from "./in-dollars.ts";
 import { SOLVERS } from "./keys.ts";
 import {
@@ -96,7 +96,7 @@ export function openBooks(world: SequenceWorld): Books {
         const outUsd = group.payments.reduce((sum, one) => sum + paidUsd(one), 0n);
         const ids = new Set(group.payments.map(({ terms }) => terms.requestId));
         const chargedUsd = [...ids].reduce((sum, id) => sum + (charged.get(id) ?? 0n), 0n);
-        const maxUsd = (inUsd * (10_000n + HONOUR_BPS)) / 10_000n + chargedUsd + ONE_CENT;
+        const maxUsd = (inUsd * (10_000n + HONOR_BPS)) / 10_000n + chargedUsd + ONE_CENT;
         if (outUsd > maxUsd)
           found.push(
             `${inDollars(outUsd)} were paid for ${name}, but ${inDollars(inUsd)} were deposited for it and ${inDollars(chargedUsd)} charged to apps`,

@@ -12,10 +12,10 @@ export const PAYMENT_GAS = 130_000n;
 export const SWEEP_GAS = 220_000n;
 
 /**
- * How far a firm quote is honored after prices moved against it (`honourBps` of the fee policy), with the
+ * How far a firm quote is honored after prices moved against it (`honorBps` of the fee policy), with the
  * rounding of two conversions.
  */
-export const HONOUR_BPS = 101n;
+export const HONOR_BPS = 101n;
 
 /**
  * How much older than its deposit a fill may be and still be settled; the hub's `fillLeadSeconds` by default.

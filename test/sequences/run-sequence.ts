@@ -18,7 +18,7 @@ import {
   type Worth,
 } from "./ledger.ts";
 import { perform, topUp, type Action, type Outcome } from "./actions.ts";
-import { HONOUR_BPS, ONE_CENT, UNREPAID_DAILY_USD } from "./bounds.ts";
+import { HONOR_BPS, ONE_CENT, UNREPAID_DAILY_USD } from "./bounds.ts";
 import { brokenRules, falseStatuses, missedDeposits, secondDeposits, misassignedSweeps } from "./check.ts";
 import {
   APP_TOP_UPS,
@@ -208,12 +208,12 @@ class Run {
       0n,
     );
     // A firm quote is honored although prices have moved, as far as the fee policy says.
-    const honoured = this.pricesMoved
+    const honored = this.pricesMoved
       ? settled
           .filter(({ kind }) => kind === "fill")
           .reduce(
             (sum, { deposit: { chain, deposit } }) =>
-              sum + (valueOf(world, chain.chain.id, deposit.currency, deposit.amount) * HONOUR_BPS) / 10_000n,
+              sum + (valueOf(world, chain.chain.id, deposit.currency, deposit.amount) * HONOR_BPS) / 10_000n,
             0n,
           )
       : 0n;
@@ -223,7 +223,7 @@ class Run {
       (sum, payment) => sum + this.books.paidUsd(payment),
       0n,
     );
-    const minTotal = began.total + moved - gas - honoured - reorged - unrepaid - overrun - ONE_CENT;
+    const minTotal = began.total + moved - gas - honored - reorged - unrepaid - overrun - ONE_CENT;
     if (now.total >= minTotal) return [];
     return [
       ...facts.payments
@@ -234,7 +234,7 @@ class Run {
             inDollars(this.books.paidUsd(payment)),
         ),
       `the service lost ${inDollars(minTotal - now.total)} beyond its bounds: began with ${inDollars(began.total)}, prices moved ${inDollars(moved)}, ` +
-        `gas ${inDollars(gas)}, firm quotes kept ${inDollars(honoured)}, reorged ${inDollars(reorged)}, refunds never repaid ${inDollars(unrepaid)}, calls beyond their reservations ${inDollars(overrun)}; now holds ${inDollars(now.held)}, is repaid ${inDollars(now.repaid)}, owes apps ${inDollars(now.owed)}`,
+        `gas ${inDollars(gas)}, firm quotes kept ${inDollars(honored)}, reorged ${inDollars(reorged)}, refunds never repaid ${inDollars(unrepaid)}, calls beyond their reservations ${inDollars(overrun)}; now holds ${inDollars(now.held)}, is repaid ${inDollars(now.repaid)}, owes apps ${inDollars(now.owed)}`,
     ];
   }
 }

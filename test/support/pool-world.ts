@@ -127,7 +127,7 @@ export async function startPoolWorld(): Promise<PoolWorld> {
     ...rpc,
     request: async (method, params, options) => {
       behavior.asked++;
-      if (behavior.away) throw new Error("the node is away");
+      if (behavior.away) throw new Error("the node is unreachable");
       if (behavior.slowMs > 0) await sleep(behavior.slowMs);
       if (behavior.refusesHashes && method === "eth_getLogs")
         throw refusal(method, "filter by blockHash is not supported");

@@ -77,7 +77,7 @@ function endpointsOf({
   return { rpcUrl, rpcUrls, rpcQuorum: additionalData?.rpcQuorum ?? usualQuorum(rpcUrls.length) };
 }
 
-/** Each once, and never the present one: a deposit must not be read twice. */
+/** Each once, and never the current one: a deposit must not be read twice. */
 function formerDepositories(present: string, additional: readonly string[]): readonly Address[] {
   const former = new Set(additional.map(addressOf));
   former.delete(addressOf(present));

@@ -219,9 +219,9 @@ test.each<[string, Hex]>([
   ["with a byte too many", concat([words(0n, 1n, 1n, 1n), "0x00"])],
   ["with a word too many", words(1n, 1n, 1n, 1n, 1n)],
   ["that moves and has one address", words(2n, 1n, 1n, 1n)],
-  ["with bits beside its address", words(0n, wide + 1n, 1n, 1n)],
-  ["with bits beside its second address", words(2n, 1n, wide + 1n, 1n, 1n)],
-  ["with bits beside its address and no amount", words(1n, wide + 1n, 1n, 0n)],
+  ["with bits above its address", words(0n, wide + 1n, 1n, 1n)],
+  ["with bits above its second address", words(2n, 1n, wide + 1n, 1n, 1n)],
+  ["with bits above its address and no amount", words(1n, wide + 1n, 1n, 0n)],
 ])("an action %s is malformed, and nothing of its execution takes place", async (_what, action) => {
   tokenId += 1n;
   const execution = executionOf([mintAction(alice, tokenId, 1n), action]);

@@ -25,7 +25,7 @@ test("attests the deposits of one depository only, and prefers the current one",
   expect(chosen(bare, bare)).toBe("present");
 });
 
-test("a transfer of any token to the present depository does not displace a deposit to a former one", () => {
+test("a transfer of any token to the current depository does not displace a deposit to a former one", () => {
   const former = { depository: "former", deposits: made };
   expect(attestedDepository([{ depository: "present", deposits: bare }, former])).toBe(former);
 });

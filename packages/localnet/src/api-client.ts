@@ -60,7 +60,7 @@ export interface ApiClient {
 
 const endStatuses: readonly StatusAnswer["status"][] = ["success", "refund", "failure"];
 
-/** @param askEveryMs polling interval of `untilEnded`; the API's own advice is meant for remote clients */
+/** @param askEveryMs polling interval of `untilEnded`; the one that the API recommends is for remote use */
 export function createApiClient(apiUrl: string, askEveryMs = 100): ApiClient {
   const call = async (path: string, body?: unknown): Promise<unknown> => {
     const post = {

@@ -29,7 +29,8 @@ export function topUpCalldata({
 }
 
 /**
- * Sends and mines it at once. The service credits it once it has the confirmations that its amount requires.
+ * Sends and mines the top-up at once. The service credits it once it has the confirmations that its amount
+ * requires.
  *
  * @throws LocalTransactionFailed
  */

@@ -73,7 +73,7 @@ export async function runBridgeDemo(options: BridgeDemoOptions): Promise<BridgeD
   const promised = BigInt(quote.details.currencyOut.minimumAmount);
   tell("quote", `${options.amount} USDC in, at least ${usdc(promised)} out; request ${quote.requestId}`);
 
-  await wallet.carryOut(quote.steps, ({ stepId, receipt }) =>
+  await wallet.execute(quote.steps, ({ stepId, receipt }) =>
     tell(
       stepId,
       `${shortHex(receipt.transactionHash)} in block ${receipt.blockNumber} of ${origin.displayName}`,

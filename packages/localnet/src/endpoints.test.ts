@@ -33,7 +33,7 @@ async function aSystem(portBase: number) {
   };
 }
 
-test("the common file describes the system that was started last, and after that one stops, one that still runs", async () => {
+test("the common file describes the newest running system", async () => {
   const folder = aFolder();
   const common = async (): Promise<number | undefined> =>
     (await readEndpoints(join(folder, "endpoints.json")))?.portBase;
@@ -43,7 +43,7 @@ test("the common file describes the system that was started last, and after that
   expect(await common()).toBe(20_200);
 
   await removeEndpoints(second.endpoints, folder);
-  expect(await common(), "the one that was killed left its file, but does not run").toBe(20_100);
+  expect(await common(), "ignores the killed system's file").toBe(20_100);
   await removeEndpoints(first.endpoints, folder);
   expect(await common()).toBeUndefined();
 });

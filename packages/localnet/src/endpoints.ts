@@ -105,9 +105,9 @@ export function describeEndpoints(facts: {
 }
 
 /**
- * Writes the file for tools and, in the system's data folder, a copy that remains if another system starts,
- * with the variables for `npm run operator`. Only the owner can read them, because the database URL may
- * contain a password.
+ * Writes the file for tools, and a copy in the system's data folder that remains if another system starts.
+ * The variables for `npm run operator` go into a third file that only the owner can read, because the
+ * database URL may contain a password.
  */
 export async function writeEndpoints(
   endpoints: Endpoints,
@@ -129,9 +129,9 @@ export async function removeEndpoints(endpoints: Endpoints, folder: string = loc
   await Promise.all([own.endpoints, own.environment].map((file) => rm(file, { force: true })));
   const common = await readEndpoints(commonFile(folder));
   if (common?.pid !== endpoints.pid || common.portBase !== endpoints.portBase) return;
-  const [heir] = await livingSystems(folder);
-  if (heir === undefined) await rm(commonFile(folder), { force: true });
-  else await replaceFile(commonFile(folder), asText(heir));
+  const [newest] = await livingSystems(folder);
+  if (newest === undefined) await rm(commonFile(folder), { force: true });
+  else await replaceFile(commonFile(folder), asText(newest));
 }
 
 /** The running system according to the file; undefined without a file. */

@@ -94,8 +94,7 @@ async function run(args: Arguments): Promise<number> {
   const stopAsked = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
     process.on(signal, () => stopAsked.abort(signal));
-  // Only if started by another Node.js process with an IPC channel: that process died without forwarding a
-  // signal.
+  // Fires only if the Node.js process that started this one died without forwarding a signal.
   process.on("disconnect", () => stopAsked.abort("disconnect"));
   process.channel?.unref();
 
@@ -140,8 +139,8 @@ async function settingWarnings(logFile = "", names: readonly string[]): Promise<
 async function show(system: System, withTour: boolean): Promise<boolean> {
   const arrived = await demonstrate(system, print, style);
   if (!withTour || !arrived) return arrived;
-  const { tellTour } = await import("./tour/tell-tour.ts");
-  return await tellTour(system, print, style);
+  const { showTour } = await import("./tour/show-tour.ts");
+  return await showTour(system, print, style);
 }
 
 async function boot(args: Arguments, stopAsked: AbortController): Promise<System> {
@@ -200,8 +199,8 @@ async function explain(error: unknown, portBase: number): Promise<string> {
   const who =
     other === undefined
       ? ""
-      : ` Another local system uses it (process ${other.pid}, port base ${other.portBase}).`;
-  return `Cannot start: ${error.message}.${who} Stop the process that uses it, or choose other ports: npm start -- --port-base ${await otherBase(portBase, await readEphemeralRange())}`;
+      : ` Another local system uses the port (process ${other.pid}, port base ${other.portBase}).`;
+  return `Cannot start: ${error.message}.${who} Stop the process that uses the port, or choose other ports: npm start -- --port-base ${await otherBase(portBase, await readEphemeralRange())}`;
 }
 
 function oracleCount(text: string): Arguments["oracles"] {

@@ -23,8 +23,7 @@ export interface SystemOptions {
   readonly apis?: number;
   readonly workers?: number;
   /**
-   * Number of oracles. Default: 3. Any two of them, or a single one, form a quorum. 0: no hub, and nothing is
-   * settled.
+   * Number of oracles. Default: 3. Quorum: 2, or 1 with one oracle. 0: no hub, and nothing is settled.
    */
   readonly oracles?: 0 | 1 | 2 | 3;
   /** Also start Solana, Bitcoin and Hyperliquid. Default: false. */
@@ -48,7 +47,7 @@ export interface SystemOptions {
   ) => Promise<Readonly<Record<string, string>>>;
   /** Called for each completed step, in the order of completion. */
   readonly onProgress?: (text: string) => void;
-  /** Called if an API, worker or oracle exits that was neither stopped nor killed. */
+  /** Called if an API, worker or oracle exits without having been stopped or killed. */
   readonly onUnexpectedExit?: (facts: UnexpectedExit) => void;
   /** Cancels the start and stops what was started. */
   readonly signal?: AbortSignal;
@@ -128,9 +127,7 @@ function firstOnes(count: number): number[] {
   return Array.from({ length: count }, (_, index) => index);
 }
 
-/**
- * Checked before anything starts, so that a second system on the same ports fails early and without damage.
- */
+/** Throws if a port is in use, before anything starts. */
 export async function checkPorts(plan: SystemPlan, env: SystemOptions["env"]): Promise<void> {
   const { postgres, redis, nodeA, nodeB, hub, solana, bitcoin, exchange } = plan.ports;
   const families = plan.hasFamilies ? [solana, bitcoin, exchange] : [];

@@ -27,7 +27,7 @@ export interface UserWallet {
    *
    * @throws LocalTransactionFailed if a transaction reverts
    */
-  carryOut(steps: readonly QuoteStep[], onDone?: (done: StepDone) => void): Promise<StepDone[]>;
+  execute(steps: readonly QuoteStep[], onDone?: (done: StepDone) => void): Promise<StepDone[]>;
 }
 
 /** @param nodes one per chain, at the URL in `GET /chains` */
@@ -50,7 +50,7 @@ export function createUserWallet(privateKey: Hex, nodes: readonly NodeAddress[])
             functionName: "balanceOf",
             args: [holder],
           }),
-    carryOut: async (steps, onDone) => {
+    execute: async (steps, onDone) => {
       const done: StepDone[] = [];
       for (const step of steps) {
         if (!isEvmStep(step)) throw new RangeError("this wallet supports only transactions on EVM chains");

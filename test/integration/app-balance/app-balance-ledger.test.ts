@@ -393,7 +393,7 @@ test("never reports an insufficient balance without a fresh price", async () => 
   world.prices.set("ethereum", undefined);
   await expect(reserve(wallet, 5n * ONE)).rejects.toThrow(ServiceError);
   await expect(hold(wallet, 5n * ONE)).rejects.toThrow(/fresh price/);
-  expect((await reserve(wallet, ONE)).kind, "what the rest covers goes on").toBe("reserved");
+  expect((await reserve(wallet, ONE)).kind, "the rest covers it").toBe("reserved");
   world.prices.set("ethereum", "2000");
 });
 

@@ -108,7 +108,7 @@ test("reports a wallet's balance, its reserved and its available amount", async 
   });
 });
 
-test("a debt is subtracted from the total, and is not shown as money", async () => {
+test("subtracts debt from the total, and does not report it as funds", async () => {
   const balances = await readBalances({ ...world.services, balances: reads }, debtor);
   expect(balances.main).toMatchObject({ amount: 0n, owed: 3_000_000n });
   expect(balances).toMatchObject({ totalUsd: 0n, availableUsd: 0n });
@@ -165,7 +165,7 @@ test("holds and claims come newest first, page by page, and an offer is not list
   expect(claims).toMatchObject([{ claim: { claimId, state: "paying" }, usd: 4n * ONE }]);
 });
 
-test("an operator sees every wallet, the service's accounts, holds, claims, and top-ups without a credit", async () => {
+test("an operator sees every wallet, the service's accounts, holds, claims, and uncredited top-ups", async () => {
   const rows = (await balanceReport(sql)) as Record<string, unknown>[];
   expect(rows.find((row) => row["wallet"] === wallet && row["currency"] === usdc.currency)).toMatchObject({
     balance: 80_900_000n,

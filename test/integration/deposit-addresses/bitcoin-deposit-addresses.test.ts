@@ -25,7 +25,7 @@ const received = async (recipient: Hex): Promise<bigint> =>
 const statesOf = async (at: Hex): Promise<(bigint | string)[][]> =>
   (await world.sweepsFrom(at)).map(({ amount, state }) => [amount, state]);
 
-test("fills an open address once the sweep is as deep as a deposit, and says where the money is until then", async () => {
+test("fills an open address once its sweep is as confirmed as a deposit must be, and reports fundsAt until then", async () => {
   const { bitcoin } = world;
   const { address, bytes, requestId, terms, answer } = await world.bitcoinAddress();
   const [step] = answer.steps;
@@ -46,7 +46,7 @@ test("fills an open address once the sweep is as deep as a deposit, and says whe
   expect(found?.deposits[0]?.depositTxHash).toMatch(/^[0-9a-f]{64}$/);
 }, 60_000);
 
-test("quotes again every other payment to an open address, each once, and leaves dust there", async () => {
+test("quotes each further payment to an open address once, and leaves dust there", async () => {
   const { bitcoin } = world;
   const { address, bytes, terms } = await world.bitcoinAddress();
   await bitcoin.controls.fund(address, 130_000n);

@@ -1029,7 +1029,7 @@ test("after a scan whose result was not stored, senders are searched from the la
   let isBroken = false;
   const uow: typeof watching.uow = {
     run: async (work) => {
-      if (isBroken) throw new Error("the database is away");
+      if (isBroken) throw new Error("the database is unreachable");
       return await watching.uow.run(work);
     },
   };

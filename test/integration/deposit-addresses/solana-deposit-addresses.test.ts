@@ -21,7 +21,7 @@ const statesOf = async (at: Hex): Promise<(bigint | string)[][]> =>
 const vaultHas = async (currency = world.currencies.sol): Promise<bigint> =>
   await world.held(world.solana.at.vault, currency);
 
-test("fills an open address once its sweep is final, and says where the money is until then", async () => {
+test("fills an open address once its sweep is final, and reports fundsAt until then", async () => {
   const { sol } = world.currencies;
   const { address, bytes, requestId, terms, answer } = await world.solanaAddress(sol, SOL);
   const [step] = answer.steps;
@@ -42,7 +42,7 @@ test("fills an open address once its sweep is final, and says where the money is
   expect(await statesOf(bytes)).toMatchObject([[SOL, 0n, expect.stringMatching(/mined|final/)]]);
 });
 
-test("quotes again every other payment of tokens to an open address, each once, and leaves dust there", async () => {
+test("quotes each further payment of tokens to an open address once, and leaves dust there", async () => {
   const { usdc } = world.currencies;
   const { address, bytes, terms } = await world.solanaAddress(usdc, 100_000_000n);
   const had = await vaultHas(usdc);
@@ -68,7 +68,7 @@ test("quotes again every other payment of tokens to an open address, each once, 
   expect([await world.held(address, usdc), (await vaultHas(usdc)) - had]).toEqual([700n, 110_000_000n]);
 });
 
-test("a strict address fills its quote and refunds the excess, too little, and what comes late to refundTo", async () => {
+test("a strict address fills its quote and refunds the excess, underpaid and late payments to refundTo", async () => {
   for (const [currency, quoted, over, under] of [
     [world.currencies.sol, SOL, (13n * SOL) / 10n, SOL / 2n],
     [world.currencies.usdc, 100_000_000n, 130_000_000n, 50_000_000n],
@@ -101,7 +101,7 @@ test("a strict address fills its quote and refunds the excess, too little, and w
   }
 }, 60_000);
 
-test("dust that could not stay at the address is deposited with the sweep, and does not change the payment", async () => {
+test("deposits dust below the rent minimum with the sweep, and does not change the payment", async () => {
   const { sol } = world.currencies;
   const { address, requestId, terms } = await world.solanaAddress(sol, SOL, { strict: true });
   await world.payTo(address, sol, SOL);

@@ -3,7 +3,7 @@ import { depositNativeCalldata, NATIVE_CURRENCY } from "@causeway/domain";
 import type { Hex, TxHash } from "@causeway/domain";
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { createScanPace } from "../../../apps/api/src/watch/scan-pace.job.ts";
+import { createScanPace } from "../../../apps/api/src/watch/scan-pace.ts";
 import { indexTransaction } from "../../../apps/api/src/deposits/index-transaction.ts";
 import { TrailMoved, loadTrail, scanChain } from "../../../apps/api/src/deposits/scan-chain.ts";
 import { strandedFunds } from "../../../apps/api/src/payments/operator-reads.postgres.ts";
@@ -97,7 +97,7 @@ test("a deposit that a reorg moved into another block is filled once", async () 
   await filledOnce(agreed);
 });
 
-test("a deposit that is reorged out during its fill is reported as exposed, and its return changes nothing", async () => {
+test("a deposit that is reorged out during its fill is reported as exposed, and mining it again changes nothing", async () => {
   const agreed = await agree();
   const raws = await mined(agreed);
   await world.watch(world.origin);
@@ -113,7 +113,7 @@ test("a deposit that is reorged out during its fill is reported as exposed, and 
   await filledOnce(agreed);
 });
 
-test("a large deposit waits for its confirmations; a reorg above it starts no fill, one below it removes it", async () => {
+test("a large deposit waits for its confirmations, and waits again after a reorg removes it", async () => {
   const agreed = await agree({ amount: "20000000000" });
   const raws = await mined(agreed);
   await world.watch(world.origin);
@@ -278,7 +278,7 @@ test("after failed scans, ranges grow with each that is committed, before the ne
   await origin.mine(64);
   const trail = await loadTrail(world.services, origin.connected);
   const pace = createScanPace(500, () => 0);
-  for (let at = 0; at < 6; at++) pace.failed();
+  for (let at = 0; at < 6; at++) pace.noteFailure();
   const scannedBefore = world.events.of("chain_scanned").length;
   await scanChain(world.services, origin.connected, trail, await origin.announce(), pace);
   const sizes = world.events
@@ -385,7 +385,7 @@ test("a reported deposit in a block that never became canonical is removed when 
   expect(await world.services.reads.slotOfLeg("fill", agreed.requestId)).toBeUndefined();
 });
 
-/** Services whose origin node keeps answering about the transaction and its block as it does now. */
+/** Services whose origin node keeps returning today's answers about the transaction and its block. */
 async function staleNode(txHash: TxHash): Promise<typeof world.services> {
   const { connected } = world.origin;
   const { reader } = connected.connection;
@@ -509,8 +509,8 @@ async function loggedAndStored(since: bigint): Promise<{ logged: string[]; store
 }
 
 /**
- * The services of a process that dies before its transaction number `dies`, and runs `between` before every
- * other one.
+ * The services of a process that dies before its transaction number `dies`, and runs `between` before each
+ * transaction except the first and the last.
  */
 function mortal(
   dies: number,
@@ -580,7 +580,7 @@ test("a block of hundreds of deposits is committed in slices, and a crash betwee
   await filledOnce(honest);
 });
 
-/** Database calls of scans: once for the block of these deposits, once for their confirmation. */
+/** Database calls of two scans: of the block of these deposits, and of their confirmation. */
 async function callsFor(deposits: readonly (readonly [Agreed, count: number])[]): Promise<string[][]> {
   const { origin, user } = world;
   await world.watch(origin);
@@ -667,7 +667,7 @@ test("a reorg between two slices removes the committed ones", async () => {
   await filledOnce(honest);
 });
 
-test("a report of an orphaned block between two slices is undone with the last one", async () => {
+test("the last slice undoes a report of an orphaned block", async () => {
   const { origin } = world;
   await world.watch(origin);
   const gone = await agree();
@@ -738,7 +738,7 @@ async function newestFact({ terms }: Agreed): Promise<DepositFact> {
   return fact;
 }
 
-test("a crash between two slices of a branch that is orphaned leaves none of its deposits, and those of the other branch", async () => {
+test("after a crash between slices of an orphaned branch, only the canonical branch's deposits remain", async () => {
   const { origin } = world;
   await world.watch(origin);
   const since = await origin.client.getBlockNumber();
@@ -807,7 +807,7 @@ for (const dies of [-1, 1, 2])
     await filledOnce(honest);
   });
 
-test("final blocks of hundreds of deposits that a lagging node hid are recorded in slices by the second reading", async () => {
+test("the second reading records deposits that a lagging node hid, in slices", async () => {
   const { origin } = world;
   const { since, honest } = await aPiledBlock();
   const { connection } = origin.connected;
@@ -833,12 +833,12 @@ test("final blocks of hundreds of deposits that a lagging node hid are recorded 
   await recheckFinalBlocks(world.services, final, trail);
   const { logged, stored } = await loggedAndStored(since);
   expect(stored).toEqual(logged);
-  // The honest one, and the pile once for each commit.
+  // One for the honest deposit, one per commit for the others.
   expect(world.events.of("deposit_missed").length - missed).toBeLessThanOrEqual(4);
   await filledOnce(honest);
 });
 
-test("deposits that cannot pay for their own refund are stored as one row each, and are shown as such", async () => {
+test("reports unrefundable deposits once per transaction, without jobs or alarms", async () => {
   const { origin, stranger } = world;
   await world.watch(origin);
   const agreed = await agree();

@@ -198,7 +198,7 @@ test("the endpoint that forged receipts and hid deposits was reported", () => {
   expect(new Set(disagreements)).toEqual(new Set(["deposits", "eth_getTransactionReceipt"]));
 });
 
-test("a deposit that only one endpoint shows is not counted, and the bridge goes on when a quorum is back", async () => {
+test("a deposit that only one endpoint shows is not counted, and the bridge continues when a quorum is back", async () => {
   await behave([{}, down, down]);
   const agreed = await aBridge();
   for (const { chain } of chains) await chain.mine();

@@ -179,7 +179,7 @@ test("stores the answer to an Idempotency-Key in the accepting commit, and commi
     bodyHash: "h",
   };
   const begun = await store.begin(call, world.clock.nowMs());
-  if (begun.kind !== "begun") throw new Error("nobody else runs it");
+  if (begun.kind !== "begun") throw new Error(`expected a new call, got ${begun.kind}`);
   const asked = world.mintCall(world.anAddress());
   const requestId = await world.execute(asked, world.app, world.services, begun.lease);
   const again = await store.begin(call, world.clock.nowMs());

@@ -202,7 +202,7 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
         await transfer(solver, [...paidBy([payment]), { text: first }, { text: second }]),
       returnedByRecipient: async ({ orderId, payments }) => {
         const [payment] = payments;
-        if (payment === undefined) throw new Error("a payment is taken back");
+        if (payment === undefined) throw new Error("no payment to return");
         // The recipient contributes as much as it gets, and the solver takes the rest.
         const inputs = [await utxo(solver), await utxo(ownerOf(payment.recipient), payment.amount)];
         return await mined(spend(inputs, [...paidBy(payments), { text: orderId }]));

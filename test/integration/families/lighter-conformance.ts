@@ -82,7 +82,7 @@ export async function startLighterFamily(): Promise<FamilyWorld> {
       memo: orderId,
     });
   };
-  /** One endpoint omits a field of each record. */
+  /** URLs of an endpoint that omits the field from each record. */
   const without = async (field: string): Promise<readonly string[]> => {
     const endpoint = await lighter.openEndpoint();
     endpoint.faults.rewrite = (_path, body) => body.replace(new RegExp(`"${field}":\\d+,`), "");
@@ -114,10 +114,10 @@ export async function startLighterFamily(): Promise<FamilyWorld> {
       none: async () => empty(await solver.send({ toAccountIndex: FIRST, amount: AMOUNT })),
       orphaned: async (id) => {
         const transactionId = await depositOf(id, DOLLARS, AMOUNT);
-        exchange.takeBack(transactionId);
+        exchange.orphan(transactionId);
         return { transactionId, as: "rejected" };
       },
-      splitNode: not("Lighter reports whether each transaction is settled, without confirmations"),
+      splitNode: notApplicable("Lighter reports whether each transaction is settled, without confirmations"),
       failed: async (id) => ({
         transactionId: await queued(
           async () => await depositOf(id, DOLLARS, AMOUNT),
@@ -126,12 +126,12 @@ export async function startLighterFamily(): Promise<FamilyWorld> {
         as: "rejected",
       }),
       lookAlike: async (id) => empty(await user.send({ toAccountIndex: FIRST, amount: AMOUNT, memo: id })),
-      lyingToken: not("assets belong to Lighter: no one can add a token"),
+      lyingToken: notApplicable("assets belong to Lighter: no one can add a token"),
       feeOnTransfer: async (id) => made(await depositOf(id, DOLLARS, AMOUNT, 3_000_000n), { depositId: id }),
-      withoutTransfer: not("the transfer is the deposit: no event claims one"),
+      withoutTransfer: notApplicable("the transfer is the deposit: no event claims one"),
       reportedTwice: ONE_TRANSFER,
-      throughForwarder: not("the sender signs: no account transfers for another"),
-      idElsewhere: not("a transfer has one memo, and no other bytes of the sender"),
+      throughForwarder: notApplicable("the sender signs: no account transfers for another"),
+      idElsewhere: notApplicable("a transfer has one memo, and no other bytes of the sender"),
       idsThatAreNone: async () => {
         const memos: readonly Hex32[] = [NO_MEMO, `0x${"ab".repeat(20)}${"00".repeat(12)}`];
         const all: MadeDeposits[] = [];
@@ -139,8 +139,8 @@ export async function startLighterFamily(): Promise<FamilyWorld> {
           all.push(made(await depositOf(memo, DOLLARS, AMOUNT), { depositId: undefined }));
         return all;
       },
-      withoutDeposit: not("money reaches an account only by transfers, and each is a deposit"),
-      plainWithId: not("a plain transfer with the id in its memo is the deposit"),
+      withoutDeposit: notApplicable("money reaches an account only by transfers, and each is a deposit"),
+      plainWithId: notApplicable("a plain transfer with the id in its memo is the deposit"),
       ownTransfer: async (id) =>
         empty(await former.send({ toAccountIndex: DEPOSITORY, amount: AMOUNT, memo: id })),
       otherNetwork: async (id): Promise<NoDeposit> => {
@@ -165,7 +165,7 @@ export async function startLighterFamily(): Promise<FamilyWorld> {
           (hash) => exchange.fail(hash),
         ),
       innerReverted: ONE_TRANSFER,
-      forTwoOrders: not("a memo is one id"),
+      forTwoOrders: notApplicable("a memo is one id"),
       returnedByRecipient: async ({ orderId }) =>
         // A transfer by the recipient to itself, from one balance to the other.
         await first.send({
@@ -176,9 +176,9 @@ export async function startLighterFamily(): Promise<FamilyWorld> {
           fromRouteType: 1n,
           toRouteType: 0n,
         }),
-      reportedByStranger: not("there are no contracts"),
+      reportedByStranger: notApplicable("there are no contracts"),
       strangersExtraData: "0x",
-      calls: not("there are no contracts"),
+      calls: notApplicable("there are no contracts"),
       withoutTime: async (plan) => ({ transactionId: await pay(plan), urls: await without("executed_at") }),
       idElsewhere: async ({ orderId, payments }) =>
         await pay({ orderId: `0x${orderId.slice(4)}${orderId.slice(2, 4)}`, payments }),
@@ -282,5 +282,5 @@ function arrivingIn(currency: string): Pick<LighterTransfer, "assetIndex" | "fro
 }
 
 const empty = (transactionId: string): NoDeposit => ({ transactionId, as: "empty" });
-const not = (notApplicable: string): NotApplicable => ({ notApplicable });
-const ONE_TRANSFER = not("a Lighter transaction is one transfer");
+const notApplicable = (reason: string): NotApplicable => ({ notApplicable: reason });
+const ONE_TRANSFER = notApplicable("a Lighter transaction is one transfer");

@@ -101,7 +101,7 @@ test("a transaction in a block is not final, and one that was reorged out with i
   expect(await source.deposits(hash)).toMatchObject({ kind: "notFinal", retryAfterSeconds: 2 });
   lighter.exchange.execute(hash);
   expect(await source.deposits(hash)).toMatchObject({ kind: "notFinal" });
-  lighter.exchange.takeBack(hash);
+  lighter.exchange.orphan(hash);
   expect(await source.deposits(hash)).toMatchObject({ kind: "refuted" });
 });
 

@@ -276,7 +276,7 @@ test.each<[what: string, change: (proposal: Proposal) => Promise<Proposal>, abou
       return { ...proposal, swapInstruction };
     },
     "aggregator",
-    "a swap that may bring 0 base units",
+    "a swap whose minimum output is 0 base units",
   ],
   [
     "writes to another token account of the user",

@@ -10,7 +10,7 @@ import {
   type TronWallet,
 } from "@causeway/simulators/tron";
 
-// The node is met as clients meet it: through tronweb, and over its socket.
+// Uses the node as clients do: through tronweb and over HTTP.
 
 const [usdc] = localDeployment.tokens;
 const usdcAddress = usdc!.address.toLowerCase() as Hex;
@@ -55,7 +55,7 @@ const mint = (amount: bigint): Hex =>
     args: [alice.machineAddress, amount],
   });
 
-test("a payment moves its sun and nothing else, and has the id that the wallet computed", async () => {
+test("a payment moves exactly its amount, and has the id that the wallet computed", async () => {
   const id = await alice.transfer(bob.address, 7n, { memo: orderId });
   expect(id).toMatch(/^[0-9a-f]{64}$/);
   // The library asks for solid balances.
@@ -114,7 +114,7 @@ test("refuses transactions that the owner did not sign, duplicates and expired o
   expect(await refusal(beforeReorg)).toBe("TAPOS_ERROR");
 });
 
-test("a failed call has its reason: its own revert, or not enough energy", async () => {
+test("reports why a call failed: its own revert, or not enough energy", async () => {
   const data = encodeFunctionData({
     abi: erc20Abi,
     functionName: "transfer",
@@ -183,7 +183,7 @@ test("a call on the solid state does not see newer state, and has no effect", as
   });
 });
 
-test("the second interface knows the newest state only, and no way to send", async () => {
+test("JSON-RPC serves only the latest state and cannot send", async () => {
   expect(
     await ask("/jsonrpc", {
       jsonrpc: "2.0",

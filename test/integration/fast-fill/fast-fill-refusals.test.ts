@@ -451,7 +451,7 @@ test("a deposit that its sender cannot pay, or that would revert, refuses", asyn
   await expect(rich.fastFill(agreed)).rejects.toMatchObject(refused("FAST_FILL_REFUSED", "originReverts"));
 
   const large = await agree({ amount: "900000000000000" }).catch(() => undefined);
-  expect(large, "the quote itself refuses what nobody can fill").toBeUndefined();
+  expect(large, "the quote refuses an amount that cannot be filled").toBeUndefined();
 });
 
 test("a mined transaction that reverted, or deposited something else, refuses; one that made the deposit does not", async () => {

@@ -345,7 +345,7 @@ test("the app alone pays, to the last wei, for calls that burn gas and revert on
     destination: pricedCalls,
     costUsd: maxUsd,
   } = await world.execution(agreed.requestId);
-  if (pricedCalls === undefined) throw new Error("there are calls beside the fill");
+  if (pricedCalls === undefined) throw new Error("missing calls of the fill");
   const maxWei =
     gasLimit * maxFeePerGas + (pricedCalls.plainGas + pricedCalls.extraGas) * pricedCalls.maxFeePerGas;
   expect(maxUsd).toBeGreaterThanOrEqual(maxWei * 2_500n);

@@ -23,7 +23,7 @@ interface Due {
   readonly recipient: Address;
 }
 
-/** Requests with a confirmed deposit each, whose fills nothing has begun. */
+/** Requests with a confirmed deposit and no started fill. */
 async function due(count: number): Promise<readonly Due[]> {
   const { origin } = world;
   const list: Due[] = [];
@@ -60,7 +60,7 @@ async function expectEachOnce(list: readonly Due[], moment?: string): Promise<vo
   }
 }
 
-test("simultaneous fills get their nonces in few commits, in sequence, and each pays once however often it is begun", async () => {
+test("simultaneous fills get their nonces in few commits, in sequence, and each pays once even if started twice", async () => {
   const { services, destination, solver } = world;
   const list = await due(10);
   let commits = 0;
@@ -139,7 +139,7 @@ test("the same fill twice in one batch is paid once", async () => {
   await expectEachOnce([one]);
 });
 
-/** Plans of these fills, which were not sent. */
+/** Plans these fills without sending them. */
 async function plansOf(list: readonly Due[], by = world.services): Promise<readonly WantedFill[]> {
   const fills = new Map<RequestId, WantedFill>();
   const noted: WorkerServices["payTogether"] = async (wanted) => {
@@ -174,7 +174,7 @@ test("a fill whose checks are too old takes no nonce and is checked again", asyn
   await expectEachOnce(list);
 });
 
-test("of two plans for a request, one whose deposit was reorged out does not hide the other", async () => {
+test("a plan with an orphaned deposit does not block another plan of its request", async () => {
   const [one] = await due(1);
   if (one === undefined) throw new Error("no request is due");
   const [plan] = await plansOf([one]);
@@ -187,7 +187,7 @@ test("of two plans for a request, one whose deposit was reorged out does not hid
   await expectEachOnce([one]);
 });
 
-/** Compares the destination's lane with its newest head, after its block was read. */
+/** Scans the newest block, then tracks the lane. */
 async function track(by: WorkerServices): Promise<void> {
   const { services, destination } = world;
   const { connected } = destination;

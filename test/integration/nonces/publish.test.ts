@@ -291,7 +291,7 @@ test("a hub that does not answer costs time, never a mapping", async () => {
     mappings: {
       ...world.services.mappings,
       entry: async (): Promise<never> => {
-        throw new Error("the hub's node is away");
+        throw new Error("the hub's node is unreachable");
       },
     },
   };

@@ -184,6 +184,6 @@ test("a worker reports the leaders, which decide nothing, and omits them if they
     checks: { database: "ok", two: "ok" },
     leaders,
   });
-  const failing = async (): Promise<never> => await Promise.reject(new Error("the database is away"));
+  const failing = async (): Promise<never> => await Promise.reject(new Error("the database is unreachable"));
   expect(await readiness(services, { leaders: failing })).not.toHaveProperty("leaders");
 });

@@ -73,7 +73,7 @@ export const silent: Behaviour = () => undefined;
  */
 export async function abandoned(peer: FakePeer | undefined): Promise<void> {
   const hungUps = peer?.received.map(async ({ hungUp }) => await hungUp) ?? [];
-  if (hungUps.length === 0) throw new Error("nobody has asked");
+  if (hungUps.length === 0) throw new Error("no request has arrived");
   const isLate = await Promise.race([Promise.all(hungUps).then(() => false), pause(1_000).then(() => true)]);
   if (isLate) throw new Error("somebody still waits");
 }

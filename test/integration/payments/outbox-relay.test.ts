@@ -352,8 +352,8 @@ test("a job that has to wait runs again, and one that fails is retried", async (
     const times = (seen.get(n) ?? 0) + 1;
     seen.set(n, times);
     if (n === 0 && times < 3) return { waitMs: 20, why: "not yet" };
-    if (n === 1 && times < 3) throw new Error("the node is away");
-    if (n === 2) throw new BadPayload("fill", "nobody can have written this");
+    if (n === 1 && times < 3) throw new Error("the node is unreachable");
+    if (n === 2) throw new BadPayload("fill", "invalid payload");
     return { waitMs: 0 };
   });
   const { url } = testRedis();
@@ -602,7 +602,7 @@ const rescue = async (n: number): Promise<number> =>
 
 test("a job that fails every time leaves one stack on the queue, and counts as lost at once", async () => {
   const { url } = testRedis();
-  const { catalog, ran } = aCatalog(async () => await Promise.reject(new Error("the node is away")));
+  const { catalog, ran } = aCatalog(async () => await Promise.reject(new Error("the node is unreachable")));
   const quick = { ...catalog, fill: { ...catalog.fill, attempts: 3 } };
   await workOn(quick, url);
   await add(jobs(1, 2));
@@ -616,7 +616,7 @@ test("a job that fails every time leaves one stack on the queue, and counts as l
 
 test("a job that was queued again runs once and leaves nothing on the queue when it fails", async () => {
   const { url } = testRedis();
-  const { catalog, ran } = aCatalog(async () => await Promise.reject(new Error("the node is away")));
+  const { catalog, ran } = aCatalog(async () => await Promise.reject(new Error("the node is unreachable")));
   await workOn(catalog, url);
   expect(await rescue(1)).toBe(1);
   await expect.poll(() => ran.length, { timeout: 5_000 }).toBe(1);

@@ -104,7 +104,7 @@ async function plantClaim(
   });
 }
 
-test("rows that anyone wrote move nothing: their numbers are used by cancel transactions, and the lane goes on", async () => {
+test("rows that anyone wrote move no funds: cancel transactions use their nonces, and the lane continues", async () => {
   const { destination, usdc, services } = world;
   const by = limited({ dayUsd: 150 });
   const thief = world.anAddress();

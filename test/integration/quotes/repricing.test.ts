@@ -110,7 +110,7 @@ test("an exact output is paid exactly or not at all, firm or not", async () => {
   expect(await ended(expensive)).toMatchObject({ status: "refund", failReason: "SLIPPAGE", received: 0n });
 });
 
-test("without a price nothing is decided: the fill comes later", async () => {
+test("without a price, the fill waits", async () => {
   const agreed = await aDeposit();
   world.prices.set("ethereum", undefined);
   await expect(world.work()).rejects.toMatchObject({ code: "PRICE_FETCH_FAILED" });

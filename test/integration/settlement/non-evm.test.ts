@@ -110,7 +110,7 @@ async function untilSettled(requestId: RequestId): Promise<void> {
   }
 }
 
-async function solverOwns(): Promise<bigint> {
+async function solverHubBalance(): Promise<bigint> {
   const { chain, network } = world.origin;
   return await hub.balance(
     hubAlias({ name: SOLVER_CHAIN, vmType: "ethereum-vm" }, world.services.signer.address),
@@ -124,7 +124,7 @@ test("asks oracles about a fill between two families in their formats, and settl
   const deposit = world.pay(agreed);
   await world.untilFinal(agreed.requestId);
   await untilSettled(agreed.requestId);
-  expect(await solverOwns()).toBe(100_000n);
+  expect(await solverHubBalance()).toBe(100_000n);
   const [payment = "0x"] = world.paymentsOf(agreed, world.destination);
   const [aboutDeposit, aboutFill] = oracle.asked;
   expect(aboutDeposit?.body).toMatchObject({
@@ -141,20 +141,20 @@ test("asks oracles about a fill between two families in their formats, and settl
 });
 
 test("claims and settles a deposit to a former depository", async () => {
-  const before = await solverOwns();
+  const before = await solverHubBalance();
   const agreed = await world.agree();
   const deposit = world.pay(agreed, { depository: `0x${"0f".repeat(32)}` });
   await world.untilFinal(agreed.requestId);
   const lies = world.events.of("oracle_lied").length;
   await untilSettled(agreed.requestId);
-  expect(await solverOwns()).toBe(before + 100_000n);
+  expect(await solverHubBalance()).toBe(before + 100_000n);
   expect(world.events.of("oracle_lied")).toHaveLength(lies);
   const [stored] = await world.depositsAt(deposit);
   expect(stored?.depository).toBe(`0x${"0f".repeat(32)}`);
 });
 
 test("settles refunds, but asks no oracle about refunds of deposits without an order", async () => {
-  const before = await solverOwns();
+  const before = await solverHubBalance();
   const asked = oracle.asked.length;
   const unnamed = await world.agree();
   const { user, origin } = unnamed.terms;
@@ -170,5 +170,5 @@ test("settles refunds, but asks no oracle about refunds of deposits without an o
   world.pay(agreed);
   expect((await world.untilFinal(agreed.requestId)).status).toBe("refund");
   await untilSettled(agreed.requestId);
-  expect(await solverOwns()).toBe(before + 100_000n);
+  expect(await solverHubBalance()).toBe(before + 100_000n);
 });

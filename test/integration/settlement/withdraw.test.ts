@@ -46,7 +46,7 @@ test("a payload that expires before its execution is never executed, and its mon
   const owned = await world.solverOnHub();
   const order = world.order({ amount: 2_000_000n });
   world.setAllocatorDown(true);
-  await expect(world.withdraw(order)).rejects.toThrow("away");
+  await expect(world.withdraw(order)).rejects.toThrow("unreachable");
   world.setAllocatorDown(false);
   await world.chainTimePasses(3_601);
   const { progress } = await world.withdraw(order);
@@ -58,7 +58,7 @@ test("a payload that expires before its execution is never executed, and its mon
 test("no second payload is ever signed: neither for another amount nor if the hub has recorded another", async () => {
   const order = world.order({ amount: 1_000_000n });
   world.setAllocatorDown(true);
-  await expect(world.withdraw(order)).rejects.toThrow("away");
+  await expect(world.withdraw(order)).rejects.toThrow("unreachable");
   world.setAllocatorDown(false);
   await expect(world.withdraw({ ...order, amount: 2_000_000n })).rejects.toThrow("--nonce belongs to");
   // Like a database lost after the record: the service has forgotten the payload that the hub has.
@@ -159,7 +159,7 @@ test("a hub balance that is not final cannot be withdrawn yet; a started withdra
   await expect(world.withdraw(order)).rejects.toThrow(/final balance on the hub, 0 USDC$/);
   world.delayFinality(false);
   world.setAllocatorDown(true);
-  await expect(world.withdraw(order)).rejects.toThrow("away");
+  await expect(world.withdraw(order)).rejects.toThrow("unreachable");
   world.setAllocatorDown(false);
   expect(await world.solverOnHub()).toBe(0n);
   expect((await world.withdraw(order)).progress).toEqual({ kind: "done", outcome: "executed" });

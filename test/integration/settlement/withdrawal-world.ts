@@ -219,7 +219,7 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
       return await payouts.sign(request);
     },
     execute: async (request, signature) => {
-      if (isDown) throw new Error("the chain's node is away");
+      if (isDown) throw new Error("the chain's node is unreachable");
       return await payouts.execute(request, signature);
     },
     recorded: async (address, when) =>

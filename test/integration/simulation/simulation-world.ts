@@ -18,7 +18,7 @@ export interface SimulationWorld {
   readonly node: RunningAnvil;
   readonly client: LocalClient;
   readonly reader: ChainReader;
-  /** Fails in any requested way. */
+  /** Contract that fails as requested. */
   readonly failures: Address;
   readonly usd: Address;
   /** Throws unless the call fails. */
@@ -101,7 +101,7 @@ export async function startSimulationWorld(chainId: number): Promise<SimulationW
   };
 }
 
-/** The account's authorization to run the code at an address as its own. */
+/** Signs an EIP-7702 authorization. */
 export async function authorizeCode(
   owner: ReturnType<typeof privateKeyToAccount>,
   terms: { readonly chainId: number; readonly address: Address; readonly nonce: number },

@@ -55,7 +55,7 @@ function world(answers: Answers, supportsPermit = false) {
   const state = { nowMs: 0, isAway: false };
   const ask = async (_to: Address, data: Hex): Promise<Hex | undefined> => {
     asked.push(data);
-    if (state.isAway) throw new Error("the node is away");
+    if (state.isAway) throw new Error("the node is unreachable");
     return bySelector.get(data.slice(0, 10) as Hex);
   };
   const connected = { connection: { reader: { ask } } } as unknown as ConnectedChain;
@@ -142,7 +142,7 @@ test("a contract with arbitrary or no answers accepts no permit", async () => {
 test("reads a token once and again after a while, and does not cache a failure", async () => {
   const { state, asked, readPermits: ask, permits, currency } = world({ ...permit, "name()": text("Coin") });
   state.isAway = true;
-  await expect(ask()).rejects.toThrow("away");
+  await expect(ask()).rejects.toThrow("unreachable");
   state.isAway = false;
   const before = asked.length;
   await Promise.all([ask(), ask()]);

@@ -256,7 +256,7 @@ test("applies the documented fee policy by default and each configured part of i
     SLIPPAGE_WRAP_BPS: "7",
     QUOTE_HONOUR_BPS: "3",
   });
-  expect([fees.serviceBps.minor, fees.automaticSlippageBps.wrap, fees.honourBps]).toEqual([25, 7, 3]);
+  expect([fees.serviceBps.minor, fees.automaticSlippageBps.wrap, fees.honorBps]).toEqual([25, 7, 3]);
 });
 
 test("rejects settings that contradict each other", () => {

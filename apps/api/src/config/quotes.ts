@@ -52,9 +52,9 @@ export const quoteSettings = {
     fees.maxSwapImpactBps,
     "Maximum cost of a quote's swaps, as a share of the input value. Above it, quotes return `SWAP_IMPACT_TOO_HIGH`, unless the request sets `overridePriceImpact`.",
   ),
-  honourBps: bps(
+  honorBps: bps(
     "QUOTE_HONOUR_BPS",
-    fees.honourBps,
+    fees.honorBps,
     "How far the price of a firm quote may move against the solver. If the repriced output is lower than the quoted one by more than this, the repriced output is paid; otherwise, the quoted one. Limits the solver's loss from a price jump. Between two assets, it is capped at the service fee of their pair.",
   ),
   orderLifetimeSeconds: lifetime(
@@ -101,7 +101,7 @@ export function feePolicy(
     },
     firmSeconds: quote.firmSeconds,
     maxSwapImpactBps: quote.maxSwapImpactBps,
-    honourBps: quote.honourBps,
+    honorBps: quote.honorBps,
     orderLifetimeSeconds: quote.orderLifetimeSeconds,
     refundGasMarginBps: quote.refundGasMarginBps,
     maxVolatilePriceAgeMs: priceVolatileMaxAgeMs,

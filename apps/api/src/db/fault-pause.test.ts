@@ -22,7 +22,7 @@ test("doubles the pause when an HTTP error is only the cause of the fault", () =
 
 test("retries after any other fault at the first pause", () => {
   const pauses = createFaultPauses(() => 0);
-  for (const fault of [broken, broken, new Error("the database is away"), undefined])
+  for (const fault of [broken, broken, new Error("the database is unreachable"), undefined])
     expect(pauses.after(fault)).toBe(500);
 });
 

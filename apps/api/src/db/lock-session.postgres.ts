@@ -77,7 +77,7 @@ export async function openLockSession(
     const expire = (): void =>
       lose(`no heartbeat response on the leader lock connection within ${leaseMs} ms`);
     const leftMs = sentAtMs + leaseMs - performance.now();
-    // After a pause of the whole process the answer may come late: the server has ended the session by then.
+    // After a pause of the whole process the answer may be late: the server has ended the session by then.
     if (leftMs <= 0) expire();
     else timer = setTimeout(expire, leftMs);
   };

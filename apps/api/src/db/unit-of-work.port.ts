@@ -247,7 +247,7 @@ export interface DepositWrites {
    * request locked, if there is one.
    */
   refundedAndOrphaned(deposit: DepositRecord): Promise<DepositId | undefined>;
-  /** The refund goes on, exempt from the daily limit. */
+  /** Continues the refund, exempt from the daily limit. */
   releaseRefund(id: DepositId, atMs: number): Promise<void>;
   /** The refund waits for room in the limit, or for the operator. False if it already did. */
   noteRefundWaits(id: DepositId, reason: string): Promise<boolean>;

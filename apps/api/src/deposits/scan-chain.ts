@@ -55,7 +55,7 @@ export async function loadTrail(
 /** Bounds the blocks per step, and is notified of each committed step. */
 export interface Steps {
   maxBlocks(): number;
-  advanced(): void;
+  noteCommit(): void;
 }
 
 /**
@@ -71,7 +71,7 @@ export async function scanChain(
   connected: Pick<ConnectedChain, "chain" | "connection" | "pulse">,
   trail: readonly BlockRef[],
   head: Head,
-  pace: Steps = { maxBlocks: () => services.enginePolicy.maxScanBlocks, advanced: () => undefined },
+  pace: Steps = { maxBlocks: () => services.enginePolicy.maxScanBlocks, noteCommit: () => undefined },
 ): Promise<readonly BlockRef[]> {
   const { chain, connection } = connected;
   let known = trail;
@@ -92,7 +92,7 @@ export async function scanChain(
     known = [...known.filter((block) => block.number < first.number), ...change.append].slice(
       -trailLength(chain),
     );
-    pace.advanced();
+    pace.noteCommit();
     // Every block is scanned; log only those with content.
     if (facts.length > 0 || change.append.length > 1)
       services.events.happened("chain_scanned", {

@@ -74,8 +74,8 @@ class QuoteTaken extends Error {
 
 /**
  * Commits the request, the execution, its job, the budgets, the reserved balance and the answer for repeated
- * calls together. The balance comes late, because all of an app's calls share its lock; the exposure of a
- * sale, shared by all apps, comes last.
+ * calls together. The balance is reserved late, because all of an app's calls share its lock; the exposure of
+ * a sale, shared by all apps, comes last.
  * @throws ServiceError INSUFFICIENT_FUNDS, INVALID_REQUEST (a budget, or the quote is gone),
  * PRICE_FETCH_FAILED; LeaseLost
  */

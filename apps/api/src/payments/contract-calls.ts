@@ -21,7 +21,7 @@ import type { Sent } from "./wanted.port.ts";
 
 /**
  * Sends calls that their contracts run once, however often they are sent. On an enabled chain they are
- * payments like any other, and its watcher cares for them. On any other chain, and for the allocator's
+ * payments like any other, and its watcher maintains them. On any other chain, and for the allocator's
  * account, `careForCalls` and `careForCallsOf` read in each round from the node what the chain shows.
  */
 

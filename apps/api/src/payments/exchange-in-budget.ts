@@ -62,7 +62,7 @@ function limitOf(
   { amountIn, slippageBps }: { readonly amountIn: bigint; readonly slippageBps: number },
   max: bigint,
 ): bigint {
-  const roomy = amountIn + (amountIn * BigInt(slippageBps)) / BPS;
-  if (roomy <= max) return roomy;
+  const withMargin = amountIn + (amountIn * BigInt(slippageBps)) / BPS;
+  if (withMargin <= max) return withMargin;
   return max > amountIn ? max : amountIn;
 }

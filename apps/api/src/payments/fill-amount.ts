@@ -3,7 +3,7 @@ import {
   BPS,
   forward,
   isOneAsset,
-  isTopupBeyondHonour,
+  isTopupBeyondHonor,
   NATIVE_CURRENCY,
   pairClassOf,
   payout,
@@ -226,12 +226,12 @@ async function exchangedPayout(
   // Unspent origin gas buys at the margin, where each unit buys less.
   const withUnspent = unspent === 0n ? repriced : (await exchange.buys(worth + unspent))?.amountOut;
   if (withUnspent === undefined) return { kind: "wait", why: "no swap covers the fill" };
-  const honourBps = honourOf(services, terms, pricing);
+  const honorBps = honorOf(services, terms, pricing);
   // Also the limit in the block itself: anyone who moves the pools after the simulation gains what is spent
   // above the deposit's value.
-  const max = raised(worth, honourBps) + unspent;
+  const max = raised(worth, honorBps) + unspent;
   for (const [coveredBps, planned] of [
-    [honourBps, raised(worth, honourBps)],
+    [honorBps, raised(worth, honorBps)],
     [0, worth],
   ] as const) {
     const due = payout(terms, { deposited, repriced }, coveredBps, times);
@@ -259,18 +259,18 @@ function raised(worth: bigint, coveredBps: number): bigint {
  * charged is its cap. The same applies to an intermediate asset and to a gas top-up, by their pairs' fees; a
  * top-up beyond its cap reprices the whole deposit.
  */
-export function honourOf(
-  { chains, quotePolicy: { honourBps, serviceBps } }: Pick<Services, "chains" | "quotePolicy">,
+export function honorOf(
+  { chains, quotePolicy: { honorBps, serviceBps } }: Pick<Services, "chains" | "quotePolicy">,
   { origin, destination: { chainId, currency, paidFrom = currency }, gasTopup }: RequestTerms,
   { pairClass: charged, facts }: RoutePricing,
 ): number {
   const classOf = (pairClass: PairClass): number =>
-    isOneAsset(pairClass) ? honourBps : Math.min(honourBps, serviceBps[pairClass]);
+    isOneAsset(pairClass) ? honorBps : Math.min(honorBps, serviceBps[pairClass]);
   const deposited = chains.currency(origin.chainId, origin.currency);
   if (gasTopup !== undefined) {
     const native = chains.currency(chainId, NATIVE_CURRENCY);
     const topupClass = deposited && native ? pairClassOf(deposited, native) : "minor";
-    if (isTopupBeyondHonour(gasTopup, facts, classOf(topupClass))) return 0;
+    if (isTopupBeyondHonor(gasTopup, facts, classOf(topupClass))) return 0;
   }
   if (!isOneAsset(charged)) return classOf(charged);
   const [paid, delivered] = [chains.currency(chainId, paidFrom), chains.currency(chainId, currency)];
@@ -327,7 +327,7 @@ export function payoutOf(
   return payout(
     terms,
     { deposited: input, repriced: forward(input, pricing.facts).output },
-    honourOf(services, terms, pricing),
+    honorOf(services, terms, pricing),
     times,
   );
 }

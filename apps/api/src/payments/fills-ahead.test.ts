@@ -23,7 +23,7 @@ test("a fill that was planned ahead is taken once, with the moment at which its 
 
 test("a plan that failed, that must be decided by its job or that is too old is not taken", async () => {
   const { ahead, forward } = anAhead();
-  ahead.begin(id(1), () => Promise.reject(new Error("the node is away")));
+  ahead.begin(id(1), () => Promise.reject(new Error("the node is unreachable")));
   ahead.begin(id(2), async () => undefined);
   ahead.begin(id(3), async () => plan);
   expect([await ahead.take(id(1)), await ahead.take(id(2))]).toEqual([undefined, undefined]);
@@ -55,7 +55,7 @@ test("a job does not wait longer for a plan than it may use it", async () => {
   expect(await ahead.take(id(1))).toBeUndefined();
 });
 
-test("plans that their nodes never answer are not begun without limit", async () => {
+test("limits plans whose nodes never answer", async () => {
   const { ahead, forward } = anAhead();
   for (let n = 0; n < 128; n++) ahead.begin(id(n), () => new Promise(() => undefined));
   forward(2_001);

@@ -16,7 +16,7 @@ export { careForCalls, careForCallsOf, sendContractCall, sendSolverCall } from "
 export { settleEndedExecutions } from "./executions/settle-ended.ts";
 export { type SimulatedExecution, simulateExecution } from "./executions/simulate-execution.ts";
 export { countSale, payingCurrencies, salePriceOf, type ValueSale } from "./executions/value-sale.ts";
-export { honourOf, payoutOf } from "./fill-amount.ts";
+export { honorOf, payoutOf } from "./fill-amount.ts";
 export { LEG_KINDS } from "./legs/index.ts";
 export { maintainLane } from "./maintain-lane.ts";
 export { quotedCostOfPaying } from "./non-evm/cost-of-paying.ts";

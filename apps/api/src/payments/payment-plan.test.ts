@@ -43,5 +43,5 @@ test("does not plan a payment that would exceed its gas allowance", async () => 
       async (gas) => (await planPayment({ signer }, aChain(gas), { ...question, maxGas: 76_000n })).kind,
     ),
   );
-  expect(kinds).toEqual(["ready", "tooDear"]);
+  expect(kinds).toEqual(["ready", "tooExpensive"]);
 });

@@ -48,7 +48,7 @@ export type PaymentPlan =
    * It would use far more gas than was paid for: a recipient's code must not spend the solver's native
    * tokens.
    */
-  | { readonly kind: "tooDear"; readonly why: string; readonly gas: bigint };
+  | { readonly kind: "tooExpensive"; readonly why: string; readonly gas: bigint };
 
 /** A payment may need this multiple of its priced gas: tokens and wallets differ. */
 const MAX_GAS_FACTOR = 3n;
@@ -118,8 +118,8 @@ export async function planPayment(
   return { kind: "ready", gas, plan };
 }
 
-export function excessiveGas({ kind }: Leg, gas: bigint): Extract<PaymentPlan, { kind: "tooDear" }> {
-  return { kind: "tooDear", why: `the ${kind} would use ${gas} gas, more than allowed`, gas };
+export function excessiveGas({ kind }: Leg, gas: bigint): Extract<PaymentPlan, { kind: "tooExpensive" }> {
+  return { kind: "tooExpensive", why: `the ${kind} would use ${gas} gas, more than allowed`, gas };
 }
 
 /**

@@ -139,7 +139,7 @@ test("status text that needs escaping, and several hashes, are still the JSON of
 
 test("returns 200 for a known status, 404 for an unknown one, and 503 for a failed read", async () => {
   const failing = async (): Promise<never> => {
-    throw new ServiceError("SERVICE_UNAVAILABLE", "the database is away");
+    throw new ServiceError("SERVICE_UNAVAILABLE", "the database is unreachable");
   };
   const statuses: number[] = [];
   for (const requestStatus of [async () => aView, async () => undefined, failing]) {

@@ -114,7 +114,7 @@ const cases: readonly Case[] = [
   },
   {
     code: "INVALID_REQUEST",
-    when: "a wish contradicts another",
+    when: "an option contradicts another",
     ask: { strict: true },
     message: "strict requires useDepositAddress to be true",
     data: field("strict"),
@@ -150,7 +150,7 @@ const cases: readonly Case[] = [
   },
   {
     code: "EXTRA_TXS_NOT_SUPPORTED",
-    when: "calls are asked for with an output that is only expected",
+    when: "calls are requested with an output that is only expected",
     ask: { txs: [call], tradeType: "EXPECTED_OUTPUT", amount: "1000000" },
     message: "tradeType must be EXACT_INPUT or EXACT_OUTPUT with txs: calls need a known amount",
     data: field("tradeType"),
@@ -341,7 +341,7 @@ const cases: readonly Case[] = [
   },
   {
     code: "UNSUPPORTED_CURRENCY",
-    when: "whoever bought it cannot hand it on",
+    when: "its buyer cannot transfer it",
     ask: { destinationCurrency: foreignOn(DESTINATION) },
     world: { pools: market() },
     change: quirks({ transfers: "refuses", resetsApproval: false }),
@@ -350,7 +350,7 @@ const cases: readonly Case[] = [
   },
   {
     code: "UNSUPPORTED_EXECUTION_TYPE",
-    when: "calls are asked for with a payment of the user's own",
+    when: "calls are requested with a payment of the user's own",
     ask: { ...here, destinationCurrency: usdcOn(ORIGIN), recipient, txs: [call] },
     message: "txs is not supported when the user pays the recipient directly",
     data: field("txs"),
@@ -409,7 +409,7 @@ const cases: readonly Case[] = [
   },
   {
     code: "UNAUTHORIZED",
-    when: "fees are to be sponsored by nobody",
+    when: "no account sponsors the fees",
     ask: { subsidizeFees: true },
     status: 401,
     message: "subsidizeFees requires an API key: its app balance pays",

@@ -95,7 +95,7 @@ test("an unknown id has no signature until it is quoted", async () => {
 test("does not cache a failure", async () => {
   let broken = true;
   const request = async () => {
-    if (broken) throw new Error("the database is away");
+    if (broken) throw new Error("the database is unreachable");
     return { terms };
   };
   const ask = createRequestSignature({
@@ -103,8 +103,8 @@ test("does not cache a failure", async () => {
     orderSigner: keyOrderSigner(signer),
     chains: noChains,
   });
-  await expect(ask(someHash(), "v1")).rejects.toThrow("away");
-  await expect(ask(terms.requestId, "v1")).rejects.toThrow("away");
+  await expect(ask(someHash(), "v1")).rejects.toThrow("unreachable");
+  await expect(ask(terms.requestId, "v1")).rejects.toThrow("unreachable");
   broken = false;
   expect(await ask(terms.requestId, "v1")).toBeDefined();
 });

@@ -65,7 +65,7 @@ async function remember(
   const atMs = services.clock.nowMs();
   const keys = { deposit: attested.deposit.idempotencyKey, payment: attested.payment.idempotencyKey };
   const fresh = await services.uow.run(async (tx) => {
-    if (!(await tx.settlement.attested(payment.slotId, keys, atMs))) return false;
+    if (!(await tx.settlement.markAttested(payment.slotId, keys, atMs))) return false;
     // The deposit comes first: the hub cannot move a credit that does not exist yet.
     await tx.settlement.addExecutions([attested.deposit, attested.payment], atMs);
     await tx.requests.note(payment.request.terms.requestId, atMs, "attested", {

@@ -25,7 +25,7 @@ export interface SettlementServices extends Pick<
   readonly hub: HubChain;
   /**
    * Sends calls of the hub if its chain is enabled: they are payments of the solver's lane there, and its
-   * watcher cares for them. Absent: the chain is not enabled, and settlement cares for them.
+   * watcher maintains them. Absent: the chain is not enabled, and settlement maintains them.
    */
   readonly sendAsPayment?: ((call: ContractCall) => Promise<CallSent>) | undefined;
   /** At least one; if one does not help, the next is queried. */

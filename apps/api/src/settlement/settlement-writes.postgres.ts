@@ -69,7 +69,7 @@ interface Attested extends Record<string, unknown> {
   readonly paymentKey: Hex;
   readonly atMs: number;
 }
-const attested = defineQuery("settlement_attested", (db, p: Params<Attested>) =>
+const markAttested = defineQuery("settlement_attested", (db, p: Params<Attested>) =>
   db
     .update(settlements)
     .set({
@@ -135,7 +135,7 @@ interface Due extends Record<string, unknown> {
   readonly beforeMs: number;
   readonly limit: number;
 }
-// The hub itself executes a key once and keeps what it executed.
+// Safe to drop: the hub executes a key only once.
 const dropSignatures = defineSql(
   "hub_execution_drop_signatures",
   { dropped: Number },
@@ -178,7 +178,7 @@ interface CarriedParams extends Record<string, unknown> {
   readonly slotId: string | null;
   readonly reason: string;
 }
-/** Another process may have concluded it meanwhile, and carried it again. */
+/** Matches only if no other process has finished or reassigned it. */
 const isCarried = (p: Params<Pick<CarriedParams, "key" | "slotId">>) =>
   text`${hubExecutions.idempotencyKey} = ${p.key} and ${hubExecutions.slotId} is not distinct from ${p.slotId}::bigint and ${isAttested}`;
 const refuseExecution = defineQuery("hub_execution_refuse", (db, p: Params<CarriedParams>) =>
@@ -215,17 +215,19 @@ const release = defineWrite(
       .set({ slotId: null, nextTryMs: p.nextTryMs, reason: p.reason })
       .where(isCarried(p)),
 );
-const setAside = defineWrite("hub_execution_set_aside", (db, p: Params<Again & { readonly atMs: number }>) =>
-  db
-    .update(hubExecutions)
-    .set({
-      reason: p.reason,
-      nextTryMs: p.nextTryMs,
-      setAsideSinceMs: text`coalesce(${hubExecutions.setAsideSinceMs}, ${p.atMs})`,
-    })
-    .where(
-      text`${hubExecutions.idempotencyKey} = ${p.key} and ${isAttested} and ${hubExecutions.slotId} is null`,
-    ),
+const postponeExecution = defineWrite(
+  "hub_execution_postpone",
+  (db, p: Params<Again & { readonly atMs: number }>) =>
+    db
+      .update(hubExecutions)
+      .set({
+        reason: p.reason,
+        nextTryMs: p.nextTryMs,
+        setAsideSinceMs: text`coalesce(${hubExecutions.setAsideSinceMs}, ${p.atMs})`,
+      })
+      .where(
+        text`${hubExecutions.idempotencyKey} = ${p.key} and ${isAttested} and ${hubExecutions.slotId} is null`,
+      ),
 );
 const takeApart = defineSql(
   "hub_execution_take_apart",
@@ -275,8 +277,13 @@ export function settlementWrites(sql: Sql): SettlementWrites {
     async giveUp(slotId, reason, atMs) {
       await giveUp(sql, { slotId, reason, atMs });
     },
-    async attested(slotId, keys, atMs) {
-      const rows = await attested(sql, { slotId, depositKey: keys.deposit, paymentKey: keys.payment, atMs });
+    async markAttested(slotId, keys, atMs) {
+      const rows = await markAttested(sql, {
+        slotId,
+        depositKey: keys.deposit,
+        paymentKey: keys.payment,
+        atMs,
+      });
       return rows.length > 0;
     },
     async addExecutions(executions, atMs) {
@@ -294,8 +301,8 @@ export function settlementWrites(sql: Sql): SettlementWrites {
       const mappings = await abandonMappings(sql, { slotId, reason, atMs });
       return executions.length + mappings.length;
     },
-    async setAside(key, reason, nextTryMs, atMs) {
-      await setAside(sql, { key, reason, nextTryMs, atMs });
+    async postponeExecution(key, reason, nextTryMs, atMs) {
+      await postponeExecution(sql, { key, reason, nextTryMs, atMs });
     },
     async dropSignatures(beforeMs, limit) {
       return (await dropSignatures(sql, { beforeMs, limit }))[0]?.dropped ?? 0;

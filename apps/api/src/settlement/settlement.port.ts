@@ -63,7 +63,7 @@ export interface SettlementWrites {
   /** The payment will never be repaid. */
   giveUp(slotId: string, reason: string, atMs: number): Promise<void>;
   /** A quorum signed: the executions with these keys settle the payment. False if it was no longer due. */
-  attested(slotId: string, keys: { deposit: Hex32; payment: Hex32 }, atMs: number): Promise<boolean>;
+  markAttested(slotId: string, keys: { deposit: Hex32; payment: Hex32 }, atMs: number): Promise<boolean>;
   /**
    * Stores executions in the order in which they must run. Existing ones stay unchanged, except refused ones,
    * which get the new signature.
@@ -81,7 +81,7 @@ export interface SettlementWrites {
    */
   abandon(slotId: string, reason: string, atMs: number): Promise<number>;
   /** Too large for any transaction: it is checked again from `nextTryMs` on. */
-  setAside(key: Hex32, reason: string, nextTryMs: number, atMs: number): Promise<void>;
+  postponeExecution(key: Hex32, reason: string, nextTryMs: number, atMs: number): Promise<void>;
   /** Drops what oracles signed for up to `limit` executions that were settled before `beforeMs`. */
   dropSignatures(beforeMs: number, limit: number): Promise<number>;
   /** They are final on the hub. Returns the payments that this settles. */

@@ -90,7 +90,7 @@ async function concludeEnded(services: Needs): Promise<void> {
     if (refusal !== undefined) services.events.alarm("execution_refused", { key, reason: refusal });
 }
 
-/** Whether a slot's nonce is used at a final block. For a hub that was replaced, the present one decides. */
+/** Whether a slot's nonce is used at a final block. For a hub that was replaced, the current one decides. */
 export function isUsed(
   { hub }: Needs["hub"],
   { chainId, sender, nonce }: EndedExecution["slot"],
@@ -131,7 +131,12 @@ async function takeApart(services: Needs, { id, nonce }: Slot): Promise<void> {
     const executions = await tx.settlement.takeApart(id, nowMs + policy.retryMs);
     const [only, ...others] = executions;
     if (only !== undefined && others.length === 0)
-      await tx.settlement.setAside(only.idempotencyKey, reason, nowMs + policy.rejectedRetryMs, nowMs);
+      await tx.settlement.postponeExecution(
+        only.idempotencyKey,
+        reason,
+        nowMs + policy.rejectedRetryMs,
+        nowMs,
+      );
     return executions;
   });
   const [only, ...others] = freed;
@@ -174,12 +179,16 @@ async function chooseBatch(services: Needs): Promise<Batch | undefined> {
   });
   const batch = nextBatch(weighed, limit);
   if (batch.oversized.length === 0) return batch.executions.length === 0 ? undefined : batch;
-  await setAside(services, batch.oversized, limit);
+  await postponeOversized(services, batch.oversized, limit);
   // Payments that depend on a postponed execution wait too: choose again without them.
   return await chooseBatch(services);
 }
 
-async function setAside(services: Needs, oversized: readonly Weighed[], limit: bigint): Promise<void> {
+async function postponeOversized(
+  services: Needs,
+  oversized: readonly Weighed[],
+  limit: bigint,
+): Promise<void> {
   const { uow, clock, settlementPolicy: policy } = services;
   const nowMs = clock.nowMs();
   const oversizedReasons = oversized.map(({ execution, gas }) => {
@@ -189,7 +198,12 @@ async function setAside(services: Needs, oversized: readonly Weighed[], limit: b
   });
   await uow.run(async (tx) => {
     for (const { execution, reason } of oversizedReasons)
-      await tx.settlement.setAside(execution.idempotencyKey, reason, nowMs + policy.rejectedRetryMs, nowMs);
+      await tx.settlement.postponeExecution(
+        execution.idempotencyKey,
+        reason,
+        nowMs + policy.rejectedRetryMs,
+        nowMs,
+      );
   });
   for (const { execution, reason } of oversizedReasons) tellSetAside(services, execution, reason);
 }

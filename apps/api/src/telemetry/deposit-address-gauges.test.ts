@@ -32,7 +32,7 @@ test("publishes count, sum and age of stuck funds by reason; drops resolved ones
   expect(shown).toContain(`causeway_deposit_addresses_unswept{${labels}} 3`);
   expect(shown).toContain(`causeway_deposit_addresses_unswept_amount{${labels}} 2.5`);
   expect(shown).toContain(`causeway_deposit_addresses_oldest_unswept_seconds{${labels}} 60`);
-  answer = async () => await Promise.reject(new Error("the database is away"));
+  answer = async () => await Promise.reject(new Error("the database is unreachable"));
   expect(await registry.metrics()).toContain(`causeway_deposit_addresses_unswept{${labels}} 3`);
   answer = async () => [];
   expect(await registry.metrics()).not.toContain(labels);

@@ -46,7 +46,7 @@ test("writes a single occurrence as one line, and starts a new series with a who
   ]);
 });
 
-test("repeats a series that goes on every five minutes, without its stack", () => {
+test("repeats a continuing series every five minutes, without its stack", () => {
   const { lines, happen } = aLog();
   for (let second = 0; second <= 900; second += 10) {
     happen("chain_fault");

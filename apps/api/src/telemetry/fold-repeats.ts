@@ -1,6 +1,6 @@
 /** A series ends after this long without a repetition: longer than the longest pause between two tries. */
 const QUIET_MS = 60_000;
-/** How often a series that goes on is written again. */
+/** Interval at which a continuing series is written again. */
 const REMIND_MS = 300_000;
 const SWEEP_MS = 10_000;
 /** Maximum number of series; beyond it the oldest ends, so that random ids cannot exhaust memory. */
@@ -15,7 +15,7 @@ export interface Occurrence {
   readonly key: string;
   /** Written once, for the first occurrence. */
   readonly line: object;
-  /** Written while the series goes on. */
+  /** Written while the series continues. */
   readonly brief: object;
   /** Written when the series has ended. */
   readonly ended: object;
@@ -30,7 +30,7 @@ interface Series {
 }
 
 /**
- * Folds repeated log lines: one when a series begins, one every five minutes while it goes on, and one when
+ * Folds repeated log lines: one when a series begins, one every five minutes while it continues, and one when
  * it ends, with count and duration. A single occurrence is one line.
  */
 export function foldRepeats(

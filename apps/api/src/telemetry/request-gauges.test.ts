@@ -19,7 +19,7 @@ test("publishes count and age per state of open requests; keeps the last values 
   const text = await registry.metrics();
   for (const line of shown) expect(text).toContain(line);
   rows = () => {
-    throw new Error("the database is away");
+    throw new Error("the database is unreachable");
   };
   const later = await registry.metrics();
   for (const line of shown) expect(later).toContain(line);

@@ -78,6 +78,6 @@ test("publishes payments that are not mined, by chain, with the age of the oldes
   expect(shown).toContain('causeway_payments_open{chain="bitcoin"} 3');
   expect(shown).toContain('causeway_payments_oldest_seconds{chain="bitcoin"} 60');
   expect(shown).toContain('causeway_payments_oldest_seconds{chain="base"} 0');
-  answer = async () => await Promise.reject(new Error("the database is away"));
+  answer = async () => await Promise.reject(new Error("the database is unreachable"));
   expect(await registry.metrics()).toContain('causeway_payments_open{chain="bitcoin"} 3');
 });

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { createScanPace } from "./scan-pace.job.ts";
+import { createScanPace } from "./scan-pace.ts";
 
 test("doubles pauses up to 5 seconds and shrinks steps to 8 blocks while scans fail", () => {
   const pace = createScanPace(500, () => 0);
-  const failures = Array.from({ length: 8 }, () => [pace.failed(), pace.maxBlocks()]);
+  const failures = Array.from({ length: 8 }, () => [pace.noteFailure(), pace.maxBlocks()]);
   expect(failures).toEqual([
     [200, 250],
     [400, 125],
@@ -14,33 +14,33 @@ test("doubles pauses up to 5 seconds and shrinks steps to 8 blocks while scans f
     [5_000, 8],
     [5_000, 8],
   ]);
-  pace.advanced();
-  expect([pace.maxBlocks(), pace.failed()]).toEqual([16, 200]);
+  pace.noteCommit();
+  expect([pace.maxBlocks(), pace.noteFailure()]).toEqual([16, 200]);
 });
 
 test("grows steps back to the configured size and no further", () => {
   const pace = createScanPace(20, () => 0.5);
-  expect([pace.failed(), pace.maxBlocks()]).toEqual([180, 10]);
-  pace.advanced();
-  pace.advanced();
+  expect([pace.noteFailure(), pace.maxBlocks()]).toEqual([180, 10]);
+  pace.noteCommit();
+  pace.noteCommit();
   expect(pace.maxBlocks()).toBe(20);
   expect(createScanPace(3, () => 0).maxBlocks()).toBe(3);
 });
 
 test("keeps pauses short and grows steps while failing scans commit some of their steps", () => {
   const pace = createScanPace(500, () => 0);
-  for (let at = 0; at < 6; at++) pace.failed();
+  for (let at = 0; at < 6; at++) pace.noteFailure();
   const pauses = Array.from({ length: 3 }, () => {
-    pace.advanced();
-    return pace.failed();
+    pace.noteCommit();
+    return pace.noteFailure();
   });
   expect(pauses).toEqual([200, 200, 200]);
   expect(pace.maxBlocks()).toBe(8);
   const steps = Array.from({ length: 4 }, () => {
-    pace.advanced();
+    pace.noteCommit();
     return pace.maxBlocks();
   });
   expect(steps).toEqual([16, 32, 64, 128]);
-  pace.failed();
-  expect([pace.failed(), pace.failed()]).toEqual([400, 800]);
+  pace.noteFailure();
+  expect([pace.noteFailure(), pace.noteFailure()]).toEqual([400, 800]);
 });

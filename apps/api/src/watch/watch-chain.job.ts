@@ -3,7 +3,7 @@ import type { ConnectedChain } from "../chains/chains.port.ts";
 import { watchOf, type Lead, type Leadership } from "../db/leadership.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import type { SendRecord } from "../db/records.port.ts";
-import { createScanPace } from "./scan-pace.job.ts";
+import { createScanPace } from "./scan-pace.ts";
 import { watchScanLag } from "./watch-scan-lag.job.ts";
 import {
   followReports,
@@ -168,7 +168,7 @@ async function lead(
         lookAtLag(scanLag(chain, newest, trail.at(-1)));
         hasFailed = true;
         looked = undefined;
-        await pause(pace.failed(), stop);
+        await pause(pace.noteFailure(), stop);
         continue;
       }
       if (hasFailed) await pause(SERVED_PAUSE_MS, stop);

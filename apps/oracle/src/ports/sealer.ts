@@ -1,4 +1,4 @@
-import type { Execution as UnsignedExecution, SetEntry, SubmitWithdrawRequest } from "@causeway/attest";
+import type { Execution as UnsignedExecution, MappingEntry, SubmitWithdrawRequest } from "@causeway/attest";
 import type { Hex32 } from "@causeway/domain";
 import type { Execution, MappingSignature, MessageSignature, PayloadSignature } from "@causeway/wire";
 
@@ -15,5 +15,5 @@ export interface Sealer {
   /** Only for a hub with an allocator. */
   withdrawal(request: SubmitWithdrawRequest): Promise<PayloadSignature[]>;
   /** Only for a hub with a nonce mapping contract. */
-  entry(entry: SetEntry): Promise<MappingSignature[]>;
+  entry(entry: MappingEntry): Promise<MappingSignature[]>;
 }

@@ -87,7 +87,7 @@ export function attestFill(services: AttestationServices, owner: string) {
           if ((paid.amounts[at] ?? 0n) < minimum)
             throw rejected(
               field,
-              `fill is below the minimum amount of order output payment ${positions.join(", ")}`,
+              `fill of order output payment ${positions.join(", ")} must be at least ${minimum}, got ${paid.amounts[at] ?? 0n}`,
             );
         const difference = messageDifference(
           order,

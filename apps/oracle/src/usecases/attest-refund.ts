@@ -132,7 +132,7 @@ function mustNotBeFills({ json }: SignedOrder, payments: readonly RefundPayment[
       )
         throw rejected(
           "refunds",
-          "refunds must not pay a recipient of the order's output in the same currency as the output: such a refund could count as the fill",
+          "refunds must not pay an output recipient in the output currency: it could also count as the fill",
         );
 }
 
@@ -156,6 +156,9 @@ async function mustHaveBeenPaid(
   mustFollowDeposits(refunded, { chain: chain.chain, timestamp: paid.timestamp, height: paid.height }, field);
   for (const [at, { minimum }] of wanted.entries())
     if ((paid.amounts[at] ?? 0n) < minimum)
-      throw rejected(field, `refund is below the minimum amount for order input ${inputIndexes.join(", ")}`);
+      throw rejected(
+        field,
+        `refund for order input ${inputIndexes.join(", ")} must be at least ${minimum}, got ${paid.amounts[at] ?? 0n}`,
+      );
   return paid.amounts;
 }

@@ -59,7 +59,7 @@ export function attestWithdrawal(services: AttestationServices, owner: string) {
     const data: Message["data"] = {
       chainId: chain.name,
       withdrawal: payload,
-      withdrawalAddressRequest: asked.words,
+      withdrawalAddressRequest: asked.fields,
     };
     const idOf = ({ result }: Message): Hex32 =>
       depositoryWithdrawalId(family, {
@@ -109,14 +109,14 @@ export function attestWithdrawal(services: AttestationServices, owner: string) {
  * The payload must match the withdrawal exactly; otherwise one user's payment would settle another user's
  * withdrawal.
  */
-function mustPay({ recipient, currency }: WithdrawalAnswer, { words }: HubWithdrawal): void {
+function mustPay({ recipient, currency }: WithdrawalAnswer, { fields }: HubWithdrawal): void {
   const where = "withdrawalAddressRequest";
-  if (currency !== words.currency)
+  if (currency !== fields.currency)
     throw rejected(
       `${where}.currency`,
       "withdrawalAddressRequest.currency differs from the currency of the withdrawal",
     );
-  if (recipient !== words.recipient)
+  if (recipient !== fields.recipient)
     throw rejected(
       `${where}.recipient`,
       "withdrawalAddressRequest.recipient differs from the recipient of the withdrawal",

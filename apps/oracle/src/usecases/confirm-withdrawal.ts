@@ -56,7 +56,7 @@ export function confirmWithdrawal(services: AttestationServices) {
 }
 
 function submittedRequest({ asked, depository, amount, address }: WithdrawalOrder): SubmitWithdrawRequest {
-  const { currency, recipient, withdrawalNonce: nonce } = asked.words;
+  const { currency, recipient, withdrawalNonce: nonce } = asked.fields;
   const { hubChainId } = asked.chain;
   return withdrawRequestOf({ hubChainId, depository, currency, recipient, nonce, address, amount });
 }
@@ -68,8 +68,8 @@ function wireParams(submitted: SubmitWithdrawRequest): Omit<PayloadParams, "sign
 
 /** Address, amount and nonce, concatenated. */
 function balanceProof({ asked, amount, address }: WithdrawalOrder): Hex {
-  const words: Hex32 = asked.words.withdrawalNonce;
-  return `${address}${amount.toString(16).padStart(64, "0")}${words.slice(2)}`;
+  const nonce: Hex32 = asked.fields.withdrawalNonce;
+  return `${address}${amount.toString(16).padStart(64, "0")}${nonce.slice(2)}`;
 }
 
 function initiatedRoute(

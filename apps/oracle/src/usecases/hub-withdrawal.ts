@@ -11,7 +11,7 @@ export type WithdrawalTexts = Omit<WithdrawalRequestTexts, "settlementChainId" |
 /** The same in canonical format, with its hub accounts. */
 export interface HubWithdrawal {
   readonly chain: ConfiguredChain;
-  readonly words: WithdrawalTexts & { readonly withdrawalNonce: Hex32 };
+  readonly fields: WithdrawalTexts & { readonly withdrawalNonce: Hex32 };
   readonly tokenId: bigint;
   /** The owner's account on the hub. */
   readonly ownerAlias: Address;
@@ -33,7 +33,7 @@ export function readHubWithdrawal(chains: AttestedChains, given: WithdrawalTexts
   const ownerAlias = hubAlias(home, withdrawer);
   return {
     chain,
-    words: {
+    fields: {
       chainId: chain.name,
       currency,
       withdrawer,

@@ -27,11 +27,11 @@ export function initiateWithdrawal(services: AttestationServices) {
   return (request: WithdrawalInitiationRequest): Understood<WithdrawalInitiationAnswer> => {
     const ordered = readWithdrawalOrder(services, request);
     const { asked, depository, amount, address } = ordered;
-    mustBeAuthorised(services, request, depository);
+    mustBeAuthorized(services, request, depository);
     const execution = initiationExecution(hub.name, { ...asked, address }, amount);
     const message = { data: ordered.echo, result: { withdrawalAddress: address } };
     return {
-      family: knownChain(chains, asked.words.chainId, "chainId").chain.vmType,
+      family: knownChain(chains, asked.fields.chainId, "chainId").chain.vmType,
       key: JSON.stringify([ordered.echo, request.signature]),
       signsNothing: () => false,
       async attest(signal): Promise<WithdrawalInitiationAnswer> {
@@ -51,7 +51,7 @@ export function initiateWithdrawal(services: AttestationServices) {
 }
 
 /** Only accounts with a key on an EVM chain can authorize: contract signatures cannot be verified here. */
-function mustBeAuthorised(
+function mustBeAuthorized(
   { chains, hub }: AttestationServices,
   request: WithdrawalInitiationRequest,
   depository: string,

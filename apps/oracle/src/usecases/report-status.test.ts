@@ -4,18 +4,24 @@ import type { AttestedChain } from "../ports/attested-chains.ts";
 import type { HubReader } from "../ports/hub-reader.ts";
 import { statusReport } from "./report-status.ts";
 
-const away = async (): Promise<never> => await Promise.reject(new Error("not asked here"));
+const unexpectedCall = async (): Promise<never> => await Promise.reject(new Error("not asked here"));
 const hubReader: HubReader = {
-  balanceOf: away,
-  recordedWithdrawal: away,
-  multisig: away,
-  newestFinal: away,
+  balanceOf: unexpectedCall,
+  recordedWithdrawal: unexpectedCall,
+  multisig: unexpectedCall,
+  newestFinal: unexpectedCall,
 };
 const hub = { name: "hub", chainId: 9 } as Parameters<typeof statusReport>[0]["hub"];
 const chain = { name: "exchange", vmType: "hyperliquid-vm" } as AttestedChain["chain"];
-const evidence: EvidenceSource = { chain, deposits: away, payments: away, withdrawal: away, close: away };
+const evidence: EvidenceSource = {
+  chain,
+  deposits: unexpectedCall,
+  payments: unexpectedCall,
+  withdrawal: unexpectedCall,
+  close: unexpectedCall,
+};
 
-test("a chain family without blocks is reachable once its endpoint has answered anything", async () => {
+test("reports a chain without blocks as reachable after its endpoint's first answer", async () => {
   const clock = { nowMs: 50_000 };
   const answers: number[] = [];
   const report = statusReport(

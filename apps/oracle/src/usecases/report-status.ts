@@ -6,7 +6,7 @@ import type { AttestedChain } from "../ports/attested-chains.ts";
 import type { Aggregation } from "./with-peers.ts";
 import { within } from "./within.ts";
 
-/** How long one report serves all callers: frequent requests cost the nodes nothing. */
+/** How long a report is cached. */
 const KEPT_MS = 10_000;
 /** A slower node is reported as unreachable. */
 const ANSWERED_WITHIN_MS = 3_000;
@@ -19,7 +19,7 @@ export interface StatusFacts {
 
 type Asked<T> = { readonly value: T } | { readonly problem: string };
 
-/** Asks every chain and the hub at once, at most once per few seconds. Reports those that do not answer. */
+/** Queries all chains and the hub in parallel, at most once per `KEPT_MS`. */
 export function statusReport(
   { chains, hub, hubReader }: Pick<AttestationServices, "chains" | "hub" | "hubReader">,
   { policy }: Pick<Aggregation, "policy">,
@@ -72,7 +72,7 @@ export function statusReport(
     };
   }
 
-  async function look(): Promise<Omit<OracleStatus, "checkedSecondsAgo">> {
+  async function readStatus(): Promise<Omit<OracleStatus, "checkedSecondsAgo">> {
     const [ofHub, ...ofChains] = await Promise.all([
       hubStatus(),
       ...[...chains.values()].map(async (one) => await chainStatus(one)),
@@ -88,7 +88,7 @@ export function statusReport(
 
   return async () => {
     const now = nowMs();
-    if (kept === undefined || now - kept.atMs >= KEPT_MS) kept = { report: look(), atMs: now };
+    if (kept === undefined || now - kept.atMs >= KEPT_MS) kept = { report: readStatus(), atMs: now };
     const { report, atMs } = kept;
     return { ...(await report), checkedSecondsAgo: secondsSince(atMs, now) };
   };
@@ -98,7 +98,7 @@ async function ask<T>(question: () => Promise<T>): Promise<Asked<T>> {
   try {
     return { value: await within(ANSWERED_WITHIN_MS, question) };
   } catch (error) {
-    // Not its message: callers are untrusted, and the log has it.
+    // Omits the message: callers are untrusted. The log has it.
     return { problem: error instanceof RpcFault ? error.kind : "timeout" };
   }
 }

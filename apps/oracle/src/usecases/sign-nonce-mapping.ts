@@ -1,5 +1,5 @@
 import { nonceMappingDigest, nonceMappingEntry, recoverSigner, setEntryDigest } from "@causeway/attest";
-import type { AttestationRoute, SetEntry } from "@causeway/attest";
+import type { AttestationRoute, MappingEntry } from "@causeway/attest";
 import { EXCHANGE_WALLET_CHAIN } from "@causeway/domain";
 import type { Address, AttestationHub, Hex32 } from "@causeway/domain";
 import { nonceMappingAnswer } from "@causeway/wire";
@@ -64,7 +64,7 @@ export function signNonceMapping({
 function mappingRoute(
   hub: AttestationHub,
   contract: Address,
-  entry: SetEntry,
+  entry: MappingEntry,
 ): AttestationRoute<NonceMappingAnswer> {
   const domain = `${hub.chainId}:${contract}`;
   // The request determines the whole entry: a peer can only add its signature.

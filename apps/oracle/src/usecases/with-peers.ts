@@ -13,9 +13,9 @@ import { within } from "./within.ts";
 export interface Aggregation {
   readonly peers: readonly Peer[];
   readonly policy: QuorumPolicy;
-  /** Time for this oracle's own work on one request. ms */
+  /** Timeout of this oracle's own work on one request, ms. */
   readonly localDeadlineMs: number;
-  /** Time for each peer's whole call. ms */
+  /** Timeout of each peer's whole call, ms. */
   readonly peerTimeoutMs: number;
   readonly events: OracleEvents;
   readonly ledger: ShadowLedger;

@@ -15,7 +15,7 @@ export interface WithdrawalOrder {
   /** The withdrawal address. */
   readonly address: Address;
   /** The request in canonical format, for the answer. */
-  readonly echo: HubWithdrawal["words"] & { settlementChainId: string; expectedAmount: string };
+  readonly echo: HubWithdrawal["fields"] & { settlementChainId: string; expectedAmount: string };
 }
 
 /**
@@ -37,7 +37,7 @@ export function readWithdrawalOrder(
     depository,
     amount,
     address: asked.addressFor(depository),
-    echo: { settlementChainId: hub.name, expectedAmount: amount.toString(), ...asked.words },
+    echo: { settlementChainId: hub.name, expectedAmount: amount.toString(), ...asked.fields },
   };
 }
 

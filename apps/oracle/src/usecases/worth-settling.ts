@@ -3,8 +3,8 @@ import { rejected } from "../ports/attestation-error.ts";
 import type { ClaimedRefund, RefundPayment } from "./refund-plan.ts";
 import type { SettledInput } from "./settled-inputs.ts";
 
-// A payment settles once, so its deposits must be worth it: otherwise anyone could deposit dust for the same
-// order and have the payment attested for that, leaving the solver without credit for the real deposit.
+// A payment settles only once. If dust counted, anyone could deposit dust for the same order and have the
+// payment attested for that, leaving the solver without credit for the real deposit.
 // Checked per input: in a sum, much of one input could hide dust of another. See ADR 9.
 
 /**
@@ -22,9 +22,8 @@ export function mustBeWorthFilling(order: Order, inputs: readonly SettledInput[]
 }
 
 /**
- * Requires that a refund gave no more than its inputs deposited: per currency and chain, the payments of all
- * transactions to all recipients. If an input was deposited in another currency, amounts are not comparable;
- * then every input must have been deposited in full.
+ * Refunds must not exceed deposits, summed per currency and chain. If an input was deposited in another
+ * currency, amounts are not comparable; then every input must have been deposited in full.
  * @param paid for every payment, one received amount per wanted receipt
  * @param inputs by index in the order
  * @throws AttestationError rejected
@@ -48,10 +47,12 @@ export function mustBeWorthRefunding(
       .map(({ inputIndex }) => inputIndex);
     const isSame = refunded.every((at) => assetOfInput(inputs[at]) === asset);
     const deposited = refunded.reduce((total, at) => total + (inputs[at]?.deposit.amount ?? 0n), 0n);
-    if (isSame ? sum > deposited : !refunded.every((at) => isWhole(order, inputs, at)))
+    if (isSame && sum > deposited)
+      throw rejected("refunds", `refunds must not exceed the deposited amount ${deposited}, got ${sum}`);
+    if (!isSame && !refunded.every((at) => isWhole(order, inputs, at)))
       throw rejected(
         "refunds",
-        "refund exceeds the deposited amount, so it is not the refund of this deposit",
+        "refunds in another currency than the deposits require that the order's inputs were deposited in full",
       );
   }
 }

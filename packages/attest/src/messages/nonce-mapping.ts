@@ -3,7 +3,7 @@ import type { Address, Hex, Hex32, NonceMapping } from "@causeway/domain";
 import { families } from "@causeway/families";
 import { getAddress, hashTypedData } from "viem";
 import { hubAlias } from "./hub-addressing.ts";
-import type { SetEntry } from "./set-entry.ts";
+import type { MappingEntry } from "./set-entry.ts";
 
 /**
  * EIP-712 digest of a wallet's nonce mapping.
@@ -23,7 +23,7 @@ export function nonceMappingSlot(
   chainName: string,
   wallet: Address,
   nonce: bigint,
-): Pick<SetEntry, "user" | "id"> {
+): Pick<MappingEntry, "user" | "id"> {
   return {
     user: hubAlias({ name: chainName, vmType: families.hyperliquid.codec.vmType }, wallet),
     id: toHex(sha256Text(`NONCE_MAPPING:${nonce}`)),
@@ -38,7 +38,7 @@ export function nonceMappingSlot(
 export function nonceMappingEntry(
   chainName: string,
   { wallet, depositor, id, nonce }: Pick<NonceMapping, "wallet" | "depositor" | "id" | "nonce">,
-): SetEntry {
+): MappingEntry {
   const { user, id: entryId } = nonceMappingSlot(chainName, wallet, nonce);
   return {
     user,

@@ -4,7 +4,7 @@ import type { Address, Hex, Hex32 } from "@causeway/domain";
 import { hashTypedData } from "viem";
 
 /** What oracles sign for a hub's mapping contract: an entry of a hub account. */
-export interface SetEntry {
+export interface MappingEntry {
   /** Hub account, see `hubAlias`. */
   readonly user: Address;
   readonly id: Hex32;
@@ -14,11 +14,11 @@ export interface SetEntry {
 
 /**
  * EIP-712 digest of an entry for the contract that stores it.
- * @throws the library's error if a value does not fit its type
+ * @throws viem's error if a value does not fit its type
  */
 export function setEntryDigest(
   { chainId, verifyingContract }: Pick<ContractDomain, "chainId" | "verifyingContract">,
-  entry: SetEntry,
+  entry: MappingEntry,
 ): Hex32 {
   return hashTypedData({
     domain: genericMappingDomain(chainId, verifyingContract),

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 
-// In a process of its own, since another test may have loaded anything.
+// In a separate process: another test may have loaded the client.
 
 const program = `
   import module from "node:module";

@@ -114,7 +114,7 @@ test("a deposit with enough confirmations is final, at the time of its block", a
 test.each([
   ["one less than enough", 5, 600],
   ["none", 0, 3_600],
-  ["a block that was taken back", -1, 3_600],
+  ["an orphaned block", -1, 3_600],
 ] as const)("with %s it is not final yet", async (_, confirmations, retryAfterSeconds) => {
   expect(await source(aNode(deposit.all, confirmations)).deposits(deposit.txid)).toMatchObject({
     kind: "notFinal",

@@ -29,7 +29,7 @@ test("returns a contract's answer unchanged, and empty bytes without a contract"
   }
 });
 
-test("a contract that reverts has no answer", async () => {
+test("returns undefined if the contract reverts", async () => {
   for (const node of [refusal("execution reverted", 3, "0x"), refusal("execution reverted: no", -32_000)])
     expect(await askContract(aNode(node).transport, to, "0x")).toBeUndefined();
 });

@@ -8,12 +8,12 @@ import type { RpcTransport } from "../nodes/transport.ts";
  * Timeout for calls of untrusted code, in milliseconds. Such calls are not batched with others: code that
  * burns gas until the node gives up must not delay a balance or a gas price.
  */
-const STRANGERS_DEADLINE_MS = 5_000;
+const UNTRUSTED_CALL_DEADLINE_MS = 5_000;
 
 /**
- * The return data of the code at `to` for `data` on the latest state; `0x` without code.
+ * Calls `to` with `data` on the latest state.
  *
- * @returns undefined if it reverts
+ * @returns the return data; `0x` without code; undefined if it reverts
  * @throws RpcFault if the node does not answer
  */
 export async function askContract(
@@ -23,7 +23,7 @@ export async function askContract(
 ): Promise<Hex | undefined> {
   const method = "eth_call";
   try {
-    const options = { deadlineMs: STRANGERS_DEADLINE_MS };
+    const options = { deadlineMs: UNTRUSTED_CALL_DEADLINE_MS };
     return bytesOf(await transport.request(method, [{ to, data }, "latest"], options), method);
   } catch (error) {
     // A node that refuses for its own reasons proves nothing about the contract.

@@ -6,8 +6,8 @@ import { NodeRefusal } from "@causeway/families";
 import type { TraceQuestion } from "./trace-question.ts";
 import { runChanges, type AuthorizationWay } from "./trace-run.ts";
 
-/** `unknown`: the chain accepts no transactions with authorizations (EIP-7702). */
-export type Authorizing = AuthorizationWay | "unknown";
+/** `unsupported`: the chain accepts no transactions with authorizations (EIP-7702). */
+export type Authorizing = AuthorizationWay | "unsupported";
 
 export interface AuthorizationWays {
   /** How to pass authorizations to the node. @throws RpcFault, NodeRefusal if it does not trace */
@@ -20,8 +20,8 @@ const KEPT_MS = 600_000;
 const GAS = 100_000n;
 
 /**
- * Detects whether the node applies authorization lists with a call of our own: a random account authorizes
- * code, and the call shows whether it has it. A client's call could be crafted to show either.
+ * Traces our own call in which a random account authorizes code, and checks whether that took effect. A
+ * client's call could be crafted to show either.
  */
 export function authorizationWays(chainId: number): AuthorizationWays {
   let found: { readonly way: Authorizing; readonly atMs: number } | undefined;
@@ -53,11 +53,11 @@ async function findOut(question: TraceQuestion, chainId: number): Promise<Author
     return changes?.get(authority)?.nonceAfter === 1n ? "listed" : "overridden";
   } catch (error) {
     if (!(error instanceof NodeRefusal)) throw error;
-    if (isTypeRefused(error)) return "unknown";
+    if (isTypeRefused(error)) return "unsupported";
     if (!isTracingRefused(error)) throw error;
-    // The same call without the list shows what the node refuses. It throws if that is tracing.
+    // Repeats the call without the list; throws if tracing itself is refused.
     await askPlainly(question);
-    return "unknown";
+    return "unsupported";
   }
 }
 

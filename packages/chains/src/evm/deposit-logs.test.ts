@@ -152,7 +152,7 @@ test.each([
     { depository: former, isUnbatched: true },
     { receipts: 300, rounds: 60 },
   ],
-  ["in the present depository", { depository: present }, { receipts: 0, rounds: 0 }],
+  ["in the current depository", { depository: present }, { receipts: 0, rounds: 0 }],
 ] as const)(
   "reads the receipts of 300 dust deposits with large gas limits a group at a time: %s",
   async (_where, dusted, max) => {

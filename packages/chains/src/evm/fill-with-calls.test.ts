@@ -30,12 +30,13 @@ const moved = (from: Address, to: Address, amount: bigint): FrameLog => ({
 });
 const paid = [moved(solver, router, 90n), moved(router, recipient, 90n)];
 
-test("a token payment is between the note of the recipient's balance and the check that it grew", () => {
+test("wraps a token payment in noteBalance and requireReceived", () => {
   const plan = fillWithCalls({ payment, calls, solver, router, approvalProxy });
   expect(plan).toMatchObject({ to: approvalProxy, value: 5n });
   expect(plan.data.endsWith(orderId.slice(2))).toBe(true);
   const routed = decodeFunctionData({ abi: approvalProxyAbi, data: plan.data });
-  if (routed.functionName !== "pullAndRoute") throw new Error("it pulls and routes");
+  if (routed.functionName !== "pullAndRoute")
+    throw new Error(`expected pullAndRoute, got ${routed.functionName}`);
   const [pulled, amount, made] = routed.args;
   expect([pulled, amount]).toEqual([token, 90n]);
   expect(made.map(({ to, value, allowFailure }) => [to, value, allowFailure])).toEqual([
@@ -59,33 +60,31 @@ test("a token payment is between the note of the recipient's balance and the che
   });
 });
 
-test.each<readonly [string, readonly FrameLog[], boolean]>([
-  ["what he was paid", [], true],
-  ["it, when some of it goes on", [moved(recipient, stranger, 1n)], false],
-  ["it, when what went comes back", [moved(recipient, stranger, 90n), moved(stranger, recipient, 90n)], true],
+test.each<readonly [string, readonly FrameLog[]]>([
+  ["transfers nothing", []],
+  ["forwards all and gets it back", [moved(recipient, stranger, 90n), moved(stranger, recipient, 90n)]],
+  ["pays the router a part and gets it back", [moved(recipient, router, 1n), moved(router, recipient, 1n)]],
   [
-    "it, when some of it goes to the router and comes back",
-    [moved(recipient, router, 1n), moved(router, recipient, 1n)],
-    true,
-  ],
-  [
-    "it, when all of it goes to the router and comes back from elsewhere",
+    "pays the router all and gets it back from elsewhere",
     [moved(recipient, router, 90n), moved(stranger, recipient, 90n)],
-    true,
   ],
   // The solver's own funds moved in and out; checks of the payment count neither.
   [
-    "it, when a depository pays him as much as goes",
+    "forwards all and gets as much from a depository",
     [moved(recipient, stranger, 90n), moved(depository, recipient, 90n)],
-    true,
   ],
+])("the recipient keeps the payment if it %s", (_what, after) => {
+  expect(keepsPayment([...paid, ...after], payment, router)).toBe(true);
+});
+
+test.each<readonly [string, readonly FrameLog[]]>([
+  ["forwards a part", [moved(recipient, stranger, 1n)]],
   [
-    "it, when a depository pays him less than goes",
+    "forwards all and gets less from a depository",
     [moved(recipient, stranger, 90n), moved(depository, recipient, 89n)],
-    false,
   ],
-])("whether a recipient keeps %s", (_what, after, keeps) => {
-  expect(keepsPayment([...paid, ...after], payment, router)).toBe(keeps);
+])("the recipient does not keep the payment if it %s", (_what, after) => {
+  expect(keepsPayment([...paid, ...after], payment, router)).toBe(false);
 });
 
 /** The calls of a fill that reaches `reached`. */

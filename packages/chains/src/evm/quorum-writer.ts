@@ -6,7 +6,7 @@ export interface WritingEndpoint {
   readonly writer: ChainWriter;
 }
 
-/** Outcomes that one endpoint proves: it has the bytes. */
+/** Outcomes that prove the endpoint has the bytes. */
 const TAKEN: readonly BroadcastOutcome["kind"][] = ["accepted", "alreadyKnown"];
 /** Other outcomes that do not reject the bytes, the most informative first. */
 const OTHERS: readonly BroadcastOutcome["kind"][] = ["nonceTooLow", "underpriced", "insufficientFunds"];
@@ -15,8 +15,8 @@ const REFUSED: readonly BroadcastOutcome["kind"][] = ["rejected", "underpriced",
 const QUESTION = "eth_sendRawTransaction";
 
 /**
- * Sends signed bytes to all endpoints at once. Returns once the first one has them; the others still get
- * them, and are reported if they contradict it. Only a quorum of refusals rejects the bytes permanently,
+ * Sends signed bytes to all endpoints at once. Returns when the first endpoint has them; the others get them
+ * too, and are reported if they contradict it. Only a quorum of refusals rejects the bytes permanently,
  * since that cancels a payment.
  */
 export function quorumWriter<E extends WritingEndpoint>(electorate: Electorate<E>): ChainWriter {
@@ -59,9 +59,9 @@ export function quorumWriter<E extends WritingEndpoint>(electorate: Electorate<E
 }
 
 /**
- * Reports the endpoints that alone accepted bytes, or all if there is no quorum either way: otherwise, an
- * endpoint that withholds the bytes from the network would hide why the payment is not mined. `nonceTooLow`
- * does not count as a refusal here, since a block may have the bytes.
+ * Reports endpoints that accepted bytes which a quorum refused, or all if there is no quorum either way:
+ * otherwise, an endpoint that withholds the bytes from the network would hide why the payment is not mined.
+ * `nonceTooLow` does not count as a refusal here, since a block may have the bytes.
  */
 function reportLoneAcceptance<E>(
   { quorum, onDisagreement }: Electorate<E>,

@@ -39,7 +39,7 @@ const insufficientFunds =
  */
 const overGasCap =
   /gas limit .{0,24}greater than the cap|TxGasLimitCapExceeded|TxGasLimitGreaterThanCap|gas limit must be at most/i;
-/** Faults of the bytes themselves, which sending them again cannot fix. */
+/** Errors in the bytes that resending cannot fix. */
 const refusedForGood =
   /intrinsic gas|exceeds block gas limit|gas limit too high|exceeds (?:the )?(?:block|transaction) gas limit|gas limit is (?:too high|exceed)|invalid sender|invalid signature|invalid transaction v, r, s|chain ?id|\brlp\b|failed to decode|decode signed transaction|oversized data|max initcode size|initcode size|priority fee (?:per gas )?higher than max fee|max ?priority ?fee ?per ?gas higher|exceeds the configured cap|transaction type not supported|unsupported transaction type|sender not an EOA|sender is not an EOA|SenderIsContract|TxGasLimitExceeded|GasLimitExceeded|MalformedTransaction|floor data gas/i;
 /**
@@ -137,7 +137,7 @@ export function isMethodMissing(refusal: NodeRefusal): boolean {
   );
 }
 
-/** True if the node has the method, but not for us: tracing is often disabled or sold separately. */
+/** True if the node denies us the method: tracing is often disabled or sold separately. */
 export function isTracingRefused(refusal: NodeRefusal): boolean {
   if (isRateLimit(refusal) || isUnknownBlock(refusal)) return false;
   // EthereumJS has no tracers ("not implemented"); the others depend on providers' plans and settings.
@@ -243,8 +243,8 @@ function textIn(data: unknown): string {
 }
 
 /**
- * True if another endpoint may answer what this one did not: it is down, late or rate-limited, lacks the
- * block, or does not support the method. Any other refusal is the answer.
+ * True if another endpoint may succeed: this one is down, late or rate-limited, lacks the block, or does not
+ * support the method. Any other refusal is the answer.
  */
 export function mayPassElsewhere(fault: unknown): boolean {
   if (!(fault instanceof NodeRefusal)) return fault instanceof RpcFault;

@@ -38,7 +38,7 @@ export function createTracer(transport: RpcTransport, chainId: number, known: Kn
   const trace = async (question: TraceQuestion): Promise<TraceOutcome> => {
     const { call, ceiling, maxGas } = question;
     const way = await ways.of(question);
-    if (way === "unknown") return withoutAuthorizations(question, known);
+    if (way === "unsupported") return withoutAuthorizations(question, known);
     const changesAtOnce =
       call.gas === undefined ? undefined : settled(lookAtChanges(question, { gas: call.gas, way }));
     const plenty = await runCalls(question, { gas: ceiling, way });

@@ -12,7 +12,7 @@ import {
 } from "@causeway/families/evm";
 import { isWatched, watchedDepositsOf } from "./watched-deposits.ts";
 
-const present: Address = `0x${"d0".repeat(20)}`;
+const current: Address = `0x${"d0".repeat(20)}`;
 const former: Address = `0x${"d1".repeat(20)}`;
 const usdc: Address = `0x${"c1".repeat(20)}`;
 const unlisted: Address = `0x${"ef".repeat(20)}`;
@@ -20,7 +20,7 @@ const alice: Address = `0x${"a1".repeat(20)}`;
 const id: Hex = `0x${"1d".repeat(32)}`;
 const txHash: Hex = `0x${"77".repeat(32)}`;
 const blockHash: Hex = `0x${"bb".repeat(32)}`;
-const question = { depositories: [present, former], tokens: new Set([usdc]) } as const;
+const question = { depositories: [current, former], tokens: new Set([usdc]) } as const;
 
 type Part = Pick<LogFact, "address" | "topics" | "data">;
 
@@ -75,33 +75,33 @@ function read(parts: readonly Part[], call: Partial<TransactionFact> = {}): unkn
 
 test("a deposit in a former depository is attestable if the transaction pays nothing to the current one", () => {
   expect(read([native(former)])).toEqual([[former, 1n, 0, true]]);
-  expect(read([native(former), transfer(usdc, present)]), "a bare transfer to the present one").toEqual([
+  expect(read([native(former), transfer(usdc, current)]), "a bare transfer to the current one").toEqual([
     [former, 1n, 0, true],
-    [present, 5n, 0, false],
+    [current, 5n, 0, false],
   ]);
 });
 
-test("of deposits in two depositories, only those in the current one are attestable, and no two share an ordinal", () => {
-  expect(read([native(former), native(present), native(former), native(former, 2n)])).toEqual([
+test("only deposits in the current depository are attestable; ordinals are unique", () => {
+  expect(read([native(former), native(current), native(former), native(former, 2n)])).toEqual([
     [former, 1n, 1, false],
-    [present, 1n, 0, true],
+    [current, 1n, 0, true],
     [former, 1n, 2, false],
     [former, 2n, 0, false],
   ]);
 });
 
-test("an unlisted token paid to the current depository for an order makes a deposit in a former one unattestable", () => {
-  const input = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [present, 5n] });
+test("a deposit in a former depository is unattestable if an order payment in an unlisted token reaches the current one", () => {
+  const input = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [current, 5n] });
   const call = { to: unlisted, input: `${input}${id.slice(2)}` } as const;
-  expect(read([native(former), transfer(unlisted, present)], call)).toEqual([[former, 1n, 0, false]]);
-  expect(read([native(former), transfer(unlisted, present)])).toEqual([[former, 1n, 0, true]]);
+  expect(read([native(former), transfer(unlisted, current)], call)).toEqual([[former, 1n, 0, false]]);
+  expect(read([native(former), transfer(unlisted, current)])).toEqual([[former, 1n, 0, true]]);
 });
 
 test("the same two filters find deposits in every depository", () => {
   expect(depositFilters(question.depositories, question.tokens)).toMatchObject([
-    { address: [present, former] },
-    { address: [usdc], topics: [TRANSFER_TOPIC, null, [addressTopic(present), addressTopic(former)]] },
+    { address: [current, former] },
+    { address: [usdc], topics: [TRANSFER_TOPIC, null, [addressTopic(current), addressTopic(former)]] },
   ]);
-  const seen = logsOf([native(former), native(present), native(alice), transfer(usdc, former)]);
+  const seen = logsOf([native(former), native(current), native(alice), transfer(usdc, former)]);
   expect(seen.map((log) => isWatched(question, log))).toEqual([true, true, false, true]);
 });

@@ -17,9 +17,10 @@ import { rpcsFor } from "./shared-rpc.ts";
 import { nonceOfSigned } from "./signed-action.ts";
 
 /** Milliseconds between two polls. Hyperliquid limits the number of requests. */
-const LOOK_AGAIN_MS = 2_000;
+const POLL_INTERVAL_MS = 2_000;
 /**
- * Maximum number of transactions in one reading of a rate-limited endpoint: a reading is stored at its end.
+ * Maximum number of transactions in one reading of a rate-limited endpoint. A reading is stored only when
+ * complete.
  */
 const LIMITED_READING = 16;
 
@@ -137,7 +138,7 @@ export function connectExchange(options: NonEvmOptions): OpenConnection {
     vm: "hyperliquid-vm",
     solver,
     replaces: false,
-    // Another action uses up its nonce.
+    // Canceled by another action with its nonce.
     takesBack: true,
     idsComeLater: true,
     // An account's first payment costs a dollar.
@@ -150,7 +151,7 @@ export function connectExchange(options: NonEvmOptions): OpenConnection {
     paymentCost: quoted.paymentCost,
     refusalOf: quoted.refusalOf,
     onNews: (listener) => {
-      const timer = setInterval(listener, LOOK_AGAIN_MS).unref();
+      const timer = setInterval(listener, POLL_INTERVAL_MS).unref();
       timers.add(timer);
       return () => {
         clearInterval(timer);
@@ -172,9 +173,15 @@ export function connectExchange(options: NonEvmOptions): OpenConnection {
         prepare: prepareWith(privateKey),
         signNonceMapping: async ({ raw }, id) => {
           const nonce = nonceOfSigned(raw);
-          const word = { walletChain: EXCHANGE_WALLET_CHAIN, wallet: solver, depositor: solver, id, nonce };
+          const mapping = {
+            walletChain: EXCHANGE_WALLET_CHAIN,
+            wallet: solver,
+            depositor: solver,
+            id,
+            nonce,
+          };
           const { domain, types, primaryType, value } = nonceMappingTypedData({
-            ...word,
+            ...mapping,
             signatureChainId: 1,
           });
           const signature = await signTypedData({ privateKey, domain, types, primaryType, message: value });

@@ -21,7 +21,7 @@ export interface HyperliquidEvidenceOptions extends SourceOptions {
   readonly deadlineMs?: number;
 }
 
-/** Each endpoint is judged with its own explorer. */
+/** Each endpoint uses its own explorer. */
 export function hyperliquidEvidence(
   chain: ConfiguredChain,
   { nonceMappings, deadlineMs, ...options }: HyperliquidEvidenceOptions = {},

@@ -28,6 +28,13 @@ const WEIGHT = 0.2;
 const FAILING_RATE = 0.5;
 /** A pending call is expected to take several times as long. */
 const SLOW_FACTOR = 4;
+/**
+ * Latencies below this count as equal, and so do those of the same power of two; then the first of the list
+ * wins.
+ */
+const ALIKE_MS = 32;
+/** Approximate cost of a fault, ms: a quick endpoint that often fails is not better than a slow one. */
+const FAULT_COST_MS = 1_000;
 
 export function createEndpointHealth(): EndpointHealth {
   let latencyMs: number | undefined;
@@ -72,6 +79,11 @@ export function createEndpointHealth(): EndpointHealth {
       noteLatency(waitedMs * SLOW_FACTOR);
     },
   };
+}
+
+/** Ranks endpoints of the same state: the lowest cost is used first. */
+export function costOf({ latencyMs = 0, faultRate }: EndpointHealth): number {
+  return Math.floor(Math.log2(Math.max(ALIKE_MS, latencyMs + FAULT_COST_MS * faultRate)));
 }
 
 /** The same transport, with its calls recorded in the health of its endpoint. */

@@ -1,5 +1,5 @@
 import { RpcFault } from "@causeway/families";
-import type { EndpointHealth } from "./endpoint-health.ts";
+import { costOf, type EndpointHealth } from "./endpoint-health.ts";
 import type { RpcTransport } from "./transport.ts";
 
 /** One of several endpoints of a chain. */
@@ -55,13 +55,6 @@ const ORDER: readonly EndpointState[] = ["ok", "ahead", "lagging", "slow", "paus
 /** The next endpoint is tried after this multiple of the first one's latency, but at least this time. */
 const LATE_FACTOR = 4;
 const MIN_LATE_MS = 400;
-/**
- * Latencies below this count as equal, and so do those of the same power of two; then the first of the list
- * wins.
- */
-const ALIKE_MS = 32;
-/** Approximate cost of a fault, ms: a quick endpoint that often fails is not better than a slow one. */
-const FAULT_COST_MS = 1_000;
 
 export function createEndpointPool(endpoints: readonly PoolEndpoint[], options: PoolOptions): EndpointPool {
   const { maxLagBlocks } = options;
@@ -153,8 +146,4 @@ export function createEndpointPool(endpoints: readonly PoolEndpoint[], options: 
       },
     },
   };
-}
-
-function costOf({ latencyMs = 0, faultRate }: EndpointHealth): number {
-  return Math.floor(Math.log2(Math.max(ALIKE_MS, latencyMs + FAULT_COST_MS * faultRate)));
 }

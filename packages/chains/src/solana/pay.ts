@@ -200,13 +200,13 @@ export function createPayments({ rpc, reads, pdas, payer, now, depositAddressPro
     if (places?.kind !== "tokens")
       return { kind: "nothing" as const, refusal: "currency is not a token of this chain" };
     const { fact, from, to } = places;
-    const [mint, target, his] = await reads.accounts([token, to, wallet], "confirmed");
+    const [mint, target, own] = await reads.accounts([token, to, wallet], "confirmed");
     const current = remember(token, mint) ?? fact;
     const refusal =
       depositoryRefusal(wallet) ??
       // Tokens owned by a token account, a mint or a program could not be moved, because these accounts
       // cannot sign.
-      (his !== undefined && (TOKEN_PROGRAMS.has(his.owner) || KEEPS_LAMPORTS_OUT.test(his.owner))
+      (own !== undefined && (TOKEN_PROGRAMS.has(own.owner) || KEEPS_LAMPORTS_OUT.test(own.owner))
         ? "recipient is not a wallet"
         : undefined) ??
       (amount === 0n ? "amount must be greater than 0" : undefined) ??

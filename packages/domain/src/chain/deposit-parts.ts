@@ -1,11 +1,11 @@
 import type { AttestationHub } from "./attestation-hub.ts";
 
-/** Maximum deposits per execution where a transaction is attested whole: what fits into a hub transaction. */
+/** Maximum deposits of a transaction attested as a whole: what fits into a hub transaction. */
 export const MAX_WHOLE_DEPOSITS = 256;
 
 /**
- * Whether deposits of a block are attested in parts. Depends on the block alone: oracles that disagreed would
- * mint a deposit under two keys.
+ * Whether deposits of a block are attested in parts. Depends on the block alone: if oracles disagreed, a
+ * deposit could be minted under two keys.
  */
 export function isAttestedInParts(
   { depositPartsSince }: Pick<AttestationHub, "depositPartsSince">,

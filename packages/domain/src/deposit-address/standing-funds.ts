@@ -18,7 +18,7 @@ export interface FundsLayer {
 /** A balance as it was read. */
 export type BalanceReading = FundsLayer;
 
-/** Maximum layers per balance: bounds the row, however often someone sends dust. */
+/** Maximum layers per balance. Limits the row size, however often someone sends dust. */
 export const MAX_FUNDS_LAYERS = 8;
 
 /**
@@ -83,7 +83,8 @@ export function confirmedPart(
 }
 
 /**
- * Merges the smallest layer with the next one when there are too many: dust never makes a payment younger.
+ * Merges the smallest layer with the next one when there are too many: dust never restarts a payment's
+ * confirmations.
  */
 function merged(layers: readonly FundsLayer[]): readonly FundsLayer[] {
   if (layers.length <= MAX_FUNDS_LAYERS) return layers;

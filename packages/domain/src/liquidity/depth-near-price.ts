@@ -9,8 +9,8 @@ const PARTS_OF_RESERVE = 100n;
 
 /**
  * The reserve of an equivalent constant-product pair, which gives as much of a token as this pool before its
- * price has moved by 2 %, in base units. Liquidity at the price alone does not show that: a position one tick
- * wide has thousands of times the liquidity of its funds. Only known ticks count.
+ * price has moved by 2 %, in base units. Liquidity at the price is misleading: a one-tick position shows
+ * thousands of times its funds. Only known ticks count.
  */
 export function depthNearPrice(pool: ConcentratedPool, token: "token0" | "token1"): bigint {
   const { sqrtPrice, tick, ticks } = pool;

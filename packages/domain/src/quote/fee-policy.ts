@@ -29,7 +29,7 @@ export interface FeePolicy {
    * How far the repriced output may be below the quoted one that is still paid while firm, bps: bounds the
    * solver's loss from a price jump.
    */
-  readonly honourBps: number;
+  readonly honorBps: number;
   /** Seconds after the quote at which an unfilled order expires, if the client sets no ttl. */
   readonly orderLifetimeSeconds: number;
   /**
@@ -54,7 +54,7 @@ export const defaultFeePolicy: FeePolicy = {
   automaticSlippageBps: { sameAsset: 50, wrap: 50, stable: 50, major: 100, minor: 200 },
   maxSwapImpactBps: 1_500,
   firmSeconds: 60,
-  honourBps: 100,
+  honorBps: 100,
   orderLifetimeSeconds: 7 * 24 * 3600,
   fillGraceSeconds: 15 * 60,
   refundGraceSeconds: 7 * 24 * 3600,

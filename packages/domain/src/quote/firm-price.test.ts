@@ -10,10 +10,10 @@ const tradeType = fc.constantFrom("EXACT_INPUT", "EXPECTED_OUTPUT", "EXACT_OUTPU
 
 test("between two assets, never covers more than the fee or the policy's bound", () => {
   fc.assert(
-    fc.property(pairClass, bps, byClass, (pair, honourBps, serviceBps) => {
-      const covered = coveredBps({ honourBps, serviceBps }, pair);
-      expect(covered).toBeLessThanOrEqual(honourBps);
-      if (pair === "sameAsset" || pair === "wrap") expect(covered).toBe(honourBps);
+    fc.property(pairClass, bps, byClass, (pair, honorBps, serviceBps) => {
+      const covered = coveredBps({ honorBps, serviceBps }, pair);
+      expect(covered).toBeLessThanOrEqual(honorBps);
+      if (pair === "sameAsset" || pair === "wrap") expect(covered).toBe(honorBps);
       else expect(covered).toBeLessThanOrEqual(serviceBps[pair]);
     }),
   );

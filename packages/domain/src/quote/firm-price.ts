@@ -10,23 +10,23 @@ import type { SlippageBps } from "./promise.ts";
  * an option against the solver, worth no more than the fee.
  */
 export function coveredBps(
-  { honourBps, serviceBps }: Pick<FeePolicy, "honourBps" | "serviceBps">,
+  { honorBps, serviceBps }: Pick<FeePolicy, "honorBps" | "serviceBps">,
   pairClass: PairClass,
 ): number {
-  return isOneAsset(pairClass) ? honourBps : Math.min(honourBps, serviceBps[pairClass]);
+  return isOneAsset(pairClass) ? honorBps : Math.min(honorBps, serviceBps[pairClass]);
 }
 
 /**
- * The same for a route: that of the strictest pair that its fill is judged by, so that no accepted deposit is
+ * The lowest coverage of the pairs by which the route's fill is judged, so that no accepted deposit is
  * refunded.
  */
 export function coveredOnRoute(
-  policy: Pick<FeePolicy, "honourBps" | "serviceBps">,
+  policy: Pick<FeePolicy, "honorBps" | "serviceBps">,
   pairs: ReadonlyArray<readonly [Currency, Currency]>,
 ): number {
   return pairs.reduce(
     (lowest, [from, to]) => Math.min(lowest, coveredBps(policy, pairClassOf(from, to))),
-    policy.honourBps,
+    policy.honorBps,
   );
 }
 
@@ -38,7 +38,7 @@ export interface PoolSlippage {
 
 /**
  * The slippage of a route through the solver: the client's, divided between its sides, or the automatic one.
- * The fill of an exact output does not slip.
+ * An exact-output fill has no slippage.
  */
 export function routeSlippage(
   { automaticSlippageBps }: Pick<FeePolicy, "automaticSlippageBps">,

@@ -34,12 +34,12 @@ export function topupFee(topupWei: bigint, facts: TopupFacts): bigint {
   return bpsOfUp(topupCost(topupWei, facts), facts.topupBps ?? 0);
 }
 
-/** Whether the top-up would now be charged more than `honourBps` above what the quote charged. */
-export function isTopupBeyondHonour(
+/** Whether the top-up would now be charged more than `honorBps` above what the quote charged. */
+export function isTopupBeyondHonor(
   { amount, charged = 0n }: GasTopup,
   facts: TopupFacts,
-  honourBps: number,
+  honorBps: number,
 ): boolean {
   const now = topupCost(amount, facts) + topupFee(amount, facts);
-  return now * BPS > charged * (BPS + BigInt(honourBps));
+  return now * BPS > charged * (BPS + BigInt(honorBps));
 }

@@ -10,12 +10,12 @@ const terms = {
   firmUntilMs: 1_000,
   fillDeadlineMs: 5_000,
 };
-const HONOUR_BPS = 200;
+const HONOR_BPS = 200;
 /** A deposit that was seen and is priced at the same moment. */
 const at = (nowMs: number) => ({ nowMs, depositSeenAtMs: nowMs });
 
 test("a small price move does not change the output while the quote is firm", () => {
-  expect(payout(terms, { deposited: 1_000n, repriced: 9_800n }, HONOUR_BPS, at(1_000))).toEqual({
+  expect(payout(terms, { deposited: 1_000n, repriced: 9_800n }, HONOR_BPS, at(1_000))).toEqual({
     kind: "pay",
     amount: 10_000n,
   });
@@ -23,27 +23,27 @@ test("a small price move does not change the output while the quote is firm", ()
 
 test("a deposit seen in the firm time stays firm, however long its confirmations take", () => {
   const times = { nowMs: 4_000, depositSeenAtMs: 1_000 };
-  expect(payout(terms, { deposited: 1_000n, repriced: 9_800n }, HONOUR_BPS, times)).toEqual({
+  expect(payout(terms, { deposited: 1_000n, repriced: 9_800n }, HONOR_BPS, times)).toEqual({
     kind: "pay",
     amount: 10_000n,
   });
   const late = { nowMs: 4_000, depositSeenAtMs: 1_001 };
-  expect(payout(terms, { deposited: 1_000n, repriced: 9_800n }, HONOUR_BPS, late)).toEqual({
+  expect(payout(terms, { deposited: 1_000n, repriced: 9_800n }, HONOR_BPS, late)).toEqual({
     kind: "refund",
     reason: "SLIPPAGE",
   });
 });
 
-test("a quote without any slippage is kept within the solver's tolerance, firm or not", () => {
+test("pays a zero-slippage quote within the tolerance, firm or not", () => {
   const destination = { ...terms.destination, minimumAmount: 10_000n };
   expect(
-    payout({ ...terms, destination }, { deposited: 1_000n, repriced: 9_800n }, HONOUR_BPS, at(4_000)),
+    payout({ ...terms, destination }, { deposited: 1_000n, repriced: 9_800n }, HONOR_BPS, at(4_000)),
   ).toEqual({
     kind: "pay",
     amount: 10_000n,
   });
   expect(
-    payout({ ...terms, destination }, { deposited: 1_000n, repriced: 9_799n }, HONOUR_BPS, at(4_000)),
+    payout({ ...terms, destination }, { deposited: 1_000n, repriced: 9_799n }, HONOR_BPS, at(4_000)),
   ).toEqual({
     kind: "refund",
     reason: "SLIPPAGE",
@@ -54,7 +54,7 @@ test("a firm quote is firm for the quoted deposit only; the excess is converted 
   const grown = { ...terms, origin: { ...terms.origin, minimumAmount: 900n } };
   // Ten times the quote, for which pools pay slightly less than in proportion.
   const paid = (deposited: bigint, repriced: bigint) =>
-    payout(grown, { deposited, repriced }, HONOUR_BPS, at(1_000));
+    payout(grown, { deposited, repriced }, HONOR_BPS, at(1_000));
   expect(paid(10_000n, 99_000n)).toEqual({ kind: "pay", amount: 99_000n });
   expect(paid(10_000n, 101_000n)).toEqual({ kind: "pay", amount: 100_000n });
   expect(paid(1_001n, 9_900n), "no less than for the quoted deposit").toEqual({
@@ -64,37 +64,37 @@ test("a firm quote is firm for the quoted deposit only; the excess is converted 
 });
 
 test("a firm quote is not kept if prices moved beyond the solver's tolerance", () => {
-  expect(payout(terms, { deposited: 1_000n, repriced: 9_799n }, HONOUR_BPS, at(1_000))).toEqual({
+  expect(payout(terms, { deposited: 1_000n, repriced: 9_799n }, HONOR_BPS, at(1_000))).toEqual({
     kind: "refund",
     reason: "SLIPPAGE",
   });
 });
 
 test("after the firm time the output follows current prices, between the minimum and the expected amount", () => {
-  expect(payout(terms, { deposited: 1_000n, repriced: 9_950n }, HONOUR_BPS, at(1_001))).toEqual({
+  expect(payout(terms, { deposited: 1_000n, repriced: 9_950n }, HONOR_BPS, at(1_001))).toEqual({
     kind: "pay",
     amount: 9_950n,
   });
-  expect(payout(terms, { deposited: 1_000n, repriced: 10_500n }, HONOUR_BPS, at(1_001))).toEqual({
+  expect(payout(terms, { deposited: 1_000n, repriced: 10_500n }, HONOR_BPS, at(1_001))).toEqual({
     kind: "pay",
     amount: 10_000n,
   });
-  expect(payout(terms, { deposited: 1_000n, repriced: 9_900n }, HONOUR_BPS, at(1_001))).toEqual({
+  expect(payout(terms, { deposited: 1_000n, repriced: 9_900n }, HONOR_BPS, at(1_001))).toEqual({
     kind: "pay",
     amount: 9_900n,
   });
-  expect(payout(terms, { deposited: 1_000n, repriced: 9_899n }, HONOUR_BPS, at(1_001))).toEqual({
+  expect(payout(terms, { deposited: 1_000n, repriced: 9_899n }, HONOR_BPS, at(1_001))).toEqual({
     kind: "refund",
     reason: "SLIPPAGE",
   });
 });
 
 test("after the fill deadline everything is refunded, whatever the price", () => {
-  expect(payout(terms, { deposited: 1_000n, repriced: 99_999n }, HONOUR_BPS, at(5_000))).toEqual({
+  expect(payout(terms, { deposited: 1_000n, repriced: 99_999n }, HONOR_BPS, at(5_000))).toEqual({
     kind: "pay",
     amount: 10_000n,
   });
-  expect(payout(terms, { deposited: 1_000n, repriced: 99_999n }, HONOUR_BPS, at(5_001))).toEqual({
+  expect(payout(terms, { deposited: 1_000n, repriced: 99_999n }, HONOR_BPS, at(5_001))).toEqual({
     kind: "refund",
     reason: "TTL_EXPIRED",
   });
@@ -103,23 +103,23 @@ test("after the fill deadline everything is refunded, whatever the price", () =>
 test("a deposit that buys nothing is refunded even if the client allowed any slippage", () => {
   const destination = { ...terms.destination, minimumAmount: 0n };
   expect(
-    payout({ ...terms, destination }, { deposited: 1_000n, repriced: 0n }, HONOUR_BPS, at(1_001)),
+    payout({ ...terms, destination }, { deposited: 1_000n, repriced: 0n }, HONOR_BPS, at(1_001)),
   ).toEqual({
     kind: "refund",
     reason: "SLIPPAGE",
   });
 });
 
-test("no time and no price leads to an output outside the guaranteed range", () => {
+test("the output is in the guaranteed range at any time and price", () => {
   const amount = fc.bigInt({ min: 0n, max: 20_000n });
   fc.assert(
-    fc.property(amount, amount, amount, fc.nat(10_000), fc.nat(6_000), (a, b, repriced, honourBps, nowMs) => {
+    fc.property(amount, amount, amount, fc.nat(10_000), fc.nat(6_000), (a, b, repriced, honorBps, nowMs) => {
       const [minimumAmount, expectedAmount] = a < b ? [a, b] : [b, a];
       const destination = { ...terms.destination, minimumAmount, expectedAmount };
       const decision = payout(
         { ...terms, destination },
         { deposited: 1_000n, repriced: repriced },
-        honourBps,
+        honorBps,
         at(nowMs),
       );
       if (decision.kind === "pay")
@@ -139,14 +139,14 @@ test("the expected output follows the swap's result, and never falls below the m
   expect(expectedFor({ ...swapped, origin: { ...swapped.origin, amount: 1_003n } }, 1_004n)).toBe(10_009n);
 });
 
-test("what a swap yields beyond the expected amount is the recipient's, or the solver's for an exact output", () => {
+test("what a swap yields beyond the expected amount is the recipient's, or the solver's with surplusToSolver", () => {
   const pays = (exact: typeof swapped & { surplusToSolver?: true }, repriced: bigint) =>
-    payout(exact, { deposited: 1_100n, repriced }, HONOUR_BPS, at(1_000));
+    payout(exact, { deposited: 1_100n, repriced }, HONOR_BPS, at(1_000));
   expect(pays(swapped, 11_000n)).toEqual({ kind: "pay", amount: 11_000n });
   expect(pays({ ...swapped, surplusToSolver: true }, 11_000n)).toEqual({ kind: "pay", amount: 10_000n });
   const less = { deposited: 990n, repriced: 9_850n };
   const lenient = { ...swapped, destination: { ...swapped.destination, minimumAmount: 9_500n } };
-  expect(payout({ ...lenient, surplusToSolver: true }, less, HONOUR_BPS, at(1_000))).toEqual({
+  expect(payout({ ...lenient, surplusToSolver: true }, less, HONOR_BPS, at(1_000))).toEqual({
     kind: "pay",
     amount: 9_900n,
   });
@@ -155,7 +155,7 @@ test("what a swap yields beyond the expected amount is the recipient's, or the s
 test("an exact output is kept for a deposit within its range and the solver's tolerance, and a larger one buys more", () => {
   const exact = { ...swapped, destination: { ...swapped.destination, minimumAmount: 10_000n } };
   const pays = (deposited: bigint, repriced: bigint) =>
-    payout(exact, { deposited, repriced }, HONOUR_BPS, at(4_000));
+    payout(exact, { deposited, repriced }, HONOR_BPS, at(4_000));
   expect(pays(990n, 9_900n)).toEqual({ kind: "pay", amount: 10_000n });
   expect(pays(950n, 9_500n)).toEqual({ kind: "refund", reason: "SLIPPAGE" });
   expect(pays(1_010n, 10_100n)).toEqual({ kind: "pay", amount: 10_100n });
@@ -163,7 +163,7 @@ test("an exact output is kept for a deposit within its range and the solver's to
   expect(pays(1_010n, 9_990n)).toEqual({ kind: "pay", amount: 10_000n });
 });
 
-test("whatever a swap yields, the output keeps the minimum, costs no more than tolerated, and grows with the deposit", () => {
+test("whatever a swap yields, the output keeps the minimum and costs no more than tolerated, and the expected output grows with the deposit", () => {
   const amount = fc.bigInt({ min: 1n, max: 20_000n });
   fc.assert(
     fc.property(
@@ -172,7 +172,7 @@ test("whatever a swap yields, the output keeps the minimum, costs no more than t
       fc.nat(1_000),
       fc.nat(5_000),
       fc.boolean(),
-      ({ a, b, expectedInput, one, more }, price, honourBps, seenAtMs, toSolver) => {
+      ({ a, b, expectedInput, one, more }, price, honorBps, seenAtMs, toSolver) => {
         const [minimumAmount, expectedAmount] = a < b ? [a, b] : [b, a];
         const promise = {
           ...terms,
@@ -182,14 +182,14 @@ test("whatever a swap yields, the output keeps the minimum, costs no more than t
         };
         const decided = (deposited: bigint) => {
           const repriced = (deposited * price) / 10_000n;
-          return { repriced, due: payout(promise, { deposited, repriced }, honourBps, at(seenAtMs)) };
+          return { repriced, due: payout(promise, { deposited, repriced }, honorBps, at(seenAtMs)) };
         };
         const [less, all] = [decided(one), decided(one + more)];
         for (const { repriced, due } of [less, all]) {
           if (due.kind !== "pay") continue;
           // Nothing below it could be attested as a fill.
           expect(due.amount >= minimumAmount).toBe(true);
-          expect(due.amount * (10_000n - BigInt(honourBps)) <= repriced * 10_000n).toBe(true);
+          expect(due.amount * (10_000n - BigInt(honorBps)) <= repriced * 10_000n).toBe(true);
         }
         expect(expectedFor(promise, one) <= expectedFor(promise, one + more)).toBe(true);
       },

@@ -33,22 +33,22 @@ export type PromiseTerms = Pick<
 
 /**
  * What to pay now. A deposit that came while the quote was firm gets the expected amount if that costs the
- * solver at most `honourBps`; the excess over the quoted deposit has no guaranteed price, so that a small
+ * solver at most `honorBps`; the excess over the quoted deposit has no guaranteed price, so that a small
  * quote is not firm for any size. Otherwise it gets what it buys now, at most the expected amount.
- * A quote whose minimum is the expected amount is kept within `honourBps` even after the firm time. Below the
+ * A quote whose minimum is the expected amount is kept within `honorBps` even after the firm time. Below the
  * minimum, or if it buys nothing, the deposit is refunded. The expected amount follows the deposit: see
  * {@link expectedFor}.
  */
 export function payout(
   terms: PromiseTerms,
   { deposited, repriced }: PricedDeposit,
-  honourBps: number,
+  honorBps: number,
   { nowMs, depositSeenAtMs }: PayoutTimes,
 ): Payout {
   if (nowMs > terms.fillDeadlineMs) return { kind: "refund", reason: "TTL_EXPIRED" };
   const { expectedAmount, minimumAmount } = terms.destination;
   const expected = expectedFor(terms, deposited);
-  const isBearable = (amount: bigint) => repriced * BPS >= amount * (BPS - BigInt(honourBps));
+  const isBearable = (amount: bigint) => repriced * BPS >= amount * (BPS - BigInt(honorBps));
   const isFirm = depositSeenAtMs <= terms.firmUntilMs;
   if (repriced >= expected) return { kind: "pay", amount: expected };
   const firm = deposited > terms.origin.amount ? expectedFor(terms, terms.origin.amount) : expected;

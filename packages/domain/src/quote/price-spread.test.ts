@@ -63,7 +63,7 @@ test("refuses a volatile price beyond the age limit, but not a stablecoin's", ()
   expect(pair(0, 300_000)).toEqual({ kind: "spread", bps: 0 });
 });
 
-test("refuses two stablecoins one of whose prices is contradicted", () => {
+test("refuses two stablecoins if either price is disputed", () => {
   const disputed = { ...aged(0), disputedBy: "pool" } as const;
   expect(
     pairSpread(
@@ -90,7 +90,7 @@ const bpsOf = (spread: PairSpread): number => {
   throw new Error("a spread was expected");
 };
 
-test("an older or more volatile price never costs a smaller spread", () => {
+test("the spread never shrinks as a price gets older or more volatile", () => {
   const reading = fc.record({ ageMs: fc.integer({ min: 0, max: MAX_AGE_MS }), volatilityBps: fc.nat(500) });
   fc.assert(
     fc.property(reading, fc.nat(10_000), fc.nat(100), (one, olderMs, wilderBps) => {

@@ -41,7 +41,7 @@ test("at unchanged prices every deposit from the minimum on keeps the promise, a
       const expected = paid;
       const slippage = { origin, destination };
       const promise = swappedPromise(
-        { tradeType: "EXACT_INPUT", expected, deposit: whole, paid, slippage, honourBps: 100 },
+        { tradeType: "EXACT_INPUT", expected, deposit: whole, paid, slippage, honorBps: 100 },
         facts,
       );
       expect(promise.minimumAmount).toBe(bpsOfUp(expected, 10_000 - origin - destination));
@@ -67,7 +67,7 @@ test("the minimum deposit also buys enough through a swap in the fill", () => {
           deposit: whole,
           paid,
           slippage: { origin, destination },
-          honourBps: 100,
+          honorBps: 100,
         },
         facts,
       );
@@ -80,7 +80,7 @@ test("without slippage the minimum is the expected amount, and the deposit must 
   const exact = {
     tradeType: "EXACT_INPUT",
     slippage: { origin: 0, destination: 0 },
-    honourBps: 100,
+    honorBps: 100,
   } as const;
   const paid = forward(5_000_000n, facts).output;
   expect(swappedPromise({ ...exact, expected: paid, deposit: 5_000_000n, paid }, facts)).toEqual({
@@ -93,7 +93,7 @@ test("without slippage the minimum is the expected amount, and the deposit must 
 test("an exact output is guaranteed in full, from the smallest deposit that the solver still accepts", () => {
   const expected = 10n ** 16n;
   const needed = inputFor(expected, facts);
-  const promise = (origin: number, honourBps: number) =>
+  const promise = (origin: number, honorBps: number) =>
     swappedPromise(
       {
         tradeType: "EXACT_OUTPUT",
@@ -101,7 +101,7 @@ test("an exact output is guaranteed in full, from the smallest deposit that the 
         deposit: needed,
         paid: expected,
         slippage: { origin, destination: 0 },
-        honourBps,
+        honorBps,
       },
       facts,
     );
@@ -124,7 +124,7 @@ test("with unlimited slippage everything may slip, but a zero deposit buys nothi
       deposit: 5_000_000n,
       paid,
       slippage: { origin: 0, destination: 10_000 },
-      honourBps: 100,
+      honorBps: 100,
     },
     facts,
   );

@@ -39,7 +39,7 @@ export interface PromiseFacts {
   readonly paid: bigint;
   readonly slippage: SlippageBps;
   /** How far the value of a deposit may be below an exact output that is still paid, bps. */
-  readonly honourBps: number;
+  readonly honorBps: number;
 }
 
 /** What a quote guarantees when a swap comes before the deposit. */
@@ -60,13 +60,13 @@ export interface SwappedPromise {
  * get more expensive with size.
  */
 export function swappedPromise(
-  { tradeType, expected, deposit, paid, slippage, honourBps }: PromiseFacts,
+  { tradeType, expected, deposit, paid, slippage, honorBps }: PromiseFacts,
   facts: PricingFacts,
 ): SwappedPromise {
   const isExact = tradeType === "EXACT_OUTPUT";
   const minimumAmount = minimumOutput(tradeType, expected, slippage.origin + slippage.destination);
   const wanted = isExact
-    ? bpsOfUp(expected, Number(BPS) - honourBps)
+    ? bpsOfUp(expected, Number(BPS) - honorBps)
     : slippage.destination >= 10_000
       ? 1n
       : divUp(minimumAmount * BPS, BPS - BigInt(slippage.destination));

@@ -257,7 +257,7 @@ test("refunds the accepted deposit only after giving up its fill, and never whil
         );
 });
 
-test("a final outcome never changes, whatever comes later", () => {
+test("a final outcome never changes", () => {
   for (const { before, event, after } of everyStep())
     // If a reorg drops a deposit that could not be refunded, or the operator releases its refund, "failed"
     // would no longer be true.

@@ -379,7 +379,7 @@ test.each([
   ["contract address collision", "CONTRACT_ADDRESS_COLLISION"],
   ["max code size exceeded", "CODE_TOO_LARGE"],
   ["execution reverted", undefined],
-  ["what nobody knows", undefined],
+  ["an unknown failure", undefined],
   [undefined, undefined],
 ])("recognizes a node's text for an EVM failure: %s", (error, label) => {
   expect(machineFailureOf(error)?.label).toBe(label);

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { BPS } from "../money/bps.ts";
 import { ONE_USD } from "../money/usd.ts";
-import { isSaleBeyondHonour, salePrice } from "./sale-price.ts";
+import { isSaleBeyondHonor, salePrice } from "./sale-price.ts";
 
 test("adds the fee to the price, rounded up", () => {
   expect(salePrice(2_500n * ONE_USD, 26)).toBe((25_065n * ONE_USD) / 10n);
@@ -15,22 +15,22 @@ const bps = fc.integer({ min: 0, max: 1_000 });
 
 test("a sale within the tolerance pays today's price, including its fee", () => {
   fc.assert(
-    fc.property(usd, usd, usd, usd, bps, (agreed, reservedUsd, worthUsd, salePriceUsd, honourBps) => {
-      const isBeyond = isSaleBeyondHonour(agreed, { reservedUsd, worthUsd, salePriceUsd, honourBps });
+    fc.property(usd, usd, usd, usd, bps, (agreed, reservedUsd, worthUsd, salePriceUsd, honorBps) => {
+      const isBeyond = isSaleBeyondHonor(agreed, { reservedUsd, worthUsd, salePriceUsd, honorBps });
       // What the reserved part buys is worth no more than the part now, plus the tolerance.
       const soldUsd = reservedUsd * salePriceUsd * BPS;
-      const paidUsd = agreed * worthUsd * (BPS + BigInt(honourBps));
+      const paidUsd = agreed * worthUsd * (BPS + BigInt(honorBps));
       expect(isBeyond).toBe(soldUsd > paidUsd);
       // At the agreed prices a sale is always kept.
-      const same = { reservedUsd, worthUsd: reservedUsd, salePriceUsd: agreed, honourBps };
-      expect(isSaleBeyondHonour(agreed, same)).toBe(false);
+      const same = { reservedUsd, worthUsd: reservedUsd, salePriceUsd: agreed, honorBps };
+      expect(isSaleBeyondHonor(agreed, same)).toBe(false);
     }),
   );
 });
 
 test("a payment that lost value counts like a native token that rose", () => {
   const at = (worthUsd: bigint, salePriceUsd: bigint) =>
-    isSaleBeyondHonour(1_000n, { reservedUsd: 10_000n, worthUsd, salePriceUsd, honourBps: 10 });
+    isSaleBeyondHonor(1_000n, { reservedUsd: 10_000n, worthUsd, salePriceUsd, honorBps: 10 });
   expect(at(10_000n, 1_001n)).toBe(false);
   expect(at(10_000n, 1_002n)).toBe(true);
   expect(at(9_989n, 1_000n)).toBe(true);

@@ -16,13 +16,13 @@ export interface SalePartNow {
   /** The sale price now, see {@link salePrice}. */
   readonly salePriceUsd: bigint;
   /** The tolerance for price moves since then. */
-  readonly honourBps: number;
+  readonly honorBps: number;
 }
 
-/** Whether the sale, paid by this part, would now cost more than `honourBps` above the agreed sale price. */
-export function isSaleBeyondHonour(
+/** Whether the sale, paid by this part, would now cost more than `honorBps` above the agreed sale price. */
+export function isSaleBeyondHonor(
   agreedPriceUsd: bigint,
-  { reservedUsd, worthUsd, salePriceUsd, honourBps }: SalePartNow,
+  { reservedUsd, worthUsd, salePriceUsd, honorBps }: SalePartNow,
 ): boolean {
-  return salePriceUsd * reservedUsd * BPS > agreedPriceUsd * worthUsd * (BPS + BigInt(honourBps));
+  return salePriceUsd * reservedUsd * BPS > agreedPriceUsd * worthUsd * (BPS + BigInt(honorBps));
 }

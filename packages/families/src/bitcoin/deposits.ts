@@ -38,12 +38,15 @@ export function pays(
  * One deposit per transaction: the sum of its outputs to the single depository that receives.
  *
  * - A transaction that spends from a depository is a withdrawal with its change, and a coinbase has no
- *   sender: neither is a deposit. - The id is that of the only output that carries one. With two such
- *   outputs, even equal ones, the deposit has no id and belongs to its depositor. - The depositor is the
- *   owner of the first input, or the account that the transaction names (`|depositor=…|`), if that is an
- *   address and the only one named. All signers of inputs have signed that text, and it only gives away their
- *   own funds. A signer who does not sign the whole transaction lets others choose its outputs, including the
- *   id.
+ *   sender: neither is a deposit.
+ *
+ * - The id is that of the only output that carries one. With two such outputs, even equal ones, the deposit
+ *   has no id and belongs to its depositor.
+ *
+ * - The depositor is the owner of the first input, or the account that the transaction names
+ *   (`|depositor=…|`), if that is an address and the only one named. All signers of inputs have signed that
+ *   text, and it only gives away their own funds. A signer who does not sign the whole transaction lets
+ *   others choose its outputs, including the id.
  */
 export function judgeDeposit(rules: DepositRules, { transaction, spent }: DepositFacts): DepositJudgement {
   if (isCoinbase(transaction) || spent.some(({ script }) => rules.depositories.has(script)))

@@ -1,7 +1,7 @@
 import { parseAddress, type Address, type Hex32 } from "@causeway/domain";
 import { garbage } from "../rpc-fault.ts";
 import { parseExactJson } from "./answers/exact-json.ts";
-import { standingOf, type Standing } from "./finality.ts";
+import { standingOf, type TransactionState } from "./finality.ts";
 
 /**
  * Parses the answers of Lighter and its explorer. Pure; an answer to another request is garbage, never a
@@ -12,7 +12,7 @@ import { standingOf, type Standing } from "./finality.ts";
 export interface ExchangeTransaction {
   /** 80 lower-case hex digits. */
   readonly hash: string;
-  readonly standing: Standing;
+  readonly standing: TransactionState;
   /** Unix milliseconds at which Lighter accepted it. */
   readonly queuedAtMs: bigint;
   /** Unix milliseconds at which it was executed; 0 until then. */

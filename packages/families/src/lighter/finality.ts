@@ -7,13 +7,13 @@ import type { Evidence } from "../evidence.ts";
  * refused according to Lighter's documentation, but pending according to a client library: it counts as
  * refused once it is in a block, and as undecided until then.
  */
-export type Standing = "final" | "notFinal" | "failed";
+export type TransactionState = "final" | "notFinal" | "failed";
 
 /**
  * @param status as returned by Lighter; undocumented numbers are not final
  * @param blockHeight 0: it is not in a block
  */
-export function standingOf(status: bigint, blockHeight: bigint): Standing {
+export function standingOf(status: bigint, blockHeight: bigint): TransactionState {
   if (status === 3n) return "final";
   if (status === 4n || status === 5n) return "failed";
   return status === 0n && blockHeight > 0n ? "failed" : "notFinal";
@@ -23,11 +23,11 @@ export function standingOf(status: bigint, blockHeight: bigint): Standing {
 export const RETRY_AFTER_SECONDS = 2;
 
 /** A settled transaction. @param record undefined: Lighter does not know the transaction */
-export function settledIn<T extends { readonly standing: Standing }>(
+export function settledIn<T extends { readonly standing: TransactionState }>(
   transaction: T | undefined,
 ): Evidence<T> {
   if (transaction === undefined) return { kind: "absent" };
-  const { standing }: { readonly standing: Standing } = transaction;
+  const { standing }: { readonly standing: TransactionState } = transaction;
   switch (standing) {
     case "final":
       return final(transaction);

@@ -4,7 +4,7 @@ import type { DepositEvidence } from "../evidence.ts";
 import { solanaCodec } from "./codec.ts";
 import { garbage } from "../rpc-fault.ts";
 import { DEPOSIT_EVENT, DEPOSIT_NATIVE, DEPOSIT_TOKEN } from "./deposits/depository-instructions.ts";
-import type { DepositoryAccounts } from "./deposits/derived-addresses.ts";
+import type { DepositoryAccounts } from "./deposits/depository-accounts.ts";
 import type { InstructionFact, TokenHolding, TransactionFacts } from "./answers/transaction-facts.ts";
 import { eventsOf } from "./answers/program-events.ts";
 import { COMPUTE_BUDGET_PROGRAM, SYSTEM_PROGRAM, TOKEN_PROGRAM, TOKEN_PROGRAMS } from "./answers/programs.ts";

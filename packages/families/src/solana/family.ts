@@ -4,7 +4,7 @@ import { depositoriesOf, presentFirst } from "../depositories.ts";
 import type { Family } from "../family.ts";
 import type { SolanaFacts } from "./facts.ts";
 import { depositsIn } from "./deposits.ts";
-import { depositoryAccounts, type DepositoryAccounts } from "./deposits/derived-addresses.ts";
+import { depositoryAccounts, type DepositoryAccounts } from "./deposits/depository-accounts.ts";
 import type { TransactionFacts } from "./answers/transaction-facts.ts";
 import { RETRY_AFTER_SECONDS } from "./finality.ts";
 import { judgePayments } from "./payments.ts";

@@ -13,7 +13,7 @@ export {
 export * from "./deposits/deposit-addresses.ts";
 export * from "./deposits/depository-instructions.ts";
 export { depositsIn, tokenAccountsWanted, vaultKey } from "./deposits.ts";
-export * from "./deposits/derived-addresses.ts";
+export * from "./deposits/depository-accounts.ts";
 export type { SolanaFacts } from "./facts.ts";
 export { solana } from "./family.ts";
 export type { AccountFact, TransactionFacts } from "./answers/transaction-facts.ts";

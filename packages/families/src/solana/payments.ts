@@ -1,7 +1,7 @@
 import { solanaCodec } from "./codec.ts";
 import type { PaymentQuestion } from "../evidence.ts";
 import { garbage } from "../rpc-fault.ts";
-import type { DepositoryAccounts } from "./deposits/derived-addresses.ts";
+import type { DepositoryAccounts } from "./deposits/depository-accounts.ts";
 import { EXECUTE_TRANSFER } from "./deposits/depository-instructions.ts";
 import type {
   InstructionFact,

@@ -3,7 +3,7 @@ import type { Hex } from "@causeway/domain";
 import { encodeSolanaTransferRequest } from "./withdrawals/transfer-request.ts";
 import { nativeCurrency } from "../address.ts";
 import { RpcFault } from "../rpc-fault.ts";
-import { depositoryAccounts } from "./deposits/derived-addresses.ts";
+import { depositoryAccounts } from "./deposits/depository-accounts.ts";
 import type { AccountFact } from "./answers/transaction-facts.ts";
 import { SYSTEM_PROGRAM } from "./answers/programs.ts";
 import { outcomeOf, readWithdrawal, type WithdrawalState } from "./withdrawals.ts";

@@ -2,7 +2,7 @@ import { bytesOf, toHex, type Hex, type Hex32 } from "@causeway/domain";
 import type { WithdrawalAnswer } from "../evidence.ts";
 import { garbage } from "../rpc-fault.ts";
 import { DEPOSITORY_ACCOUNT, USED_REQUEST_ACCOUNT } from "./deposits/depository-instructions.ts";
-import type { DepositoryAccounts } from "./deposits/derived-addresses.ts";
+import type { DepositoryAccounts } from "./deposits/depository-accounts.ts";
 import { decodeSolanaTransferRequest, solanaTransferRequestId } from "./withdrawals/transfer-request.ts";
 import type { AccountFact } from "./answers/transaction-facts.ts";
 import { SYSTEM_PROGRAM } from "./answers/programs.ts";

@@ -1,7 +1,7 @@
 import { bytesOf, sha256, toHex, type Hex } from "@causeway/domain";
 import { garbage } from "../rpc-fault.ts";
 import { readRawTransaction, type RawTransaction } from "./answers/raw-transaction.ts";
-import { NotThatMessage } from "./answers/wire-fields.ts";
+import { InvalidMessage } from "./answers/wire-fields.ts";
 
 /**
  * Turns the answers of Tron's own API into facts, or throws an RpcFault: a missing field is never guessed.
@@ -118,7 +118,7 @@ export function readContent(value: unknown, asked: Hex): TransactionContent | un
   try {
     return { ...readRawTransaction(raw), failure: result === "SUCCESS" ? undefined : result };
   } catch (error) {
-    if (error instanceof NotThatMessage) throw garbage(method, error.message);
+    if (error instanceof InvalidMessage) throw garbage(method, error.message);
     throw error;
   }
 }

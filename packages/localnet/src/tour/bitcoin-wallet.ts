@@ -20,7 +20,7 @@ export interface BitcoinWallet {
    * @returns the transaction id
    * @throws Error if the node refuses it
    */
-  carryOut(data: unknown): Promise<string>;
+  execute(data: unknown): Promise<string>;
 }
 
 /** @param prefix of addresses: `bc`, `tb` or `bcrt` */
@@ -44,7 +44,7 @@ export function createBitcoinWallet(esploraUrl: string, privateKey: Hex, prefix:
       utxos
         .parse(JSON.parse(await ask(`/address/${address}/utxo`)))
         .reduce((sum, { value }) => sum + BigInt(value), 0n),
-    carryOut: async (data) => {
+    execute: async (data) => {
       const { psbt } = bitcoinItem.parse(data);
       const isHex = /^(0x)?[0-9a-f]+$/i.test(psbt);
       const bytes = Buffer.from(psbt.replace(/^0x/, ""), isHex ? "hex" : "base64");

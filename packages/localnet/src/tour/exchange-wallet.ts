@@ -37,7 +37,7 @@ export interface ExchangeWallet {
   /** Signs the first step and posts it to the API. @throws Error if it is refused */
   authorize(apiUrl: string, data: unknown): Promise<void>;
   /** Signs the action of the second step and posts it to Hyperliquid. @throws Error if it is refused */
-  carryOut(data: unknown): Promise<void>;
+  execute(data: unknown): Promise<void>;
 }
 
 /**
@@ -87,7 +87,7 @@ export function createExchangeWallet(
       const url = endpoint.startsWith("http") ? endpoint : `${apiUrl}${endpoint}`;
       await post(`${url}?signature=${signature}`, { ...body, signatureChainId: chainId });
     },
-    carryOut: async (data) => {
+    execute: async (data) => {
       const { action, eip712Types, eip712PrimaryType } = actionItem.parse(data);
       const signed = { ...action.parameters, type: action.type, signatureChainId: toHex(chainId) };
       const signature = parseSignature(

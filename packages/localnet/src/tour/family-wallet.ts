@@ -13,5 +13,5 @@ export interface FamilyWallet {
    * @returns the id of the last transaction, in the chain's format
    * @throws Error if a step is refused
    */
-  carryOut(steps: readonly QuoteStep[]): Promise<string>;
+  execute(steps: readonly QuoteStep[]): Promise<string>;
 }

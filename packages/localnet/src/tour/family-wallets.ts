@@ -37,29 +37,29 @@ export async function familyWallets(
       chain: name,
       address: evm.address,
       balanceOf: async (currency) => await evm.balanceOf(id, currency as Address, evm.address),
-      carryOut: async (steps) => (await evm.carryOut(steps)).at(-1)?.receipt.transactionHash ?? "",
+      execute: async (steps) => (await evm.execute(steps)).at(-1)?.receipt.transactionHash ?? "",
     })),
     {
       chain: familyChains.solana,
       address: solana.address,
       balanceOf: async (currency) =>
         await solana.balanceOf(currency === NATIVE_SOLANA ? undefined : currency),
-      carryOut: async (steps) => await lastOf(steps, async (data) => await solana.carryOut(data)),
+      execute: async (steps) => await lastOf(steps, async (data) => await solana.execute(data)),
     },
     {
       chain: familyChains.bitcoin,
       address: bitcoin.address,
       balanceOf: async () => await bitcoin.balance(),
-      carryOut: async (steps) => await lastOf(steps, async (data) => await bitcoin.carryOut(data)),
+      execute: async (steps) => await lastOf(steps, async (data) => await bitcoin.execute(data)),
     },
     {
       chain: familyChains.exchange,
       address: exchange.address,
       balanceOf: async () => parseUnits(await exchange.withdrawable(), 8),
-      carryOut: async (steps) =>
+      execute: async (steps) =>
         await lastOf(steps, async (data, { kind }) => {
           if (kind === "signature") await exchange.authorize(apiUrl, data);
-          else await exchange.carryOut(data);
+          else await exchange.execute(data);
           return "";
         }),
     },

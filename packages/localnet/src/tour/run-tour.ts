@@ -92,7 +92,7 @@ async function runLeg(
       ...(leg.from.chain === familyChains.exchange && { protocolVersion: "v2" }),
     });
     promised = BigInt(quote.details.currencyOut.minimumAmount);
-    await origin.wallet.carryOut(quote.steps);
+    await origin.wallet.execute(quote.steps);
     const end = await api.untilEnded(quote.requestId as Hex, deadline);
     const filledMs = performance.now() - startedAtMs;
     received = (await destination.wallet.balanceOf(destination.currency)) - before;

@@ -43,7 +43,7 @@ export interface SolanaWallet {
    * @returns the signature
    * @throws Error if the transaction fails
    */
-  carryOut(data: unknown): Promise<string>;
+  execute(data: unknown): Promise<string>;
 }
 
 /** @param seed ed25519, 32 bytes */
@@ -70,7 +70,7 @@ export async function createSolanaWallet(rpcUrl: string, seed: Hex): Promise<Sol
       if (mint === undefined) return (await rpc.getBalance(signer.address).send()).value;
       return await solanaTokensOf(rpcUrl, signer.address, mint);
     },
-    carryOut: async (data) => {
+    execute: async (data) => {
       const { instructions } = solanaItem.parse(data);
       const { value: blockhash } = await rpc.getLatestBlockhash().send();
       const message = pipe(

@@ -135,7 +135,7 @@ export class LighterExchange {
   /**
    * Reverts the block of a transaction before execution: its transfer is undone and its nonce is free again.
    */
-  takeBack(hash: string): void {
+  orphan(hash: string): void {
     const { transfer } = this.expect(hash, STATUS.committed);
     this.keyOf(transfer).nonce -= 1n;
     this.ledger.undo(transfer);

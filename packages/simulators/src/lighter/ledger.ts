@@ -3,7 +3,7 @@ import { ExchangeRefusal } from "./refusal.ts";
 import type { SignedTransfer } from "./signed-transfer.ts";
 
 /** USDC, the currency of fees. */
-const DOLLAR_ASSET = 3n;
+const USDC_ASSET = 3n;
 
 /** A Lighter account. */
 export interface ExchangeAccount {
@@ -53,9 +53,9 @@ export class ExchangeLedger {
     amount,
     usdcFee,
   }: SignedTransfer): boolean {
-    const isInDollars = assetIndex === DOLLAR_ASSET;
+    const isInDollars = assetIndex === USDC_ASSET;
     const needed = amount + (isInDollars ? usdcFee : 0n);
-    const hasFee = isInDollars || this.balance(from, DOLLAR_ASSET, route) >= usdcFee;
+    const hasFee = isInDollars || this.balance(from, USDC_ASSET, route) >= usdcFee;
     return this.balance(from, assetIndex, route) >= needed && hasFee;
   }
 
@@ -66,7 +66,7 @@ export class ExchangeLedger {
   move(transfer: SignedTransfer): void {
     const { fromAccountIndex: from, toAccountIndex: to, assetIndex, amount } = transfer;
     this.credit(from, assetIndex, transfer.fromRouteType, -amount);
-    this.credit(from, DOLLAR_ASSET, transfer.fromRouteType, -transfer.usdcFee);
+    this.credit(from, USDC_ASSET, transfer.fromRouteType, -transfer.usdcFee);
     this.credit(to, assetIndex, transfer.toRouteType, amount);
   }
 

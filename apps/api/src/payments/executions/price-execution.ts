@@ -9,8 +9,8 @@ export const GAS_HEADROOM_BPS = 3_000n;
  * transaction. A chain that ran it with more than the cap does not have the cap.
  */
 export function withHeadroom(gas: bigint): bigint {
-  const roomy = gas + (gas * GAS_HEADROOM_BPS) / 10_000n;
-  return roomy <= MAX_TRANSACTION_GAS || gas > MAX_TRANSACTION_GAS ? roomy : MAX_TRANSACTION_GAS;
+  const withMargin = gas + (gas * GAS_HEADROOM_BPS) / 10_000n;
+  return withMargin <= MAX_TRANSACTION_GAS || gas > MAX_TRANSACTION_GAS ? withMargin : MAX_TRANSACTION_GAS;
 }
 
 /** Maximum wei per gas: the current offer, raised once as for a replacement. */

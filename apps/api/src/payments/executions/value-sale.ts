@@ -2,7 +2,7 @@ import {
   amountToUsdDown,
   isConvertedAt,
   isOneAsset,
-  isSaleBeyondHonour,
+  isSaleBeyondHonor,
   pairClassOf,
   salePrice,
   ServiceError,
@@ -142,7 +142,7 @@ export async function whySaleWaits(
       async (currency) => currency && (await services.prices.usd(currency)),
     ),
   );
-  const { serviceBps, honourBps } = services.quotePolicy;
+  const { serviceBps, honorBps } = services.quotePolicy;
   for (const { currency, amount, reservedUsd } of paid) {
     if (currency === undefined) return "a currency that pays for the calls is no longer configured";
     const pairClass = pairClassOf(currency, native);
@@ -158,9 +158,9 @@ export async function whySaleWaits(
       reservedUsd,
       worthUsd: amountToUsdDown(amount, unit),
       salePriceUsd: salePrice(nativeUnit.priceUsd, feeBps + spreadBps),
-      honourBps: Math.min(honourBps, feeBps),
+      honorBps: Math.min(honorBps, feeBps),
     };
-    if (isSaleBeyondHonour(agreedPriceUsd, now))
+    if (isSaleBeyondHonor(agreedPriceUsd, now))
       return `${native.symbol} for the calls costs more than was reserved`;
   }
   return undefined;

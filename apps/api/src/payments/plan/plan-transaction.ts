@@ -26,21 +26,21 @@ export interface FillPlanServices extends OwnKeys, Pick<Services, "quotePolicy">
 
 /** The payment and the calls of one transaction. */
 export interface FillParts {
-  /** `maxGas` is for everything together, but for a swap, whose gas is added. */
+  /** `maxGas` covers everything except a swap, whose gas is added. */
   readonly payment: PaymentOfOrder;
   /** Buys the output in a swap. */
   readonly swap?: FillBudget | undefined;
-  /** Get the whole output. */
+  /** Calls that receive the whole output. */
   readonly calls?: CallsOfFill | undefined;
   /** Sponsored calls after the payment. */
   readonly execution?: DestinationExecution | undefined;
-  /** Native tokens for the recipient in addition, wei. */
+  /** Additional native tokens for the recipient, wei. */
   readonly topup?: bigint | undefined;
 }
 
 /**
  * Plans a fill in one transaction, simulated once on the latest state. Its spending is limited on chain.
- * @throws RpcFault; ServiceError RPC_HTTP_ERROR, SERVICE_UNAVAILABLE: unknown now; retry
+ * @throws RpcFault; ServiceError RPC_HTTP_ERROR, SERVICE_UNAVAILABLE if it cannot be decided now; retry
  */
 export async function planTransaction(
   services: FillPlanServices,
@@ -95,7 +95,7 @@ export async function planTransaction(
   const { gas } = simulated.outcome;
   const maxGas = question.maxGas + (exchanged?.gas ?? 0n) * MAX_EXCHANGE_GAS_FACTOR;
   if (gas > maxGas) return tooMuchGas(excessiveGas(question.leg, gas));
-  const roomy = withHeadroom(gas);
+  const withMargin = withHeadroom(gas);
   return {
     kind: "ready",
     gas,
@@ -105,7 +105,7 @@ export async function planTransaction(
       sender: solver,
       leg: question.leg,
       call: fill.call,
-      gasLimit: fill.capsGasLimit ? lesser(roomy, maxGas) : roomy,
+      gasLimit: fill.capsGasLimit ? lesser(withMargin, maxGas) : withMargin,
       ...fees,
       // Calls may carry native tokens besides a native payment.
       outflow: spent.currency === NATIVE_CURRENCY ? { ...spent, amount: fill.call.value } : spent,
@@ -118,7 +118,7 @@ const SHORT = "the solver's inventory does not cover the fill";
 const NOT_APPROVED = "the solver has not approved the approval proxy to spend enough of the token";
 const NO_FUNDS = "the solver lacks the funds for the fill";
 
-/** The one transaction that these parts are. */
+/** Combines the parts into one transaction. */
 function routedFill(
   routed: RoutedPayment,
   { calls, execution, topup }: FillParts,
@@ -151,7 +151,7 @@ async function planAlone(
   const planned = await planPayment(services, connected, question);
   if (planned.kind === "ready") return { ...planned, left: 0n };
   if (planned.kind === "short") return waits(planned.why);
-  if (planned.kind === "tooDear") return tooMuchGas(planned);
+  if (planned.kind === "tooExpensive") return tooMuchGas(planned);
   return refused("DESTINATION_TOKEN_TRANSFER_REJECTED", planned.why);
 }
 

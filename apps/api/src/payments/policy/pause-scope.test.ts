@@ -47,7 +47,7 @@ test("a paused route is refused with its scope, and without the operator's reaso
   expect((error as ServiceError).message).not.toContain("drill");
 });
 
-test("pauses a configured chain, once, and says what is not paused or not known", async () => {
+test("pauses a configured chain once, and reports what is not paused or not known", async () => {
   const stored = new Map<string, Pause>();
   const admin = pauseAdmin({
     store: {
@@ -92,7 +92,7 @@ test("the memory of a process counts each payment once per day, and what it is w
   expect(add(four, 10n, 2)).toBe(10n);
 });
 
-test("the memory counts a changed row as another payment, and gives back only what a receipt shows unpaid", () => {
+test("the memory counts a changed row as another payment, and releases only what a receipt shows unpaid", () => {
   const memory = spentMemory();
   const add = (payment: ReturnType<typeof aCounted>, usd: bigint) =>
     memory.add({ payment, key: "solver", day: 1, usd, maxUsd: 10n });

@@ -173,7 +173,7 @@ test("names the database when it cannot be reached", async () => {
 test.for([
   ["without oracles", { ORACLE_URLS: undefined }, "ORACLE_URLS is required"],
   ["without the allocator's key", { ALLOCATOR_PRIVATE_KEY: undefined }, "ALLOCATOR_PRIVATE_KEY is required"],
-] as const)("%s nothing is begun, and no secret is shown", async ([, change, problem]) => {
+] as const)("%s starts no withdrawal and prints no secret", async ([, change, problem]) => {
   expect(await runWithdraw(args, { ...env, ...change }, noFurther)).toBe(1);
   expect(printed).toContain(problem);
   expect(printed).not.toContain("hunter2");

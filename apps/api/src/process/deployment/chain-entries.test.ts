@@ -50,7 +50,7 @@ test("adds the entry of the configuration to a file without it, and leaves the o
   ]);
 });
 
-test("keeps what the file's own entry says besides", () => {
+test("keeps other fields of the file's own entry", () => {
   const entry = { id: "mine", contracts: { permit2: address("11") }, enabled: false };
   expect(written({ id: "mine" }, [entry])).toEqual([
     { id: "mine", contracts: { permit2: address("11"), ...planned }, enabled: false, depository },

@@ -17,19 +17,19 @@ export interface DeployTarget {
   readonly nativeSymbol: string;
   readonly plan: DeploymentPlan;
   readonly fields: readonly EntryField[];
-  /** Of the entry; not a path. */
+  /** File name without folder. */
   readonly fileName: string;
   /** The entry with its placeholders. */
   readonly entry: object;
-  /** The same with values instead. */
+  /** The entry with placeholders resolved. */
   readonly resolved: unknown;
 }
 
 /**
- * The chains that `inputs` name, and what each needs. Entries may lack addresses: they are what deploying
- * provides.
+ * The chains that `inputs` name, and what each needs. Entries may lack addresses, because
+ * deploying creates them.
  *
- * @throws ConfigError when a file or an RPC URL is missing, Misused when an option is
+ * @throws ConfigError when a file or an RPC URL is missing, Misused if an option is missing
  */
 export function readTargets(
   inputs: DeployInputs,

@@ -259,7 +259,7 @@ const faults: readonly (readonly [string, readonly Finding[], string, Finding["s
     "local",
   ],
   [
-    "the synchronous standby is away",
+    "the synchronous standby is unreachable",
     postgres({ synchronousStandbys: "one" }),
     "postgres.replication",
     "problem",

@@ -96,8 +96,8 @@ test("pays a recipient that has code and is not a token, and does not check user
 });
 
 test.each<[string, TokenBehaviour, "open" | "unknown"]>([
-  ["a token that nobody can tell about", UNKNOWN, "open"],
-  ["a recipient that nobody can tell about", PLAIN, "unknown"],
+  ["a token that no source knows", UNKNOWN, "open"],
+  ["a recipient that no source knows", PLAIN, "unknown"],
 ])("tries the fill of %s before the terms are stored", async (_what, behaviour, standing) => {
   const { services, quote } = looking(behaviour, standing, { account: { allowance: 2n ** 255n } });
   let tried = 0;

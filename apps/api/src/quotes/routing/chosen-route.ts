@@ -17,8 +17,8 @@ export interface BridgeRoute {
   /** The swap of the fill, for any amount. Absent: the fill does not swap. */
   readonly fillExchange: Exchange<Swapped> | undefined;
   /**
-   * The amount that the output pays for the service sending the origin transaction, USD with 18 decimals.
-   * Absent: the user sends it.
+   * Deducted from the output because the service sends the origin transaction, USD with 18 decimals. Absent:
+   * the user sends it.
    */
   readonly originGasUsd: bigint | undefined;
 }
@@ -26,7 +26,7 @@ export interface BridgeRoute {
 /** The user's own transaction on one chain: a payment, or a swap that pays the recipient. */
 export interface DirectRoute {
   readonly kind: Extract<RequestKind, "send" | "swap">;
-  /** Pays native tokens to an account with code. */
+  /** Whether it pays native tokens to a contract. */
   readonly toContract?: boolean;
   readonly deposited: Currency;
   readonly paidFrom: Currency;
@@ -38,13 +38,13 @@ export interface RoutePromise {
   /** The minimum output; with less, the deposit is refunded. */
   readonly minimumAmount: bigint;
   /**
-   * The output that a deposit must still buy for that, before the slippage of the fill; without a swap before
-   * the deposit, the expected output.
+   * Minimum output, before the fill's slippage, that a deposit must buy; without a swap before the deposit,
+   * the expected output.
    */
   readonly neededOutput: bigint;
   /**
-   * The smallest deposit that is filled. Absent: the deposit must match exactly, because no swap comes before
-   * it or the user's transaction enforces the swap's amounts.
+   * The smallest deposit that is filled. Absent: only the exact deposit is filled, because no swap comes
+   * before it or the user's transaction enforces the swap's amounts.
    */
   readonly minDeposit: bigint | undefined;
   /** Maximum input of the user's own swap. Exceeds the input only for an exact output. */
@@ -61,7 +61,7 @@ export interface RouteValues {
   readonly originNative: PricedUnit;
 }
 
-/** A trade that the service has no part in and charges nothing for. */
+/** A trade without the service: no fees. */
 export function freeTrade(amount: bigint): PricedTrade {
   return {
     input: amount,

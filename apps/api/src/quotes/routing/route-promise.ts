@@ -50,7 +50,7 @@ export function promiseOf(policy: QuotePolicy, question: QuoteQuestion, route: C
       tradeType: question.tradeType,
       slippage,
       // The pairs that the fill of this deposit is judged by.
-      honourBps: coveredOnRoute(policy, [
+      honorBps: coveredOnRoute(policy, [
         [question.originCurrency, question.destinationCurrency],
         [route.deposited, route.paidFrom],
         [route.deposited, question.destinationCurrency],

@@ -1,7 +1,7 @@
 import type { ExchangeTransfer } from "../answers.ts";
 
 /** USDC, the collateral of perpetuals, with six decimals. */
-const DOLLAR_ASSET = 3n;
+const USDC_ASSET = 3n;
 const PERPETUALS_ROUTE = 0n;
 const SPOT_ROUTE = 1n;
 
@@ -13,7 +13,7 @@ export function arrivesIn({
   assetIndex,
   toRouteType,
 }: Pick<ExchangeTransfer, "assetIndex" | "toRouteType">): string {
-  return assetIndex === DOLLAR_ASSET && toRouteType === PERPETUALS_ROUTE ? "0" : assetIndex.toString();
+  return assetIndex === USDC_ASSET && toRouteType === PERPETUALS_ROUTE ? "0" : assetIndex.toString();
 }
 
 /**
@@ -24,17 +24,16 @@ export function isSpendable({
   assetIndex,
   toRouteType,
 }: Pick<ExchangeTransfer, "assetIndex" | "toRouteType">): boolean {
-  return toRouteType === SPOT_ROUTE || (assetIndex === DOLLAR_ASSET && toRouteType === PERPETUALS_ROUTE);
+  return toRouteType === SPOT_ROUTE || (assetIndex === USDC_ASSET && toRouteType === PERPETUALS_ROUTE);
 }
 
 /**
- * Whether a transfer's fee, which is in USDC, is charged to the balance from which and to which the transfer
- * moves.
+ * Whether USDC moves within one balance, which then also pays the fee.
  */
 export function isPaidFromOneBalance({
   assetIndex,
   fromRouteType,
   toRouteType,
 }: Pick<ExchangeTransfer, "assetIndex" | "fromRouteType" | "toRouteType">): boolean {
-  return assetIndex === DOLLAR_ASSET && fromRouteType === toRouteType;
+  return assetIndex === USDC_ASSET && fromRouteType === toRouteType;
 }

@@ -9,7 +9,7 @@ import {
   sweepNativeInstruction,
   type DepositAddressSeeds,
 } from "./deposit-addresses.ts";
-import { depositoryAccounts } from "./derived-addresses.ts";
+import { depositoryAccounts } from "./depository-accounts.ts";
 
 const aKey = (): string => getAddressDecoder().decode(randomBytes(32));
 const someSeeds = (): DepositAddressSeeds => ({

@@ -7,7 +7,7 @@ import {
   type Address,
 } from "@solana/kit";
 import { bytesOf, sha256, toHex, type Hex, type Hex32 } from "@causeway/domain";
-import { associatedTokenAddress, type DepositoryAccounts } from "./derived-addresses.ts";
+import { associatedTokenAddress, type DepositoryAccounts } from "./depository-accounts.ts";
 import type { AccountFact } from "../answers/transaction-facts.ts";
 import { readonlyAccount, writableAccount, type PlainInstruction } from "../payments/plain-instruction.ts";
 import { ASSOCIATED_TOKEN_PROGRAM, SYSTEM_PROGRAM } from "../answers/programs.ts";

@@ -1,5 +1,5 @@
 import { bytesOf, toHex, type Hex, type Hex32 } from "@causeway/domain";
-import { associatedTokenAddress, type DepositoryAccounts } from "./derived-addresses.ts";
+import { associatedTokenAddress, type DepositoryAccounts } from "./depository-accounts.ts";
 import {
   payingAccount,
   readonlyAccount,

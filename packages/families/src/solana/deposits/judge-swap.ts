@@ -55,8 +55,8 @@ const MAX_COMPUTE_UNITS = 1_400_000;
 const MAX_LOOKUP_TABLES = 8;
 
 /**
- * Programs that would obey the user's signature with more than the two token accounts. A program can only
- * call programs that its instruction names.
+ * Programs that could use the user's signature to move other funds. A program can only call programs that its
+ * instruction names.
  */
 const OBEDIENT_PROGRAMS: ReadonlySet<string> = new Set([
   SYSTEM_PROGRAM,
@@ -109,7 +109,7 @@ function setupRefusal({ user, input, output }: SwapTerms, instruction: PlainInst
     : `a setup instruction creates ${account ?? "no account"}, which the swap does not need`;
 }
 
-/** Undefined: one of them is neither a limit nor a price. The price is ignored: wallets set their own. */
+/** Undefined if an instruction sets neither limit nor price. The price is ignored: wallets set their own. */
 function unitsOf(instructions: readonly PlainInstruction[]): number | undefined {
   let units = MAX_COMPUTE_UNITS;
   for (const { programId, data } of instructions) {
@@ -136,7 +136,7 @@ function callRefusal(terms: SwapTerms, swap: PlainInstruction): string | undefin
   if (call.maxInput > maxInput)
     return `a swap of ${call.maxInput} base units, at most ${maxInput} are offered`;
   if (call.minOutput < minOutput)
-    return `a swap that may bring ${call.minOutput} base units, ${minOutput} are deposited`;
+    return `a swap whose minimum output is ${call.minOutput} base units, at least ${minOutput} is required`;
   return undefined;
 }
 
@@ -146,11 +146,12 @@ function writesRefusal(
   held: ReadonlyMap<string, AccountFact | undefined>,
 ): string | undefined {
   for (const { pubkey, isSigner, isWritable } of swap.keys) {
-    if (isSigner && pubkey !== user) return `the signature of ${pubkey}`;
+    if (isSigner && pubkey !== user) return `a swap that requires the signature of ${pubkey}`;
     if (OBEDIENT_PROGRAMS.has(pubkey)) return `a call of ${pubkey}, which could move other funds of the user`;
     if (!isWritable || pubkey === input.account || pubkey === output.account) continue;
-    if (pubkey === user) return "to write to the user's own account";
-    if (isHeldBy(held.get(pubkey), user)) return `to write to ${pubkey}, another token account of the user`;
+    if (pubkey === user) return "a swap that writes to the user's account";
+    if (isHeldBy(held.get(pubkey), user))
+      return `a swap that writes to ${pubkey}, another token account of the user`;
   }
   return undefined;
 }

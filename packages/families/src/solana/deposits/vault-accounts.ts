@@ -1,5 +1,5 @@
 import { tokenAccountsWanted, vaultKey } from "../deposits.ts";
-import { associatedTokenAddress, type DepositoryAccounts } from "./derived-addresses.ts";
+import { associatedTokenAddress, type DepositoryAccounts } from "./depository-accounts.ts";
 import type { TransactionFacts } from "../answers/transaction-facts.ts";
 
 /** The vault's token accounts of every mint that the transaction may have moved to it. */

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { sha256, bytesOf, toHex, type Hex } from "@causeway/domain";
 import { expect, test } from "vitest";
 import { readRawTransaction } from "./raw-transaction.ts";
-import { NotThatMessage } from "./wire-fields.ts";
+import { InvalidMessage } from "./wire-fields.ts";
 
 /** Transactions of mainnet and a test network, in the format that is hashed. */
 const CALL: Hex =
@@ -96,7 +96,7 @@ test("refuses ambiguous or misleading bytes", () => {
     "a group, which the format has given up": `0b${good}`,
     "nothing at all": "",
   };
-  for (const [why, raw] of Object.entries(bad)) expect(() => read(raw), why).toThrow(NotThatMessage);
+  for (const [why, raw] of Object.entries(bad)) expect(() => read(raw), why).toThrow(InvalidMessage);
 });
 
 test("truncated or arbitrary bytes are either read or refused", () => {
@@ -105,7 +105,7 @@ test("truncated or arbitrary bytes are either read or refused", () => {
       readRawTransaction(raw);
       return "read";
     } catch (error) {
-      if (error instanceof NotThatMessage) return "refused";
+      if (error instanceof InvalidMessage) return "refused";
       throw error;
     }
   };

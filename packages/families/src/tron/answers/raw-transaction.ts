@@ -1,6 +1,6 @@
 import { bytesOf, type Address, type Hex } from "@causeway/domain";
 import { machineAddressOf } from "../codec/tron-address.ts";
-import { amountIn, bytesIn, hexIn, messageIn, NotThatMessage, wireFields } from "./wire-fields.ts";
+import { amountIn, bytesIn, hexIn, messageIn, InvalidMessage, wireFields } from "./wire-fields.ts";
 
 /** The content of a transaction, read from the bytes whose hash is its id. Pure. */
 export interface RawTransaction {
@@ -31,7 +31,7 @@ const NAMES: ReadonlyMap<bigint, string> = new Map([
 
 /**
  * @param raw the `raw_data` that the chain hashes
- * @throws NotThatMessage for anything but a transaction
+ * @throws InvalidMessage for anything but a transaction
  */
 export function readRawTransaction(raw: Hex): RawTransaction {
   const fields = wireFields(bytesOf(raw));
@@ -42,7 +42,7 @@ export function readRawTransaction(raw: Hex): RawTransaction {
   if (name === undefined) return { owner: undefined, to: undefined, input: "0x", value: 0n, memo };
   const parameter = messageIn(contract, 2);
   if (new TextDecoder().decode(bytesIn(parameter, 1)).split("/").at(-1) !== name)
-    throw new NotThatMessage("type of the encoded content differs from the type of the transaction");
+    throw new InvalidMessage("type of the encoded content differs from the type of the transaction");
   const content = wireFields(bytesIn(parameter, 2));
   const owner = addressIn(hexIn(content, 1));
   if (kind === CREATE) return { owner, to: undefined, input: "0x", value: 0n, memo };
@@ -53,6 +53,6 @@ export function readRawTransaction(raw: Hex): RawTransaction {
 
 function addressIn(bytes: Hex): Address {
   const address = machineAddressOf(bytes);
-  if (address === undefined) throw new NotThatMessage("address is not valid");
+  if (address === undefined) throw new InvalidMessage("address is not valid");
   return address;
 }

@@ -7,12 +7,12 @@ import { toHex } from "@causeway/domain";
 export type WireFields = ReadonlyMap<number, readonly (bigint | Uint8Array)[]>;
 
 /** Bytes that are not a message, or an ambiguous one. */
-export class NotThatMessage extends Error {
-  override readonly name = "NotThatMessage";
+export class InvalidMessage extends Error {
+  override readonly name = "InvalidMessage";
   readonly code = "NOT_THAT_MESSAGE";
 }
 
-/** @throws NotThatMessage if the bytes are not a complete message, or use deprecated parts of the format */
+/** @throws InvalidMessage if the bytes are not a complete message, or use deprecated parts of the format */
 export function wireFields(bytes: Uint8Array): WireFields {
   const fields = new Map<number, (bigint | Uint8Array)[]>();
   let at = 0;
@@ -20,14 +20,14 @@ export function wireFields(bytes: Uint8Array): WireFields {
     let value = 0n;
     for (let shift = 0n; shift < 70n; shift += 7n) {
       const byte = bytes[at++];
-      if (byte === undefined) throw new NotThatMessage("number is truncated");
+      if (byte === undefined) throw new InvalidMessage("number is truncated");
       value |= BigInt(byte & 0x7f) << shift;
       if (byte < 0x80) return BigInt.asUintN(64, value);
     }
-    throw new NotThatMessage("number has too many bytes");
+    throw new InvalidMessage("number has too many bytes");
   };
   const take = (length: number): Uint8Array => {
-    if (length > bytes.length - at) throw new NotThatMessage("field is truncated");
+    if (length > bytes.length - at) throw new InvalidMessage("field is truncated");
     at += length;
     return bytes.subarray(at - length, at);
   };
@@ -35,7 +35,7 @@ export function wireFields(bytes: Uint8Array): WireFields {
     const tag = varint();
     const number = Number(tag >> 3n);
     const type = Number(tag & 7n);
-    if (number === 0 || number >= 2 ** 29) throw new NotThatMessage("field has no number");
+    if (number === 0 || number >= 2 ** 29) throw new InvalidMessage("field has no number");
     let value: bigint | Uint8Array;
     if (type === 0) value = varint();
     else if (type === 1) value = take(8);
@@ -43,7 +43,7 @@ export function wireFields(bytes: Uint8Array): WireFields {
       const length = varint();
       value = take(length > BigInt(bytes.length) ? bytes.length + 1 : Number(length));
     } else if (type === 5) value = take(4);
-    else throw new NotThatMessage("field has an unknown wire type");
+    else throw new InvalidMessage("field has an unknown wire type");
     const known = fields.get(number);
     if (known === undefined) fields.set(number, [value]);
     else known.push(value);
@@ -54,11 +54,11 @@ export function wireFields(bytes: Uint8Array): WireFields {
 /**
  * A bytes field; empty if missing, the last value if repeated.
  *
- * @throws NotThatMessage if it is a number
+ * @throws InvalidMessage if it is a number
  */
 export function bytesIn(fields: WireFields, number: number): Uint8Array {
   const value = fields.get(number)?.at(-1) ?? new Uint8Array();
-  if (typeof value === "bigint") throw new NotThatMessage(`field ${number} is not bytes`);
+  if (typeof value === "bigint") throw new InvalidMessage(`field ${number} is not bytes`);
   return value;
 }
 
@@ -70,19 +70,19 @@ export function hexIn(fields: WireFields, number: number): Hex {
 /**
  * A nonnegative int64 field; 0 if missing, the last value if repeated.
  *
- * @throws NotThatMessage
+ * @throws InvalidMessage
  */
 export function amountIn(fields: WireFields, number: number): bigint {
   const value = fields.get(number)?.at(-1) ?? 0n;
   if (typeof value !== "bigint" || BigInt.asIntN(64, value) < 0n)
-    throw new NotThatMessage(`field ${number} is not an amount`);
+    throw new InvalidMessage(`field ${number} is not an amount`);
   return value;
 }
 
-/** A message that must occur exactly once. @throws NotThatMessage */
+/** A message that must occur exactly once. @throws InvalidMessage */
 export function messageIn(fields: WireFields, number: number): WireFields {
   const [value, ...more] = fields.get(number) ?? [];
   if (value === undefined || typeof value === "bigint" || more.length > 0)
-    throw new NotThatMessage(`field ${number} must occur exactly once`);
+    throw new InvalidMessage(`field ${number} must occur exactly once`);
   return wireFields(value);
 }

@@ -9,9 +9,9 @@ export interface ScanPace {
   /** Maximum blocks of a step, which is committed as a whole. */
   maxBlocks(): number;
   /** Reports a failed scan. @returns milliseconds to wait before the next one */
-  failed(): number;
+  noteFailure(): number;
   /** Reports a committed step: the next one may start immediately and be larger. */
-  advanced(): void;
+  noteCommit(): void;
 }
 
 /**
@@ -26,13 +26,13 @@ export function createScanPace(maxBlocks: number, random: () => number): ScanPac
   let pauseMs = FIRST_PAUSE_MS;
   return {
     maxBlocks: () => blocks,
-    failed: () => {
+    noteFailure: () => {
       const current = pauseMs;
       pauseMs = Math.min(pauseMs * 2, MAX_PAUSE_MS);
       blocks = Math.max(Math.min(MIN_BLOCKS, maxBlocks), Math.floor(blocks / 2));
       return Math.round(current * (1 - random() / 5));
     },
-    advanced: () => {
+    noteCommit: () => {
       pauseMs = FIRST_PAUSE_MS;
       blocks = Math.min(maxBlocks, blocks * 2);
     },

@@ -19,7 +19,7 @@ const families: Readonly<Record<string, VmType>> = {
  * Transfers funds through every family as a user would, and prints a table of the results.
  * @returns whether every leg arrived, was attested by a quorum and was settled
  */
-export async function tellTour(
+export async function showTour(
   system: System,
   print: (line: string) => void,
   style: TerminalStyle,
