@@ -56,7 +56,7 @@ export const solverSettings = {
     name: "SIGNING_RECORD",
     optional: true,
     describe:
-      "Signer process only. Path of the file in which it counts what it signed. Required with SIGNING_RULES. Keep it on a disk that survives restarts: without it, the 24-hour limit starts over.",
+      "Signer process only. Path of the file in which it counts what its key signed, one file per key. Required with SIGNING_RULES. Keep it on a disk that survives restarts: without it, the 24-hour limit starts over.",
   }),
   allowSpendingKeyInApi: flag({
     name: "ALLOW_SPENDING_KEY_IN_API",

@@ -1,3 +1,4 @@
+import type { Address } from "@causeway/domain";
 import {
   createHttpServer,
   createLifecycle,
@@ -6,20 +7,27 @@ import {
   listenOn,
   runUntilSignal,
   StartProblem,
+  type Lifecycle,
+  type Logger,
 } from "@causeway/service-kit";
+import type { ReadinessAnswer } from "@causeway/wire";
 import type { FastifyInstance } from "fastify";
 import { unlink } from "node:fs/promises";
-import { createConnection } from "node:net";
 import { asError } from "../db/together-or-alone.ts";
 import { openSigner } from "../chains/signers.wiring.ts";
 import type { SignerPlace } from "../config/order-signing.ts";
 import type { SignerConfig } from "../config/signer-config.ts";
 import { healthRoutes } from "../http/health.route.ts";
+import { metricsAccess } from "../http/metrics-access.ts";
 import { typed } from "../http/typed.route.ts";
 import { keyOrderSigner } from "../requests/signing/key-order-signer.ts";
+import { isServed } from "../payments/limited-signing/record-lock.adapter.ts";
+import { recordCheck } from "../payments/limited-signing/record-check.ts";
 import { openSigningRecord } from "../payments/limited-signing/signing-record.adapter.ts";
+import type { SigningRecord } from "../payments/limited-signing/signing-rules.port.ts";
 import { signTransactionRoute } from "../payments/limited-signing/sign-transaction.route.ts";
 import { onlyWithToken, signRoutes } from "../requests/signing/sign.route.ts";
+import { signingCounts } from "../telemetry/signing-counts.ts";
 
 /** An order repeats the calls of its quote, whose body may have 256 KiB. */
 const BODY_LIMIT_BYTES = 2 * 1024 * 1024;
@@ -30,6 +38,12 @@ const description = {
   description: "Signs orders and attestations as the solver, and nothing else.",
   tags: [{ name: "signing", description: "For the API of the same host." }],
 };
+
+interface Needs {
+  readonly config: SignerConfig;
+  readonly log: Logger;
+  readonly lifecycle: Lifecycle;
+}
 
 /**
  * Runs the signer process until a signal. It has no database and reaches no chain. With signing rules, it
@@ -43,14 +57,15 @@ export async function runSigner(config: SignerConfig): Promise<void> {
     lifecycle,
     start: async () => {
       const signer = await openSigner({ config, log, lifecycle }, config.key);
-      const server = await createHttpServer({ log, metrics: createMetrics("causeway-signer") }, description, {
+      const metrics = createMetrics("causeway-signer");
+      const server = await createHttpServer({ log, metrics }, description, {
         bodyLimitBytes: BODY_LIMIT_BYTES,
         interactiveDocumentation: false,
-        metrics: "closed",
+        // On a socket, its mode decides who may read them.
+        metrics: metricsAccess(config.token, "open"),
       });
-      healthRoutes(typed(server), {
-        readiness: async () => ({ ready: true, chains: {}, checks: {} }),
-      });
+      const record = await openRecord({ config, log, lifecycle }, signer.address);
+      healthRoutes(typed(server), { readiness: async () => await readinessOf(record) });
       const token = config.token?.reveal();
       // An executor signs no orders.
       if (config.signing?.rules.key !== "executor")
@@ -59,16 +74,17 @@ export async function runSigner(config: SignerConfig): Promise<void> {
           solver: signer.address,
           token,
         });
-      if (config.signing !== undefined) {
-        const { rules, recordPath } = config.signing;
-        const record = await openRecord(recordPath);
-        lifecycle.add("signing record", () => record.close());
-        if (record.isNew) log.warn({ event: "signing_record_created", path: recordPath });
+      if (config.signing !== undefined && record !== undefined)
         signTransactionRoute(typed(server), {
-          signing: { signer, rules, record, log },
+          signing: {
+            signer,
+            rules: config.signing.rules,
+            record,
+            log,
+            count: signingCounts(metrics.registry),
+          },
           authorize: onlyWithToken(token),
         });
-      }
       lifecycle.add("http", () => server.close());
       const url = await listenAt(server, config.place);
       log.info({ event: "listening", url, solver: signer.address });
@@ -76,12 +92,29 @@ export async function runSigner(config: SignerConfig): Promise<void> {
   });
 }
 
-async function openRecord(path: string): ReturnType<typeof openSigningRecord> {
+/** Undefined without signing rules. */
+async function openRecord(
+  { config, log, lifecycle }: Needs,
+  account: Address,
+): Promise<SigningRecord | undefined> {
+  if (config.signing === undefined) return undefined;
+  const path = config.signing.recordPath;
   try {
-    return await openSigningRecord(path, () => Date.now());
+    const record = await openSigningRecord(path, account, () => Date.now());
+    lifecycle.add("signing record", () => record.close());
+    if (record.isNew) log.warn({ event: "signing_record_created", path });
+    const aheadMs = record.aheadMs();
+    if (aheadMs > 0) log.warn({ event: "signing_record_ahead", path, aheadMs });
+    return record;
   } catch (error) {
     throw new StartProblem(`SIGNING_RECORD: ${asError(error).message}`, { cause: error });
   }
+}
+
+async function readinessOf(record: SigningRecord | undefined): Promise<ReadinessAnswer> {
+  if (record === undefined) return { ready: true, chains: {}, checks: {} };
+  const { ready, detail } = await recordCheck(record);
+  return { ready, chains: {}, checks: { signingRecord: detail } };
 }
 
 /** @throws StartProblem when the place is taken */
@@ -104,15 +137,4 @@ async function listenAt(server: FastifyInstance, place: SignerPlace): Promise<st
   } finally {
     process.umask(before);
   }
-}
-
-async function isServed(path: string): Promise<boolean> {
-  return await new Promise((resolve) => {
-    const socket = createConnection(path);
-    socket.once("connect", () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once("error", () => resolve(false));
-  });
 }

@@ -68,3 +68,23 @@ test("nothing that it cannot value or read is signed, and nothing above a limit"
   expect(ruleOf({ chainId: 11 })).toBe("call");
   expect(ruleOf({ maxFeePerGas: 101n })).toBe("fee");
 });
+
+test("the executor moves no tokens of its own, and pays for the data of what it delegates", () => {
+  const executor: SigningRules = { ...rules, key: "executor" };
+  for (const selector of ["0xa9059cbb", "0x23b872dd", "0x095ea7b3", "0x39509351"] as const)
+    expect(judgeTransaction(executor, { ...transaction, data: selector })).toMatchObject({
+      refusal: { rule: "call", found: selector },
+    });
+  const authorization = { chainId: 10, address: ALICE, nonce: 0, r: "0x1", s: "0x1", yParity: 0 } as const;
+  const gas = 2_000n * 21_000n * 100n;
+  for (const [count, kilobytes] of [
+    [7, 1n],
+    [8, 2n],
+  ] as const) {
+    const authorizationList = Array.from({ length: count }, () => authorization);
+    expect(judgeTransaction(executor, { ...transaction, authorizationList })).toEqual({
+      kind: "allowed",
+      usd: kilobytes * ONE_USD + gas,
+    });
+  }
+});

@@ -17,9 +17,14 @@ export type Judged =
 /** The executor calls what users choose, but holds no tokens: these calls could only move its own. */
 const OWN_TOKEN_CALLS: readonly Hex[] = [
   "transfer(address,uint256)",
+  // WETH and DAI move the caller's own tokens by it without an allowance.
+  "transferFrom(address,address,uint256)",
   "approve(address,uint256)",
   "increaseAllowance(address,uint256)",
 ].map((signature) => toFunctionSelector(signature));
+
+/** Serialized, at most. */
+const AUTHORIZATION_BYTES = 110;
 
 /** Judges one transaction. The sum of the day is left to its record. */
 export function judgeTransaction(rules: SigningRules, transaction: UnsignedTransaction): Judged {
@@ -67,10 +72,11 @@ function readSolverCall(
 /** @returns a refusal for a currency that is not listed */
 function usdOf(
   { currencies, dataFeeUsdPerKb }: ChainRules,
-  { to, data, value, gas, maxFeePerGas }: UnsignedTransaction,
+  { to, data, value, gas, maxFeePerGas, authorizationList = [] }: UnsignedTransaction,
   reading: CallReading,
 ): bigint | Refusal {
-  const kilobytes = BigInt(Math.ceil((data.length / 2 + 200) / 1_000));
+  const bytes = data.length / 2 + 200 + authorizationList.length * AUTHORIZATION_BYTES;
+  const kilobytes = BigInt(Math.ceil(bytes / 1_000));
   let usd = dataFeeUsdPerKb * kilobytes;
   const gasSpent = { currency: NATIVE_CURRENCY, amount: gas * maxFeePerGas };
   for (const { currency, amount } of [...outflowsOf({ call: { to, data, value }, reading }), gasSpent]) {

@@ -6,13 +6,14 @@ import { parseTransaction } from "viem";
 import { judgeValue } from "../policy/judge.ts";
 import type { Refusal } from "../policy/limits.port.ts";
 import { judgeTransaction } from "./judge-transaction.ts";
-import type { SigningRecord, SigningRules } from "./signing-rules.port.ts";
+import type { CountSigning, SigningRecord, SigningRules } from "./signing-rules.port.ts";
 
 export interface LimitedSigning {
   readonly signer: Signer;
   readonly rules: SigningRules;
   readonly record: SigningRecord;
   readonly log: Pick<Logger, "info" | "warn">;
+  readonly count: CountSigning;
 }
 
 /**
@@ -21,13 +22,17 @@ export interface LimitedSigning {
  * @returns the signature, 65 bytes
  * @throws ServiceError FORBIDDEN with the rule that it breaks; SignerUnavailable (retryable)
  */
-export async function signLimited({ signer, rules, record, log }: LimitedSigning, given: Hex): Promise<Hex> {
+export async function signLimited(
+  { signer, rules, record, log, count }: LimitedSigning,
+  given: Hex,
+): Promise<Hex> {
   const unsigned = given.toLowerCase() as Hex;
   const transaction = readTransaction(unsigned);
   const { chainId, nonce, to } = transaction;
   const facts = { account: signer.address, chainId, nonce, to };
   const refuse = ({ rule, found, limit }: Refusal): never => {
     log.warn({ event: "signature_refused", ...facts, rule, found, limit });
+    count("refused", rule);
     throw new ServiceError("FORBIDDEN", `${rule}: found ${found}, allowed: ${limit}`);
   };
   const judged = judgeTransaction(rules, transaction);
@@ -43,6 +48,8 @@ export async function signLimited({ signer, rules, record, log }: LimitedSigning
       );
     const { dayUsd } = rules;
     const sumUsd = await record.count({ chainId, nonce, usd: judged.usd, maxUsd: dayUsd });
+    const aheadMs = record.aheadMs();
+    if (aheadMs > 0) log.warn({ event: "signing_record_ahead", aheadMs });
     const over = judgeValue(sumUsd, 0n, { transactionUsd: undefined, dayUsd, maxFeePerGasWei: undefined });
     if (over !== undefined)
       return refuse({ ...over, limit: over.limit.replace("per UTC day", "in 24 hours") });
@@ -52,6 +59,7 @@ export async function signLimited({ signer, rules, record, log }: LimitedSigning
   });
   if (signature === undefined) throw new Error("invariant violated: a transaction without a signature");
   log.info({ event: "transaction_signed", ...facts });
+  count("signed");
   return signature;
 }
 

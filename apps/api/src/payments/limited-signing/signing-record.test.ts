@@ -1,11 +1,25 @@
-import { appendFile, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import {
+  appendFile,
+  copyFile,
+  mkdir,
+  mkdtemp,
+  open,
+  readFile,
+  rename,
+  rm,
+  writeFile,
+} from "node:fs/promises";
+import type { FileHandle } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, test } from "vitest";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { recordCheck } from "./record-check.ts";
 import { openSigningRecord } from "./signing-record.adapter.ts";
 
 const HOUR_MS = 3_600_000;
 const START_MS = 1_800_000_000_000;
+const ACCOUNT = `0x${"a1".repeat(20)}` as const;
+const HEADER = `account ${ACCOUNT}\n`;
 
 let folder: string;
 let path: string;
@@ -16,9 +30,17 @@ beforeEach(async () => {
   path = join(folder, "record");
   nowMs = START_MS;
 });
-afterEach(async () => await rm(folder, { recursive: true }));
+afterEach(async () => {
+  vi.restoreAllMocks();
+  await rm(folder, { recursive: true });
+});
 
-const opened = async () => await openSigningRecord(path, () => nowMs);
+/** Of all open files. */
+const probe = await open(process.execPath);
+const prototype = Object.getPrototypeOf(probe) as FileHandle;
+await probe.close();
+
+const opened = async (account = ACCOUNT) => await openSigningRecord(path, account, () => nowMs);
 const payment = (nonce: number, usd: bigint, maxUsd = 100n) => ({ chainId: 1, nonce, usd, maxUsd });
 
 test("counts each nonce once, with the most that was signed for it, across restarts", async () => {
@@ -61,17 +83,92 @@ test("a last line that a crash cut off does not count; a damaged one stops the p
   const again = await opened();
   expect(await again.count(payment(3, 60n))).toBe(100n);
   await again.close();
-  expect(await readFile(path, "utf8")).toBe(`${START_MS} 1 1 40\n${START_MS} 1 3 60\n`);
-  await writeFile(path, "nonsense\n");
-  await expect(opened()).rejects.toThrow(`${path}:1 is damaged`);
+  expect(await readFile(path, "utf8")).toBe(`${HEADER}${START_MS} 1 1 40\n${START_MS} 1 3 60\n`);
+  await writeFile(path, `${HEADER}nonsense\n`);
+  await expect(opened()).rejects.toThrow(`${path}:2 is damaged`);
+  for (const headless of ["nonsense", `${START_MS} 1 1 40\n`]) {
+    await writeFile(path, headless);
+    await expect(opened()).rejects.toThrow(`${path}:1 is damaged`);
+  }
 });
 
-test("of two processes with one record, only the newer counts", async () => {
-  const [older, newer] = [await opened(), await opened()];
-  expect(await newer.count(payment(1, 40n))).toBe(40n);
-  await expect(older.count(payment(2, 40n))).rejects.toThrow("was written by another process");
-  expect(await newer.count(payment(2, 50n))).toBe(90n);
-  await Promise.all([older.close(), newer.close()]);
+test("a second process opens nothing, and the first one goes on", async () => {
+  const record = await opened();
+  await expect(opened()).rejects.toThrow(`${path} is used by another process`);
+  expect(await record.count(payment(1, 40n))).toBe(40n);
+  await record.close();
+  const next = await opened();
+  expect(await next.count(payment(2, 40n))).toBe(80n);
+  await next.close();
+});
+
+test("a new key does not open the record of the former one, whose nonces would cost it nothing", async () => {
+  const record = await opened();
+  await record.count(payment(0, 100n));
+  await record.close();
+  const before = await readFile(path, "utf8");
+  const rotated = `0x${"B2".repeat(20)}` as const;
+  await expect(opened(rotated)).rejects.toThrow(
+    `${path} counts the signatures of ${ACCOUNT}, not of ${rotated}; give each key a file of its own`,
+  );
+  expect(await readFile(path, "utf8")).toBe(before);
+  path = join(folder, "rotated");
+  const own = await opened(rotated);
+  expect(own.isNew).toBe(true);
+  expect(await own.count(payment(0, 100n))).toBe(100n);
+  expect(await own.count(payment(1, 1n))).toBe(101n);
+  await own.close();
+});
+
+test("a file that is replaced while a line is written allows no signature", async () => {
+  const record = await opened();
+  await record.count(payment(1, 40n));
+  onHandle("datasync", async () => {
+    await copyFile(path, `${path}.copy`);
+    await rename(`${path}.copy`, path);
+  });
+  await expect(record.count(payment(2, 40n))).rejects.toThrow("was written by another process");
+  expect(await recordCheck(record)).toMatchObject({ ready: false });
+  await record.close();
+});
+
+test("a lock that is taken over allows no signature", async () => {
+  const record = await opened();
+  await rm(`${path}.lock`);
+  await expect(record.count(payment(1, 40n))).rejects.toThrow("was written by another process");
+  await record.close();
+});
+
+test("a full disk stops the count, which continues when there is room", async () => {
+  const record = await opened();
+  onHandle("appendFile", async (file, bytes) => {
+    await file.write((bytes as Buffer).subarray(0, 9));
+    throw Object.assign(new Error("no space left on device"), { code: "ENOSPC" });
+  });
+  await expect(record.count(payment(1, 40n))).rejects.toThrow(`${path} cannot be written (ENOSPC)`);
+  expect(await record.count(payment(1, 50n))).toBe(50n);
+  expect(await recordCheck(record)).toEqual({ ready: true, detail: "ok" });
+  await record.close();
+  expect(await readFile(path, "utf8")).toBe(`${HEADER}${START_MS} 1 1 50\n`);
+});
+
+test("shows that the disk cannot be written, and that the clock is behind the record", async () => {
+  const record = await opened();
+  nowMs += 2 * HOUR_MS;
+  await record.count(payment(1, 40n));
+  nowMs -= 59_000;
+  expect(await recordCheck(record)).toEqual({ ready: true, detail: "ok" });
+  nowMs = START_MS;
+  expect(await recordCheck(record)).toEqual({
+    ready: true,
+    detail: "the record is ahead of the clock by 7200 seconds",
+  });
+  await record.close();
+  const again = await opened();
+  expect(again.aheadMs()).toBe(2 * HOUR_MS);
+  await mkdir(`${path}.next`);
+  expect(await recordCheck(again)).toEqual({ ready: false, detail: `${path} cannot be written (EISDIR)` });
+  await again.close();
 });
 
 test("two requests at once do not both use the rest of the day", async () => {
@@ -80,3 +177,13 @@ test("two requests at once do not both use the rest of the day", async () => {
   expect(sums).toEqual([40n, 80n, 120n, 120n]);
   await record.close();
 });
+
+/** Replaces the next call of a method of any open file. */
+function onHandle(
+  method: "appendFile" | "datasync",
+  act: (file: FileHandle, given: unknown) => Promise<void>,
+) {
+  vi.spyOn(prototype, method).mockImplementationOnce(async function (this: FileHandle, given?: unknown) {
+    await act(this, given);
+  });
+}

@@ -22,7 +22,10 @@ export interface ChainRules {
   readonly hubContracts: readonly Address[];
 }
 
-/** What was signed in the last 24 hours, on disk. */
+/** Counts a signature, or a refusal by its rule. */
+export type CountSigning = (result: "signed" | "refused", rule?: string) => void;
+
+/** What one account signed in the last 24 hours, on disk. */
 export interface SigningRecord {
   /**
    * Counts what a nonce is worth more than anything signed for it before: only one transaction of a nonce can
@@ -36,5 +39,12 @@ export interface SigningRecord {
     readonly usd: bigint;
     readonly maxUsd: bigint;
   }): Promise<bigint>;
+  /** @throws Error when nothing can be counted now */
+  check(): Promise<void>;
+  /**
+   * How far the newest line is ahead of the clock, which was set back: until then, no line gets older than 24
+   * hours. 0 for less than a minute.
+   */
+  aheadMs(): number;
   close(): Promise<void>;
 }

@@ -1,0 +1,14 @@
+import { Counter } from "prom-client";
+import type { Registry } from "prom-client";
+import type { CountSigning } from "../payments/limited-signing/signing-rules.port.ts";
+
+/** Counts what a signer process signed and refused, by rule. */
+export function signingCounts(registry: Registry): CountSigning {
+  const counted = new Counter({
+    name: "causeway_signer_transactions_total",
+    help: "Transactions that a signer process signed or refused, with the rule that they broke",
+    labelNames: ["result", "rule"],
+    registers: [registry],
+  });
+  return (result, rule = "") => counted.inc({ result, rule });
+}
