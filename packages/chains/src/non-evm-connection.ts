@@ -78,6 +78,8 @@ export interface NonEvmConnection {
    * @throws RpcFault if nothing is known
    */
   outcome(attempt: NonEvmAttempt): Promise<NonEvmOutcome>;
+  /** How far the node is. Absent: unknown. @throws RpcFault */
+  head?(): Promise<NonEvmHead>;
   /** Its endpoints in the order of the configuration. */
   endpoints?(): readonly EndpointStatus[];
   /**
@@ -86,6 +88,14 @@ export interface NonEvmConnection {
    */
   onNews(listener: () => void): () => void;
   close(): Promise<void>;
+}
+
+/** How far a node is. */
+export interface NonEvmHead {
+  /** Grows with the chain: the number of the newest block, or the chain's clock. */
+  readonly position: bigint;
+  /** The number of the newest block. Absent: the node shows only a clock. */
+  readonly number?: bigint;
 }
 
 /** Addresses that are derived from orders. */
@@ -254,8 +264,11 @@ export type NonEvmOutcome =
   | { readonly kind: "mined"; readonly block: Pick<BlockRef, "number" | "hash">; readonly txId?: TxHash }
   /** It paid and is final. `txId`: the chain's id, if the attempt could not know it. */
   | { readonly kind: "final"; readonly block: Pick<BlockRef, "number" | "hash">; readonly txId?: TxHash }
-  /** It can no longer count: it failed, expired, or its inputs were spent otherwise, all final. */
-  | { readonly kind: "dead"; readonly reason: string };
+  /**
+   * It can no longer count: it failed, expired, or its inputs were spent otherwise, all final. `isProven`: a
+   * final transaction shows that; otherwise it is concluded from what the node does not have.
+   */
+  | { readonly kind: "dead"; readonly reason: string; readonly isProven?: true };
 
 /** The solver's balance of a currency is insufficient for a payment now. */
 export class InsufficientInventory extends Error {

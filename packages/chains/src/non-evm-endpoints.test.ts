@@ -1,8 +1,16 @@
 import { NodeRefusal, RpcFault } from "@causeway/families";
-import { expect, test } from "vitest";
+import { afterEach, expect, test, vi } from "vitest";
 import { createEndpointOrder, type EndpointOrder } from "./nodes/endpoint-order.ts";
-import type { NonEvmAttempt, NonEvmOutcome, OpenConnection, PayingConnection } from "./non-evm-connection.ts";
+import type {
+  NonEvmAttempt,
+  NonEvmHead,
+  NonEvmOutcome,
+  OpenConnection,
+  PayingConnection,
+} from "./non-evm-connection.ts";
 import { connectedTogether } from "./non-evm-endpoints.ts";
+
+afterEach(() => void vi.useRealTimers());
 
 const down = new RpcFault({ kind: "network", method: "call", reason: "refused" });
 const contradicted = new RpcFault({ kind: "inconsistent", method: "prepare", reason: "may still pay" });
@@ -12,8 +20,9 @@ const block = { number: 7n, hash: `0x${"07".repeat(32)}` } as const;
 
 interface Behavior {
   balance?: bigint | Error;
-  outcome?: NonEvmOutcome | Error;
-  send?: "sent" | { refused: string } | Error;
+  outcome?: NonEvmOutcome | Error | Promise<NonEvmOutcome>;
+  send?: "sent" | { refused: string } | Error | Promise<"sent">;
+  head?: NonEvmHead;
   prepare?: NonEvmAttempt | Error;
 }
 
@@ -21,11 +30,12 @@ interface Behavior {
 function chainOf(...behaviors: readonly Behavior[]) {
   let nowMs = 0;
   const asked: number[] = [];
-  const answer = async <T>(at: number, value: T | Error | undefined): Promise<T> => {
+  const closed: number[] = [];
+  const answer = async <T>(at: number, value: T | Promise<T> | Error | undefined): Promise<T> => {
     asked.push(at);
     if (value === undefined) throw down;
     if (value instanceof Error) throw value;
-    return await Promise.resolve(value);
+    return await value;
   };
   const connections = behaviors.map((behavior, at) => {
     const connection = {
@@ -33,6 +43,10 @@ function chainOf(...behaviors: readonly Behavior[]) {
       outcome: async () => await answer(at, behavior.outcome),
       send: async () => await answer(at, behavior.send),
       prepare: async () => await answer(at, behavior.prepare),
+      ...(behavior.head !== undefined && {
+        head: async () => await Promise.resolve(behavior.head ?? { position: 0n }),
+      }),
+      close: async () => await Promise.resolve(void closed.push(at)),
     } as unknown as PayingConnection;
     return { ...connection, withKey: () => connection } as unknown as OpenConnection;
   });
@@ -43,6 +57,7 @@ function chainOf(...behaviors: readonly Behavior[]) {
   const together = connectedTogether(connections as unknown as [OpenConnection], order);
   return {
     together,
+    closed,
     forward: (ms: number) => void (nowMs += ms),
     /** The endpoints that were asked since the last call of this. */
     asked: () => asked.splice(0),
@@ -93,21 +108,126 @@ test("a payment that no endpoint takes is a fault", async () => {
   await expect(chainOf({ send: down }, { send: down }).together.send(attempt)).rejects.toBe(down);
 });
 
-const dead: NonEvmOutcome = { kind: "dead", reason: "expired" };
+test("a payment is sent once one endpoint accepts it; closing waits for the others", async () => {
+  const late = Promise.withResolvers<"sent">();
+  const { together, closed, states } = chainOf({ send: late.promise }, { send: "sent" });
+  expect(await together.send(attempt)).toBe("sent");
+  const closing = together.close();
+  await Promise.resolve();
+  expect(closed).toEqual([]);
+  late.reject(down);
+  await closing;
+  expect(closed).toEqual([0, 1]);
+  expect(states()).toEqual(["failing", "ok, lead"]);
+});
 
-test.each<[string, NonEvmOutcome | Error, NonEvmOutcome]>([
-  ["shows it as paid", { kind: "final", block }, { kind: "final", block }],
-  ["still holds it", { kind: "pending" }, { kind: "pending" }],
-  ["does not know it", { kind: "unseen" }, dead],
-  ["agrees", dead, dead],
-  ["does not answer", down, dead],
-])("a payment that one endpoint reports dead while another one %s", async (_, second, expected) => {
-  const { together } = chainOf({ outcome: dead }, { outcome: second });
+const dead: NonEvmOutcome = { kind: "dead", reason: "expired" };
+const proven: NonEvmOutcome = { kind: "dead", reason: "another one was final", isProven: true };
+const unseen: NonEvmOutcome = { kind: "unseen" };
+const pending: NonEvmOutcome = { kind: "pending" };
+const mined: NonEvmOutcome = { kind: "mined", block };
+const final: NonEvmOutcome = { kind: "final", block };
+
+test.each<[string, readonly (NonEvmOutcome | Error)[], NonEvmOutcome]>([
+  ["dead and final", [dead, final], final],
+  ["dead and pending", [dead, pending], pending],
+  ["dead and unseen", [dead, unseen], unseen],
+  ["dead from all", [dead, dead, dead], dead],
+  ["dead, and no answer of one that may know better", [dead, dead, down], unseen],
+  ["no answer of the first one, and dead", [down, dead], unseen],
+  ["proof that it is dead, and no answer", [proven, down], proven],
+  ["proof that it is dead, and unseen", [proven, unseen], unseen],
+  ["proof that it is dead, and final", [proven, final], final],
+  ["unseen and dead", [unseen, dead], unseen],
+  ["unseen and pending", [unseen, pending], pending],
+  ["pending and mined", [pending, unseen, mined], mined],
+  ["unseen, mined and final", [unseen, mined, final], final],
+  ["unseen, and no answer", [unseen, down], unseen],
+  ["unseen, a contradiction and final", [unseen, contradicted, final], final],
+])("the outcome of a payment is the most advanced one: %s", async (_, outcomes, expected) => {
+  const { together } = chainOf(...outcomes.map((outcome) => ({ outcome })));
   expect(await together.outcome(attempt)).toEqual(expected);
 });
 
+test.each<[string, readonly (NonEvmOutcome | Error)[]]>([
+  ["first", [contradicted, dead]],
+  ["later", [dead, contradicted]],
+  ["among others", [unseen, pending, contradicted]],
+])("an endpoint that contradicts itself about a payment is not passed over: %s", async (_, outcomes) => {
+  const { together } = chainOf(...outcomes.map((outcome) => ({ outcome })));
+  await expect(together.outcome(attempt)).rejects.toBe(contradicted);
+});
+
+test("a payment does not leave its block when the endpoint that showed it fails and the others are behind", async () => {
+  vi.useFakeTimers();
+  const first: Behavior = { outcome: mined, head: { position: 7n, number: 7n } };
+  const second: Behavior = { outcome: unseen, head: { position: 6n, number: 6n } };
+  const { together } = chainOf(first, second);
+  expect(await together.outcome(attempt)).toEqual(mined);
+  first.outcome = down;
+  await expect(together.outcome(attempt)).rejects.toMatchObject({ kind: "inconsistent" });
+  second.head = { position: 7n, number: 7n };
+  await vi.advanceTimersByTimeAsync(15_000);
+  expect(await together.outcome(attempt)).toEqual(unseen);
+  await together.close();
+});
+
+test("an endpoint that hangs delays an answer by two seconds and is not asked again meanwhile", async () => {
+  vi.useFakeTimers();
+  const late = Promise.withResolvers<NonEvmOutcome>();
+  const { together, asked } = chainOf({ outcome: pending }, { outcome: late.promise });
+  for (let n = 0; n < 2; n++) {
+    const outcome = together.outcome(attempt);
+    await vi.advanceTimersByTimeAsync(2_000);
+    expect(await outcome).toEqual(pending);
+  }
+  expect(asked()).toEqual([0, 1, 0]);
+  const outcome = together.outcome(attempt);
+  late.resolve(final);
+  expect(await outcome).toEqual(final);
+});
+
+test("an endpoint that stands still is asked last until it catches up", async () => {
+  vi.useFakeTimers();
+  const first: Behavior = { balance: 1n, head: { position: 5n } };
+  const second: Behavior = { balance: 2n, head: { position: 5n } };
+  const { together, forward, states } = chainOf(first, second);
+  const pass = async (): Promise<void> => {
+    forward(15_000);
+    await vi.advanceTimersByTimeAsync(15_000);
+  };
+  await pass();
+  second.head = { position: 6n };
+  for (let n = 0; n < 2; n++) await pass();
+  expect(states()).toEqual(["ok, lead", "ok"]);
+  await pass();
+  expect(states()).toEqual(["lagging", "ok, lead"]);
+  expect(await together.balances([])).toEqual(new Map([["0x", 2n]]));
+  first.head = { position: 6n };
+  await pass();
+  expect(states()).toEqual(["ok, lead", "ok"]);
+  await together.close();
+});
+
+const payment = { recipient: "0x", currency: "0x", amount: 1n, orderId: undefined } as const;
+
+test.each<[string, NonEvmOutcome | Error, boolean]>([
+  ["agrees", dead, true],
+  ["does not know it", unseen, false],
+  ["shows it", pending, false],
+  ["does not answer", down, false],
+])(
+  "new bytes after an attempt that one endpoint reports dead, when another one %s",
+  async (_, other, may) => {
+    const { together } = chainOf({ prepare: attempt, outcome: dead }, { prepare: attempt, outcome: other });
+    const paying = await together.withKey(`0x${"01".repeat(32)}`);
+    const prepared = paying.prepare(payment, [attempt], []);
+    if (may) expect(await prepared).toEqual(attempt);
+    else await expect(prepared).rejects.toMatchObject({ kind: "inconsistent" });
+  },
+);
+
 test("an endpoint that contradicts a payment is not replaced by one that does not", async () => {
-  const payment = { recipient: "0x", currency: "0x", amount: 1n, orderId: undefined } as const;
   const pays = async (first: Error) => {
     const { together } = chainOf({ prepare: first }, { prepare: attempt });
     return await (await together.withKey(`0x${"01".repeat(32)}`)).prepare(payment, [], []);

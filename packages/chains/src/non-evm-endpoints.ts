@@ -3,47 +3,68 @@ import type { EndpointOrder } from "./nodes/endpoint-order.ts";
 import type {
   NonEvmConnection,
   NonEvmDepositAddresses,
-  NonEvmOutcome,
   OpenConnection,
   PayingConnection,
 } from "./non-evm-connection.ts";
+import { followHeads } from "./non-evm-heads.ts";
+import { createSharedOutcomes, type SharedOutcomes } from "./non-evm-outcomes.ts";
+import { createSharedSending, type SharedSending } from "./non-evm-sending.ts";
 import type { OpenNonEvmUsers } from "./non-evm-users.ts";
 
 type NonEmpty<T> = readonly [T, ...T[]];
+
+/** What every connection to the same endpoints shares. */
+interface Shared {
+  readonly order: EndpointOrder;
+  readonly outcomes: SharedOutcomes;
+  readonly sending: SharedSending;
+  stopFollowing(): void;
+}
 
 /** Connections to the same chain, one for each endpoint, as one connection. Payments are sent to all. */
 export function connectedTogether(
   connections: NonEmpty<OpenConnection>,
   order: EndpointOrder,
 ): OpenConnection {
+  const shared: Shared = {
+    order,
+    outcomes: createSharedOutcomes(connections, order),
+    sending: createSharedSending(connections, order),
+    stopFollowing: followHeads(connections, order),
+  };
   return {
-    ...together(connections, order),
+    ...together(connections, shared),
     withKey: async (privateKey, depositKey) => {
       const [first, ...others] = await Promise.all(
         connections.map(async (one) => await one.withKey(privateKey, depositKey)),
       );
       if (first === undefined) throw new RangeError("invariant violated: no endpoints");
-      return payingTogether([first, ...others], order);
+      return payingTogether([first, ...others], shared);
     },
   };
 }
 
-function payingTogether(connections: NonEmpty<PayingConnection>, order: EndpointOrder): PayingConnection {
+function payingTogether(connections: NonEmpty<PayingConnection>, shared: Shared): PayingConnection {
+  const { order, outcomes } = shared;
   const at = placeIn(connections);
   const [first] = connections;
   return {
-    ...together(connections, order),
+    ...together(connections, shared),
     // What one endpoint knows against a payment must not be passed over.
-    prepare: async (...payment) =>
-      await order.ask(
-        async (place) => await at(place).prepare(...payment),
+    prepare: async (payment, before, reserved) => {
+      const { place, attempt } = await order.ask(
+        async (one) => ({ place: one, attempt: await at(one).prepare(payment, before, reserved) }),
         ({ kind }) => kind !== "inconsistent",
-      ),
+      );
+      for (const earlier of before) await outcomes.confirmDead(place, earlier);
+      return attempt;
+    },
     ...(first.signNonceMapping !== undefined && { signNonceMapping: first.signNonceMapping }),
   };
 }
 
-function together(connections: NonEmpty<NonEvmConnection>, order: EndpointOrder): NonEvmConnection {
+function together(connections: NonEmpty<NonEvmConnection>, shared: Shared): NonEvmConnection {
+  const { order, outcomes, sending } = shared;
   const at = placeIn(connections);
   const [first] = connections;
   const { vm, solver, replaces, takesBack, isRateLimited, costsByRecipient, idsComeLater } = first;
@@ -61,7 +82,7 @@ function together(connections: NonEmpty<NonEvmConnection>, order: EndpointOrder)
     arrivals: async (cursor) =>
       await order.ask(async (place) => {
         const found = await at(place).arrivals(cursor);
-        order.noteHead(place, found.upTo.number);
+        order.noteRead(place, found.upTo.number);
         // What was read counts; the next reading asks another endpoint.
         if (found.fault !== undefined) order.noteFault(place, found.fault);
         return found;
@@ -73,25 +94,16 @@ function together(connections: NonEmpty<NonEvmConnection>, order: EndpointOrder)
       await order.ask(async (place) => await at(place).paymentCost(...payment)),
     refusalOf: async (payment) => await order.ask(async (place) => await at(place).refusalOf(payment)),
     isPayment: async (...payment) => await order.ask(async (place) => await at(place).isPayment(...payment)),
-    send: async (attempt) => {
-      const answers = await Promise.allSettled(connections.map(async (one) => await one.send(attempt)));
-      answers.forEach((answer, place) => {
-        if (answer.status === "rejected") order.noteFault(place, answer.reason);
-      });
-      const results = answers.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
-      const [result] = results;
-      if (results.includes("sent")) return "sent";
-      if (result !== undefined) return result;
-      throw answers.find((answer) => answer.status === "rejected")?.reason;
-    },
-    outcome: async (attempt) => {
-      const found = await order.ask(async (place) => await at(place).outcome(attempt));
-      if (found.kind !== "dead" || connections.length === 1) return found;
-      // What is dead is paid again: no endpoint may show that it was paid.
-      const others = await Promise.allSettled(connections.map(async (one) => await one.outcome(attempt)));
-      const seen = others.flatMap((answer) => (answer.status === "fulfilled" ? [answer.value] : []));
-      return seen.find(isSeen) ?? found;
-    },
+    send: sending.send,
+    outcome: outcomes.outcome,
+    ...(first.head !== undefined && {
+      head: async () =>
+        await order.ask(async (place) => {
+          const head = await required(at(place).head)();
+          order.noteHead(place, head);
+          return head;
+        }),
+    }),
     endpoints: () => order.statuses(),
     onNews: (listener) => {
       const stops = connections.map((one, place) =>
@@ -103,12 +115,12 @@ function together(connections: NonEmpty<NonEvmConnection>, order: EndpointOrder)
         for (const stop of stops) stop();
       };
     },
-    close: async () => void (await Promise.all(connections.map(async (one) => await one.close()))),
+    close: async () => {
+      shared.stopFollowing();
+      await sending.finish();
+      await Promise.all(connections.map(async (one) => await one.close()));
+    },
   };
-}
-
-function isSeen({ kind }: NonEvmOutcome): boolean {
-  return kind === "pending" || kind === "mined" || kind === "final";
 }
 
 function addressesTogether(
@@ -139,11 +151,6 @@ function addressesTogether(
 export function usersTogether(users: NonEmpty<OpenNonEvmUsers>, order: EndpointOrder): OpenNonEvmUsers {
   const at = placeIn(users);
   const [first] = users;
-  const required = <T>(method: T | undefined): T => {
-    if (method === undefined)
-      throw new RpcFault({ kind: "refused", method: "users", reason: "not supported" });
-    return method;
-  };
   return {
     balance: async (...asked) => await order.ask(async (place) => await at(place).balance(...asked)),
     ...(first.deposit !== undefined && {
@@ -158,6 +165,12 @@ export function usersTogether(users: NonEmpty<OpenNonEvmUsers>, order: EndpointO
     }),
     close: async () => void (await Promise.all(users.map(async (one) => await one.close()))),
   };
+}
+
+function required<T>(method: T | undefined): T {
+  if (method === undefined)
+    throw new RpcFault({ kind: "refused", method: "endpoints", reason: "not supported" });
+  return method;
 }
 
 function placeIn<T>(all: NonEmpty<T>): (place: number) => T {

@@ -25,7 +25,10 @@ export interface Pulse {
   paymentCost(currency: Address, gas: bigint): bigint;
   /** True when the chain was silent for much longer than its block time. */
   lagging(): boolean;
-  /** Time since the newest head arrived or the state was last read, or since the start before that, ms. */
+  /**
+   * Time since the newest head arrived, or since the start before that, ms. Non-EVM chains: since the state
+   * was last read, or since the newest head once it is late.
+   */
   headAgeMs(): number;
   /** Newest head; undefined before the first one arrived. Absent: blocks are not tracked. */
   head?(): Head | undefined;

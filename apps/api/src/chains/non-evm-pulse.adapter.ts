@@ -6,7 +6,7 @@ import type { Clock } from "../db/clock.port.ts";
 
 export interface NonEvmPulseOptions {
   readonly chain: NonEvmChain;
-  readonly connection: Pick<NonEvmConnection, "balances" | "paymentCost" | "onNews" | "endpoints">;
+  readonly connection: Pick<NonEvmConnection, "balances" | "paymentCost" | "onNews" | "head" | "endpoints">;
   readonly monotonic: Clock;
   /** Facts read longer ago are not used, ms. */
   readonly maxAgeMs: number;
@@ -31,7 +31,7 @@ interface Facts {
   readonly costs: ReadonlyMap<Address, bigint>;
 }
 
-/** A chain is late after this many block times without news, but at least a minute. */
+/** A chain is late after this many block times without a new head or a read, but at least a minute. */
 const LATE_BLOCK_TIMES = 10;
 const MIN_LATE_MS = 60_000;
 
@@ -45,16 +45,21 @@ export function createNonEvmPulse(options: NonEvmPulseOptions): OwnedNonEvmPulse
   const lateMs = Math.max(chain.blockTimeSeconds * 1000 * LATE_BLOCK_TIMES, MIN_LATE_MS);
   const startedAtMs = monotonic.nowMs();
   let facts: Facts | undefined;
+  /** The furthest head, and when it was first read. */
+  let furthest: { readonly position: bigint; readonly seenAtMs: number } | undefined;
   let running: Promise<void> | undefined;
   let closed = false;
 
   async function read(): Promise<void> {
     // Dated to the start of the read: later payments may be missing from the result.
     const readAtMs = monotonic.nowMs();
-    const [balances, ...costs] = await Promise.all([
+    const [head, balances, ...costs] = await Promise.all([
+      connection.head?.(),
       connection.balances(currencies),
       ...currencies.map((currency) => connection.paymentCost(currency, undefined)),
     ]);
+    if (head !== undefined && (furthest === undefined || head.position > furthest.position))
+      furthest = { position: head.position, seenAtMs: readAtMs };
     facts = {
       readAtMs,
       balances,
@@ -100,7 +105,12 @@ export function createNonEvmPulse(options: NonEvmPulseOptions): OwnedNonEvmPulse
     return known;
   }
 
-  const headAgeMs = (): number => monotonic.nowMs() - (facts?.readAtMs ?? startedAtMs);
+  // Silence of a slow chain is no news until it is late.
+  const headAgeMs = (): number => {
+    const sinceReadMs = monotonic.nowMs() - (facts?.readAtMs ?? startedAtMs);
+    const sinceHeadMs = furthest === undefined ? 0 : monotonic.nowMs() - furthest.seenAtMs;
+    return sinceHeadMs > lateMs ? Math.max(sinceHeadMs, sinceReadMs) : sinceReadMs;
+  };
 
   return {
     solverBalance: (currency) => ({ amount: freshValue("balances", currency) }),

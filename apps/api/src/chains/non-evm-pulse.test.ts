@@ -14,16 +14,17 @@ afterEach(() => {
 });
 
 /** A chain with scripted answers that counts reads. */
-function aWorld() {
+function aWorld(of = chain) {
   vi.useFakeTimers({ now: 1_000_000 });
-  const facts = { balance: 7n, cost: 3n, away: false, asked: 0 };
+  const facts = { balance: 7n, cost: 3n, away: false, asked: 0, head: undefined as bigint | undefined };
   const faults: unknown[] = [];
   let news: () => void = () => undefined;
   const say = <T>(value: T): Promise<T> =>
     facts.away ? Promise.reject(new Error("connection refused")) : Promise.resolve(value);
   const pulse = createNonEvmPulse({
-    chain,
+    chain: of,
     connection: {
+      head: async () => await say({ position: facts.head ?? BigInt(Date.now()) }),
       balances: async (currencies) => {
         facts.asked++;
         return await say(new Map(currencies.map((one): [Hex, bigint] => [one, facts.balance])));
@@ -113,6 +114,24 @@ test("a silent chain lags", async () => {
   await vi.advanceTimersByTimeAsync(60_001);
   expect(pulse.lagging()).toBe(true);
   facts.away = false;
+  await pulse.refresh();
+  expect(pulse.lagging()).toBe(false);
+});
+
+test.each([
+  ["a fast chain", 0.4, 60_000],
+  ["a slow chain", 600, 6_000_000],
+])("a node that answers but stands still makes %s lag", async (_, blockTimeSeconds, lateMs) => {
+  const { pulse, facts } = aWorld({ ...chain, blockTimeSeconds });
+  facts.head = 5n;
+  await pulse.refresh();
+  await vi.advanceTimersByTimeAsync(lateMs);
+  expect(pulse.lagging()).toBe(false);
+  expect(pulse.headAgeMs()).toBeLessThanOrEqual(12_000);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(pulse.lagging()).toBe(true);
+  expect(pulse.headAgeMs()).toBe(lateMs + 1);
+  facts.head = 6n;
   await pulse.refresh();
   expect(pulse.lagging()).toBe(false);
 });

@@ -136,7 +136,8 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
       return { kind: confirmations >= facts.confirmations ? "final" : "mined", block };
     }
     const rival = await finalRival(reads, explorer, { ...own, inputs: ownInputs(own, ownScript) });
-    if (rival !== undefined) return { kind: "dead", reason: `${rival} spends the same outputs` };
+    if (rival !== undefined)
+      return { kind: "dead", reason: `${rival} spends the same outputs`, isProven: true };
     return { kind: found === undefined ? "unseen" : "pending" };
   };
 
@@ -261,6 +262,10 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
       return await sendTo(transport, raw);
     },
     outcome,
+    head: async () => {
+      const number = BigInt((await reads.newest()).height);
+      return { position: number, number };
+    },
     onNews: (listener) => watchTip(reads, options, listener),
     close: async () => {
       await Promise.all([transport.close(), explorer.close(), evidence?.close()]);

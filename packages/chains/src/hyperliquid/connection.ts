@@ -150,6 +150,7 @@ export function connectExchange(options: NonEvmOptions): OpenConnection {
     balances: pulsed.balances,
     paymentCost: quoted.paymentCost,
     refusalOf: quoted.refusalOf,
+    head: async () => ({ position: await shared.pulse.clock(solver) }),
     onNews: (listener) => {
       const timer = setInterval(listener, POLL_INTERVAL_MS).unref();
       timers.add(timer);

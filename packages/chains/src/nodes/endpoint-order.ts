@@ -5,6 +5,8 @@ import { ShareUsedUp } from "./share-used-up.ts";
 
 /** How long an endpoint that failed is asked last, ms. */
 const PASSED_OVER_MS = 30_000;
+/** An endpoint lags if another one was where it is not yet this long ago, ms. */
+const LAG_MS = 30_000;
 
 /**
  * Endpoints that are asked in the order of the configuration, each for whole operations: what one operation
@@ -22,7 +24,12 @@ export interface EndpointOrder {
   lead(): number;
   /** It reported an operation as failed without throwing. */
   noteFault(at: number, fault: unknown): void;
-  noteHead(at: number, head: bigint): void;
+  /** How far it is. One that lags behind the others is asked after them. */
+  noteHead(at: number, head: { readonly position: bigint; readonly number?: bigint }): void;
+  /** The block up to which it was read. */
+  noteRead(at: number, number: bigint): void;
+  /** The newest block that it showed; undefined if unknown. */
+  headOf(at: number): bigint | undefined;
   statuses(): readonly EndpointStatus[];
 }
 
@@ -37,15 +44,27 @@ export function createEndpointOrder(
     health: createEndpointHealth(),
     passedOverUntilMs: 0,
     lastFault: undefined as RpcFault | undefined,
+    position: undefined as bigint | undefined,
     head: undefined as bigint | undefined,
+    read: undefined as bigint | undefined,
   }));
+  /** When an endpoint was the first to reach a position, oldest first. */
+  let reached: readonly { readonly position: bigint; readonly atMs: number }[] = [];
   type Endpoint = (typeof endpoints)[number];
 
   const isPassedOver = ({ passedOverUntilMs }: Endpoint): boolean => passedOverUntilMs > now();
-  const ordered = (): readonly Endpoint[] => [
-    ...endpoints.filter((endpoint) => !isPassedOver(endpoint)),
-    ...endpoints.filter(isPassedOver),
-  ];
+  const isLagging = ({ position }: Endpoint): boolean => {
+    const due = reached.findLast(({ atMs }) => now() - atMs >= LAG_MS);
+    return position !== undefined && due !== undefined && position < due.position;
+  };
+  const ordered = (): readonly Endpoint[] => {
+    const working = endpoints.filter((endpoint) => !isPassedOver(endpoint));
+    return [
+      ...working.filter((endpoint) => !isLagging(endpoint)),
+      ...working.filter(isLagging),
+      ...endpoints.filter(isPassedOver),
+    ];
+  };
 
   const note = (endpoint: Endpoint, fault: RpcFault, tookMs: number): void => {
     // A node that refuses a request works, and so does one whose share of requests is used up.
@@ -57,7 +76,7 @@ export function createEndpointOrder(
 
   const stateOf = (endpoint: Endpoint): EndpointState => {
     if (endpoint.health.isWrongChain) return "wrongChain";
-    if (!isPassedOver(endpoint)) return "ok";
+    if (!isPassedOver(endpoint)) return isLagging(endpoint) ? "lagging" : "ok";
     return endpoint.lastFault?.isPause === true ? "paused" : "failing";
   };
 
@@ -85,17 +104,29 @@ export function createEndpointOrder(
       const endpoint = endpoints[at];
       if (endpoint !== undefined && fault instanceof RpcFault) note(endpoint, fault, 0);
     },
-    noteHead: (at, head) => {
+    noteHead: (at, { position, number }) => {
       const endpoint = endpoints[at];
-      if (endpoint !== undefined) endpoint.head = head;
+      if (endpoint === undefined) return;
+      endpoint.position = position;
+      endpoint.head = number;
+      const best = reached.at(-1);
+      if (best !== undefined && position <= best.position) return;
+      // The newest one that is due outdates those before it.
+      const due = reached.findLastIndex(({ atMs }) => now() - atMs >= LAG_MS);
+      reached = [...reached.slice(Math.max(0, due)), { position, atMs: now() }];
     },
+    noteRead: (at, number) => {
+      const endpoint = endpoints[at];
+      if (endpoint !== undefined) endpoint.read = number;
+    },
+    headOf: (at) => endpoints[at]?.head,
     statuses: () => {
       const [lead] = ordered();
       return endpoints.map((endpoint) => ({
         host: endpoint.host,
         state: stateOf(endpoint),
         isLead: endpoint === lead,
-        headNumber: endpoint.head,
+        headNumber: endpoint.head ?? endpoint.read,
         latencyMs: endpoint.health.latencyMs,
       }));
     },

@@ -78,6 +78,10 @@ export async function connectSolana(options: NonEvmOptions): Promise<OpenConnect
     ...arrivals,
     ...payments,
     ...(depositAddresses !== undefined && { depositAddresses }),
+    head: async () => {
+      const { slot } = await reads.finalHeight();
+      return { position: slot, number: slot };
+    },
     onNews: (listener) => {
       const timer = setInterval(listener, LOOK_AGAIN_MS);
       // Polling must not keep the process alive.
