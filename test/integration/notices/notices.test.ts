@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type pg from "pg";
-import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { deliverNotices } from "../../../apps/api/src/notices/deliver-notices.ts";
 import { foldNotices, WINDOW_MS } from "../../../apps/api/src/notices/fold-notices.ts";
@@ -178,3 +178,20 @@ test.each([
   const { rows } = await pool.query<{ rule: string }>("select rule from notice_alarms order by id");
   expect(rows.map(({ rule }) => rule)).toEqual(expected);
 });
+
+test.each([{ NOTIFY_URLS: "no URL" }, { NOTIFY_URLS_FILE: "/nonexistent/urls" }])(
+  "`operator pause` pauses without a notice if the channels are invalid: %j",
+  async (channels) => {
+    const stderr = vi.spyOn(globalThis.process.stderr, "write").mockReturnValue(true);
+    const env = { DATABASE_URL: database.url, VAULT_SECRETS_DIR: "/nonexistent", ...channels };
+    const { admin, close } = openPauses(env);
+    await admin.pause("all", "ann", "drill");
+    expect((await admin.list()).map(({ scope }) => scope)).toEqual([{ kind: "all" }]);
+    await admin.resume("all");
+    await close();
+    expect(stderr.mock.calls.join()).toContain("warning: no notice will be sent: NOTIFY_URLS");
+    stderr.mockRestore();
+    const { rows } = await pool.query("select rule from notice_alarms");
+    expect(rows).toEqual([]);
+  },
+);

@@ -3,7 +3,6 @@ import type { Address, Hex } from "@causeway/domain";
 import { afterEach, expect, test } from "vitest";
 import type { Attempt, Slot } from "../../../apps/api/src/db/records.port.ts";
 import { FormerPrimary } from "../../../apps/api/src/db/server-replaced.port.ts";
-import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import { holdBehind } from "../../../apps/api/src/payments/hold-behind.ts";
 import { openNonEvmLane } from "../../../apps/api/src/payments/non-evm/open-lane.ts";
 import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
@@ -16,12 +15,8 @@ import {
 } from "../../../apps/api/src/payments/payment-journal.port.ts";
 import { testRedis } from "../../support/database.ts";
 import { startEngineWorld } from "../../support/engine-world.ts";
-import { loseRows } from "../../support/lost-rows.ts";
-import {
-  startNonEvmWorld,
-  type AgreedOnNonEvmChains,
-  type NonEvmWorld,
-} from "../../support/non-evm-world.ts";
+import { forgetPayments, lostFill, openAndRound } from "../../support/lost-payments.ts";
+import { startNonEvmWorld } from "../../support/non-evm-world.ts";
 
 const opened: (() => unknown)[] = [];
 afterEach(async () => {
@@ -95,6 +90,7 @@ test("returns the newest payments of a lane unchanged", async () => {
     plan: { delivers: 10n ** 30n, gasLimit: 21_000n, call: { value: 3n } },
     attempts: [{ kind: "pay", raw: "0xaa", maxFeePerGas: 7n }],
   });
+  expect(await journal.missing(1, SENDER, [1_000, 1_003, 1_514, 1_515])).toEqual(new Set([1_515]));
   // A known lane keeps its mark.
   await journal.begin(1, SENDER, 3);
   expect(await journal.mark(1, SENDER)).toBe(1_515);
@@ -149,45 +145,6 @@ test("holds every lane while the journal does not answer, and opens it once it d
   await openLane({ ...services, journal }, destination.connected);
   expect((await services.reads.lane(...lane))?.isReconciled).toBe(true);
 });
-
-/** A request on non-EVM chains whose fill was sent, and whose rows a failover then lost. */
-async function lostFill(
-  world: NonEvmWorld,
-  by: WorkerServices,
-  isLostNow = true,
-): Promise<AgreedOnNonEvmChains> {
-  const agreed = await world.agree();
-  world.pay(agreed);
-  world.origin.network.settle();
-  await world.watch(world.origin, by);
-  await world.work(by);
-  const slot = await by.reads.slotOfLeg("fill", agreed.requestId);
-  if (slot === undefined) throw new Error("the fill has no slot");
-  if (isLostNow) await forgetPayments(world);
-  return agreed;
-}
-
-/** Loses the rows of every payment, and returns their requests to the state before them. */
-async function forgetPayments({ services, pool }: Pick<NonEvmWorld, "services" | "pool">): Promise<void> {
-  const open = await pool.query<{ id: string }>(
-    "select id from slots where state = 'open' order by nonce desc",
-  );
-  for (const { id } of open.rows) {
-    const slot = await services.reads.slot(id);
-    if (slot === undefined) continue;
-    await loseRows(pool, slot);
-    await pool.query("update requests set state = 'fillable', tx_hashes = '{}' where request_id = $1", [
-      slot.leg.requestId,
-    ]);
-  }
-  await pool.query("update lanes set server = 'a former server'");
-}
-
-async function openAndRound(world: NonEvmWorld, by: WorkerServices): Promise<void> {
-  world.clock.forward(20_000);
-  for (const connected of by.chains.nonEvmChains) await openNonEvmLane(by, connected);
-  await world.round(by);
-}
 
 test.each(["expiring", "outputs"] as const)(
   "restores a payment that a failover lost on a chain without account nonces (%s)",
@@ -273,60 +230,6 @@ test("holds a non-EVM lane after a failover that also lost the journal, until th
   await world.pool.query("update requests set state = 'failed' where request_id = $1", [agreed.requestId]);
   for (let round = 0; round < 12; round++) await openAndRound(world, by);
   expect((await world.status(next.requestId)).status).toBe("success");
-});
-
-/** The journal without its oldest entries, as when Redis lost them. */
-function withoutOldest(journal: PaymentJournal, lost: number): PaymentJournal {
-  return { ...journal, entries: async (...of) => (await journal.entries(...of)).slice(lost) };
-}
-
-test("holds a non-EVM lane whose journal does not reach back to its next nonce", async () => {
-  const world = await startNonEvmWorld();
-  opened.push(async () => await world.stop());
-  const journal = await aJournal();
-  const by = { ...world.services, journal };
-  for (const connected of by.chains.nonEvmChains) await openNonEvmLane(by, connected);
-  const [unknown, known] = [await lostFill(world, by, false), await lostFill(world, by, false)];
-  await forgetPayments(world);
-  const after = { ...by, journal: withoutOldest(journal, 1) };
-  for (let round = 0; round < 6; round++) await openAndRound(world, after);
-  for (const agreed of [unknown, known]) {
-    expect((await world.request(agreed.requestId)).state.name).toBe("fillable");
-    expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
-  }
-  expect(world.events.of("lane_held").at(-1)?.facts["why"]).toContain("has the payment with nonce 0");
-  // The whole journal restores both.
-  for (let round = 0; round < 12; round++) await openAndRound(world, by);
-  for (const { requestId } of [unknown, known])
-    expect((await world.status(requestId)).status).toBe("success");
-});
-
-test("explains EVM nonces below the oldest entry of the journal before it restores later payments", async () => {
-  const world = await startEngineWorld({ chain: { finalityBlocks: 3 } });
-  opened.push(async () => await world.stop());
-  const { destination, origin } = world;
-  const journal = await aJournal();
-  const by = { ...world.services, journal };
-  await openLane(by, destination.connected);
-  const paid = [];
-  for (let fill = 0; fill < 2; fill++) {
-    const agreed = await world.quote({ recipient: world.anAddress() });
-    await world.pay(agreed);
-    await origin.mine();
-    await world.watch(origin, by);
-    await world.work(by);
-    paid.push(agreed);
-  }
-  await destination.mine();
-  await forgetPayments(world);
-  const after = { ...by, journal: withoutOldest(journal, 1) };
-  for (let round = 0; round < 4; round++) {
-    await openLane(after, destination.connected);
-    await world.round(after);
-  }
-  for (const agreed of paid) expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
-  expect(world.events.of("payment_unrecorded")[0]?.facts).toMatchObject({ requestId: paid[0]?.requestId });
-  expect(world.events.of("payment_restored")).toEqual([]);
 });
 
 test("waits for the request of a lost payment from the failover on, however old the payment is", async () => {

@@ -8,6 +8,7 @@ import { type Explained, explainNonces, MAX_NONCES } from "./unexplained-nonces.
 /** Nonces of a lane that neither the database nor the journal knows. */
 export interface Hole {
   readonly sender: Address;
+  /** As if its next nonce were the first of them. */
   readonly lane: LaneState;
   /** The first nonce above them. */
   readonly to: number;
@@ -18,7 +19,7 @@ export interface Hole {
 }
 
 /**
- * Finds what used the nonces below the oldest payment of the journal, at most 256 in each round. Payments
+ * Finds what used nonces below or between the payments of the journal, at most 256 in each round. Payments
  * that were lost there would be made again if the lane moved past them.
  * @returns why the lane must not move past them yet; undefined: it may
  */
@@ -30,7 +31,7 @@ export async function whyHoleStays(
   if (lane.isServerNew) return "the database server was replaced or restarted less than a minute ago";
   const range = `${lane.nextNonce} to ${to - 1}`;
   if (used < to)
-    return `neither the database nor the journal has the payments ${range}: the lane opens when the chain has used their nonces`;
+    return `neither the database nor the journal has the payments ${range}: the lane opens when the chain has used their nonces. If no node has a transaction with such a nonce, the payment may never have been broadcast: send a cancel transaction (docs/operations/backups.md, "Held lanes")`;
   const explained = await explainAll(services, connected, { sender, lane, used: to });
   if (explained?.isComplete !== true) return `what used the nonces ${range} is not known yet`;
   return isCurrent && explained.hasLost

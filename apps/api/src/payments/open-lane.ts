@@ -35,8 +35,10 @@ async function raiseLane(
   const used = await connection.reader.nonce(sender, "latest", "highest");
   const stored = await services.reads.lane(chain.id, sender);
   if (stored === undefined && !isCurrent) return;
-  const whyHole = async (to: number): Promise<string | undefined> =>
-    stored && (await whyHoleStays(services, connected, { sender, lane: stored, to, used, isCurrent }));
+  const whyHole = async (from: number, to: number): Promise<string | undefined> => {
+    const lane = stored && { ...stored, nextNonce: from };
+    return lane && (await whyHoleStays(services, connected, { sender, lane, to, used, isCurrent }));
+  };
   const lost = stored && (await restoreLost(services, of, stored, mark, whyHole));
   if (lost?.kind === "later") return held(services, connected, sender, lost.why);
   const lane = stored && (await services.reads.lane(chain.id, sender));

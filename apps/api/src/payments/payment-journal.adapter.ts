@@ -49,6 +49,16 @@ const READ_MARK = `${FENCE}
 if timeline > highest then redis.call('hset', KEYS[1], ARGV[1], timeline) end
 return redis.call('hget', KEYS[2], '${MARK}')`;
 
+const MISSING = `${FENCE}
+local lowest = tonumber(redis.call('hget', KEYS[2], '${MARK}') or '0') - tonumber(ARGV[3])
+local missing = {}
+for at = 4, #ARGV do
+  if tonumber(ARGV[at]) >= lowest and redis.call('hexists', KEYS[2], ARGV[at]) == 0 then
+    missing[#missing + 1] = ARGV[at]
+  end
+end
+return missing`;
+
 /**
  * Keeps the journal in Redis. If Redis does not respond, each call fails.
  * @param identity of the database server that answered last, see `database_identity()`
@@ -92,6 +102,10 @@ export async function connectJournal(
     },
     async begin(chainId, sender, mark) {
       await redis.hsetnx(laneKey(chainId, sender), MARK, mark);
+    },
+    async missing(chainId, sender, nonces) {
+      const answer = await run(MISSING, laneKey(chainId, sender), MAX_ENTRIES, ...nonces);
+      return new Set(Array.isArray(answer) ? answer.map(Number) : []);
     },
     async entries(chainId, sender) {
       const fields = await redis.hgetall(laneKey(chainId, sender));

@@ -36,6 +36,11 @@ export interface PaymentJournal {
   mark(chainId: number, sender: Address): Promise<number | undefined>;
   /** Begins to know a lane without payments, if it does not know it yet. @throws an error of Redis */
   begin(chainId: number, sender: Address, mark: number): Promise<void>;
+  /**
+   * Which of these nonces the journal has lost. Those below the newest that it keeps do not count.
+   * @throws FormerPrimary, an error of Redis
+   */
+  missing(chainId: number, sender: Address, nonces: readonly number[]): Promise<ReadonlySet<number>>;
   /** The newest payments of a lane, lowest nonce first. @throws an error of Redis */
   entries(chainId: number, sender: Address): Promise<readonly JournalEntry[]>;
 }

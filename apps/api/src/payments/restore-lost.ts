@@ -6,6 +6,7 @@ import { forgeryIn, mismatch, notLater } from "./check-entry.ts";
 import { kindOf } from "./legs/index.ts";
 import type { JournalEntry } from "./payment-journal.port.ts";
 import type { Lane } from "./payers/payer.ts";
+import { reenterMissing } from "./reenter-missing.ts";
 import { countRestored } from "./policy/admit.ts";
 import { heldSince, mayComeBack } from "./restore-grace.ts";
 
@@ -31,17 +32,22 @@ export async function markOf(
 }
 
 /**
- * Opens a lane that has lost nothing, and lets the journal know it.
+ * Opens a lane that has lost nothing, and lets the journal know it and what the journal has lost of it.
  * @param nonce the first one that the chain has not used
  */
 export async function openReconciled(
-  { uow, reads, journal, events }: Pick<WorkerServices, "uow" | "reads" | "journal" | "events">,
+  services: Pick<WorkerServices, "uow" | "reads" | "journal" | "events" | "chains">,
   { chainId, sender }: Lane,
   nonce: number,
   mark: number | undefined,
 ): Promise<void> {
+  const { uow, reads, journal, events } = services;
   await uow.run((tx) => tx.lanes.open(chainId, sender, nonce));
-  if (journal === undefined || mark !== undefined) return;
+  if (journal === undefined) return;
+  if (mark !== undefined) {
+    await reenterMissing(services, { chainId, sender });
+    return;
+  }
   const lane = await reads.lane(chainId, sender);
   await journal
     .begin(chainId, sender, lane?.nextNonce ?? nonce)
@@ -58,15 +64,15 @@ export type LostPayments =
  * Restores the rows of payments that the journal knows and the database has lost, in the order of their
  * nonces. Holds the lane first. Idempotent; may run in any number of processes.
  * @param mark of the lane, read before `state`
- * @param whyHole why the lane must not move past nonces below `to` that the journal does not reach back to;
- * undefined: it may
+ * @param whyHole why the lane must not move past nonces from `from` to below `to`, of which the database and
+ * the journal have neither the first nor the last; undefined: it may
  */
 export async function restoreLost(
   services: WorkerServices,
   lane: Lane,
   state: LaneState,
   mark: number | undefined,
-  whyHole: (to: number) => Promise<string | undefined> | string | undefined,
+  whyHole: (from: number, to: number) => Promise<string | undefined> | string | undefined,
 ): Promise<LostPayments> {
   const { journal, reads, uow } = services;
   const isBehind = mark !== undefined && mark > state.nextNonce;
@@ -78,12 +84,17 @@ export async function restoreLost(
   const entries = (await journal.entries(lane.chainId, lane.sender)).map((entry) => notLater(entry, nowMs));
   const [lowest] = entries;
   if (lowest === undefined) return { kind: "complete", mark };
-  const hole = lowest.nonce > state.nextNonce ? await whyHole(lowest.nonce) : undefined;
-  if (hole !== undefined) return { kind: "later", why: hole };
-  const sinceMs = await heldSince(services, lane, state);
-  const slots = await reads.slotsFrom(lane.chainId, lane.sender, lowest.nonce);
+  const from = Math.min(lowest.nonce, state.nextNonce);
+  const slots = await reads.slotsFrom(lane.chainId, lane.sender, from);
   const byNonce = new Map(slots.map((slot) => [slot.nonce, slot]));
+  let sinceMs: number | undefined;
+  let next = state.nextNonce;
   for (const entry of entries) {
+    const hole = holeIn(byNonce, next, entry.nonce);
+    const whyHeld = hole && (await whyHole(hole.from, hole.to));
+    if (whyHeld !== undefined) return { kind: "later", why: whyHeld };
+    next = Math.max(next, entry.nonce + 1);
+    sinceMs ??= await heldSince(services, lane, state);
     const slot = byNonce.get(entry.nonce);
     const isKnown =
       slot === undefined
@@ -102,6 +113,18 @@ export async function restoreLost(
     }
   }
   return { kind: "complete", mark };
+}
+
+/** The nonces from `from` to below `to`, from the first without a slot to the last one. */
+function holeIn(
+  byNonce: ReadonlyMap<number, Slot>,
+  from: number,
+  to: number,
+): { readonly from: number; readonly to: number } | undefined {
+  let [first, last] = [from, to];
+  while (first < last && byNonce.has(first)) first += 1;
+  while (first < last && byNonce.has(last - 1)) last -= 1;
+  return first < last ? { from: first, to: last } : undefined;
 }
 
 /**

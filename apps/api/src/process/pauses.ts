@@ -1,4 +1,4 @@
-import { readSettings, withVaultSecrets, type Env } from "@causeway/config";
+import { ConfigError, readSettings, withVaultSecrets, type Env } from "@causeway/config";
 import { createLogger, createMetrics } from "@causeway/service-kit";
 import { readDatabaseUrl } from "../config/database-url.ts";
 import { noticeConfig, noticeSettings } from "../config/notices.ts";
@@ -27,13 +27,12 @@ export function openPauses(env: Env): ReturnType<OpenPauses> {
   const clock = { nowMs: () => Date.now() };
   const sql = sqlOn(pool);
   const events = loggedEvents(log, createMetrics("causeway-operator").registry);
-  const { channels } = noticeConfig(readSettings(noticeSettings, withVaultSecrets(env)));
   const inbox = alarmInbox(clock);
   const storing: Promise<void>[] = [];
   // Processes of the service deliver what is stored.
   const alarm: Events["alarm"] = (event, facts) => {
     events.alarm(event, facts);
-    if (channels.length > 0)
+    if (hasChannels(env))
       storing.push(
         inbox.store(sql, event, facts).catch((error: unknown) => {
           events.fault("notice_fault", error, { part: "store" });
@@ -52,4 +51,15 @@ export function openPauses(env: Env): ReturnType<OpenPauses> {
       await pool.end();
     },
   };
+}
+
+/** Whether notices are sent. An invalid `NOTIFY_URLS` is reported, but must not prevent a pause. */
+function hasChannels(env: Env): boolean {
+  try {
+    return noticeConfig(readSettings(noticeSettings, withVaultSecrets(env))).channels.length > 0;
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    process.stderr.write(`warning: no notice will be sent: ${error.problems.join("; ")}\n`);
+    return false;
+  }
 }

@@ -17,8 +17,7 @@ export async function openNonEvmLane(
   if (read === undefined) return;
   const { mark } = read;
   const stored = await reads.lane(chain.id, solver);
-  const lost =
-    stored && (await restoreLost(services, of, stored, mark, (to) => whyLost(stored.nextNonce, to)));
+  const lost = stored && (await restoreLost(services, of, stored, mark, whyLost));
   const lane = stored && (await reads.lane(chain.id, solver));
   if (lane?.isServerNew === true) return;
   const why = lost?.kind === "later" ? lost.why : lane && !lane.isReconciled && whyLost(lane.nextNonce, mark);
@@ -40,6 +39,6 @@ function whyLost(nextNonce: number, mark: number | undefined): string | undefine
   if (mark === undefined && nextNonce > 0)
     return `Redis has lost the journal of payments: compare the solver's history with \`slots\`, then open the lane ${HOW}`;
   if (mark !== undefined && mark > nextNonce)
-    return `neither the database nor the journal has the ${noncesText(nextNonce, mark - 1)}: restore the missing rows, then open the lane ${HOW}`;
+    return `neither the database nor the journal has the ${noncesText(nextNonce, mark - 1)}: compare the solver's history with \`slots\` and restore the missing rows; payments that were never broadcast have none. Then set \`next_nonce\` of the lane to ${mark} ${HOW}`;
   return undefined;
 }

@@ -1,0 +1,44 @@
+import type { Slot } from "../db/records.port.ts";
+import type { WorkerServices } from "../db/services.port.ts";
+import { isUnentered } from "./journal-entry.ts";
+import type { Lane } from "./payers/payer.ts";
+import type { Entered } from "./payment-journal.port.ts";
+import { isGenuine } from "./policy/signed-payment.ts";
+
+/** Kinds of payments whose contracts run them once: they are made without the journal. */
+const UNJOURNALED: ReadonlySet<string> = new Set(["hub", "payout"]);
+
+/**
+ * Enters broadcast payments again that the journal has lost: a failover of Redis loses its newest entries,
+ * while the database still has their rows. Call only for a reconciled lane that the journal knows: on another
+ * one, the entries would hide what was lost.
+ */
+export async function reenterMissing(
+  { reads, journal, events, chains }: Pick<WorkerServices, "reads" | "journal" | "events" | "chains">,
+  { chainId, sender }: Lane,
+): Promise<void> {
+  if (journal === undefined) return;
+  const sent = (await reads.unsettledSlots(chainId, sender)).flatMap(enteredOf);
+  if (sent.length === 0) return;
+  try {
+    const nonces = sent.map(({ slot }) => slot.nonce);
+    const missing = await journal.missing(chainId, sender, nonces);
+    for (const one of sent) {
+      if (!missing.has(one.slot.nonce)) continue;
+      const { slot, attempt } = one;
+      // An id that the chain gave later is not that of the bytes: such an entry could not be restored.
+      const genuine = await Promise.all(slot.attempts.map((signed) => isGenuine({ chains }, slot, signed)));
+      if (genuine.every(Boolean)) await journal.enter([one], attempt.firstBroadcastAtMs ?? slot.createdAtMs);
+    }
+  } catch (error) {
+    events.fault("journal_fault", error, { chainId, sender });
+  }
+}
+
+/** The payment with the bytes that were broadcast; empty: none were, so they are entered before they are. */
+function enteredOf(slot: Slot): readonly Entered[] {
+  if (UNJOURNALED.has(slot.leg.kind)) return [];
+  const attempts = slot.attempts.filter((attempt) => !isUnentered({ slot, attempt }));
+  const attempt = attempts.at(-1);
+  return attempt === undefined ? [] : [{ slot: { ...slot, attempts }, attempt }];
+}

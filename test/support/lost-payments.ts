@@ -1,0 +1,46 @@
+import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
+import { openNonEvmLane } from "../../apps/api/src/payments/non-evm/open-lane.ts";
+import { loseRows } from "./lost-rows.ts";
+import type { AgreedOnNonEvmChains, NonEvmWorld } from "./non-evm-world.ts";
+
+/** A request on non-EVM chains whose fill was sent, and whose rows a failover then lost. */
+export async function lostFill(
+  world: NonEvmWorld,
+  by: WorkerServices,
+  isLostNow = true,
+): Promise<AgreedOnNonEvmChains> {
+  const agreed = await world.agree();
+  world.pay(agreed);
+  world.origin.network.settle();
+  await world.watch(world.origin, by);
+  await world.work(by);
+  const slot = await by.reads.slotOfLeg("fill", agreed.requestId);
+  if (slot === undefined) throw new Error("the fill has no slot");
+  if (isLostNow) await forgetPayments(world);
+  return agreed;
+}
+
+/** Loses the rows of every payment, and returns their requests to the state before them. */
+export async function forgetPayments({
+  services,
+  pool,
+}: Pick<NonEvmWorld, "services" | "pool">): Promise<void> {
+  const open = await pool.query<{ id: string }>(
+    "select id from slots where state = 'open' order by nonce desc",
+  );
+  for (const { id } of open.rows) {
+    const slot = await services.reads.slot(id);
+    if (slot === undefined) continue;
+    await loseRows(pool, slot);
+    await pool.query("update requests set state = 'fillable', tx_hashes = '{}' where request_id = $1", [
+      slot.leg.requestId,
+    ]);
+  }
+  await pool.query("update lanes set server = 'a former server'");
+}
+
+export async function openAndRound(world: NonEvmWorld, by: WorkerServices): Promise<void> {
+  world.clock.forward(20_000);
+  for (const connected of by.chains.nonEvmChains) await openNonEvmLane(by, connected);
+  await world.round(by);
+}
