@@ -34,8 +34,8 @@ test("reads each kind of pool with the size of its fields", () => {
 });
 
 test("reads lists of further accounts", () => {
-  expect(read("2f0000", "2f010102000000" + "06010702", "4b00000000", "4b01000000" + "0601")).toBe("whole");
-  expect(read("67000103000000" + "060107010801")).toBe("whole");
+  expect(read("2f0000", "2f01010200000006010702", "4b00000000", "4b010000000601")).toBe("whole");
+  expect(read("67000103000000060107010801")).toBe("whole");
 });
 
 test("refuses an option that is neither absent nor present, and a tag beyond the table", () => {

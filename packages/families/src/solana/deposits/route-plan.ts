@@ -1,6 +1,6 @@
 /**
- * Reads the route plan of a Jupiter swap from the front, as the program does. The program ignores bytes behind
- * its arguments, so numbers at the end of the data prove nothing. Pure.
+ * Reads the route plan of a Jupiter swap from the front, as the program does. The program ignores bytes
+ * behind its arguments, so numbers at the end of the data prove nothing. Pure.
  */
 
 /**
