@@ -5,6 +5,7 @@ import {
   createDepository,
   createMint,
   createPools,
+  createTokensInstruction,
   JUPITER_PROGRAM,
   mintTo,
   sendInstructions,
@@ -125,14 +126,14 @@ async function quoted(mode: "exactIn" | "exactOut", output: Hex, amount: bigint,
 }
 
 /** The user's step, as the service makes it of an answer. */
-async function stepOf(
-  answer: SwapAnswer | undefined,
-  output: Hex,
-  input = token.mint,
-): Promise<SolanaDepositData> {
+async function stepOf(...of: Parameters<typeof depositOf>): Promise<SolanaDepositData> {
+  return (await depositOf(...of))?.data as SolanaDepositData;
+}
+
+async function depositOf(answer: SwapAnswer | undefined, output: Hex, input = token.mint) {
   if (answer?.propose === undefined) throw new Error("the aggregator has a route");
   const proposed = await answer.propose(bytesOf(user.address));
-  const made = await users.deposit?.({
+  return await users.deposit?.({
     user: bytesOf(user.address),
     currency: output,
     amount: answer.amountOut,
@@ -144,7 +145,6 @@ async function stepOf(
       proposed,
     },
   });
-  return made?.data as SolanaDepositData;
 }
 
 async function send({ instructions, addressLookupTableAddresses }: SolanaDepositData): Promise<void> {
@@ -215,6 +215,21 @@ test("SOL is unwrapped before it is deposited", async () => {
   expect(after.sol - before.sol).toBeGreaterThan(0n);
 });
 
+test("the fee of SOL from a swap includes the rent of a missing account, although it returns", async () => {
+  const rent = 2_039_280n;
+  const wrapped = await associatedTokens(user.address, WRAPPED_SOL);
+  const sol = { mint: WRAPPED_SOL as LocalMint["mint"], tokenProgram: usdc.tokenProgram };
+  const answer = await quoted("exactIn", NATIVE, 10_000_000n);
+  expect((await depositOf(answer, NATIVE))?.fee).toBe(5_000n + rent);
+  const create = createTokensInstruction(user.address, wrapped, user.address, sol);
+  await sendInstructions(node.url, [user], [create]);
+  node.controls.passSlots(1);
+  expect((await depositOf(answer, NATIVE))?.fee).toBe(5_000n);
+  // It is closed with the deposit.
+  await send(await stepOf(answer, NATIVE));
+  expect((await depositOf(answer, NATIVE))?.fee).toBe(5_000n + rent);
+});
+
 test("a price that moves beyond the slippage fails the transaction, and nothing moves", async () => {
   const output = bytesOf(usdc.mint);
   const answer = await quoted("exactIn", output, 10_000_000n);
@@ -234,6 +249,18 @@ test("a token that charges a fee on transfers is refused", async () => {
 test("nothing is swapped for a Token-2022 currency, whose deposit could be unreadable behind long logs", async () => {
   const answer = await quoted("exactIn", bytesOf(usdc.mint), 10_000_000n);
   await expect(stepOf(answer, bytesOf(taxed.mint))).rejects.toThrow("a Token-2022 token");
+});
+
+test("the program reads a swap from the front and ignores what follows", async () => {
+  const before = await holdings();
+  const asked = { inputMint: token.mint, outputMint: usdc.mint, mode: "ExactIn", amount: 7_000n } as const;
+  const honest = await pools.swap(user.address, { ...asked, quoted: 1n, slippageBps: 0 });
+  const other = await pools.swap(user.address, { ...asked, amount: 9_000n, quoted: STOCK, slippageBps: 0 });
+  const numbers = Buffer.from(other.data as Uint8Array).subarray(-19);
+  const data = Buffer.concat([honest.data as Uint8Array, numbers]);
+  await sendInstructions(node.url, [user], [{ ...honest, data }]);
+  node.controls.passSlots(1);
+  expect(before.tokens - (await holdings()).tokens).toBe(7_000n);
 });
 
 /** An instruction as the API writes it. */
@@ -277,6 +304,20 @@ test.each<[what: string, change: (proposal: Proposal) => Promise<Proposal>, abou
     },
     "aggregator",
     "a swap whose minimum output is 0 base units",
+  ],
+  [
+    "appends honest amounts to those that the program reads",
+    async (proposal) => {
+      const honest = Buffer.from(proposal.swapInstruction.data, "base64");
+      const [plan, numbers] = [honest.subarray(0, -19), honest.subarray(-19)];
+      const own = Buffer.from(numbers);
+      own.writeBigUInt64LE(await tokensOf(user.address, token.mint), 0);
+      own.writeBigUInt64LE(0n, 8);
+      const data = Buffer.concat([plan, own, numbers]).toString("base64");
+      return { ...proposal, swapInstruction: { ...proposal.swapInstruction, data } };
+    },
+    "aggregator",
+    "a swap with 19 bytes behind its amounts",
   ],
   [
     "writes to another token account of the user",

@@ -27,6 +27,7 @@ import {
   tokenTransferInstruction,
 } from "./payment-instructions.ts";
 import type { NonEvmReads } from "./reads.ts";
+import { rememberedMints } from "./remembered-mints.ts";
 import type { SolanaRpc } from "./rpc.ts";
 import { createSweeps } from "./sweeps.ts";
 import {
@@ -118,7 +119,7 @@ interface PlannedBytes {
 
 /** How the solver pays on a cluster. */
 export function createPayments({ rpc, reads, pdas, payer, now, depositAddressProgram }: PaymentOptions) {
-  const mints = new Map<string, MintFact>();
+  const mints = rememberedMints<MintFact>();
   const sweeps =
     depositAddressProgram === undefined
       ? undefined

@@ -75,7 +75,7 @@ export async function swapAndDeposit(
 ): Promise<{
   readonly instructions: readonly PlainInstruction[];
   readonly lookupTables: readonly string[];
-  /** Lamports that a new token account of the user holds from then on. */
+  /** Lamports that the wallet needs for a new token account. Where SOL is unwrapped, they return. */
   readonly rent: bigint;
 }> {
   const isNative = currency === NATIVE;
@@ -114,7 +114,8 @@ export async function swapAndDeposit(
   const bytes = transactionBytes(user, instructions, tables);
   if (bytes > MAX_BYTES)
     throw new SwapRefused("size", `its transaction needs ${bytes} bytes, at most ${MAX_BYTES} fit`);
-  const rent = isNative || held.get(tokens) !== undefined ? 0n : await reads.minBalance(TOKEN_ACCOUNT_BYTES);
+  const isThere = (held.get(tokens)?.data.length ?? 0) > 0;
+  const rent = isThere ? 0n : await reads.minBalance(TOKEN_ACCOUNT_BYTES);
   return { instructions, lookupTables: proposed.lookupTables, rent };
 }
 

@@ -16,6 +16,7 @@ import {
   tokenTransferInstruction,
 } from "./payment-instructions.ts";
 import { createReads } from "./reads.ts";
+import { rememberedMints } from "./remembered-mints.ts";
 import { swapAndDeposit } from "./swap-deposit.ts";
 
 /** Base58. */
@@ -29,7 +30,6 @@ const NATIVE = nativeCurrency("solana-vm");
 const TOKEN_ACCOUNT_BYTES = 165;
 /** Lamports for the one signature that a wallet adds; what it offers on top is its own choice. */
 const SIGNATURE_FEE = 5_000n;
-const MAX_KEPT_MINTS = 10_000;
 
 /**
  * The user's side of a Solana cluster: balances at commitment confirmed, and the instructions for their
@@ -43,10 +43,9 @@ export async function connectSolanaUsers({
   const pdas = await depositoryAccounts(decodeAddress("solana-vm", depository));
   const transport = createRpcTransport({ url: rpcUrl });
   const reads = createReads(transport);
-  /** Program and decimals of a mint never change. Clients name mints, so memory is bounded. */
-  const mints = new Map<string, Pick<MintFact, "tokenProgram" | "decimals">>();
+  /** Program and decimals of a mint never change. */
+  const mints = rememberedMints<Pick<MintFact, "tokenProgram" | "decimals">>();
   const keep = (mint: string, { tokenProgram, decimals }: MintFact) => {
-    if (mints.size >= MAX_KEPT_MINTS) mints.clear();
     mints.set(mint, { tokenProgram, decimals });
     return { tokenProgram, decimals };
   };

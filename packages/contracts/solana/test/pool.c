@@ -1,7 +1,10 @@
 /*
  * Swap pools, for tests: what an aggregator's program is on public clusters. It takes two instructions of Jupiter's
- * program, route and exact_out_route, ignores their plan, and swaps by constant product, with a fee of 30 bps, between
- * two token accounts of its PDA (seeds "pool"). Not for money.
+ * program, route and exact_out_route, and swaps by constant product, with a fee of 30 bps, between two token accounts of
+ * its PDA (seeds "pool"). Not for money.
+ *
+ * The data is decoded from the front, and bytes behind it are ignored, as Anchor does. The steps of a plan must name a
+ * pool of Raydium or a Whirlpool; what they say is ignored.
  *
  * The accounts are those of Jupiter's program. Behind its own address follow the account that the pool receives in, the
  * account that it pays from, and the PDA.
@@ -29,7 +32,10 @@ extern u64 sol_invoke_signed_c(const struct instruction *what, const struct acco
 
 #define ROUTE 0x2aade37a97cb17e5ULL
 #define EXACT_OUT_ROUTE 0x5ced2b7b97ef33d0ULL
-#define TAIL 19
+#define NUMBERS 19
+#define RAYDIUM 7
+#define WHIRLPOOL 17
+#define EMPTY_ROUTE 6000
 #define BPS 10000ULL
 #define AFTER_FEE 9970ULL
 #define SLIPPAGE_EXCEEDED 6001
@@ -88,6 +94,16 @@ static u64 move(u64 from, u64 to, u64 authority, u64 amount, u64 is_pool) {
   return sol_invoke_signed_c(&M->call, M->infos, 3, &M->signer, is_pool);
 }
 
+/* Where the plan ends; 0 when it cannot be decoded. */
+static u64 plan_end(const u8 *data, u64 length) {
+  u64 steps = number_at(data + 8, 4), at = 12;
+  for (u64 step = 0; step < steps; step++) {
+    REQUIRE(at < length && (data[at] == RAYDIUM || data[at] == WHIRLPOOL), 0);
+    at += data[at] == WHIRLPOOL ? 5 : 4;
+  }
+  return at;
+}
+
 u64 entrypoint(u8 *input) {
   u64 count = *(u64 *)input;
   REQUIRE(count <= MOST, INVALID);
@@ -109,7 +125,7 @@ u64 entrypoint(u8 *input) {
   }
   u64 length = *(u64 *)at;
   u8 *data = at + 8, *program = data + length;
-  REQUIRE(length >= 8 + TAIL, INVALID);
+  REQUIRE(length >= 12, INVALID);
   u64 name = number_at(data, 8);
   REQUIRE(name == ROUTE || name == EXACT_OUT_ROUTE, INVALID);
   u64 pool = name == ROUTE ? 9 : 11;
@@ -125,8 +141,11 @@ u64 entrypoint(u8 *input) {
   REQUIRE(A(pool)->length >= 72 && A(pool + 1)->length >= 72, INVALID);
   u64 has_in = number_at(A(pool)->data + 64, 8), has_out = number_at(A(pool + 1)->data + 64, 8);
 
-  const u8 *tail = data + length - TAIL;
-  u64 fixed = number_at(tail, 8), quoted = number_at(tail + 8, 8), slippage = number_at(tail + 16, 2);
+  u64 end = plan_end(data, length);
+  REQUIRE(end && end + NUMBERS <= length, INVALID);
+  REQUIRE(end > 12, EMPTY_ROUTE);
+  const u8 *numbers = data + end;
+  u64 fixed = number_at(numbers, 8), quoted = number_at(numbers + 8, 8), slippage = number_at(numbers + 16, 2);
   REQUIRE(slippage <= BPS, INVALID);
   u64 in = fixed, out = fixed;
   if (name == ROUTE) {

@@ -141,13 +141,14 @@ function wrapInstructions(
   ];
 }
 
-/** A plan of no steps, which our program does not read. */
+/** A plan of one step: everything through a pool of Raydium. */
 function swapData(isExactIn: boolean, fixed: bigint, quoted: bigint, slippageBps: number): Uint8Array {
-  const data = Buffer.alloc(8 + 4 + 19);
+  const data = Buffer.alloc(8 + 4 + 4 + 19);
   data.set(isExactIn ? [229, 23, 203, 151, 122, 227, 173, 42] : [208, 51, 239, 151, 123, 43, 237, 92]);
-  data.writeBigUInt64LE(fixed, 12);
-  data.writeBigUInt64LE(quoted, 20);
-  data.writeUInt16LE(slippageBps, 28);
+  data.set([1, 0, 0, 0, 7, 100, 0, 1], 8);
+  data.writeBigUInt64LE(fixed, 16);
+  data.writeBigUInt64LE(quoted, 24);
+  data.writeUInt16LE(slippageBps, 32);
   return data;
 }
 

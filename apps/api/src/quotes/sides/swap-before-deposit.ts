@@ -20,13 +20,20 @@ export async function swapOf(
 
 /** What the step does, and what stays with the user. */
 export function swapDescription(
+  { native }: Pick<NonEvmChain, "native">,
   paid: Currency,
   deposited: Currency,
-  { amountIn, amountOut }: Swapped,
+  { amountIn, amountOut }: Pick<Swapped, "amountIn" | "amountOut">,
 ): string {
   const given = `${formatAmount(amountIn, paid.decimals)} ${paid.symbol}`;
   const kept = `${formatAmount(amountOut, deposited.decimals)} ${deposited.symbol}`;
-  return `Swap at most ${given} and deposit ${kept} to start the request; what the swap yields above ${kept} stays in your wallet`;
+  const rest = `what the swap yields above ${kept} stays in your wallet`;
+  // The account of wrapped SOL is closed, with everything in it.
+  const unwrapped =
+    deposited.address === native.address
+      ? `; all wrapped ${native.symbol} in your wallet becomes ${native.symbol}`
+      : "";
+  return `Swap at most ${given} and deposit ${kept} to start the request; ${rest}${unwrapped}`;
 }
 
 /** Tells the client what it can do instead. */

@@ -47,7 +47,7 @@ export async function paymentFrom(
     }),
   ]);
   if (made === undefined) throw depositsNotEnabled(chain);
-  const description = swapped && swapDescription(originCurrency, route.deposited, swapped);
+  const description = swapped && swapDescription(chain, originCurrency, route.deposited, swapped);
   const step = depositStep(chain, originCurrency, terms, made.data);
   return {
     steps: [description === undefined ? step : { ...step, description }],

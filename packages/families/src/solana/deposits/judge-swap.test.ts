@@ -35,24 +35,33 @@ const signer = (pubkey: string) => ({ pubkey, isSigner: true, isWritable: false 
 
 interface Numbers {
   readonly name?: string;
+  /** In hex, as all of the following. */
+  readonly id?: string;
+  readonly plan?: string;
   readonly first?: bigint;
   readonly second?: bigint;
   readonly slippageBps?: number;
+  readonly after?: string;
 }
 
-/** A route of no steps, and the numbers behind it. */
+const ROUTE = "e517cb977ae3ad2a";
+/** All of the input through one pool of Raydium. */
+const STEP = "07640001";
+
 function swapData({
-  name = "e517cb977ae3ad2a",
+  name = ROUTE,
+  id = "",
+  plan = `01000000${STEP}`,
   first = 1_000_000n,
   second = 1_000_000n,
   slippageBps = 50,
+  after = "",
 }: Numbers): Hex {
-  const data = Buffer.alloc(8 + 4 + 19);
-  data.set(Buffer.from(name, "hex"));
-  data.writeBigUInt64LE(first, 12);
-  data.writeBigUInt64LE(second, 20);
-  data.writeUInt16LE(slippageBps, 28);
-  return `0x${data.toString("hex")}`;
+  const numbers = Buffer.alloc(19);
+  numbers.writeBigUInt64LE(first, 0);
+  numbers.writeBigUInt64LE(second, 8);
+  numbers.writeUInt16LE(slippageBps, 16);
+  return `0x${name}${id}${plan}${numbers.toString("hex")}${after}`;
 }
 
 const pools = [writable(vaultIn), writable(vaultOut)];
@@ -88,7 +97,7 @@ function sharedRoute(numbers: Numbers = {}): PlainInstruction {
       plain(mintOut),
       plain(JUPITER),
     ],
-    data: swapData({ name: "c1209b3341d69c81", ...numbers }),
+    data: swapData({ name: "c1209b3341d69c81", id: "01", ...numbers }),
   };
 }
 
@@ -207,7 +216,28 @@ const attacks: readonly (readonly [
     { swap: route({ slippageBps: 10_001 }) },
     "not a swap with known amounts",
   ],
-  ["has data too short for amounts", { swap: { ...route(), data: "0xe517cb977ae3ad2a00" } }, "not a swap"],
+  [
+    "appends honest numbers to its own",
+    { swap: route({ second: 0n, slippageBps: 10_000, after: swapData({ name: "", plan: "" }).slice(2) }) },
+    "a swap with 19 bytes behind its amounts",
+  ],
+  ["has a byte behind its numbers", { swap: sharedRoute({ after: "00" }) }, "a swap with 1 bytes behind"],
+  [
+    "routes through an unknown pool",
+    { swap: route({ plan: "01000000c8640001" }) },
+    "unknown kind of pool, tag 200",
+  ],
+  [
+    "has too many steps",
+    { swap: exactOutRoute({ plan: `11000000${STEP.repeat(17)}` }) },
+    "a route of 17 steps, 1 to 16 are allowed",
+  ],
+  ["has no steps", { swap: route({ plan: "00000000" }) }, "a route of 0 steps"],
+  [
+    "has data too short for amounts",
+    { swap: { ...route(), data: `0x${ROUTE}00` } },
+    "not a swap with known amounts",
+  ],
   [
     "takes whatever the account holds",
     { swap: route({ name: "96564774a75d0e68" }) },

@@ -126,7 +126,7 @@ function callRefusal(terms: SwapTerms, swap: PlainInstruction): string | undefin
   const { user, programs, input, output, maxInput, minOutput } = terms;
   if (!programs.includes(swap.programId)) return `a swap by ${swap.programId}, which is not allowed to swap`;
   const call = readSwap(swap);
-  if (call === undefined) return "an instruction that is not a swap with known amounts";
+  if ("refusal" in call) return call.refusal;
   if (call.user !== user || call.source !== input.account) return "a swap of another account's tokens";
   if (call.destination !== output.account || call.destinationMint !== output.mint)
     return "a swap that pays another account or token";

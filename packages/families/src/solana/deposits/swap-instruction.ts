@@ -1,5 +1,6 @@
 import { bytesOf, type Hex } from "@causeway/domain";
 import type { PlainInstruction } from "../payments/plain-instruction.ts";
+import { readPlan } from "./route-plan.ts";
 
 /** Reads the swaps of Jupiter's program, version 6, from its published IDL. Pure. */
 
@@ -23,6 +24,8 @@ export interface SwapCall {
 /** Where an instruction has what; numbers are places in its list of accounts. */
 interface Layout {
   readonly kind: "exactIn" | "exactOut";
+  /** Place of the route plan in the data. */
+  readonly plan: number;
   readonly user: number;
   readonly source: number;
   readonly destination: number;
@@ -31,8 +34,9 @@ interface Layout {
   readonly feeAccount: number;
 }
 
-const OWN = { user: 1, source: 2, destination: 3, diverted: 4 };
-const SHARED = { user: 2, source: 3, destination: 6, destinationMint: 8, feeAccount: 9 };
+const OWN = { plan: 8, user: 1, source: 2, destination: 3, diverted: 4 };
+/** An id precedes the plan. */
+const SHARED = { plan: 9, user: 2, source: 3, destination: 6, destinationMint: 8, feeAccount: 9 };
 
 /** By the first 8 bytes of the data. */
 const LAYOUTS: Readonly<Record<Hex, Layout>> = {
@@ -46,19 +50,20 @@ const LAYOUTS: Readonly<Record<Hex, Layout>> = {
   "0xb0d169a89a7d453e": { kind: "exactOut", ...SHARED },
 };
 
-/** After the route, whose length varies: two amounts, the slippage in bps and the fee in bps. */
-const TAIL_BYTES = 8 + 8 + 2 + 1;
+/** Behind the plan: two amounts, the slippage in bps and the fee in bps. Nothing may follow. */
+const NUMBER_BYTES = 8 + 8 + 2 + 1;
 const BPS = 10_000n;
+const UNKNOWN = { refusal: "an instruction that is not a swap with known amounts" };
 
-/** Undefined: the instruction is of another kind, or names amounts that no swap can have. */
-export function readSwap({ programId, keys, data }: PlainInstruction): SwapCall | undefined {
+/** `refusal`: the instruction is of another kind, or its amounts are not certain. */
+export function readSwap(instruction: PlainInstruction): SwapCall | { readonly refusal: string } {
+  const { programId, keys, data } = instruction;
   const layout = LAYOUTS[data.slice(0, 18) as Hex];
-  const bytes = bytesOf(data);
-  if (layout === undefined || bytes.length < 8 + TAIL_BYTES) return undefined;
-  const tail = new DataView(bytes.buffer, bytes.byteOffset + bytes.length - TAIL_BYTES);
-  const [fixed, quoted] = [tail.getBigUint64(0, true), tail.getBigUint64(8, true)];
-  const slippage = BigInt(tail.getUint16(16, true));
-  if (slippage > BPS) return undefined;
+  if (layout === undefined) return UNKNOWN;
+  const numbers = readNumbers(data, layout);
+  if ("refusal" in numbers) return numbers;
+  const { fixed, quoted, slippage } = numbers;
+  if (slippage > BPS) return UNKNOWN;
   const account = (at: number | undefined): string | undefined =>
     at === undefined ? undefined : keys[at]?.pubkey;
   // The program's own address stands for an account that is left out.
@@ -75,4 +80,31 @@ export function readSwap({ programId, keys, data }: PlainInstruction): SwapCall 
       ? { maxInput: fixed, minOutput: (quoted * (BPS - slippage)) / BPS }
       : { maxInput: (quoted * (BPS + slippage) + BPS - 1n) / BPS, minOutput: fixed }),
   };
+}
+
+interface Numbers {
+  readonly fixed: bigint;
+  readonly quoted: bigint;
+  /** bps */
+  readonly slippage: bigint;
+}
+
+function readNumbers(data: Hex, { plan }: Layout): Numbers | { readonly refusal: string } {
+  const { buffer, byteOffset, byteLength } = bytesOf(data);
+  const view = new DataView(buffer, byteOffset, byteLength);
+  try {
+    const end = readPlan(view, plan);
+    if (typeof end !== "number") return end;
+    const surplus = byteLength - end - NUMBER_BYTES;
+    if (surplus < 0) return UNKNOWN;
+    if (surplus > 0) return { refusal: `a swap with ${surplus} bytes behind its amounts` };
+    return {
+      fixed: view.getBigUint64(end, true),
+      quoted: view.getBigUint64(end + 8, true),
+      slippage: BigInt(view.getUint16(end + 16, true)),
+    };
+  } catch (error) {
+    if (error instanceof RangeError) return UNKNOWN;
+    throw error;
+  }
 }
