@@ -212,7 +212,8 @@ function depositsIn({ number, hash, timestamp, transactions }: FakeBlock): Depos
       amount,
       ...(depository !== undefined && { depository }),
       id,
-      ...(nonce !== undefined && { nonce, timestamp }),
+      timestamp,
+      ...(nonce !== undefined && { nonce }),
     };
     return [fact];
   });

@@ -9,6 +9,7 @@ import {
   type BitcoinAddressWorld,
 } from "../../support/bitcoin-address-world.ts";
 import { anOwner, spend, utxoOf } from "../../support/bitcoin-world.ts";
+import { aSponsor } from "../../support/sponsors.ts";
 
 // Deposit addresses on a Bitcoin node of the regtest network: what is paid to an address is filled or
 // refunded once, and every satoshi is accounted for.
@@ -187,4 +188,41 @@ test("a process that dies before or after it sends a sweep leaves it to another 
   }
   expect((await bitcoin.held(bitcoin.depository.address)) - inDepository).toBe(400_000n);
   expect(formatAddress(end.chain, agreed[0]?.bytes ?? "0x")).toMatch(/^bcrt1q/);
+}, 90_000);
+
+test("refuses to fast fill while the sweep may take too long, and never both fills and refunds", async () => {
+  const { bitcoin, clock, services } = world;
+  const app = await aSponsor(world, 1_000);
+  const refundTo = anOwner().address;
+  const agreed = await world.bitcoinAddress({ ttl: 600, refundTo });
+  const { address, bytes, requestId, terms } = agreed;
+  await bitcoin.controls.fund(address, 200_000n);
+  await world.bitcoinRound(CONFIRMATIONS);
+  await world.work();
+  expect(await statesOf(bytes)).toEqual([[200_000n, "sent"]]);
+  const settling = (fillLeadMs: number) => ({
+    ...services,
+    enginePolicy: { ...services.enginePolicy, fillLeadMs },
+  });
+  const early = {
+    message: expect.stringContaining("The sweep of the deposit address may take up to") as string,
+    facts: { data: { rule: "settledTooSoon" } },
+  };
+  await expect(app.fastFill(agreed, {}, settling(87 * 60_000))).rejects.toMatchObject(early);
+  await expect(app.fastFill(agreed), "between different assets").rejects.toMatchObject(early);
+  expect(await app.holdOf(agreed)).toBeUndefined();
+  // Past the deadline of the payment and the grace, the sweep still moves what was paid in time.
+  clock.forward(2_400_000);
+  await expect(app.fastFill(agreed, {}, settling(87 * 60_000))).rejects.toMatchObject(early);
+  expect(await app.fastFill(agreed, {}, settling(30 * 24 * 3_600_000))).toBe("queued");
+  await world.work();
+  await world.destination.mine();
+  await world.watch(world.destination);
+  expect(await received(terms.recipient)).toBe(terms.destination.expectedAmount);
+  clock.forward(3 * 3_600_000);
+  await world.bitcoinRound(4 * CONFIRMATIONS);
+  expect(await app.holdState(agreed)).toBe("released");
+  expect(await world.depositsOf(requestId)).toMatchObject([{ disposition: "accepted" }]);
+  expect(await received(terms.recipient)).toBe(terms.destination.expectedAmount);
+  expect(await bitcoin.held(refundTo)).toBe(0n);
 }, 90_000);

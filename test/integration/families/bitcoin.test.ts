@@ -346,6 +346,7 @@ test("final deposits are read once, and again from the same cursor", async () =>
       currency: NATIVE,
       amount: 30_000n,
       id,
+      timestamp: seen.upTo.timestamp,
     },
   ]);
   expect((await connection.arrivals(cursor)).deposits).toEqual(seen.deposits);

@@ -28,8 +28,9 @@ afterAll(async () => {
 });
 
 /** From bitcoin to USDC on the second chain. */
-async function quote(): Promise<Agreed> {
+async function quote(ttl?: number): Promise<Agreed> {
   const asked = {
+    ...(ttl !== undefined && { ttl }),
     user: USER,
     recipient: world.anAddress(),
     originChainId: bitcoin.end.chain.id,
@@ -160,4 +161,27 @@ test("refuses a fast fill whose named transaction is unknown, or is final withou
     facts: { data: { rule: "originOtherCall" } },
   });
   expect(await sponsor.holdOf(agreed)).toBeUndefined();
+});
+
+test.each([
+  ["settles a deposit of bitcoin whose block is in time, however late it is final", 1_000, "accepted"],
+  ["refunds a deposit of bitcoin whose block is too late to settle its fast fill", 11_000, "refund"],
+] as const)("%s", async (_, afterSeconds, disposition) => {
+  const { services, clock } = world;
+  const sponsor = await aSponsor(world, 1_000);
+  const agreed = await quote(600);
+  const enginePolicy = { ...services.enginePolicy, fillLeadMs: 3_600_000 };
+  await sponsor.fastFill(agreed, {}, { ...services, enginePolicy });
+  await rounds(6);
+  expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
+  clock.forward(afterSeconds * 1_000);
+  deposit(agreed);
+  bitcoin.network.mine();
+  clock.forward(4 * 3_600_000);
+  bitcoin.network.settle();
+  await rounds(1);
+  expect(await world.depositsOf(agreed.requestId)).toMatchObject([{ disposition }]);
+  const isSettled = disposition === "accepted";
+  expect(await sponsor.holdState(agreed)).toBe(isSettled ? "released" : "permanent");
+  expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
 });

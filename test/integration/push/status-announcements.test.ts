@@ -264,20 +264,28 @@ test("a request whose successor is superseded in turn shows the last successor",
     expect(await other.ask(requestId)).toMatchObject({ requestId, supersededByRequestId: last });
 });
 
-test("money that a sweep did not move keeps the blocks in which it was found, and its confirmations are counted again", async () => {
-  const { requestId } = await world.aRequest();
-  const place = await anAddressOf(requestId);
-  await inOneCommit(async ({ depositAddresses }) => {
-    await depositAddresses.observe(place, [], 2n, true);
-    const id = await depositAddresses.addSweep(sweepFor(place, requestId, 2));
-    const sweep = await depositAddresses.lockSweep(id);
-    if (sweep === undefined) throw new Error("the sweep was added");
-    await depositAddresses.voidSweep(sweep, 9);
-    expect(await depositAddresses.funds(place.chainId, place.address)).toMatchObject([
-      { layers: [{ amount: 5n, sinceBlock: 1n, foundBlock: 40n, unseenBlock: 38n, seenAtMs: 7 }] },
-    ]);
-  });
-});
+test.each([
+  ["a chain that was not read", 8_801, undefined, 1n],
+  ["a non-EVM chain", 8_802, 90n, 91n],
+] as const)(
+  "money on %s that a sweep did not move keeps the blocks in which it was found, and its confirmations are counted again",
+  async (_, chainId, readTo, sinceBlock) => {
+    const { requestId } = await world.aRequest();
+    const place = { ...(await anAddressOf(requestId)), chainId };
+    await inOneCommit(async ({ depositAddresses, nonEvm }) => {
+      if (readTo !== undefined)
+        await nonEvm.setCursor(chainId, "", { number: readTo, hash: someHash(), timestamp: 1n });
+      await depositAddresses.observe(place, [], 2n, true);
+      const id = await depositAddresses.addSweep(sweepFor(place, requestId, Number(sinceBlock) + 1));
+      const sweep = await depositAddresses.lockSweep(id);
+      if (sweep === undefined) throw new Error("the sweep was added");
+      await depositAddresses.voidSweep(sweep, 9);
+      expect(await depositAddresses.funds(place.chainId, place.address)).toMatchObject([
+        { layers: [{ amount: 5n, sinceBlock, foundBlock: 40n, unseenBlock: 38n, seenAtMs: 7 }] },
+      ]);
+    });
+  },
+);
 
 test("funds at an address do not change the status of a request that has its deposit or a successor", async () => {
   const [requestId, standIn] = [await aDeposited(), await aDeposited()];

@@ -9,7 +9,7 @@ import {
 } from "@causeway/domain";
 import { expect, test } from "vitest";
 import { someAddress, someHash, someTerms } from "../../../../test/support/terms.ts";
-import { judgeOrigin, NOTHING_OF_SENDER } from "./judge-origin.ts";
+import { doubtOfDeposits, judgeOrigin, NOTHING_OF_SENDER } from "./judge-origin.ts";
 import type { SenderFacts } from "./judge-origin.ts";
 
 const depository = someAddress();
@@ -239,4 +239,10 @@ test.each([
       { ...NOTHING_OF_SENDER, deposits },
     )?.rule,
   ).toBe(rule);
+});
+
+test("accepts a deposit from another address of the wallet where wallets pay from any", () => {
+  const other = { ...made, depositor: someAddress() };
+  expect(doubtOfDeposits(erc20, { id: 1, paysFromAnyAddress: true }, [other])).toBeUndefined();
+  expect(doubtOfDeposits(erc20, { id: 1 }, [other])?.rule).toBe("originOtherCall");
 });

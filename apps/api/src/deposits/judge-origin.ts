@@ -48,7 +48,7 @@ export const NOTHING_OF_SENDER = {
 /** Judges the origin transaction of a fast fill. Undefined: no objection. */
 export function judgeOrigin(
   terms: RequestTerms,
-  chain: Pick<Chain, "id" | "contracts">,
+  chain: Pick<Chain, "id" | "contracts" | "paysFromAnyAddress">,
   state: TransactionState,
   facts: SenderFacts,
 ): Doubt | undefined {
@@ -68,12 +68,13 @@ export function judgeOrigin(
 /** Judges the deposits of a transaction that is in a block. Undefined: one is the agreed one. */
 export function doubtOfDeposits(
   terms: RequestTerms,
-  chain: Pick<Chain, "id">,
+  chain: Pick<Chain, "id" | "paysFromAnyAddress">,
   deposits: readonly DepositFact[],
 ): Doubt | undefined {
+  const isFromAnyAddress = chain.paysFromAnyAddress === true;
   const verdicts = deposits
     .filter(({ id }) => id === terms.orderId)
-    .map((deposit) => judgeDeposit(terms, { chainId: chain.id, ...deposit }));
+    .map((deposit) => judgeDeposit(terms, { chainId: chain.id, isFromAnyAddress, ...deposit }));
   if (verdicts.some(({ kind }) => kind === "match")) return undefined;
   const isUnattestable = verdicts.some(
     (verdict) => verdict.kind === "mismatch" && verdict.reason === "DEPOSIT_UNATTESTABLE",

@@ -23,6 +23,7 @@ import type {
   Tx,
 } from "../db/unit-of-work.port.ts";
 import { type Move, transitionAll, type TransitionServices } from "../requests/index.ts";
+import { madeAtMs } from "./settled-lead.ts";
 import type { TooSmall } from "./too-small-deposits.ts";
 
 const BEYOND_ALL_TIERS = 2n ** 255n;
@@ -404,7 +405,7 @@ async function moveBy(
       late:
         nowMs > terms.fillDeadlineMs ||
         (await arrivedAtMs(tx, terms, chain, fact, sent, nowMs)) > payBy(terms),
-      beyondLead: await isBeyondLead(tx, record, { deposit, orphaned }, nowMs),
+      beyondLead: await isBeyondLead(tx, record, { deposit, orphaned }, madeAtMs(chain, fact, nowMs)),
       replaces: orphaned !== undefined,
     },
     change: speaksForRequest && !known.includes(fact.txHash) ? { inTxHashes: [...known, fact.txHash] } : {},
@@ -555,19 +556,19 @@ async function arrivedAtMs(
 }
 
 /**
- * Whether a fast fill without its deposit was accepted too long ago to be settled against a deposit that
- * arrives now.
+ * Whether a fast fill without its deposit was accepted too long before this deposit was made to be settled
+ * against it.
  */
 async function isBeyondLead(
   tx: Tx,
   { state, terms }: RequestRecord,
   { deposit, orphaned }: { readonly deposit: DepositRecord; readonly orphaned: DepositRecord | undefined },
-  nowMs: number,
+  depositedAtMs: number,
 ): Promise<boolean> {
   // It returns, or replaces one that came in time: a refund would cost as much as a fill that is never
   // repaid, and the user would have both.
   if (deposit.disposition === "accepted" || orphaned !== undefined) return false;
   if (state.front === "none" || state.depositId !== undefined) return false;
   const untilMs = (await tx.fastFills.find(terms.requestId))?.depositUntilMs;
-  return untilMs !== undefined && nowMs > untilMs;
+  return untilMs !== undefined && depositedAtMs > untilMs;
 }

@@ -1,4 +1,7 @@
-import type { RequestTerms } from "@causeway/domain";
+import type { DepositFact } from "@causeway/chains";
+import { payBy, type ChainProfile, type RequestTerms } from "@causeway/domain";
+import { familyOf, headerSkewSeconds } from "@causeway/families";
+import type { RequestRecord } from "../db/records.port.ts";
 import type { EnginePolicy } from "../db/engine-policy.port.ts";
 import type { Services } from "../db/services.port.ts";
 
@@ -12,7 +15,7 @@ const CLOCKS_MS = 120_000;
  * How long after a fast fill is accepted its deposit may come and still be settled (ms); undefined: no
  * settlement here, no limit.
  */
-export function settledLeadMs({ fillLeadMs }: Pick<EnginePolicy, "fillLeadMs">): number | undefined {
+function settledLeadMs({ fillLeadMs }: Pick<EnginePolicy, "fillLeadMs">): number | undefined {
   return fillLeadMs === undefined ? undefined : Math.max(fillLeadMs - CLOCKS_MS, 0);
 }
 
@@ -34,6 +37,49 @@ export function frontLeadMs(
   const [from, to] = [origin, destination].map(({ chainId, currency }) => chains.currency(chainId, currency));
   if (from !== undefined && from.priceId === to?.priceId) return settled;
   return Math.min(settled ?? MAX_LEAD_BETWEEN_ASSETS_MS, MAX_LEAD_BETWEEN_ASSETS_MS);
+}
+
+/** A wait for the deposit of a fast fill that its network or its app does not cover. */
+interface WaitBeyondLead {
+  /** How long from now the deposit may take. */
+  readonly waitsMs: number;
+  readonly leadMs: number;
+  /** It waits for the sweep of a deposit address. */
+  readonly isSweepDue: boolean;
+}
+
+/**
+ * Whether the deposit of a fast fill accepted now may come too late: settlement would not repay the fill, or
+ * the service's own sweep would be refunded. Undefined: it comes in time.
+ */
+export function waitBeyondLead(
+  services: Pick<Services, "chains" | "clock" | "enginePolicy" | "quotePolicy">,
+  { terms, state }: Pick<RequestRecord, "terms" | "state">,
+): WaitBeyondLead | undefined {
+  const { chains, clock, enginePolicy, quotePolicy } = services;
+  const isSweepDue = terms.depositAddress !== undefined && state.depositId === undefined;
+  const leadMs = isSweepDue ? frontLeadMs(services, terms) : settledLeadMs(enginePolicy);
+  if (leadMs === undefined) return undefined;
+  const graceMs = quotePolicy.fillGraceSeconds * 1000 + enginePolicy.fastFillGraceMs;
+  // Other chains than EVM chains show a deposit only once its block is final.
+  const { confirmations = 0, blockTimeSeconds = 0 } = chains.nonEvm(terms.origin.chainId)?.chain ?? {};
+  const finalityMs = confirmations * blockTimeSeconds * 1000;
+  const untilMs = (isSweepDue ? terms.fillDeadlineMs : payBy(terms)) + graceMs + finalityMs;
+  const waitsMs = untilMs - clock.nowMs();
+  return waitsMs <= leadMs ? undefined : { waitsMs, leadMs, isSweepDue };
+}
+
+/**
+ * When a deposit was made (ms since the epoch), as oracles judge it: by the time of its block, which may be
+ * ahead of the clock on some chains. Without a block time: now.
+ */
+export function madeAtMs(
+  chain: Pick<ChainProfile, "vmType">,
+  { timestamp }: Pick<DepositFact, "timestamp">,
+  nowMs: number,
+): number {
+  if (timestamp === undefined) return nowMs;
+  return (Number(timestamp) - headerSkewSeconds(familyOf(chain))) * 1000;
 }
 
 /** Startup warnings when the hub's lead is longer than fast fills between different assets can use. */

@@ -1,4 +1,4 @@
-import { formatUsd, minDeposit, ONE_USD, ServiceError, unreachable, payBy } from "@causeway/domain";
+import { formatUsd, minDeposit, ONE_USD, ServiceError, unreachable } from "@causeway/domain";
 import type { Address, RequestId, RequestTerms } from "@causeway/domain";
 import type { FastFillOutcome, FastFillRequest } from "../balances/fast-fill.port.ts";
 import type { RequestRecord } from "../db/records.port.ts";
@@ -11,8 +11,8 @@ import {
   refuseBeyondCaps,
   refuseDoubtfulOrigin,
   ruleOf,
-  settledLeadMs,
   standingOf,
+  waitBeyondLead,
 } from "../deposits/index.ts";
 import { refusePaused, type KnownPauses } from "../payments/index.ts";
 import { priceFastFill } from "./price-fast-fill.ts";
@@ -72,7 +72,7 @@ async function accept(services: Needs, fastFill: FastFillRequest): Promise<FastF
   refusePaused(services, terms.origin.chainId, terms.destination.chainId);
   refuseOthersInput(terms, fastFill);
   const leadMs = frontLeadMs(services, terms);
-  refuseUnsettled(services, terms);
+  refuseUnsettled(services, request);
   const [priced] = await Promise.all([
     priceFastFill(services, terms, fastFill.inputAmount),
     warmPrices(services),
@@ -85,6 +85,7 @@ async function accept(services: Needs, fastFill: FastFillRequest): Promise<FastF
     const current = await tx.requests.lock(requestId);
     if (current === undefined) throw refusal("unknownRequest", requestId, requestNotFound(requestId).message);
     if (standingOf(current, services.clock.nowMs()) === "filled") return "filled";
+    refuseUnsettled(services, current);
     await holdAndAccept(services, tx, current, fastFill, { wallet, priced, leadMs });
     if (fastFill.finish) await tx.idempotency.finish(fastFill.finish.lease, fastFill.finish.answer);
     return "queued";
@@ -125,17 +126,18 @@ function refuseOthersInput(terms: RequestTerms, { key, inputAmount }: FastFillRe
  * While the deposit may still arrive, the network must be able to settle the fill against it; otherwise the
  * solver would pay for nothing.
  */
-function refuseUnsettled({ clock, quotePolicy, enginePolicy }: Needs, terms: RequestTerms): void {
-  const leadMs = settledLeadMs(enginePolicy);
-  if (leadMs === undefined) return;
-  const graceMs = quotePolicy.fillGraceSeconds * 1000 + enginePolicy.fastFillGraceMs;
-  const waitsMs = payBy(terms) + graceMs - clock.nowMs();
-  if (waitsMs <= leadMs) return;
+function refuseUnsettled(services: Needs, request: RequestRecord): void {
+  const beyond = waitBeyondLead(services, request);
+  if (beyond === undefined) return;
+  const waitsSeconds = Math.ceil(beyond.waitsMs / 1000);
+  const settledSeconds = Math.floor(beyond.leadMs / 1000);
   throw refusal(
     "settledTooSoon",
-    terms.requestId,
-    `The deposit may arrive up to ${Math.ceil(waitsMs / 1000)} s from now, but a fast fill is settled only if its deposit arrives within ${Math.floor(leadMs / 1000)} s; request a quote with a shorter ttl`,
-    { waitsSeconds: Math.ceil(waitsMs / 1000), settledSeconds: Math.floor(leadMs / 1000) },
+    request.terms.requestId,
+    beyond.isSweepDue
+      ? `The sweep of the deposit address may take up to ${waitsSeconds} s from now, but a fast fill waits at most ${settledSeconds} s for its deposit; the request is filled after its deposit`
+      : `The deposit may arrive up to ${waitsSeconds} s from now, but a fast fill is settled only if its deposit arrives within ${settledSeconds} s; request a quote with a shorter ttl`,
+    { waitsSeconds, settledSeconds },
   );
 }
 

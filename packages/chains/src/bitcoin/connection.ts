@@ -124,6 +124,7 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
       amount: deposit.amount,
       ...(depository !== undefined && { depository }),
       id: deposit.depositId,
+      timestamp: block.time,
     };
   };
 

@@ -61,7 +61,9 @@ export interface DepositFact {
    * nonce to an order instead (Hyperliquid).
    */
   readonly nonce?: bigint;
-  /** Unix seconds at which it happened, according to the chain; present wherever `nonce` is. */
+  /**
+   * Unix seconds at which it happened, according to the chain; present wherever `nonce` is, and on Bitcoin.
+   */
   readonly timestamp?: bigint;
   /**
    * Oracles cannot attest its transaction (see `evm/attestable.ts`), so a payment for it would never be

@@ -29,7 +29,7 @@ import {
   updateListed,
 } from "../../requests/history/history-writes.postgres.ts";
 import { requests } from "../../requests/requests.tables.ts";
-import { chainCursors } from "../deposits.tables.ts";
+import { chainCursors, nonEvmCursors } from "../deposits.tables.ts";
 import {
   ADDRESS,
   addressOf,
@@ -274,7 +274,9 @@ const seeAgain = defineSqlWrite(
     const excluded = (name: SQL): SQL => text`excluded.${name}`;
     return text`
       with cursor as (
-        select coalesce(max(${chainCursors.blockNumber}), 0) as number from ${chainCursors} where ${chainCursors.chainId} = ${p.chainId}),
+        select coalesce(
+          (select ${chainCursors.blockNumber} from ${chainCursors} where ${chainCursors.chainId} = ${p.chainId}),
+          (select ${nonEvmCursors.blockNumber} from ${nonEvmCursors} where ${nonEvmCursors.chainId} = ${p.chainId}), 0) as number),
       moved as (
         select jsonb_array_elements(${sweeps.layers}::jsonb) as layer from ${sweeps}
         where ${sweeps.id} = ${p.sweepId} and ${sweeps.layers} is not null),
