@@ -122,8 +122,8 @@ const independent: readonly Step[] = [
 ];
 
 /**
- * In parallel, because a whole system often waits for blocks while integration tests compute. End-to-end tests
- * run one at a time and would end last, so they get the processors first.
+ * In parallel, because a whole system often waits for blocks while integration tests compute. End-to-end
+ * tests run one at a time and would end last, so they get the processors first.
  */
 const running: readonly Step[] = [tests("e2e", 940), tests("integration", 1050, 5)];
 
