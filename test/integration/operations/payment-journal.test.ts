@@ -90,7 +90,18 @@ test("returns the newest payments of a lane unchanged", async () => {
     plan: { delivers: 10n ** 30n, gasLimit: 21_000n, call: { value: 3n } },
     attempts: [{ kind: "pay", raw: "0xaa", maxFeePerGas: 7n }],
   });
-  expect(await journal.missing(1, SENDER, [1_000, 1_003, 1_514, 1_515])).toEqual(new Set([1_515]));
+  const sent = (nonce: number, raw: Hex = "0xaa") => ({ nonce, raw });
+  expect(
+    await journal.missing(
+      1,
+      SENDER,
+      [1_000, 1_003, 1_514, 1_515].map((nonce) => sent(nonce)),
+    ),
+  ).toEqual(new Set([1_515]));
+  const replaced = [sent(1_513), sent(1_514, "0xbb")];
+  expect(await journal.missing(1, SENDER, replaced), "an entry without newer bytes").toEqual(
+    new Set([1_514]),
+  );
   // A known lane keeps its mark.
   await journal.begin(1, SENDER, 3);
   expect(await journal.mark(1, SENDER)).toBe(1_515);

@@ -52,8 +52,9 @@ return redis.call('hget', KEYS[2], '${MARK}')`;
 const MISSING = `${FENCE}
 local lowest = tonumber(redis.call('hget', KEYS[2], '${MARK}') or '0') - tonumber(ARGV[3])
 local missing = {}
-for at = 4, #ARGV do
-  if tonumber(ARGV[at]) >= lowest and redis.call('hexists', KEYS[2], ARGV[at]) == 0 then
+for at = 4, #ARGV, 2 do
+  local known = redis.call('hget', KEYS[2], ARGV[at]) or ''
+  if tonumber(ARGV[at]) >= lowest and not string.find(known, ARGV[at + 1], 1, true) then
     missing[#missing + 1] = ARGV[at]
   end
 end
@@ -103,8 +104,9 @@ export async function connectJournal(
     async begin(chainId, sender, mark) {
       await redis.hsetnx(laneKey(chainId, sender), MARK, mark);
     },
-    async missing(chainId, sender, nonces) {
-      const answer = await run(MISSING, laneKey(chainId, sender), MAX_ENTRIES, ...nonces);
+    async missing(chainId, sender, sent) {
+      const wanted = sent.flatMap(({ nonce, raw }) => [nonce, raw]);
+      const answer = await run(MISSING, laneKey(chainId, sender), MAX_ENTRIES, ...wanted);
       return new Set(Array.isArray(answer) ? answer.map(Number) : []);
     },
     async entries(chainId, sender) {

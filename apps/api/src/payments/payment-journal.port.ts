@@ -1,4 +1,4 @@
-import type { Address } from "@causeway/domain";
+import type { Address, Hex } from "@causeway/domain";
 import type { Attempt, Slot, SlotPlan } from "../db/records.port.ts";
 
 /** A payment as it was when it was last signed, with everything that its rows need. */
@@ -37,10 +37,15 @@ export interface PaymentJournal {
   /** Begins to know a lane without payments, if it does not know it yet. @throws an error of Redis */
   begin(chainId: number, sender: Address, mark: number): Promise<void>;
   /**
-   * Which of these nonces the journal has lost. Those below the newest that it keeps do not count.
+   * The nonces of which the journal has lost the payment or these bytes of it. Those below the newest that it
+   * keeps do not count.
    * @throws FormerPrimary, an error of Redis
    */
-  missing(chainId: number, sender: Address, nonces: readonly number[]): Promise<ReadonlySet<number>>;
+  missing(
+    chainId: number,
+    sender: Address,
+    sent: ReadonlyArray<{ readonly nonce: number; readonly raw: Hex }>,
+  ): Promise<ReadonlySet<number>>;
   /** The newest payments of a lane, lowest nonce first. @throws an error of Redis */
   entries(chainId: number, sender: Address): Promise<readonly JournalEntry[]>;
 }

@@ -21,8 +21,8 @@ export async function reenterMissing(
   const sent = (await reads.unsettledSlots(chainId, sender)).flatMap(enteredOf);
   if (sent.length === 0) return;
   try {
-    const nonces = sent.map(({ slot }) => slot.nonce);
-    const missing = await journal.missing(chainId, sender, nonces);
+    const newest = sent.map(({ slot: { nonce }, attempt: { raw } }) => ({ nonce, raw }));
+    const missing = await journal.missing(chainId, sender, newest);
     for (const one of sent) {
       if (!missing.has(one.slot.nonce)) continue;
       const { slot, attempt } = one;
@@ -35,10 +35,14 @@ export async function reenterMissing(
   }
 }
 
-/** The payment with the bytes that were broadcast; empty: none were, so they are entered before they are. */
+/**
+ * The payment with its bytes up to the newest that were broadcast: a node may have older ones although it
+ * confirmed none. Empty if none were broadcast: they are entered before they are.
+ */
 function enteredOf(slot: Slot): readonly Entered[] {
   if (UNJOURNALED.has(slot.leg.kind)) return [];
-  const attempts = slot.attempts.filter((attempt) => !isUnentered({ slot, attempt }));
-  const attempt = attempts.at(-1);
-  return attempt === undefined ? [] : [{ slot: { ...slot, attempts }, attempt }];
+  const last = slot.attempts.findLastIndex((attempt) => !isUnentered({ slot, attempt }));
+  const attempt = slot.attempts[last];
+  if (attempt === undefined) return [];
+  return [{ slot: { ...slot, attempts: slot.attempts.slice(0, last + 1) }, attempt }];
 }
