@@ -176,6 +176,11 @@ export interface PayingConnection extends NonEvmConnection {
     reserved: readonly Hex[],
   ): Promise<NonEvmAttempt>;
   /**
+   * Whether at most one of these two attempts can ever count, from their bytes alone. Absent: any two can both
+   * count.
+   */
+  readonly conflict?: (one: NonEvmAttempt, other: NonEvmAttempt) => boolean;
+  /**
    * The solver's signed mapping of a payment to its order, for payments that cannot name the order
    * themselves. Deterministic. It must be published where oracles read it, or the payment counts for no
    * order. Absent on chains whose payments name their orders.

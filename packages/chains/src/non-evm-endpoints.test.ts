@@ -16,6 +16,7 @@ const down = new RpcFault({ kind: "network", method: "call", reason: "refused" }
 const contradicted = new RpcFault({ kind: "inconsistent", method: "prepare", reason: "may still pay" });
 const refusal = new NodeRefusal({ method: "call", nodeCode: -8, nodeText: "no", nodeData: undefined });
 const attempt: NonEvmAttempt = { raw: "0x01", txId: `0x${"01".repeat(32)}`, fee: 1n, madeAtMs: 1 };
+const earlier: NonEvmAttempt = { ...attempt, raw: "0x02", txId: `0x${"02".repeat(32)}` };
 const block = { number: 7n, hash: `0x${"07".repeat(32)}` } as const;
 
 interface Behavior {
@@ -24,6 +25,8 @@ interface Behavior {
   send?: "sent" | { refused: string } | Error | Promise<"sent">;
   head?: NonEvmHead;
   prepare?: NonEvmAttempt | Error;
+  /** What it prepares conflicts with every earlier attempt. */
+  conflicts?: true;
 }
 
 /** Endpoints that answer as the test says, together. */
@@ -43,6 +46,7 @@ function chainOf(...behaviors: readonly Behavior[]) {
       outcome: async () => await answer(at, behavior.outcome),
       send: async () => await answer(at, behavior.send),
       prepare: async () => await answer(at, behavior.prepare),
+      ...(behavior.conflicts && { conflict: () => true }),
       ...(behavior.head !== undefined && {
         head: async () => await Promise.resolve(behavior.head ?? { position: 0n }),
       }),
@@ -211,21 +215,27 @@ test("an endpoint that stands still is asked last until it catches up", async ()
 
 const payment = { recipient: "0x", currency: "0x", amount: 1n, orderId: undefined } as const;
 
-test.each<[string, NonEvmOutcome | Error, boolean]>([
-  ["agrees", dead, true],
-  ["does not know it", unseen, false],
-  ["shows it", pending, false],
-  ["does not answer", down, false],
-])(
-  "new bytes after an attempt that one endpoint reports dead, when another one %s",
-  async (_, other, may) => {
-    const { together } = chainOf({ prepare: attempt, outcome: dead }, { prepare: attempt, outcome: other });
-    const paying = await together.withKey(`0x${"01".repeat(32)}`);
-    const prepared = paying.prepare(payment, [attempt], []);
-    if (may) expect(await prepared).toEqual(attempt);
-    else await expect(prepared).rejects.toMatchObject({ kind: "inconsistent" });
-  },
-);
+const preparedAfter = async (...behaviors: readonly Behavior[]): Promise<NonEvmAttempt> => {
+  const { together } = chainOf(...behaviors);
+  return await (await together.withKey(`0x${"01".repeat(32)}`)).prepare(payment, [earlier], []);
+};
+
+test.each<[string, NonEvmOutcome | Error, NonEvmOutcome | Error, boolean]>([
+  ["report as dead", dead, dead, true],
+  ["report differently: one does not know it", dead, unseen, false],
+  ["report differently: one shows it", dead, pending, false],
+  ["report differently: the one that signs now does not know it", unseen, dead, false],
+  ["cannot all be asked about", dead, down, false],
+])("new bytes after an attempt that the endpoints %s", async (_, own, other, may) => {
+  const behaviors = [{ prepare: attempt, outcome: own }, { outcome: other }];
+  if (may) expect(await preparedAfter(...behaviors)).toEqual(attempt);
+  else await expect(preparedAfter(...behaviors)).rejects.toMatchObject({ kind: "inconsistent" });
+});
+
+test("bytes that conflict with an earlier attempt need no agreement about it", async () => {
+  const first: Behavior = { prepare: attempt, outcome: pending, conflicts: true };
+  expect(await preparedAfter(first, { outcome: down })).toEqual(attempt);
+});
 
 test("an endpoint that contradicts a payment is not replaced by one that does not", async () => {
   const pays = async (first: Error) => {

@@ -52,13 +52,17 @@ function payingTogether(connections: NonEmpty<PayingConnection>, shared: Shared)
     ...together(connections, shared),
     // What one endpoint knows against a payment must not be passed over.
     prepare: async (payment, before, reserved) => {
-      const { place, attempt } = await order.ask(
-        async (one) => ({ place: one, attempt: await at(one).prepare(payment, before, reserved) }),
+      const attempt = await order.ask(
+        async (place) => await at(place).prepare(payment, before, reserved),
         ({ kind }) => kind !== "inconsistent",
       );
-      for (const earlier of before) await outcomes.confirmDead(place, earlier);
+      // One endpoint alone must not conclude that an earlier attempt cannot pay as well.
+      for (const earlier of before)
+        if (earlier.raw !== attempt.raw && first.conflict?.(attempt, earlier) !== true)
+          await outcomes.confirmDead(earlier);
       return attempt;
     },
+    ...(first.conflict !== undefined && { conflict: first.conflict }),
     ...(first.signNonceMapping !== undefined && { signNonceMapping: first.signNonceMapping }),
   };
 }

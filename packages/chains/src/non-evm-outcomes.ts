@@ -14,11 +14,11 @@ const MAX_REMEMBERED = 10_000;
 export interface SharedOutcomes {
   readonly outcome: NonEvmConnection["outcome"];
   /**
-   * Checks an attempt that an endpoint may have taken for dead when it signed new bytes.
+   * Checks that an earlier attempt, which does not conflict with a new one, can no longer count.
    *
-   * @throws RpcFault if it reports the attempt as dead and another endpoint does not
+   * @throws RpcFault if not all endpoints report it as dead
    */
-  confirmDead(place: number, attempt: NonEvmAttempt): Promise<void>;
+  confirmDead(attempt: NonEvmAttempt): Promise<void>;
 }
 
 type Answer = NonEvmOutcome | RpcFault;
@@ -115,12 +115,10 @@ export function createSharedOutcomes(
 
   return {
     outcome,
-    confirmDead: async (place, attempt) => {
+    confirmDead: async (attempt) => {
       if (connections.length === 1) return;
-      const own = await ask(place, attempt);
-      if (own.kind !== "dead") return;
       const answers = await Promise.all(
-        connections.map(async (_, at) => (at === place ? own : await askFurther(at, attempt))),
+        connections.map(async (_, place) => await askFurther(place, attempt)),
       );
       const known = answers.filter((answer) => !(answer instanceof RpcFault));
       if (answers.some(isContradiction) || !areDead(known, connections.length))

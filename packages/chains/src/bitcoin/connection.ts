@@ -301,7 +301,15 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
         depositAddressKey === undefined || depositKey === undefined
           ? undefined
           : depositPrivateKeys(facts.network, depositKey, depositAddressKey);
-      return { ...connection, prepare: prepareWith({ ofSolver: key, ofAddress }) };
+      const own = ({ raw }: NonEvmAttempt) => ownInputs(transactionOf(raw), ownScript).map(keyOf);
+      return {
+        ...connection,
+        prepare: prepareWith({ ofSolver: key, ofAddress }),
+        conflict: (one, other) => {
+          const spent = new Set(own(one));
+          return own(other).some((input) => spent.has(input));
+        },
+      };
     },
   };
 }

@@ -172,6 +172,7 @@ export function connectExchange(options: NonEvmOptions): OpenConnection {
       return {
         ...connection,
         prepare: prepareWith(privateKey),
+        conflict: (one, other) => nonceOfSigned(one.raw) === nonceOfSigned(other.raw),
         signNonceMapping: async ({ raw }, id) => {
           const nonce = nonceOfSigned(raw);
           const mapping = {

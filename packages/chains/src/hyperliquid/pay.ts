@@ -158,7 +158,7 @@ export function createPayments(options: NonEvmPaymentsOptions): NonEvmPayments {
       if (transaction.isOpaque) throw cannotTell(used.hash);
       return isSame(transaction.action)
         ? finalIn(transaction)
-        : { kind: "dead", reason: "nonce was used by another action", isProven: true };
+        : { kind: "dead", reason: "nonce was used by another action" };
     }
     // Anything that the solver may have sent under another name, or without its nonce, may be this payment.
     // If it were declared dead, it would be made twice.

@@ -9,7 +9,7 @@ import {
   type DepositEvidence,
   type Evidence,
 } from "@causeway/families";
-import type { DepositFact } from "@causeway/families/evm";
+import type { BlockRef, DepositFact } from "@causeway/families/evm";
 import type { NonEvmArrivals, NonEvmTransaction } from "../non-evm-connection.ts";
 import {
   associatedTokenAddress,
@@ -118,7 +118,7 @@ export function createArrivals(options: ArrivalOptions): NonEvmArrivalReader {
       return { kind: "refuted", reason: "the endpoint truncates logs", ofEndpoint: true };
     if (reading.deposits.length === 0) return { kind: "final", value: [] };
     const block = await reads.block(facts.slot, "finalized");
-    return { kind: "final", value: toFacts(facts, block.hash, reading.deposits) };
+    return { kind: "final", value: toFacts(facts, block, reading.deposits) };
   }
 
   async function arrivals(text: string | undefined): Promise<NonEvmArrivals> {
@@ -202,7 +202,7 @@ function signatureOf(transactionId: TxHash): string {
 /** In the service's format: bytes in hex, and an ordinal for equal deposits. */
 function toFacts(
   { signature, slot, feePayer }: TransactionFacts,
-  blockHash: Hex,
+  { hash, timestamp }: Pick<BlockRef, "hash" | "timestamp">,
   deposits: readonly DepositEvidence[],
 ): readonly DepositFact[] {
   const key = (text: string): Hex => encodeAddress("solana-vm", text);
@@ -216,7 +216,8 @@ function toFacts(
       ordinal,
       logIndex: Number(index),
       blockNumber: slot,
-      blockHash,
+      blockHash: hash,
+      timestamp,
       depositor: key(depositor),
       sender: key(feePayer),
       currency: key(currency),

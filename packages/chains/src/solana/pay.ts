@@ -429,7 +429,7 @@ export function createPayments({ rpc, reads, pdas, payer, now, depositAddressPro
         "the node reports the transaction as finalized, but does not return it",
       );
     const { slot, failed } = found.value;
-    if (failed) return { kind: "dead", reason: "failed in a final block", isProven: true };
+    if (failed) return { kind: "dead", reason: "failed in a final block" };
     return { kind: "final", block: await reads.block(slot, "finalized") };
   }
 
