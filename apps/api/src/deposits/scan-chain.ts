@@ -88,7 +88,8 @@ export async function scanChain(
     ]);
     const isTooSmall = tooSmallOn(services, connected);
     const reading = { chain, headNumber: last.number, seenAtMs: head.seenAtMs, isTooSmall };
-    await recordAdvance(services, reading, { known, change }, { facts, topUps });
+    const timed = withBlockTimes(facts, change.append);
+    await recordAdvance(services, reading, { known, change }, { facts: timed, topUps });
     known = [...known.filter((block) => block.number < first.number), ...change.append].slice(
       -trailLength(chain),
     );
@@ -104,6 +105,15 @@ export async function scanChain(
       });
     if (last.hash === head.hash) return known;
   }
+}
+
+/** Adds the times of the deposits' blocks: they decide whether a deposit came in time. */
+function withBlockTimes(facts: readonly DepositFact[], blocks: readonly BlockRef[]): readonly DepositFact[] {
+  const times = new Map(blocks.map(({ number, timestamp }) => [number, timestamp]));
+  return facts.map((fact) => {
+    const timestamp = times.get(fact.blockNumber);
+    return timestamp === undefined ? fact : { ...fact, timestamp };
+  });
 }
 
 type ScanReading = Required<Reading> & { readonly chain: Chain };

@@ -21,10 +21,8 @@ function beyond(
   const currency = (_: number, address: string) => ({
     priceId: between ? address : "usd",
   });
-  const nonEvm = (chainId: number) =>
-    chainId === BITCOIN ? { chain: { confirmations: 6, blockTimeSeconds: 600 } } : undefined;
   const services = {
-    chains: { currency, nonEvm },
+    chains: { currency },
     clock: { nowMs: () => NOW_MS },
     quotePolicy: { fillGraceSeconds: 900 },
     enginePolicy: { fillLeadMs, fastFillGraceMs: HOUR_MS } as EnginePolicy,
@@ -41,9 +39,9 @@ const swept = { depositAddress, payByMs: PAY_BY_MS, fillDeadlineMs: PAY_BY_MS + 
 
 test.each([
   ["a payment on an EVM chain", {}, PLAIN_MS],
-  ["a payment on Bitcoin, which counts once it is final", { origin: origin(BITCOIN) }, PLAIN_MS + HOUR_MS],
+  ["a payment on Bitcoin, which counts from its block", { origin: origin(BITCOIN) }, PLAIN_MS],
   ["a sweep on an EVM chain", swept, PLAIN_MS + 24 * HOUR_MS],
-  ["a sweep on Bitcoin", { ...swept, origin: origin(BITCOIN) }, PLAIN_MS + 25 * HOUR_MS],
+  ["a sweep on Bitcoin", { ...swept, origin: origin(BITCOIN) }, PLAIN_MS + 24 * HOUR_MS],
   ["a sweep whose deposit is in a block", { ...swept, isSeen: true }, PLAIN_MS],
 ] as const)("needs a lead as long as %s may take", (_, terms, waitsMs) => {
   expect(beyond(waitsMs + CLOCKS_MS, terms)).toBeUndefined();

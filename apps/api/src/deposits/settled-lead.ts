@@ -56,15 +56,12 @@ export function waitBeyondLead(
   services: Pick<Services, "chains" | "clock" | "enginePolicy" | "quotePolicy">,
   { terms, state }: Pick<RequestRecord, "terms" | "state">,
 ): WaitBeyondLead | undefined {
-  const { chains, clock, enginePolicy, quotePolicy } = services;
+  const { clock, enginePolicy, quotePolicy } = services;
   const isSweepDue = terms.depositAddress !== undefined && state.depositId === undefined;
   const leadMs = isSweepDue ? frontLeadMs(services, terms) : settledLeadMs(enginePolicy);
   if (leadMs === undefined) return undefined;
   const graceMs = quotePolicy.fillGraceSeconds * 1000 + enginePolicy.fastFillGraceMs;
-  // Other chains than EVM chains show a deposit only once its block is final.
-  const { confirmations = 0, blockTimeSeconds = 0 } = chains.nonEvm(terms.origin.chainId)?.chain ?? {};
-  const finalityMs = confirmations * blockTimeSeconds * 1000;
-  const untilMs = (isSweepDue ? terms.fillDeadlineMs : payBy(terms)) + graceMs + finalityMs;
+  const untilMs = (isSweepDue ? terms.fillDeadlineMs : payBy(terms)) + graceMs;
   const waitsMs = untilMs - clock.nowMs();
   return waitsMs <= leadMs ? undefined : { waitsMs, leadMs, isSweepDue };
 }

@@ -62,7 +62,7 @@ export interface DepositFact {
    */
   readonly nonce?: bigint;
   /**
-   * Unix seconds at which it happened, according to the chain; present wherever `nonce` is, and on Bitcoin.
+   * Unix seconds at which it happened, according to the chain. Absent where only a transaction was read.
    */
   readonly timestamp?: bigint;
   /**
