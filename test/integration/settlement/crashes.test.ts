@@ -84,7 +84,7 @@ test("whenever the settler dies, the payment is settled once, and the next one c
   for (const moment of [
     "before sign",
     "before settlement.notePayments",
-    "before settlement.attested",
+    "before settlement.markAttested",
     "before settlement.addExecutions",
     "before commit",
     "after commit",
