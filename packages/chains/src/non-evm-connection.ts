@@ -176,8 +176,8 @@ export interface PayingConnection extends NonEvmConnection {
     reserved: readonly Hex[],
   ): Promise<NonEvmAttempt>;
   /**
-   * Whether at most one of these two attempts can ever count, from their bytes alone. Absent: any two can both
-   * count.
+   * Whether at most one of these two attempts can ever count, from their bytes alone. Absent: any two can
+   * both count.
    */
   readonly conflict?: (one: NonEvmAttempt, other: NonEvmAttempt) => boolean;
   /**
