@@ -105,7 +105,7 @@ export function createNonEvmPulse(options: NonEvmPulseOptions): OwnedNonEvmPulse
     return known;
   }
 
-  // Silence of a slow chain is no news until it is late.
+  // A slow chain without a new block is healthy until the block is late.
   const headAgeMs = (): number => {
     const sinceReadMs = monotonic.nowMs() - (facts?.readAtMs ?? startedAtMs);
     const sinceHeadMs = furthest === undefined ? 0 : monotonic.nowMs() - furthest.seenAtMs;

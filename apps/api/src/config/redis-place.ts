@@ -64,7 +64,7 @@ type RedisSettings = Partial<SettingValues<typeof redisSettings>>;
 
 /**
  * The Redis that the settings name.
- * @param env tells a setting that is missing from an invalid one, which was reported already
+ * @param env distinguishes a missing setting from an invalid one, which is already reported
  * @throws ConfigError with all problems; none contains a secret
  */
 export function readRedisPlace(settings: RedisSettings, env: Env): RedisPlace {

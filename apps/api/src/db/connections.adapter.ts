@@ -10,7 +10,7 @@ export type RedisClient = Redis | Cluster;
 
 /**
  * Producers fail at once while Redis is unavailable: the outbox keeps the job and the relay retries.
- * @param onFault gets the reason why there is no connection
+ * @param onFault receives the reason for a missing connection
  */
 export function producerConnection(place: RedisPlace, onFault?: (error: unknown) => void): RedisClient {
   return connectTo(

@@ -43,7 +43,7 @@ export interface StatusRecord {
   readonly supersededBy?: RequestId;
   /** The rule of the policy that its next payment waits for. Absent: none. */
   readonly heldBy?: string;
-  /** Absent: it has no deposit address, or there are no funds at it. */
+  /** Absent: it has no deposit address, or the address has no funds. */
   readonly addressFunds?: AddressFunds;
 }
 

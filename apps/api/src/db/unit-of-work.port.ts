@@ -303,7 +303,7 @@ export interface SendWrites {
   settle(send: SendRecord): Promise<void>;
 }
 
-/** What a canonical block says of a slot. */
+/** The outcome of a slot in a canonical block. */
 export interface MinedSlot {
   readonly slotId: string;
   readonly attempt: number;

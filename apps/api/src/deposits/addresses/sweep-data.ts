@@ -20,7 +20,7 @@ export function writeSweepData({
 
 /**
  * Of an address of a program, which needs more to find it.
- * @throws RangeError when the excess is no uint64
+ * @throws RangeError if the excess does not fit in 64 bits
  */
 export function writeProgramSweep({ orderId, key, excess }: SweepData): Hex {
   const { id, depositor, strict } = key;

@@ -121,7 +121,7 @@ export function createUnlistedTokens({
   };
 }
 
-/** What a chain reports about a token; undefined: there is no token at this address. */
+/** Facts of a token as its chain reports them. Undefined: this address has no token. */
 type ReadToken = (token: Address) => Promise<TokenMetadata | undefined>;
 
 /** Undefined: no tokens but the configured ones can be used on the chain. */

@@ -66,7 +66,7 @@ test.each([
     "redis.node a problem",
     "ECONNREFUSED",
   ],
-  ["a node is no part of a cluster", cluster(false, ""), "redis.node a problem", "cluster mode is off"],
+  ["a node is not in cluster mode", cluster(false, ""), "redis.node a problem", "cluster mode is off"],
   ["slots are not served", cluster(true, "fail"), "redis.node a problem", "is fail"],
   ["the primary has no replica", owner({ replicas: 0 }), "redis.replicas a warning", "no replica"],
   ["a sentinel names a cluster node", owner({}, "sentinel"), "redis.cluster a problem", "cluster mode"],
