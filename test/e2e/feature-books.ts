@@ -1,6 +1,6 @@
 import { encodeAddress } from "@causeway/families";
 import { watchPosition } from "@causeway/localnet";
-import { balanceEventsAnswer, type BalanceEventsAnswer, type QuoteAnswer } from "@causeway/wire";
+import { balanceEventsAnswer, type BalanceEventsAnswer } from "@causeway/wire";
 import { contractOf } from "../support/smart-accounts.ts";
 import { vmTypeOf } from "./family-places.ts";
 import { nameOf } from "./feature-problems.ts";
@@ -15,6 +15,7 @@ import {
   type FeatureWorld,
   type Moved,
 } from "./feature-world.ts";
+import { sponsorCharges } from "./sponsor-charges.ts";
 
 type BalanceEvent = BalanceEventsAnswer["events"][number];
 
@@ -187,7 +188,7 @@ function appFeeOf({ request: { features }, quote, deposited }: FeatureOutcome): 
   return decimals === 6 ? fee : (fee * 500_000n) / 10n ** BigInt(decimals);
 }
 
-/** The sponsor paid what its quotes say, and its balance shows nothing else. */
+/** The sponsor paid what its quotes and docs/FEES.md say, and its balance shows nothing else. */
 async function compareSponsor(
   world: FeatureWorld,
   outcomes: readonly FeatureOutcome[],
@@ -206,37 +207,19 @@ async function compareSponsor(
     );
   };
   await untilSeen(isCharged, (all) => all, SETTLE_MS).catch(() => undefined);
-  const problems = sponsored.flatMap(({ request, quote }) => {
-    const paid = charged.get(quote.requestId) ?? 0n;
-    const { expected, tolerance } = chargeOf(quote, request.isRefunded === true);
-    return near(paid, expected, tolerance)
-      ? []
-      : [`${nameOf(request)}: the sponsor was charged ${paid}, expected ${expected}`];
+  const compared = sponsored.map(async (outcome) => {
+    const paid = charged.get(outcome.quote.requestId) ?? 0n;
+    const expected = await sponsorCharges(world, outcome);
+    if (expected.has(paid)) return [];
+    const either = [...expected].join(" or ");
+    return [`${nameOf(outcome.request)}: the sponsor was charged ${paid}, expected ${either}`];
   });
+  const problems = (await Promise.all(compared)).flat();
   const total = [...charged.values()].reduce((sum, one) => sum + one, 0n);
   const lost = had - (await appBalance(world, wallet));
   if (lost !== total) problems.push(`the sponsor's balance fell by ${lost}, expected ${total}`);
   return problems;
 }
-
-function chargeOf(
-  { fees: { subsidized } }: QuoteAnswer,
-  isRefunded: boolean,
-): { readonly expected: bigint; readonly tolerance: bigint } {
-  if (isRefunded) return { expected: 0n, tolerance: 0n };
-  const { symbol, decimals } = subsidized.currency;
-  if (symbol !== "USDC")
-    // A unit of the deposit's currency is worth more than one of the balance's.
-    return { expected: microDollars(subsidized.amountUsd), tolerance: BTC_UNIT };
-  const unit = 10n ** BigInt(decimals - 6);
-  return { expected: (BigInt(subsidized.amount) + unit - 1n) / unit, tolerance: 0n };
-}
-
-/** A satoshi at the fixed price, in millionths of a dollar. */
-const BTC_UNIT = 600n;
-
-const near = (one: bigint, other: bigint, tolerance: bigint): boolean =>
-  one <= other + tolerance && one >= other - tolerance;
 
 /** @param usd with 6 decimals */
 const microDollars = (usd: string): bigint => BigInt(usd.replace(".", ""));

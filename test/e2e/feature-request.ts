@@ -50,6 +50,11 @@ export interface FeatureOutcome {
   readonly deposited: readonly Moved[];
   /** Of the solver's tokens. */
   readonly spent: readonly Moved[];
+  /**
+   * Blocks of an EVM destination around the fill of a fixed rate: the newest one before the quote, and the
+   * one with the fill. Absent for other requests.
+   */
+  readonly fillBlocks?: { readonly quoted: bigint; readonly filled: bigint };
   readonly tookMs: number;
 }
 
@@ -74,6 +79,8 @@ export async function runFeatureRequest(
   const [recipient, app, callee] = [await to.newRecipient(), newAccount(), newAccount()];
   const startedAtMs = performance.now();
   const parties = { user: payer.address, recipient, app, callee };
+  const isGasPriced = has("fixedRate") && request.isRefunded !== true && kindOf(to.chain) === "evm";
+  const quoted = isGasPriced ? await evmReads(world, to.chain).getBlockNumber() : undefined;
   const quote = quoteAnswer.parse(
     await callApi(world, "/quote/v2", questionOf(request, parties, pays, gets)),
   );
@@ -107,6 +114,9 @@ export async function runFeatureRequest(
       ? await swappedDeposit(world, from.chain, end.inTxHashes)
       : [{ chain: from.chain, currency: from.currency, amount: paid }],
     spent: await spentBy(world, request, end, { received, refunded }),
+    ...(quoted !== undefined && {
+      fillBlocks: { quoted, filled: await lastBlockOf(world, to.chain, end.txHashes) },
+    }),
     tookMs,
   };
 }
@@ -226,6 +236,13 @@ async function swappedDeposit(
 ): Promise<readonly Moved[]> {
   const moved = await tokensFrom(world, chain, hashes, contractOf(evmChain(world, chain), "depository"));
   return moved.map((one) => ({ ...one, amount: -one.amount }));
+}
+
+async function lastBlockOf(world: FeatureWorld, chain: string, hashes: readonly string[]): Promise<bigint> {
+  const receipts = await Promise.all(
+    hashes.map(async (hash) => await evmReads(world, chain).getTransactionReceipt({ hash: hash as Hex })),
+  );
+  return receipts.reduce((last, { blockNumber }) => (blockNumber > last ? blockNumber : last), 0n);
 }
 
 /** On EVM chains as the transactions of the fill or refund show it. */

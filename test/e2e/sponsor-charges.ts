@@ -1,0 +1,93 @@
+import { fillGas } from "@causeway/contracts";
+import { readFile } from "node:fs/promises";
+import { parseUnits } from "viem";
+import type { FeatureOutcome } from "./feature-request.ts";
+import { evmReads, type FeatureWorld } from "./feature-world.ts";
+
+/** Dollars per token, fixed in `configs/prices.local.json`. */
+const DOLLARS: Readonly<Record<string, string>> = { USDC: "1", TST: "0.5", BTC: "60000", ETH: "2500" };
+/** Millionths of a dollar are the base units of the sponsor's USDC. */
+const MICRO_DOLLAR = 10n ** 12n;
+/** The service may price a fill with a block that its node has already followed up. */
+const OLDER_BLOCKS = 3n;
+
+/**
+ * What the sponsor of a request may have been charged, in base units of USDC. One figure, except for a fixed
+ * rate to an EVM chain: that is charged at the gas price of the fill (docs/FEES.md), so there is one figure
+ * for each block from the quote to the fill.
+ */
+export async function sponsorCharges(
+  world: Pick<FeatureWorld, "system">,
+  { request, quote, fillBlocks }: Pick<FeatureOutcome, "request" | "quote" | "fillBlocks">,
+): Promise<ReadonlySet<bigint>> {
+  if (request.isRefunded === true) return new Set([0n]);
+  const { subsidized, relayerGas } = quote.fees;
+  const { symbol, decimals } = subsidized.currency;
+  const charge = (amount: bigint): bigint =>
+    divideUp((amount * priceOf(symbol)) / 10n ** BigInt(decimals), MICRO_DOLLAR);
+  const quoted = BigInt(subsidized.amount);
+  if (fillBlocks === undefined) return new Set([charge(quoted)]);
+  // The rate and all other fees do not change: only the execution fee does.
+  const others = quoted - BigInt(relayerGas.amount);
+  const usd = await executionFees(world, request.to.chain, fillBlocks);
+  const inDeposit = (fee: bigint): bigint => divideUp(fee * 10n ** BigInt(decimals), priceOf(symbol) * WEI);
+  return new Set(usd.map((fee) => charge(others + inDeposit(fee))));
+}
+
+const WEI = 10n ** 18n;
+/** Blocks whose tips make the price of gas, and the tip of each that counts: the median. */
+const TIP_BLOCKS = 10;
+
+/** At the gas price of each block, dollars with 36 decimals. */
+async function executionFees(
+  world: Pick<FeatureWorld, "system">,
+  chain: string,
+  { quoted, filled }: NonNullable<FeatureOutcome["fillBlocks"]>,
+): Promise<readonly bigint[]> {
+  const { flatUsd, gasMarginBps, minPriorityFeeGwei } = await localFees(chain);
+  const minTip = parseUnits(minPriorityFeeGwei, 9);
+  const from = quoted > OLDER_BLOCKS ? quoted - OLDER_BLOCKS : 0n;
+  const blocks = Array.from({ length: Number(filled - from) + 1 }, (_, at) => from + BigInt(at));
+  return await Promise.all(
+    blocks.map(async (blockNumber) => {
+      const { baseFeePerGas, reward = [] } = await evmReads(world, chain).getFeeHistory({
+        blockCount: TIP_BLOCKS,
+        rewardPercentiles: [50],
+        blockNumber,
+      });
+      const tips = reward
+        .map(([tip = 0n]) => (tip > minTip ? tip : minTip))
+        .toSorted((a, b) => (a < b ? -1 : 1));
+      const tip = tips[Math.floor(tips.length / 2)] ?? minTip;
+      const wei = BigInt(fillGas.erc20) * ((baseFeePerGas.at(-1) ?? 0n) + tip);
+      const withMargin = divideUp(wei * BigInt(10_000 + gasMarginBps), 10_000n);
+      return withMargin * priceOf("ETH") + parseUnits(flatUsd, 18) * WEI;
+    }),
+  );
+}
+
+interface LocalFees {
+  readonly flatUsd: string;
+  readonly gasMarginBps: number;
+  readonly minPriorityFeeGwei: string;
+}
+
+async function localFees(chain: string): Promise<LocalFees> {
+  const file = new URL("../../configs/chains.local.json", import.meta.url);
+  const chains = JSON.parse(await readFile(file, "utf8")) as ReadonlyArray<{
+    readonly id: string;
+    readonly fees: LocalFees;
+  }>;
+  const found = chains.find(({ id }) => id === chain);
+  if (found === undefined) throw new RangeError(`${chain} is not in configs/chains.local.json`);
+  return found.fees;
+}
+
+/** Dollars with 18 decimals. */
+function priceOf(symbol: string): bigint {
+  const dollars = DOLLARS[symbol];
+  if (dollars === undefined) throw new RangeError(`no local price of ${symbol} is known`);
+  return parseUnits(dollars, 18);
+}
+
+const divideUp = (amount: bigint, by: bigint): bigint => (amount + by - 1n) / by;
