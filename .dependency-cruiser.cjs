@@ -120,6 +120,10 @@ const doorRule = {
 /** Files of these suffixes serve ports: with Postgres, or with Redis, a node or another service. */
 const SERVES_PORTS = "\\.(postgres|adapter)\\.ts$";
 
+/** The files that write app balances, and those that read them with statements of their own. */
+const LEDGER_WRITES = `^${API}/balances/ledger-writes[a-z-]*\\.postgres\\.ts$`;
+const LEDGER_READS = `^${API}/(balances/(ledger-rows|balance-reads|operator-balance-reads)|requests/history/request-stories)\\.postgres\\.ts$`;
+
 const suffixRules = [
   {
     name: "only-process-chooses-adapters",
@@ -152,6 +156,33 @@ const suffixRules = [
     severity: "error",
     from: { path: `^${API}/`, pathNot: [TEST, TABLES, "\\.postgres\\.ts$"] },
     to: { path: `^${API}/.*${TABLES}` },
+  },
+  {
+    name: "only-the-ledger-writes-balances",
+    comment:
+      "balances/ledger-writes*.postgres.ts write the tables of the ledger; who-writes-balances.test.ts holds the files that read them to reading",
+    severity: "error",
+    from: {
+      path: `^${API}/`,
+      pathNot: [
+        TEST,
+        LEDGER_WRITES,
+        LEDGER_READS,
+        `^${API}/db/schema${TABLES}`,
+        `^${API}/balances/.*${TABLES}`,
+      ],
+    },
+    to: { path: `^${API}/balances/ledger${TABLES}` },
+  },
+  {
+    name: "only-transactions-write-balances",
+    comment: "only the unit of work hands out the ledger, so every write of a balance is in a transaction",
+    severity: "error",
+    from: {
+      path: `^${API}/`,
+      pathNot: [TEST, LEDGER_WRITES, `^${API}/process/unit-of-work\\.postgres\\.ts$`],
+    },
+    to: { path: LEDGER_WRITES },
   },
   {
     name: "tables-are-the-schema",

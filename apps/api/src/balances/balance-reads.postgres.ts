@@ -8,7 +8,8 @@ import { slots } from "../payments/payments.tables.ts";
 import { CLAIM, claimOf } from "./claim-writes.postgres.ts";
 import { claims } from "./claims.tables.ts";
 import { bookOf, HOLD, holdOf, newestEntry, readBook, readHeld } from "./ledger-rows.postgres.ts";
-import { holds, ledgerAccounts, ledgerEntries, ledgerMovements } from "./ledger.tables.ts";
+import { ledgerAccounts, ledgerEntries, ledgerMovements } from "./ledger.tables.ts";
+import { holds } from "./reservations.tables.ts";
 import { appTopUps } from "./top-ups.tables.ts";
 
 const events = defineQuery(

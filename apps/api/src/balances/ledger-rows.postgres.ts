@@ -3,7 +3,8 @@ import { assetKey } from "@causeway/domain";
 import { sql as text } from "drizzle-orm";
 import type { BookLine, HoldRecord, WalletBook } from "./ledger.port.ts";
 import { defineSql, type Params, type Row } from "../db/define-query.postgres.ts";
-import { holds, ledgerAccounts, ledgerEntries } from "./ledger.tables.ts";
+import { ledgerAccounts, ledgerEntries } from "./ledger.tables.ts";
+import { holds } from "./reservations.tables.ts";
 
 /** The newest entry of an account, for a lateral join. */
 export const newestEntry = text`

@@ -4,7 +4,8 @@ import { sql as text } from "drizzle-orm";
 import type { FeesToReserve } from "./ledger.port.ts";
 import { namesOf, recordset, rowsJson, type Params, defineSqlWrite } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
-import { feeReservationParts, feeReservations, ledgerEntries, ledgerMovements } from "./ledger.tables.ts";
+import { ledgerEntries, ledgerMovements } from "./ledger.tables.ts";
+import { feeReservationParts, feeReservations } from "./reservations.tables.ts";
 
 const WANTED = {
   movementKey: ledgerMovements.movementKey,

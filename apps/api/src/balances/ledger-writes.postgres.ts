@@ -11,16 +11,9 @@ import {
 } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
 import { bookOf, HOLD, holdOf, readBook, readHeld } from "./ledger-rows.postgres.ts";
-import {
-  appFeesDue,
-  appWallets,
-  feeReservationParts,
-  feeReservations,
-  holds,
-  ledgerEntries,
-  ledgerMovements,
-} from "./ledger.tables.ts";
-import { reserveTogether } from "./reserved-fees.postgres.ts";
+import { appWallets, ledgerEntries, ledgerMovements } from "./ledger.tables.ts";
+import { appFeesDue, feeReservationParts, feeReservations, holds } from "./reservations.tables.ts";
+import { reserveTogether } from "./ledger-writes-together.postgres.ts";
 
 const addWallet = defineWrite(
   "ledger_add_wallet",

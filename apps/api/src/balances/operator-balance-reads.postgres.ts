@@ -3,7 +3,8 @@ import { defineReport, outputsOf, type Params } from "../db/define-query.postgre
 import type { Sql } from "../db/pool.postgres.ts";
 import { slots } from "../payments/payments.tables.ts";
 import { claims } from "./claims.tables.ts";
-import { holds, ledgerAccounts as accounts, ledgerEntries as entries } from "./ledger.tables.ts";
+import { ledgerAccounts as accounts, ledgerEntries as entries } from "./ledger.tables.ts";
+import { holds } from "./reservations.tables.ts";
 import { appTopUps as topUps } from "./top-ups.tables.ts";
 
 /** USD with 18 decimals, as text with 6. */

@@ -3,6 +3,7 @@ export * from "./db.tables.ts";
 export * from "../http/idempotency.tables.ts";
 export * from "../markets/prices/price-exposure.tables.ts";
 export * from "../balances/ledger.tables.ts";
+export * from "../balances/reservations.tables.ts";
 export * from "../balances/top-ups.tables.ts";
 export * from "../balances/claims.tables.ts";
 export * from "../requests/requests.tables.ts";

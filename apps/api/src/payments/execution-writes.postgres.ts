@@ -2,7 +2,7 @@ import type { Address, RequestId, SponsorshipSpending } from "@causeway/domain";
 import { and, asc, eq, sql as text } from "drizzle-orm";
 import type { Budget } from "../balances/sponsors.port.ts";
 import type { ExecutionWrites } from "./executions.port.ts";
-import { feeReservations } from "../balances/ledger.tables.ts";
+import { feeReservations } from "../balances/reservations.tables.ts";
 import {
   defineQuery,
   defineSql,

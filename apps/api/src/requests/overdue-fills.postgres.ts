@@ -1,6 +1,6 @@
 import { sql as text } from "drizzle-orm";
 import type { Reads } from "../db/reads.port.ts";
-import { appFeesDue } from "../balances/ledger.tables.ts";
+import { appFeesDue } from "../balances/reservations.tables.ts";
 import { defineSql, type Params } from "../db/define-query.postgres.ts";
 import { lostJob } from "../db/job-runs.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";

@@ -3,7 +3,7 @@ import type { OrderId, RequestId } from "@causeway/domain";
 import { and, asc, eq, exists, sql as text } from "drizzle-orm";
 import type { RequestRecord } from "../db/records.port.ts";
 import type { OverdueRequest, RequestChange, RequestWrites, TraceNote } from "../db/unit-of-work.port.ts";
-import { feeReservations } from "../balances/ledger.tables.ts";
+import { feeReservations } from "../balances/reservations.tables.ts";
 import {
   defineQuery,
   nameOf,

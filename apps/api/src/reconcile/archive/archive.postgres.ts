@@ -1,7 +1,7 @@
 import { sql as text, type SQL } from "drizzle-orm";
 import type { PgTable } from "drizzle-orm/pg-core";
 import type pg from "pg";
-import { appFeesDue, feeReservations, holds } from "../../balances/ledger.tables.ts";
+import { appFeesDue, feeReservations, holds } from "../../balances/reservations.tables.ts";
 import { nameOf, namesOf, runSql } from "../../db/define-query.postgres.ts";
 import type { Month } from "../../db/month.port.ts";
 import { endOfMonth, monthAfter, monthOf, startOfMonth } from "../../db/month.ts";

@@ -9,13 +9,8 @@ import type {
   HistorySlot,
   RequestStory,
 } from "./request-history.port.ts";
-import {
-  feeReservationParts,
-  feeReservations,
-  holds,
-  ledgerEntries,
-  ledgerMovements,
-} from "../../balances/ledger.tables.ts";
+import { ledgerEntries, ledgerMovements } from "../../balances/ledger.tables.ts";
+import { feeReservationParts, feeReservations, holds } from "../../balances/reservations.tables.ts";
 import { columnsOf, defineQuery, defineSql, nullable, type Params } from "../../db/define-query.postgres.ts";
 import type { Month } from "../../db/month.port.ts";
 import { monthOf } from "../../db/month.ts";
