@@ -8,7 +8,7 @@ import { evmReads, type FeatureWorld } from "./feature-world.ts";
 const DOLLARS: Readonly<Record<string, string>> = { USDC: "1", TST: "0.5", BTC: "60000", ETH: "2500" };
 /** Millionths of a dollar are the base units of the sponsor's USDC. */
 const MICRO_DOLLAR = 10n ** 12n;
-/** The service may price a fill with a block that its node has already followed up. */
+/** The service may still price a fill with an older block than the newest one of its node. */
 const OLDER_BLOCKS = 3n;
 
 /**
@@ -59,7 +59,7 @@ async function executionFees(
         .map(([tip = 0n]) => (tip > minTip ? tip : minTip))
         .toSorted((a, b) => (a < b ? -1 : 1));
       const tip = tips[Math.floor(tips.length / 2)] ?? minTip;
-      const wei = BigInt(fillGas.erc20) * ((baseFeePerGas.at(-1) ?? 0n) + tip);
+      const wei = fillGas.erc20 * ((baseFeePerGas.at(-1) ?? 0n) + tip);
       const withMargin = divideUp(wei * BigInt(10_000 + gasMarginBps), 10_000n);
       return withMargin * priceOf("ETH") + parseUnits(flatUsd, 18) * WEI;
     }),
