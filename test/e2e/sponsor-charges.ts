@@ -47,19 +47,20 @@ async function executionFees(
   const { flatUsd, gasMarginBps, minPriorityFeeGwei } = await localFees(chain);
   const minTip = parseUnits(minPriorityFeeGwei, 9);
   const from = quoted > OLDER_BLOCKS ? quoted - OLDER_BLOCKS : 0n;
-  const blocks = Array.from({ length: Number(filled - from) + 1 }, (_, at) => from + BigInt(at));
+  const blocks = Array.from({ length: Number(filled - from) }, (_, at) => from + BigInt(at));
   return await Promise.all(
     blocks.map(async (blockNumber) => {
-      const { baseFeePerGas, reward = [] } = await evmReads(world, chain).getFeeHistory({
-        blockCount: TIP_BLOCKS,
-        rewardPercentiles: [50],
-        blockNumber,
-      });
+      const reads = evmReads(world, chain);
+      // Of an older block, anvil's fee history ends with the base fee of now.
+      const [{ baseFeePerGas }, { reward = [] }] = await Promise.all([
+        reads.getBlock({ blockNumber: blockNumber + 1n }),
+        reads.getFeeHistory({ blockCount: TIP_BLOCKS, rewardPercentiles: [50], blockNumber }),
+      ]);
       const tips = reward
         .map(([tip = 0n]) => (tip > minTip ? tip : minTip))
         .toSorted((a, b) => (a < b ? -1 : 1));
       const tip = tips[Math.floor(tips.length / 2)] ?? minTip;
-      const wei = fillGas.erc20 * ((baseFeePerGas.at(-1) ?? 0n) + tip);
+      const wei = fillGas.erc20 * ((baseFeePerGas ?? 0n) + tip);
       const withMargin = divideUp(wei * BigInt(10_000 + gasMarginBps), 10_000n);
       return withMargin * priceOf("ETH") + parseUnits(flatUsd, 18) * WEI;
     }),
