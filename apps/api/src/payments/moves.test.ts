@@ -147,7 +147,7 @@ describe("any situation", () => {
     );
   const living = ({ slot, seen }: Situation) => slot.attempts.filter((_, at) => seen[at]?.kind !== "dead");
 
-  test("ends a slot only when nothing signed for it can pay", () => {
+  test("closes a slot only when none of its signed transactions can pay", () => {
     holds((move, situation) => {
       const { slot, seen, lane } = situation;
       if (move.kind !== "dead") return;
