@@ -341,7 +341,7 @@ class SimulatedChain {
   }
 
   /** Executes due moves until there are none. */
-  care(): void {
+  advance(): void {
     for (let step = 0; step < 10; step++) {
       const move = nextMove(this.situation);
       // A process may die, or find no funds, before each move.
@@ -449,7 +449,7 @@ describe.each(Object.entries(PAYERS))("a payment by the facts of %s", (_, lane) 
         const chain = new SimulatedChain(lane, chance);
         let rounds = 0;
         for (; !chain.isOver && rounds < 2_000; rounds++) {
-          chain.care();
+          chain.advance();
           chain.pass(rounds % 7 === 0 ? 40_000 : 3_000, rounds < wildRounds);
         }
         expect(chain.isOver, `${rounds} rounds`).toBe(true);
