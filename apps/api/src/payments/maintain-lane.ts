@@ -21,7 +21,7 @@ export async function maintainLane(services: WorkerServices, connected: Connecte
   const { enginePolicy: policy, clock } = services;
   const faults: unknown[] = [];
   const senders = drainingSigners(services).map(({ address }) => address);
-  // Before the read: a slot that is sent meanwhile is read as unsent.
+  // Before the read: a slot that is sent in the meantime is read as unsent.
   const inHand = new Set(services.slotsInHand);
   const unsettled = await services.reads.unsettledSlots(chain.id, ...senders);
   const open = unsettled.filter(({ state }) => state === "open");

@@ -387,7 +387,7 @@ class SimulatedChain {
     return lane.replacement !== "impossible" || a.kind === "noop" || b.kind === "noop";
   }
 
-  /** Time goes on. `wild`: the chain and its nodes do the worst. */
+  /** Time passes. `wild`: the chain and its nodes do the worst. */
   pass(ms: number, wild: boolean): void {
     const { slot, lane } = this.situation;
     const isOrdered = lane.turn !== "none";

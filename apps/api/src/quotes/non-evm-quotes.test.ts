@@ -641,7 +641,7 @@ test("refuses recipients that could never spend the payment", async () => {
     "INVALID_RECIPIENT",
     "refundTo",
   ]);
-  // The placeholder of a page without a connected wallet gets an error of its own.
+  // The placeholder of a page without a connected wallet gets its own error.
   await expect(createQuote(worldOf(), ask("svm", "evm", { user: solana.native }))).rejects.toThrow(
     "user must be a wallet, not the zero address",
   );
