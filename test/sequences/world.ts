@@ -335,7 +335,7 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
       if (waits || doomed?.isDead() === true) again.push({ job, payload });
     }
     for (const one of by.connected.values())
-      await guarded(`care of ${one.chain.name}`, async () => await maintainLane(services, one));
+      await guarded(`lane of ${one.chain.name}`, async () => await maintainLane(services, one));
     return again;
   };
   const takeJobs = async (): Promise<readonly { readonly job: JobName; readonly payload: unknown }[]> => {

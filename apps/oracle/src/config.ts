@@ -164,7 +164,7 @@ export async function readOracleConfig(processEnv: Env): Promise<OracleConfig> {
   };
 }
 
-/** Without a signer (a problem of its own), checks everything but its membership in the list. */
+/** Without a signer (reported separately), checks everything but its membership in the list. */
 function policyOf(env: Env, signer: Signer | undefined): SignerPolicy {
   const { signers } = readSettings({ signers: peerSettings.signers }, env);
   // The raw text: a number with surrounding spaces is not accepted.

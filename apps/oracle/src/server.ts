@@ -40,9 +40,9 @@ export interface ServerOptions {
   readonly traces?: Traces | undefined;
   /** Proxies whose `X-Forwarded-For` names the caller's address. Default: none. */
   readonly trustProxy?: TrustedProxies;
-  /** Marks every response as coming from an oracle on trial. */
+  /** Marks every response as `shadow: true`. */
   readonly shadow: boolean;
-  /** Time for a route to answer, peers included. ms */
+  /** Timeout of a route in ms, including calls to peers. */
   readonly handlerTimeoutMs: number;
   readonly checkResponses?: boolean;
   readonly interactiveDocumentation?: boolean;

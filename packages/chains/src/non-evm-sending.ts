@@ -5,7 +5,7 @@ type Send = NonEvmConnection["send"];
 
 /** Sends payments to all endpoints. */
 export interface SharedSending {
-  /** Returns once an endpoint accepts the bytes; the others get them meanwhile. */
+  /** Returns once an endpoint accepts the bytes; the others get them in the meantime. */
   readonly send: Send;
   /** Waits for endpoints that have not answered yet. */
   finish(): Promise<void>;

@@ -17,19 +17,19 @@ import { attestedOnlyFamilies, nonEvmEntry, paidFamilies, type NonEvmEntry } fro
 import { toChain } from "./to-chain.ts";
 import { toNonEvmChain } from "./to-non-evm-chain.ts";
 
-/** A non-EVM chain, as the service uses it and as oracles judge it: both are read from one entry. */
+/** A non-EVM chain for the service and for attestations, both read from one entry. */
 export interface NonEvmChainConfig {
   readonly chain: NonEvmChain;
   readonly attestation: ConfiguredChain;
 }
 
-/** What the chain file of an environment gives the service. */
+/** The chains that the service loads from an environment's chain file. */
 export interface LoadedChains extends Omit<LoadedFile<ConfiguredChain>, "chains"> {
   /** Enabled EVM chains in the order of the file. */
   readonly chains: readonly Chain[];
-  /** Enabled non-EVM chains, likewise. */
+  /** Enabled non-EVM chains in the order of the file. */
   readonly nonEvmChains: readonly NonEvmChain[];
-  /** The same non-EVM chains, with what oracles read of their entries. */
+  /** The same non-EVM chains, with the attestation settings of their entries. */
   readonly nonEvmConfigs: readonly NonEvmChainConfig[];
 }
 
@@ -41,7 +41,7 @@ interface ServedChain extends ConfiguredChain {
   readonly profile: Chain | NonEvmChain;
 }
 
-/** A chain works without these; anything else that is unset switches it off. */
+/** Optional fields. A chain with any other unset variable is disabled. */
 const optionalFields: readonly string[] = [
   "wsRpcUrl",
   "publicWsRpcUrl",
@@ -58,7 +58,7 @@ const serviceUse: ChainUse<ChainEntry | NonEvmEntry, ServedChain> = {
       : chainEntry.safeParse(document),
   need: (path) => ({ kind: optionalFields.includes(path.join(".")) ? "optional" : "required" }),
   toChain: (entry, at) => {
-    // What the service takes for a deposit must be one to oracles: they read the same entry.
+    // The service must recognize the same deposits as oracles, so it reads their part of the entry too.
     const attested = attestationChainEntry.safeParse(at.resolved);
     if (!attested.success) {
       at.problems.push(...schemaProblems(attested.error, at.place, at.source));
@@ -73,10 +73,10 @@ const serviceUse: ChainUse<ChainEntry | NonEvmEntry, ServedChain> = {
 };
 
 /**
- * Reads and checks `configs/chains.<ENVIRONMENT>.json` whole, chains that are off included. Entries of
- * families that only oracles know are theirs to check.
- * @throws ConfigError with every problem and its path: unreadable file, unknown keys, wrong values,
- * duplicates, a `required` chain whose variables are unset.
+ * Reads and validates all of `configs/chains.<ENVIRONMENT>.json`, including disabled chains. Skips families
+ * that only oracles use.
+ * @throws ConfigError with every problem and its path: unreadable file, unknown keys, invalid values,
+ * duplicates, a `required` chain whose variables are unset
  */
 export function loadChains(source: ChainSource): LoadedChains {
   const { problems, faulty: _, ...loaded } = readChains(source);
@@ -85,7 +85,7 @@ export function loadChains(source: ChainSource): LoadedChains {
 }
 
 /**
- * For callers that check more: problems of the content are part of the result.
+ * As {@link loadChains}, but returns problems of the content instead of throwing.
  * @throws ConfigError if the file is missing or not an array
  */
 export function readChains(source: ChainSource): ReadChains {

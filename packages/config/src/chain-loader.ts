@@ -15,7 +15,7 @@ export interface ChainSource extends ConfigLocation {
   readonly env: Env;
 }
 
-/** What the chain file of an environment gives a process. */
+/** The chains that a process loads from an environment's chain file. */
 export interface LoadedFile<C extends ConfiguredChain> {
   /** Enabled chains in the order of the file. */
   readonly chains: readonly C[];
@@ -36,7 +36,7 @@ export interface ReadFile<C extends ConfiguredChain> extends LoadedFile<C> {
   readonly faulty: readonly { readonly name: unknown; readonly id: unknown }[];
 }
 
-/** What a kind of process reads of the chain file. */
+/** How one kind of process reads the chain file. */
 export interface ChainUse<Entry extends WrittenEntry, C extends ConfiguredChain> {
   /** Whether an entry concerns the process; others are skipped. */
   readonly concerns: (document: unknown) => boolean;
@@ -46,17 +46,17 @@ export interface ChainUse<Entry extends WrittenEntry, C extends ConfiguredChain>
   readonly need: (path: readonly (string | number)[]) => FieldNeed;
   /** The chain of an entry without placeholders; undefined if a problem was added. */
   readonly toChain: (entry: Entry, place: EntryPlace) => C | undefined;
-  /** Problems between valid entries, switched-off ones included. */
+  /** Problems between valid entries, including disabled ones. */
   readonly between: (written: readonly Entry[]) => readonly string[];
 }
 
-/** `required`: the chain is off without it. `unread`: the process does not read this field. */
+/** `required`: the chain is disabled without it. `unread`: the process does not read this field. */
 export type FieldNeed =
   | { readonly kind: "required" | "unread" }
   /** `without`: what is then not attested. */
   | { readonly kind: "optional"; readonly without?: string };
 
-/** What a schema says of an entry. */
+/** The result of validating an entry. */
 export type ParsedEntry<Entry> =
   | { readonly success: true; readonly data: Entry }
   | { readonly success: false; readonly error: { readonly issues: readonly z.core.$ZodIssue[] } };
@@ -179,7 +179,7 @@ function check<Entry extends WrittenEntry>(
   return undefined;
 }
 
-/** What a schema found wrong in an entry, with the path and the variable of each field. */
+/** The schema's issues with an entry, each with the path and the variable of its field. */
 export function schemaProblems(
   { issues }: { readonly issues: readonly z.core.$ZodIssue[] },
   place: string,
@@ -201,7 +201,7 @@ function problemsOfVariables<Entry extends WrittenEntry>(
   return problems.filter((problem) => !found.includes(problem) && !isUnset(problem));
 }
 
-/** Oracles of one network tell chains apart by this id. */
+/** Oracles of one network distinguish chains by this id. */
 function sharedHubIds(chains: readonly ConfiguredChain[]): readonly string[] {
   const seen = new Set<string>();
   return chains.flatMap(({ name, hubChainId }) => {

@@ -27,7 +27,7 @@ export function readJsonFile(path: string, fileName: string): unknown {
   }
 }
 
-/** The path of a schema's complaint, as one writes it: `.additionalData.rpcQuorum`. */
+/** The path of a schema issue, such as `.additionalData.rpcQuorum`. */
 export function pathOf(issue: z.core.$ZodIssue): string {
   return issue.path.map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`)).join("");
 }

@@ -2,7 +2,7 @@ import { keccak256, stringToBytes, toHex } from "viem";
 import { mnemonicToAccount } from "viem/accounts";
 import type { Hex32 } from "@causeway/domain";
 
-/** Who a key of the local system belongs to. */
+/** The roles of keys in the local system. */
 export const LOCAL_ROLES = [
   "deployer",
   "owner",
@@ -16,7 +16,7 @@ export const LOCAL_ROLES = [
 ] as const;
 export type LocalRole = (typeof LOCAL_ROLES)[number];
 
-/** Keys per role that the local system may use and that production refuses. */
+/** Keys per role that the local system uses and production refuses. */
 export const LOCAL_KEYS_PER_ROLE = 32;
 
 /**
@@ -28,8 +28,8 @@ export function localPrivateKey(role: LocalRole, n: number): Hex32 {
 }
 
 /**
- * True when the key is public knowledge: one of the local system, or one of the first twenty of the
- * mnemonic that development nodes print at start. Costs some tens of milliseconds; call it once.
+ * Whether the key is publicly known: one of the local system, or one of the first twenty of the
+ * mnemonic that development nodes print at startup. Takes tens of milliseconds; call it once.
  */
 export function isLocalKey(privateKey: string): boolean {
   const key = privateKey.toLowerCase();

@@ -99,7 +99,7 @@ export function toNonEvmChain(entry: NonEvmEntry): NonEvmChain {
   };
 }
 
-/** The schema has checked the form: this throw only guards against a schema that stopped doing so. */
+/** The schema validates the format; the throw only guards against a change of the schema. */
 function usd(text: string): bigint {
   const value = parseExactDecimal(text, 18);
   if (value === undefined)

@@ -15,7 +15,7 @@ import {
   returnsNothingBytecode,
 } from "./index.ts";
 
-// What other packages' tests count on these tokens to do wrong.
+// The misbehavior of these tokens that tests of other packages rely on.
 
 const { user, solver } = people;
 const recipient = freshAddress(1);

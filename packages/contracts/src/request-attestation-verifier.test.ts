@@ -60,9 +60,9 @@ test.each(Object.keys(attestation) as (keyof typeof attestation)[])(
 );
 
 test.each<[string, () => Promise<Hex>]>([
-  ["of nothing", async () => await Promise.resolve("0x" as const)],
+  ["that is empty", async () => await Promise.resolve("0x" as const)],
   ["of zeroes", async () => await Promise.resolve(`0x${"00".repeat(65)}` as const)],
   ["with s in the upper half", async () => highS(await signed())],
-])("a signature %s is no signature", async (_what, signature) => {
+])("reverts for a signature %s", async (_what, signature) => {
   await expect(signerOf(attestation, await signature())).rejects.toThrow("reverted");
 });

@@ -218,14 +218,14 @@ function alterations(of: Witness): readonly (readonly [string, Witness])[] {
   const calls = (changes: Partial<Call>): Witness => ({ ...of, calls: [{ ...first, ...changes }] });
   return [
     ["another relayer", { ...of, relayer: stranger.address }],
-    ["another account for the rest", { ...of, refundTo: stranger.address }],
-    ["another token to give back", { ...of, refundTokens: [recipient] }],
+    ["another refund recipient", { ...of, refundTo: stranger.address }],
+    ["another token to refund", { ...of, refundTokens: [recipient] }],
     ["another target", calls({ to: proxy })],
     ["other calldata", calls({ data: depositBalance(depository, stranger.address, token, 300n) })],
     ["another value", calls({ value: 1n })],
     ["another failure rule", calls({ allowFailure: true })],
     ["no call", { ...of, calls: [] }],
-    ["a call more", { ...of, calls: [first, first] }],
+    ["an extra call", { ...of, calls: [first, first] }],
   ];
 }
 
@@ -514,7 +514,7 @@ test("refuses a token that accepts unknown calls without moving anything", async
   );
 });
 
-/** Tells a token to call the proxy in the middle of its next transfer, for a route of its own. */
+/** Makes a token call the proxy during its next transfer, with a route of its own. */
 async function callBack(calling: Address): Promise<void> {
   const again = encodeFunctionData({
     abi: approvalProxyAbi,

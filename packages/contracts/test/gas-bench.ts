@@ -2,8 +2,7 @@ import type { Address, LocalAccount } from "viem";
 import type { TestChain, Tx } from "./chain.ts";
 
 /**
- * What the measurements of gas share: contracts deployed in a fixed order, and accounts and tokens that are
- * new to everyone.
+ * Shared setup of the gas measurements: contracts deployed in a fixed order, and unused accounts and tokens.
  */
 export interface GasBench {
   readonly chain: TestChain;
@@ -12,7 +11,7 @@ export interface GasBench {
   readonly proxy: Address;
   readonly amountWei: bigint;
   readonly amountUsd: bigint;
-  /** A token of which only `holder` has any, plenty of it, without approvals. */
+  /** A new token, held only by `holder`, without approvals. */
   freshUsd(holder: Address): Promise<Address>;
   /** The next account that never held anything. */
   freshRecipient(): Address;

@@ -2,7 +2,7 @@ import type { FamilyId, VmType } from "@causeway/domain";
 import type { Depositories } from "./depositories.ts";
 import type { FactsOf, FamilyFacts } from "./families.ts";
 
-/** One chain of the chain file, as oracles and the service judge it, among it the facts of its family. */
+/** A chain of the chain file as oracles and the service see it, including the facts of its family. */
 export interface ConfiguredChain extends Depositories, Partial<Omit<FamilyFacts, "evm">> {
   /** Name used in orders and attestations, e.g. `base`. */
   readonly name: string;
@@ -16,7 +16,7 @@ export interface ConfiguredChain extends Depositories, Partial<Omit<FamilyFacts,
   readonly evm: FactsOf<"evm"> | undefined;
 }
 
-/** What is known of a chain if it is of this family. */
+/** The chain's facts of this family; undefined for a chain of another family. */
 export function factsOf<F extends FamilyId>(
   chain: { readonly [Family in FamilyId]?: FactsOf<Family> | undefined },
   id: F,

@@ -102,7 +102,7 @@ test("between EVM chains the text equals the bytes", () => {
 test("refuses bytes that are not an address of their chain, naming the field", () => {
   const [broken] = fc.sample(order, 1);
   const [input] = broken?.inputs ?? [];
-  if (broken === undefined || input === undefined) throw new Error("an order has an input");
+  if (broken === undefined || input === undefined) throw new Error("the order has no input");
   const payment = { ...input.payment, chainId: "solana", currency: `0x${"00".repeat(20)}` as const };
   expect(() => formatOrder({ ...broken, inputs: [{ ...input, payment }] }, familyOf)).toThrow(
     "inputs[0].payment.currency",

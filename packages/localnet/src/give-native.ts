@@ -16,13 +16,13 @@ export async function giveNative(
     await Promise.all(balances.map(async (balance) => await client.setBalance(balance)));
     return;
   }
-  const lacking = await Promise.all(
+  const missing = await Promise.all(
     balances.map(async ({ address, value }) => ({
       address,
       value: value - (await client.getBalance({ address })),
     })),
   );
-  const transfers = lacking
+  const transfers = missing
     .filter(({ value }) => value > 0n)
     .map(({ address, value }) => ({
       label: `transfer to ${address}`,

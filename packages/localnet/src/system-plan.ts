@@ -30,7 +30,7 @@ export interface SystemOptions {
   readonly families?: boolean;
   /** Seconds between blocks of EVM chains. Default 1. */
   readonly blockTimeSeconds?: number;
-  /** Also mine each transaction at once. */
+  /** Also mine each transaction immediately. */
   readonly mixedMining?: boolean;
   /** Whether commits of the embedded Postgres survive a kill. Default: true. */
   readonly durable?: boolean;

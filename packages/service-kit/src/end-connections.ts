@@ -2,11 +2,11 @@ import type { FastifyInstance } from "fastify";
 import type { Socket } from "node:net";
 
 /** Interval at which a closing server checks for idle connections. */
-const LOOK_EVERY_MS = 20;
+const CHECK_INTERVAL_MS = 20;
 
 /**
- * Closes keep-alive connections when the server closes: each after its last response, unused ones at once.
- * Otherwise they would keep the process alive for the whole keep-alive timeout.
+ * Closes keep-alive connections when the server closes: each after its last response, unused ones
+ * immediately. Otherwise they would keep the process alive for the whole keep-alive timeout.
  */
 export function endConnectionsOnClose(app: FastifyInstance): void {
   const open = new Set<Socket>();
@@ -20,7 +20,7 @@ export function endConnectionsOnClose(app: FastifyInstance): void {
         app.server.closeIdleConnections();
         for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
       };
-      const timer = setInterval(look, LOOK_EVERY_MS).unref();
+      const timer = setInterval(look, CHECK_INTERVAL_MS).unref();
       app.server.once("close", () => clearInterval(timer));
     }
     done();

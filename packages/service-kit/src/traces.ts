@@ -96,7 +96,7 @@ async function post(url: string, headers: TraceTarget["headers"], body: string):
     });
     await answer?.cancel();
     if (status >= 200 && status < 300) return "sent";
-    // The collector refuses these spans for good.
+    // The collector refuses these spans permanently.
     return status < 500 && status !== 429 ? "dropped" : "later";
   } catch {
     return "later";

@@ -12,15 +12,15 @@ const OSAKA_CHAIN_ID = 72_100_228;
 export interface AnvilOptions {
   readonly chainId: number;
   readonly port?: number;
-  /** Seconds between blocks, fractions allowed. Without it every transaction is mined at once. */
+  /** Seconds between blocks; fractions are allowed. Absent: each transaction is mined immediately. */
   readonly blockTimeSeconds?: number;
-  /** Mine each transaction at once and a block every `blockTimeSeconds` besides. */
+  /** Mine each transaction immediately, and also a block every `blockTimeSeconds`. */
   readonly mixedMining?: boolean;
-  /** Funded accounts of the node's own test mnemonic. Default 10. */
+  /** Number of funded accounts of the node's test mnemonic. Default: 10. */
   readonly accountCount?: number;
   /**
-   * Default: Osaka on the second local chain, Prague elsewhere, so that every local system and test of two
-   * chains runs both.
+   * Default: Osaka on the second local chain, otherwise Prague, so that every local system and test with two
+   * chains covers both.
    */
   readonly hardfork?: "prague" | "osaka";
   readonly extraArgs?: readonly string[];
@@ -38,12 +38,12 @@ export interface RunningAnvil {
 }
 
 /**
- * Starts an EVM node with the rules of one fork; HTTP and WebSocket on one port of 127.0.0.1.
+ * Starts an EVM node with one hard fork. It serves HTTP and WebSocket on one port of 127.0.0.1.
  *
  * @throws PortInUse, ProcessStartFailed
  */
 export async function startAnvil(options: AnvilOptions): Promise<RunningAnvil> {
-  // The node keeps old states in its home folder; a home of its own leaves nothing behind.
+  // The node stores old states in its home folder; its own home can be removed with it.
   const home = newTempDir("anvil");
   const removeHome = async (): Promise<void> => await rm(home, { recursive: true, force: true });
   try {
@@ -57,7 +57,7 @@ export async function startAnvil(options: AnvilOptions): Promise<RunningAnvil> {
         env: { PATH: systemPath, HOME: home },
         cwd: home,
         logFile: options.logFile ?? join(home, "log"),
-        // Written once it owns the port: another node of the same chain on this port would answer as well.
+        // Written once the node owns the port: another node of the same chain could answer on it instead.
         isReady: async (signal) => existsSync(opened) && (await askChainId(url, signal)) === options.chainId,
         askEveryMs: 5,
         stopWithinMs: 3_000,
@@ -90,8 +90,7 @@ function anvilArgs(port: number, options: AnvilOptions): string[] {
 }
 
 /**
- * The platform's program itself: the package's own command is a wrapper that would stand between us and
- * signals.
+ * The platform's binary itself: the package's command is a wrapper, which would receive the signals instead.
  */
 function anvilBinary(): string {
   const here = createRequire(import.meta.url);

@@ -9,18 +9,18 @@ import {
   type RunningProcess,
 } from "./process.ts";
 
-/** A process of ours that is part of a running system and may be killed and started again. */
+/** A process of a running system that can be killed and restarted. */
 export interface SystemProcess {
   readonly name: string;
-  /** Where it answers HTTP. */
+  /** Base URL of its HTTP server. */
   readonly url: string;
   readonly logFile: string;
   /** Changes with every restart. */
   readonly pid: number;
   isRunning(): boolean;
-  /** Sends a signal on purpose: its end is then no surprise. */
+  /** Sends a signal. An exit after that is not reported as unexpected. */
   kill(signal: NodeJS.Signals): void;
-  /** Ends it when it still runs, starts it again and returns once it is ready. */
+  /** Stops the process if it runs, starts it again and returns once it is ready. */
   restart(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -38,7 +38,7 @@ export interface AppProcessOptions {
   /** Path from the root of the repository. */
   readonly entry: string;
   readonly url: string;
-  /** What it answers with 200 once it serves; `/health/ready` when absent. */
+  /** Path that returns 200 once the process is ready. Default: `/health/ready`. */
   readonly readyPath?: string;
   readonly env: Readonly<Record<string, string>>;
   readonly logFile: string;
@@ -47,8 +47,7 @@ export interface AppProcessOptions {
 }
 
 /**
- * The command line of one of our programs, run from its sources, and the environment that makes it start
- * fast.
+ * The command line of an app, run from its sources, and the environment that makes it start fast.
  */
 export function programCommand(entry: string): {
   command: string;
@@ -56,7 +55,7 @@ export function programCommand(entry: string): {
   cwd: string;
   env: Record<string, string>;
 } {
-  // The room for young objects that the images' entry points give.
+  // The same young generation size as in the images' entry points.
   const args = ["--max-semi-space-size=64", "-C", "source", join(repositoryRoot, entry)];
   const env = { NODE_COMPILE_CACHE: compiledCodeDir };
   return { command: workspaceNode, args, cwd: repositoryRoot, env };

@@ -23,14 +23,14 @@ async function engineOnSocket(answer: RequestListener): Promise<string> {
   return `unix://${socket}`;
 }
 
-test("an engine that answers its ping is there", async () => {
+test("detects an engine that answers a ping", async () => {
   const host = await engineOnSocket((request, response) => {
     response.writeHead(request.url === "/_ping" ? 200 : 404).end("OK");
   });
   expect(await dockerAnswers(host)).toBe(true);
 });
 
-test("no socket, an error answer and silence all mean that there is no engine", async () => {
+test("detects no engine without a socket, or if the ping fails or times out", async () => {
   expect(await dockerAnswers("unix:///nowhere/docker.sock")).toBe(false);
   expect(await dockerAnswers(await engineOnSocket((_, response) => response.writeHead(500).end()))).toBe(
     false,

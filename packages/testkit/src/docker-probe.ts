@@ -1,8 +1,8 @@
 import { get, type RequestOptions } from "node:http";
 
 /**
- * Whether a Docker engine answers. The `docker` command being installed proves nothing: it is often there
- * without one.
+ * Whether a Docker engine responds. An installed `docker` command proves nothing: it is often there without
+ * an engine.
  *
  * @param dockerHost value of DOCKER_HOST, if set
  */

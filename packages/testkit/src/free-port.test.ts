@@ -21,18 +21,18 @@ test("a port in use is not returned, and requesting it by number is refused", as
   try {
     expect(await isPortFree(port)).toBe(false);
     await expect(onPort(port, async () => "started")).rejects.toThrow(PortInUse);
-    // As many as there are in the whole slice.
+    // As many calls as there are ports in the slice.
     for (let asked = 0; asked < 200; asked++) expect(await freePort()).not.toBe(port);
   } finally {
     server.close();
   }
 });
 
-test("a port that is taken while its process starts is reported like one that was taken before", async () => {
+test("reports a port that is taken during the start like one that was already in use", async () => {
   const port = await freePort();
   const failed = (logTail: string) =>
     new ProcessStartFailed({ processName: "api-1", reason: "exit code 1", logTail });
-  // Something has it, or had it: the process says so.
+  // Another process has or had the port, and the log reports it.
   const taken = onPort(port, async () => {
     const server = await listenOn(port);
     setTimeout(() => server.close(), 200);

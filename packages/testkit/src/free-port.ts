@@ -9,8 +9,8 @@ import { ProcessStartFailed } from "./process.ts";
 const range = { from: 10_000, to: 18_000 };
 
 /**
- * Ports of one process: processes that run side by side seldom share a slice, and then begin at different
- * places in it.
+ * Ports per process. Concurrent processes rarely share a slice, and those that do start at different places
+ * in it.
  */
 const sliceSize = 200;
 
@@ -20,10 +20,10 @@ const firstOfSlice = range.from + (process.pid % slices) * sliceSize;
 
 let given = randomInt(sliceSize);
 
-/** How programs say it: Node.js, our processes, nodes in Rust, Postgres and Redis. */
+/** Messages of Node.js, our processes, nodes in Rust, Postgres and Redis for a port that is in use. */
 const TAKEN = /EADDRINUSE|address (?:already )?in use|is used by another process/i;
 
-/** Something already listens on a port that was asked for. */
+/** Another process already listens on the requested port. */
 export class PortInUse extends Error {
   override readonly name = "PortInUse";
   readonly code = "PORT_IN_USE";
@@ -36,8 +36,8 @@ export class PortInUse extends Error {
 }
 
 /**
- * A TCP port on 127.0.0.1 that nothing listens on right now; the next call gives another one, though nothing
- * listens on the first one yet.
+ * Returns a TCP port on 127.0.0.1 on which nothing listens now. The next call returns another port, even if
+ * nothing listens on the first one yet.
  */
 export async function freePort(): Promise<number> {
   for (let attempt = 0; attempt < sliceSize; attempt++) {
@@ -47,7 +47,7 @@ export async function freePort(): Promise<number> {
   throw new Error(`no free port found in ${sliceSize} attempts from ${firstOfSlice}`);
 }
 
-/** Whether a listener on 127.0.0.1:`port` could be opened now. */
+/** Whether a process can listen on 127.0.0.1:`port` now. */
 export async function isPortFree(port: number): Promise<boolean> {
   const server = createServer();
   return await new Promise((resolve) => {
@@ -57,28 +57,28 @@ export async function isPortFree(port: number): Promise<boolean> {
 }
 
 /**
- * Runs what listens on `port`, which was free before.
- * @throws PortInUse when it failed because something else has taken the port meanwhile, e.g. an outgoing
- * connection
+ * Starts a server on `port`, which was free before.
+ * @throws PortInUse if the start failed because another process has taken the port in the meantime, for
+ * example an outgoing connection
  */
 export async function onlyOn<T>(port: number, start: () => Promise<T>): Promise<T> {
   try {
     return await start();
   } catch (error) {
-    // What had it may be gone again.
-    const says = error instanceof ProcessStartFailed && TAKEN.test(error.logTail);
-    if (says || !(await isPortFree(port))) throw new PortInUse(port, { cause: error });
+    // The other process may have released the port again.
+    const isReported = error instanceof ProcessStartFailed && TAKEN.test(error.logTail);
+    if (isReported || !(await isPortFree(port))) throw new PortInUse(port, { cause: error });
     throw error;
   }
 }
 
 /**
- * Runs `start` on the wanted port, or on a free one.
+ * Runs `start` on the requested port, or on a free one.
  *
- * Between finding a port free and the child binding it another process may take it, so with a port of our own
- * choice a failed start is tried again on another one.
+ * Another process may take a free port before the child listens on it. Without a requested port, a failed
+ * start is therefore retried on another one.
  *
- * @throws PortInUse when the wanted port is taken, also when that happens during the start.
+ * @throws PortInUse if the requested port is in use, even if it was taken during the start
  */
 export async function onPort<T>(wanted: number | undefined, start: (port: number) => Promise<T>): Promise<T> {
   if (wanted !== undefined) {

@@ -15,7 +15,7 @@ async function complaint(
   );
 }
 
-test("an address with another scheme is refused before anything connects, and is not quoted", async () => {
+test("refuses a URL with an unexpected scheme before it connects, and does not quote it", async () => {
   let attempts = 0;
   const attempt = async (): Promise<void> => void attempts++;
   for (const url of ["mysql://u:hunter2@127.0.0.1/x", "127.0.0.1:5432", "redis://127.0.0.1"])
@@ -27,7 +27,7 @@ test("an address with another scheme is refused before anything connects, and is
   expect(await complaint("REDIS_URL", "rediss://127.0.0.1", attempt)).toBe("none");
 });
 
-test("a server that does not answer is reported with the name of its variable and the reason", async () => {
+test("reports a server that does not respond with the name of its variable and the reason", async () => {
   const port = await freePort();
   expect(
     await complaint("DATABASE_URL", `postgres://u:hunter2@localhost:${port}/x`, emptyGivenDatabase),

@@ -1,4 +1,4 @@
-/** Variables that name a server of the user's own, and the schemes of their addresses. */
+/** Variables that name a server of the user, and the schemes of their URLs. */
 const schemes = {
   DATABASE_URL: ["postgres:", "postgresql:"],
   REDIS_URL: ["redis:", "rediss:"],
@@ -25,7 +25,7 @@ export class GivenServiceUnusable extends Error {
   }
 }
 
-/** The address that was given; undefined when none was. */
+/** The URL in the variable; undefined if it is unset. */
 export function givenUrl(
   env: Readonly<Record<string, string | undefined>>,
   variable: GivenService,
@@ -35,9 +35,9 @@ export function givenUrl(
 }
 
 /**
- * Looks at the given addresses without connecting, before anything is started.
+ * Checks the given URLs without connecting, before anything is started.
  *
- * @throws GivenServiceUnusable when one has a scheme of something else
+ * @throws GivenServiceUnusable if one has an unexpected scheme
  */
 export function checkGivenUrls(env: Readonly<Record<string, string | undefined>>): void {
   for (const variable of Object.keys(schemes) as GivenService[]) {
@@ -56,7 +56,7 @@ function checkScheme(variable: GivenService, url: string): void {
 /**
  * Tries a given server.
  *
- * @throws GivenServiceUnusable when its address has another scheme, or `attempt` fails
+ * @throws GivenServiceUnusable if its URL has an unexpected scheme, or `attempt` fails
  */
 export async function tryGiven(
   variable: GivenService,
@@ -71,7 +71,7 @@ export async function tryGiven(
   }
 }
 
-/** A name with two addresses that both refuse gives an error without a message, around one for each. */
+/** If both addresses of a host refuse, the error has no message, but contains one error per address. */
 function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === "") return error.errors.map(reasonOf).join("; ");
   return error instanceof Error ? error.message : String(error);

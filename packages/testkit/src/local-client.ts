@@ -85,11 +85,11 @@ export class LocalTransactionFailed extends Error {
 }
 
 /**
- * Signs all calls with consecutive nonces, sends them in that order and mines them at once, whatever the
+ * Signs all calls with consecutive nonces, sends them in that order and mines them immediately, whatever the
  * block time. They are sent one by one, because the node's pool sometimes drops one of many that arrive
  * together. On a given node, waits until the node includes them.
  *
- * @throws LocalTransactionFailed when one of them reverts or is never included.
+ * @throws LocalTransactionFailed if one of them reverts or is never included
  */
 export async function sendPipelined(
   client: LocalClient,
@@ -126,20 +126,20 @@ export async function sendPipelined(
 }
 
 /** Number of transactions that geth's pool guarantees to keep per account. */
-const MAX_AT_ONCE = 16;
+const MAX_PENDING = 16;
 
 /**
  * Sends signed transactions to a given node, a few at a time, and waits for their receipts.
  *
- * @throws LocalTransactionFailed when one is refused, reverts or is not included in time
+ * @throws LocalTransactionFailed if one is refused, reverts or is not included in time
  */
 export async function sendAndWait(
   client: LocalClient,
   transactions: readonly { readonly label: string; readonly bytes: Hex }[],
 ): Promise<TransactionReceipt[]> {
   const receipts: TransactionReceipt[] = [];
-  for (let at = 0; at < transactions.length; at += MAX_AT_ONCE) {
-    const some = transactions.slice(at, at + MAX_AT_ONCE);
+  for (let at = 0; at < transactions.length; at += MAX_PENDING) {
+    const some = transactions.slice(at, at + MAX_PENDING);
     for (const { label, bytes } of some)
       await client.sendRawTransaction({ serializedTransaction: bytes }).catch((error: unknown) => {
         throw new LocalTransactionFailed(`${label}: the node of chain ${client.chain.id} refused it`, {

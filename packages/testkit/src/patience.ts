@@ -1,11 +1,11 @@
 /**
- * Longest wait for one thing: a process that gets ready, money that arrives, a settlement. A quiet machine
- * needs a tenth of it; the rest is for one whose cores are busy with something else.
+ * Timeout for one step: a process that becomes ready, money that arrives, a settlement. An idle machine needs
+ * a tenth of it; the rest is for a busy one.
  */
 export const PATIENCE_MS = 180_000;
 
-/** Longest wait for one answer of a local server. */
+/** Timeout of one request to a local server. */
 export const ANSWER_WITHIN_MS = 60_000;
 
-/** What to do when a wait was in vain. */
+/** What to do after a timeout. */
 export const BUSY_MACHINE_HINT = "if the machine is busy, try again later; otherwise see the logs";

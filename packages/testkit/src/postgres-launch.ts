@@ -13,7 +13,7 @@ const run = promisify(execFile);
 /** The user `nobody`. initdb requires a user that the system knows, so an arbitrary number does not work. */
 const unprivileged = 65_534;
 
-/** A way to run Postgres' programs here; Postgres refuses to run as root. */
+/** A way to run the Postgres programs on this machine; Postgres refuses to run as root. */
 export interface PostgresLaunch {
   readonly how:
     | "as the current user"
@@ -22,7 +22,7 @@ export interface PostgresLaunch {
     | "as user nobody, from a temporary directory";
   /** Version of the packaged server, for cache names. */
   readonly version: string;
-  /** The folder that the server may write to: the requested one, or another when it has no access to that. */
+  /** The server's writable folder: the requested one, or another if it has no access to that. */
   readonly home: string;
   readonly uid?: number;
   readonly gid?: number;
@@ -33,9 +33,9 @@ export interface PostgresLaunch {
 }
 
 /**
- * Finds the first way that works, by trying each: directly when we are not root; as `nobody` when that user
- * can reach the files; in a user namespace when only root can read the repository's folder (/root); and last
- * from copies of the programs in the temporary folder.
+ * Tries each way and returns the first that works: directly if not root; as `nobody` if that user can read
+ * the files; in a user namespace if only root can read the repository's folder (/root); otherwise from copies
+ * of the programs in the temporary folder.
  */
 export async function findPostgresLaunch(wantedHome: string): Promise<PostgresLaunch> {
   const { native, version } = packagedPostgres();
@@ -100,7 +100,7 @@ function hasAccount(): boolean {
   try {
     return userInfo().username !== "";
   } catch {
-    // A container started with a bare user number: the number has no name, which initdb does not accept.
+    // In a container with a numeric user, the user has no name, which initdb does not accept.
     return false;
   }
 }

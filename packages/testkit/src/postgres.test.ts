@@ -36,7 +36,7 @@ async function query(url: string, text: string): Promise<Record<string, unknown>
   }
 }
 
-test("a started server answers and is gone after stop", async () => {
+test("a started server responds, and has exited after stop", async () => {
   const server = await start(tempDataDir());
   expect(await query(server.url, "show max_connections")).toEqual([{ max_connections: "200" }]);
   expect(await query(server.url, "show fsync")).toEqual([{ fsync: "off" }]);
@@ -45,14 +45,14 @@ test("a started server answers and is gone after stop", async () => {
   await expect(query(server.url, "select 1")).rejects.toThrow("ECONNREFUSED");
 }, 30_000);
 
-test("a server takes further settings", async () => {
+test("a server accepts further settings", async () => {
   const server = await start(tempDataDir(), { settings: ["shared_preload_libraries=pg_stat_statements"] });
   await query(server.url, "create extension pg_stat_statements");
   const counted = "select count(*) > 0 as counted from pg_stat_statements";
   expect(await query(server.url, counted)).toEqual([{ counted: true }]);
 }, 30_000);
 
-test("data is kept over a restart when asked, and a fresh start is empty", async () => {
+test("keeps data across a restart on request, and is empty otherwise", async () => {
   const dataDir = tempDataDir();
   const first = await start(dataDir);
   await query(first.url, "create table kept (id int); insert into kept values (7)");
@@ -64,7 +64,7 @@ test("data is kept over a restart when asked, and a fresh start is empty", async
   await expect(query(third.url, "select id from kept")).rejects.toThrow("does not exist");
 }, 30_000);
 
-test("the lock of a killed server, whose number another program has now, does not stop the next start", async () => {
+test("starts despite the lock of a killed server whose process id another program has now", async () => {
   const dataDir = tempDataDir();
   const first = await start(dataDir, { durable: true });
   await query(first.url, "create table kept (id int)");
@@ -77,14 +77,14 @@ test("the lock of a killed server, whose number another program has now, does no
   expect(await query(second.url, "select from kept")).toEqual([]);
 }, 30_000);
 
-test("a folder that a running server uses is refused", async () => {
+test("refuses the folder of a running server", async () => {
   const dataDir = tempDataDir();
   const first = await start(dataDir);
   await expect(startPostgres({ dataDir })).rejects.toThrow(DataDirInUse);
   expect(await query(first.url, "select 1 as still")).toEqual([{ still: 1 }]);
 }, 30_000);
 
-test("a database that the user named is emptied only when it is empty or was ours before", async () => {
+test("empties a given database only if it has no tables or an earlier run marked it", async () => {
   const { url } = await start(tempDataDir());
   await emptyGivenDatabase(url);
   await query(url, "create table of_the_last_start (id int)");

@@ -13,26 +13,25 @@ const run = promisify(execFile);
 
 export interface PostgresOptions {
   /**
-   * A folder for this server alone: its data and its log. Made, and given to the user that the server runs
-   * as.
+   * The folder of this server's data and log. It is created and owned by the user that the server runs as.
    */
   readonly dataDir: string;
   readonly port?: number;
   /**
-   * False is faster, but what was committed last is lost when the server is killed; right for tests. Default
+   * False is faster, but a killed server loses its latest commits, which is acceptable in tests. Default:
    * true.
    */
   readonly durable?: boolean;
-  /** Go on with the data that an earlier start left. Default false: begin empty. */
+  /** Keep the data of an earlier start. Default: false (start empty). */
   readonly keepData?: boolean;
   /** Further settings, each `name=value`. */
   readonly settings?: readonly string[];
   /**
-   * Follow this server as a streaming standby. Both begin with the same data: start the standby before the
-   * primary has removed its first log files (`wal_keep_size`). Default: a server of its own.
+   * Run as a streaming standby of this server. Both start with the same data: start the standby before the
+   * primary removes its first log files (`wal_keep_size`). Default: a primary.
    */
   readonly standbyOf?: { readonly port: number };
-  /** Remove `dataDir` when stopped. Default false. */
+  /** Remove `dataDir` when stopped. Default: false. */
   readonly removeDataAtStop?: boolean;
   readonly signal?: AbortSignal;
 }
@@ -52,7 +51,7 @@ export class DataDirInUse extends Error {
 }
 
 /**
- * Starts a Postgres of the packaged binaries on 127.0.0.1, also as root.
+ * Starts Postgres from the packaged binaries on 127.0.0.1, even as root.
  *
  * @throws PortInUse, DataDirInUse, ProcessStartFailed
  */
@@ -89,8 +88,7 @@ async function startOn(
     "unix_socket_directories=",
     "max_connections=200",
     "shared_buffers=256MB",
-    // Statement errors are the business of the client that gets them; the log is for the server's own
-    // troubles.
+    // Statement errors are reported to the client; the log only contains problems of the server itself.
     "log_min_messages=warning",
     "log_min_error_statement=panic",
     ...durability,
@@ -139,7 +137,7 @@ async function answers(url: string): Promise<boolean> {
 }
 
 /**
- * Copies the cluster that the first start of this server version initialized, and that is unchanged since.
+ * Copies the unchanged cluster that the first start of this server version initialized.
  */
 async function makeCluster(cluster: string, launch: PostgresLaunch): Promise<void> {
   const pristine = join(cacheDir, `pgdata-${launch.version}-${launch.uid ?? process.getuid?.() ?? 0}`);
@@ -170,14 +168,13 @@ async function makeCluster(cluster: string, launch: PostgresLaunch): Promise<voi
   const partial = `${pristine}.${process.pid}`;
   await mkdir(cacheDir, { recursive: true });
   await run("cp", ["-Rp", cluster, partial]);
-  // Of two first starts at once one rename wins; both copies are the same.
+  // If two first starts run concurrently, one rename wins; both copies are identical.
   await rename(partial, pristine).catch(async () => await rm(partial, { recursive: true, force: true }));
 }
 
 /**
- * A server that was killed leaves its lock file; when its process number has been given to another program
- * since, Postgres would refuse to start. So the lock is removed unless a Postgres on this very folder still
- * runs.
+ * Removes the lock file of a killed server, unless a Postgres on this folder still runs. If another program
+ * had the process id in the lock file, Postgres would refuse to start.
  */
 async function clearStaleLock(cluster: string): Promise<void> {
   const lockFile = join(cluster, "postmaster.pid");

@@ -47,7 +47,7 @@ export interface RunningProcess {
   /** Resolves once the process has exited, for any reason. Never rejects. */
   readonly exited: Promise<ProcessExit>;
   isRunning(): boolean;
-  /** Sends a signal and returns at once. */
+  /** Sends a signal and returns immediately. */
   kill(signal: NodeJS.Signals): void;
   /** Stops the process, kills it if it does not exit, and returns once it has exited. Idempotent. */
   stop(): Promise<void>;

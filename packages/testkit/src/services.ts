@@ -4,12 +4,12 @@ import { startPostgres } from "./postgres.ts";
 import { startRedis } from "./redis.ts";
 import { startTogether, stopTogether, type Stoppable } from "./start-together.ts";
 
-/** A Postgres and a Redis for tests, and where they come from. */
+/** The Postgres and Redis for tests, and their origin. */
 export interface ChosenServices {
-  /** A server on which databases may be created. */
+  /** A server on which tests may create databases. */
   readonly databaseUrl: string;
   readonly redisUrl: string;
-  /** One line for people: what was chosen for each and why. */
+  /** Describes the origin of each in one line. */
   readonly description: string;
   stop(): Promise<void>;
 }
@@ -20,8 +20,8 @@ interface Chosen extends Stoppable {
 }
 
 /**
- * Finds what integration tests run against: `DATABASE_URL` and `REDIS_URL` when given, else containers when a
- * Docker engine answers, else servers started on this machine.
+ * Chooses the servers of integration tests: `DATABASE_URL` and `REDIS_URL` if set, otherwise containers if a
+ * Docker engine responds, otherwise servers started on this machine.
  */
 export async function chooseServices(
   env: Readonly<Record<string, string | undefined>>,

@@ -4,8 +4,8 @@ export interface Stoppable {
 }
 
 /**
- * Waits for parts that are being started at the same time. When one of them fails, those that did start are
- * stopped before its error is thrown.
+ * Waits for parts that start concurrently. If one of them fails, the started ones are stopped before its
+ * error is thrown.
  */
 export async function startTogether<Parts extends readonly Stoppable[]>(starts: {
   readonly [Index in keyof Parts]: Promise<Parts[Index]>;
@@ -17,7 +17,7 @@ export async function startTogether<Parts extends readonly Stoppable[]>(starts: 
   throw failure.reason;
 }
 
-/** Stops all parts at the same time; a failure is thrown when every other part has stopped. */
+/** Stops all parts concurrently. Throws a failure only after every other part has stopped. */
 export async function stopTogether(parts: readonly Stoppable[]): Promise<void> {
   const results = await Promise.allSettled(parts.map(async (part) => await part.stop()));
   const failure = results.find((result) => result.status === "rejected");

@@ -11,8 +11,8 @@ const server = new ValkeyServer({ port: Number(process.argv[2]), host: "127.0.0.
 const loop = server as unknown as EventLoop;
 const scheduleStep = loop.scheduleStep.bind(server);
 let stepAgain = false;
-// As published, a client blocked in BZPOPMIN is served only by the 100 ms timer: the step that executes
-// another client's ZADD does not look at blocked clients again. One more step right after does.
+// The published version serves a client blocked in BZPOPMIN only with the 100 ms timer: the step that
+// executes another client's ZADD does not check blocked clients again. One more step after it does.
 loop.scheduleStep = () => {
   scheduleStep();
   if (stepAgain) return;

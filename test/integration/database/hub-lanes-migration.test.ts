@@ -11,7 +11,7 @@ import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { calledChain } from "../../../apps/api/src/chains/called-chain.adapter.ts";
 import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { migrate } from "../../../apps/api/src/migrate.ts";
-import { careForCalls } from "../../../apps/api/src/payments/contract-calls.ts";
+import { advanceCalls } from "../../../apps/api/src/payments/contract-calls.ts";
 import { postgresReads } from "../../../apps/api/src/process/reads.postgres.ts";
 import { postgresUnitOfWork } from "../../../apps/api/src/process/unit-of-work.postgres.ts";
 import { settlementReads } from "../../../apps/api/src/settlement/settlement-reads.postgres.ts";
@@ -176,7 +176,7 @@ test("an upgrade continues transactions in flight with the same bytes and nonces
   const client = createLocalClient(node);
   await client.setBalance({ address: solver.address, value: 10n ** 20n });
   await client.setNonce({ address: solver.address, nonce: 1 });
-  const care = async (): Promise<void> => await careForCalls(services, on, [solver], settlementPolicy);
+  const care = async (): Promise<void> => await advanceCalls(services, on, [solver], settlementPolicy);
   await care();
   await client.mine({ blocks: 4 });
   await care();

@@ -101,7 +101,7 @@ export interface HoldRecord {
   readonly chainId: number;
   readonly currency: Address;
   readonly amount: bigint;
-  /** How often it became permanent. */
+  /** How many times the hold was turned into a debit. */
   readonly debits: number;
   readonly placedAtMs: number;
   readonly resolvedAtMs: number | undefined;

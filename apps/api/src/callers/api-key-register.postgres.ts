@@ -151,7 +151,7 @@ const link = defineQuery(
   },
 );
 
-/** API keys on Postgres. A trigger of the table notifies every process of each change. */
+/** API keys in Postgres. A table trigger notifies every process of each change. */
 export function apiKeyRegister(sql: Sql): ApiKeyRegister {
   const first = ([row]: readonly Row[]): ApiKeyRecord | undefined =>
     row === undefined ? undefined : recordOf(row);

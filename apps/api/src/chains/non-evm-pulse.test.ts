@@ -66,7 +66,7 @@ test("returns the last read values of every configured currency", async () => {
   expect(() => pulse.solverBalance(`0x${"99".repeat(32)}`)).toThrow(RangeError);
 });
 
-test("knows nothing before the first read or after the last one is too old", async () => {
+test("has no facts before the first read or once the last one is too old", async () => {
   const { pulse, facts } = aWorld();
   expect(codeOf(() => pulse.solverBalance(chain.native.address))).toBe("RPC_HTTP_ERROR");
   await pulse.refresh();

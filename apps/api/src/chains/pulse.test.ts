@@ -103,7 +103,7 @@ function aPulse(quietRefreshMs = 60_000, readEffectsView?: () => Promise<Effects
   };
 }
 
-test("knows nothing before the first read", () => {
+test("has no facts before the first read", () => {
   const { pulse } = aPulse();
   expect(pulse.head()).toBeUndefined();
   expect(() => pulse.gasPrices()).toThrow(expect.objectContaining({ code: "RPC_HTTP_ERROR" }));

@@ -41,7 +41,7 @@ function world({ maxKept = 100 } = {}) {
   return { quirks, asked, faults, node, time };
 }
 
-test("a known result is returned at once and was read once, however many asked", async () => {
+test("concurrent callers share one read, and a known result is returned immediately", async () => {
   const { quirks, asked } = world();
   const first = await Promise.all([1, 2, 3].map(async () => await quirks.behaviour(CHAIN, token)));
   expect(first).toEqual([PLAIN, PLAIN, PLAIN]);
@@ -85,7 +85,7 @@ test("probes each recipient and evicts the least recently used first", async () 
   expect(asked).toHaveLength(4);
 });
 
-test("knows nothing on a chain without pools", () => {
+test("returns no result on a chain without pools", () => {
   const { quirks } = world();
   expect(quirks.behaviour(2, token)).toEqual({ transfers: undefined, resetsApproval: undefined });
   expect(quirks.recipient(2, token, address("a1"))).toBeUndefined();

@@ -52,7 +52,7 @@ export function appBalanceProblems(
   settings: Partial<SettingValues<typeof appBalanceSettings>>,
   { chains, faulty }: Pick<ReadChains, "chains" | "faulty">,
 ): readonly string[] {
-  // That no chain is enabled is a problem of its own.
+  // That no chain is enabled is reported separately.
   if (chains.length + faulty.length === 0) return [];
   const { appBalanceChainId: id, appBalanceCurrency: wanted } = settings;
   // The first chain is only known if no chain is faulty.

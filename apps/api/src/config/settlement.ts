@@ -25,7 +25,7 @@ export const settlementSettings = {
   }),
 };
 
-/** Timeout of one request to an oracle, which queries its peers meanwhile. */
+/** Timeout of one request to an oracle, which queries its peers in the meantime. */
 export const ORACLE_TIMEOUT_MS = 15_000;
 
 export const fixedSettlementPolicy: SettlementPolicy = {

@@ -109,7 +109,7 @@ test.each([
   if (problem === undefined) expect(problemsOf(readApiConfig, env)).toEqual([]);
 });
 
-test("names what an API without a key, or a worker without one, lacks", () => {
+test("names the missing key of an API or a worker", () => {
   expect(problemsOf(readApiConfig, { ...bare, ORDER_SIGNER_URL })).toEqual([
     "SOLVER_ADDRESS is required with ORDER_SIGNER_URL",
   ]);

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { announcer } from "./announcements.postgres.ts";
 import type { Sql } from "./pool.postgres.ts";
 
-test("sends the first announcement after a quiet time at once, and those of the pause after it together", async () => {
+test("sends the first announcement after a quiet period immediately, and batches those of the pause after it", async () => {
   const sentAtMs: number[] = [];
   const sql = {
     query: async () => {

@@ -5,7 +5,7 @@ import { configureSession, NOTICE_LOST_HOSTS } from "./session-settings.postgres
 const AGAIN_MS = 500;
 
 /**
- * Listens on a channel with a connection of its own, and reconnects when it is lost. `onNotice` gets each
+ * Listens on a channel with its own connection, and reconnects when it is lost. `onNotice` gets each
  * payload, and undefined when it listens (again): announcements in between were missed.
  */
 export function listen(

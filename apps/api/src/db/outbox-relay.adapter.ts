@@ -234,7 +234,7 @@ export async function startOutboxRelay(
     while (!stopped) {
       woken = false;
       try {
-        // A queue waits for its connection indefinitely: no transaction may be held meanwhile.
+        // A queue waits for its connection indefinitely: no transaction may be held in the meantime.
         await Promise.race([ready(CONNECT_WITHIN_MS), closing.promise]);
         if (stopped) break;
         // An unresponsive Redis must not keep this process from ending.

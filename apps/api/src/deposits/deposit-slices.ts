@@ -3,7 +3,7 @@ import type { TooSmall } from "./too-small-deposits.ts";
 
 /**
  * Maximum number of deposits in one commit. Each slice costs the same few statements, so larger ones are
- * cheaper; but the chain's cursor is locked meanwhile, and no fill starts before the commit.
+ * cheaper; but the chain's cursor is locked in the meantime, and no fill starts before the commit.
  */
 const MAX_DEPOSITS = 250;
 /**

@@ -88,7 +88,7 @@ export async function indexTransaction(services: Needs, report: Report): Promise
   } catch (error) {
     if (!(error instanceof ReportsBusy)) throw error;
     if (await isStillToScan(services, chain.id, blockNumber)) return WITH_ITS_BLOCK;
-    // The scan may have reached the block meanwhile.
+    // The scan may have reached the block in the meantime.
     if (!(await isRecorded())) throw error;
   }
   return await describeIndexed(services, chain.id, report.txHash);

@@ -200,7 +200,7 @@ test("requires that the sender of a pending swap holds enough of the token it se
   expect(ruleOf(fromNative, { ...plain, value: 4n })).toBe("originOtherCall");
 });
 
-test("doubts a transaction that no node knows", () => {
+test("doubts a transaction that no node has", () => {
   expect(judgeOrigin(erc20, chain, { kind: "absent" }, { ...NOTHING_OF_SENDER, deposits: [] })).toEqual({
     rule: "originTransactionUnknown",
     reason: "is not known to the chain",

@@ -565,7 +565,7 @@ async function isBeyondLead(
   { deposit, orphaned }: { readonly deposit: DepositRecord; readonly orphaned: DepositRecord | undefined },
   depositedAtMs: number,
 ): Promise<boolean> {
-  // It returns, or replaces one that came in time: a refund would cost as much as a fill that is never
+  // It returns, or replaces one that arrived in time: a refund would cost as much as a fill that is never
   // repaid, and the user would have both.
   if (deposit.disposition === "accepted" || orphaned !== undefined) return false;
   if (state.front === "none" || state.depositId !== undefined) return false;

@@ -35,7 +35,7 @@ export async function returnUnattributed(
   const dust = due.filter(isTooSmall);
   if (dust.length > 0)
     await uow.run(async (tx) => {
-      // Another worker may have attributed one meanwhile.
+      // Another worker may have attributed one in the meantime.
       const kept = dust.map(({ id }) => ({ id, reason: "ORPHANED_DEPOSIT_REFUND" }) as const);
       await tx.deposits.keepTooSmall(kept, true);
     });

@@ -107,7 +107,7 @@ export async function scanChain(
   }
 }
 
-/** Adds the times of the deposits' blocks: they decide whether a deposit came in time. */
+/** Adds the times of the deposits' blocks: they decide whether a deposit arrived in time. */
 function withBlockTimes(facts: readonly DepositFact[], blocks: readonly BlockRef[]): readonly DepositFact[] {
   const times = new Map(blocks.map(({ number, timestamp }) => [number, timestamp]));
   return facts.map((fact) => {

@@ -14,7 +14,7 @@ export interface CurrencyQuestion {
   readonly chains: readonly RequestEnd[];
   /** The EVM address that the search names; undefined: not by address. */
   readonly address: Address | undefined;
-  /** The same on a chain of any family. */
+  /** The currency address that the search names on a chain of any family. */
   addressOn(chain: RequestEnd["chain"]): Address | undefined;
   /** Tokens that are listed explicitly, as `chain id:address`; undefined: all. */
   readonly exact: ReadonlySet<string> | undefined;

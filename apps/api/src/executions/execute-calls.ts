@@ -54,7 +54,7 @@ export interface ExecuteServices
       | "uow"
     > {
   readonly random: Random;
-  /** Accepts a call that passed its simulation; absent: in a commit of its own. */
+  /** Accepts a call that passed its simulation; absent: in its own commit. */
   readonly accept?: (acceptable: Acceptable) => Promise<ExecuteAnswer>;
 }
 

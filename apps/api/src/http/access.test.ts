@@ -158,7 +158,7 @@ test("counts each answered call of a key, refusals with their code, and no other
   ]);
 });
 
-test("answers 200 or 401 at once, whatever the two headers hold", async () => {
+test("always answers 200 or 401 immediately, whatever the two headers contain", async () => {
   const header = fc.oneof(
     fc.constantFrom(
       "full",

@@ -36,7 +36,7 @@ interface Bucket {
   used: number;
   endsAtMs: number;
   isExhausted: boolean;
-  /** How many to request next: few at first, so that a process seldom holds what another needs. */
+  /** How many to request next: few at first, so that a process rarely holds what another needs. */
   chunk: number;
   waiting: number;
   asking: Promise<void> | undefined;

@@ -52,7 +52,7 @@ test("allows as many calls as the limit, and returns the end of the window to th
   expect((await limits.take("a", 50)).used).toBe(1);
 });
 
-test("a refused caller costs the store nothing until the window ends, and an admitted one little", async () => {
+test("refused calls do not query the store until the window ends, and admitted ones rarely do", async () => {
   const world = aWorld();
   const limits = world.aProcess();
   for (let call = 0; call < 1_000; call++) await limits.take("a", 1_000);

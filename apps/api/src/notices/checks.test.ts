@@ -38,7 +38,7 @@ test("a chain that no worker leads is named", async () => {
   expect(await look(61, ["watch:1"])).toContain("not_led settlement open");
 });
 
-test("an API that has just started ends nothing that another one found", async () => {
+test("an API that has just started does not resolve findings of another one", async () => {
   expect(await watched()(5, [])).toEqual([]);
 });
 

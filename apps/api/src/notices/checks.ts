@@ -10,7 +10,7 @@ import type { Finding } from "./notices.port.ts";
 /** A payment may wait this long for a block: on Bitcoin, two hours. */
 const PATIENT_BLOCKS = 12;
 
-/** Finds conditions that last, with evidence of those that have ended. */
+/** Finds persistent conditions, and evidence that earlier ones have ended. */
 export type Check = () => Promise<readonly Finding[]>;
 
 interface WorkerReads {

@@ -5,7 +5,7 @@ import type { Address } from "@causeway/domain";
 import type { CalledChain, ConnectedChain } from "../chains/chains.port.ts";
 import type { Slot, SlotPlan } from "../db/records.port.ts";
 import type { Services, WorkerServices } from "../db/services.port.ts";
-import { type Case, takeCare } from "./care.ts";
+import { type Case, advanceSlots } from "./advance-slots.ts";
 import { fillNonceGap } from "./fill-nonce-gap.ts";
 import type { CallSent, ContractCall, WantedCall } from "./contract-call.port.ts";
 import { kindOf } from "./legs/index.ts";
@@ -22,7 +22,7 @@ import type { Sent } from "./wanted.port.ts";
 /**
  * Sends calls that their contracts run once, however often they are sent. On an enabled chain they are
  * payments like any other, and its watcher maintains them. On any other chain, and for the allocator's
- * account, `careForCalls` and `careForCallsOf` read in each round from the node what the chain shows.
+ * account, `advanceCalls` and `advanceCallsOf` read in each round from the node what the chain shows.
  */
 
 export type CallServices = Pick<
@@ -51,7 +51,7 @@ export async function sendSolverCall(
 
 /**
  * Makes a call on a chain that no watcher follows, or from an account that only makes such calls.
- * @throws RpcFault: the slot, if it was reserved, stays as it is, and the next round of care continues
+ * @throws RpcFault: the slot, if it was reserved, stays as it is, and the next pass continues
  */
 export async function sendContractCall(
   services: CallServices,
@@ -128,12 +128,12 @@ async function hasPayments(reads: CallServices["reads"], chainId: number, sender
 }
 
 /**
- * One round of care for all calls on a chain that no watcher follows. Safe to run at any time in any number
+ * One pass over all calls on a chain that no watcher follows. Safe to run at any time in any number
  * of processes.
  * @param signers keys of the lanes; a lane without a key is only compared with the chain
  * @throws the first fault, after all lanes were handled. The next round continues.
  */
-export async function careForCalls(
+export async function advanceCalls(
   services: CallServices,
   on: CalledChain,
   signers: readonly Signer[],
@@ -150,8 +150,8 @@ export async function careForCalls(
   if (faults.length > 0) throw faults[0];
 }
 
-/** {@link careForCalls} for one account, on any chain. Nothing else may use its key. */
-export async function careForCallsOf(
+/** {@link advanceCalls} for one account, on any chain. Nothing else may use its key. */
+export async function advanceCallsOf(
   services: CallServices,
   on: CalledChain,
   signer: Signer,
@@ -222,7 +222,7 @@ async function careForLane(
   );
   const engine = asEngine(services, signer);
   const payer = callPayer(engine, on, NO_FUNDS, () => prices && maxFee(prices, undefined));
-  const { faults } = await takeCare(engine, payer, cases, head.number);
+  const { faults } = await advanceSlots(engine, payer, cases, head.number);
   if (faults.length > 0) throw faults[0];
 }
 

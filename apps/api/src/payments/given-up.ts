@@ -3,7 +3,7 @@ import type { WorkerServices } from "../db/services.port.ts";
 import type { Lane } from "./payers/payer.ts";
 
 /**
- * The newest bytes of payments that a failover lost and whose legs could not take them back, by nonce (`from`
+ * The newest bytes of payments that a failover lost and whose legs could not restore them, by nonce (`from`
  * to below `to`). They may still be mined, so nothing else may be signed for their nonces.
  * @throws an error of Redis
  */

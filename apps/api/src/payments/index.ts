@@ -12,7 +12,7 @@ export {
   sponsoredCall,
 } from "./executions/read-execution.ts";
 export { refusePaused, type KnownPauses } from "./policy/refuse-paused.ts";
-export { careForCalls, careForCallsOf, sendContractCall, sendSolverCall } from "./contract-calls.ts";
+export { advanceCalls, advanceCallsOf, sendContractCall, sendSolverCall } from "./contract-calls.ts";
 export { settleEndedExecutions } from "./executions/settle-ended.ts";
 export { type SimulatedExecution, simulateExecution } from "./executions/simulate-execution.ts";
 export { countSale, payingCurrencies, salePriceOf, type ValueSale } from "./executions/value-sale.ts";

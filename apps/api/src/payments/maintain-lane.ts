@@ -1,7 +1,7 @@
 import type { ConnectedChain } from "../chains/chains.port.ts";
 import { drainingSigners } from "../chains/index.ts";
 import type { WorkerServices } from "../db/services.port.ts";
-import { type Case, takeCare } from "./care.ts";
+import { type Case, advanceSlots } from "./advance-slots.ts";
 import { fillNonceGap } from "./fill-nonce-gap.ts";
 import { observeOpen } from "./payers/evm.ts";
 import { payerOf } from "./payers/index.ts";
@@ -21,7 +21,7 @@ export async function maintainLane(services: WorkerServices, connected: Connecte
   const { enginePolicy: policy, clock } = services;
   const faults: unknown[] = [];
   const senders = drainingSigners(services).map(({ address }) => address);
-  // Before the read: a slot that is sent meanwhile is read as unsent.
+  // Before the read: a slot that is sent in the meantime is read as unsent.
   const inHand = new Set(services.slotsInHand);
   const unsettled = await services.reads.unsettledSlots(chain.id, ...senders);
   const open = unsettled.filter(({ state }) => state === "open");
@@ -42,7 +42,7 @@ export async function maintainLane(services: WorkerServices, connected: Connecte
         const facts = { ...lane, turn, isInHand: inHand.has(slot.id) } as const;
         return { slot, seen: observeOpen(slot), lane: facts, policy, nowMs: clock.nowMs() };
       });
-    faults.push(...(await takeCare(services, payer, cases)).faults);
+    faults.push(...(await advanceSlots(services, payer, cases)).faults);
   }
   const [first] = faults;
   if (faults.length > 0)

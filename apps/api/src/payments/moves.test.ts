@@ -147,7 +147,7 @@ describe("any situation", () => {
     );
   const living = ({ slot, seen }: Situation) => slot.attempts.filter((_, at) => seen[at]?.kind !== "dead");
 
-  test("ends a slot only when nothing signed for it can pay", () => {
+  test("closes a slot only when none of its signed transactions can pay", () => {
     holds((move, situation) => {
       const { slot, seen, lane } = situation;
       if (move.kind !== "dead") return;
@@ -341,7 +341,7 @@ class SimulatedChain {
   }
 
   /** Executes due moves until there are none. */
-  care(): void {
+  advance(): void {
     for (let step = 0; step < 10; step++) {
       const move = nextMove(this.situation);
       // A process may die, or find no funds, before each move.
@@ -387,7 +387,7 @@ class SimulatedChain {
     return lane.replacement !== "impossible" || a.kind === "noop" || b.kind === "noop";
   }
 
-  /** Time goes on. `wild`: the chain and its nodes do the worst. */
+  /** Time passes. `wild`: the chain and its nodes do the worst. */
   pass(ms: number, wild: boolean): void {
     const { slot, lane } = this.situation;
     const isOrdered = lane.turn !== "none";
@@ -449,7 +449,7 @@ describe.each(Object.entries(PAYERS))("a payment by the facts of %s", (_, lane) 
         const chain = new SimulatedChain(lane, chance);
         let rounds = 0;
         for (; !chain.isOver && rounds < 2_000; rounds++) {
-          chain.care();
+          chain.advance();
           chain.pass(rounds % 7 === 0 ? 40_000 : 3_000, rounds < wildRounds);
         }
         expect(chain.isOver, `${rounds} rounds`).toBe(true);

@@ -2,6 +2,7 @@ import type { FeeCaps, GasPrices, ReceiptFact } from "@causeway/chains";
 import type { FailReason } from "@causeway/domain";
 import type { EnginePolicy } from "../db/engine-policy.port.ts";
 import type { Attempt, AttemptKind, Slot } from "../db/records.port.ts";
+import { replacementFees } from "./replacement-fees.ts";
 
 /** Decides what to do next with a slot, from facts alone: reads and writes nothing. */
 
@@ -283,24 +284,4 @@ function feesOf({ last, lane, policy }: Facts, kind: AttemptKind): { readonly fe
   // gas.
   const fees = replacementFees(last, prices, policy.bumpBps, kind === "noop" ? undefined : capWei);
   return fees && { fees };
-}
-
-/**
- * Fees that nodes accept as a replacement of `latest` at current prices; undefined if the cap forbids them.
- */
-export function replacementFees(
-  latest: FeeCaps,
-  prices: GasPrices,
-  bumpBps: number,
-  capWei: bigint | undefined,
-): FeeCaps | undefined {
-  const bump = (wei: bigint): bigint => (wei * BigInt(10_000 + bumpBps)) / 10_000n + 1n;
-  const larger = (a: bigint, b: bigint): bigint => (a > b ? a : b);
-  const maxFeePerGas = larger(bump(latest.maxFeePerGas), prices.maxFeePerGas);
-  const maxPriorityFeePerGas = larger(bump(latest.maxPriorityFeePerGas), prices.maxPriorityFeePerGas);
-  if (capWei !== undefined && maxFeePerGas > capWei) return undefined;
-  return {
-    maxFeePerGas,
-    maxPriorityFeePerGas: maxPriorityFeePerGas < maxFeePerGas ? maxPriorityFeePerGas : maxFeePerGas,
-  };
 }

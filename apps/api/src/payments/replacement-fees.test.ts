@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { replacementFees } from "./moves.ts";
+import { replacementFees } from "./replacement-fees.ts";
 
 const wei = fc.bigInt({ min: 1n, max: 10n ** 12n });
 const fees = fc.record({ maxFeePerGas: wei, maxPriorityFeePerGas: wei }).map((pair) => ({

@@ -14,7 +14,7 @@ import { heldSince, mayComeBack } from "./restore-grace.ts";
  * Reads the mark of a lane. Call before its row is read: then the mark is ahead of the row only if rows were
  * lost.
  * @returns undefined if the journal does not answer, or this process is connected to a former primary: the
- * lane must stay as it is, while everything else goes on
+ * lane must stay as it is, while everything else continues
  */
 export async function markOf(
   { journal, events, reads }: Pick<WorkerServices, "journal" | "events" | "reads">,

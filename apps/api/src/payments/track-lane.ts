@@ -3,7 +3,7 @@ import type { Address } from "@causeway/domain";
 import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import type { Slot } from "../db/records.port.ts";
-import { type Case, takeCare } from "./care.ts";
+import { type Case, advanceSlots } from "./advance-slots.ts";
 import type { LaneFacts, Observation, Turn } from "./moves.ts";
 import { isUsedByOthers, observeMined, observeUsed, type Trail, trailOf } from "./payers/evm.ts";
 import { payerOf } from "./payers/index.ts";
@@ -46,18 +46,20 @@ async function trackSender(
   };
   const { enginePolicy: policy, clock } = services;
   const faults: unknown[] = [];
-  const care = async (cases: readonly (Seen & { readonly slot: Slot })[]): Promise<readonly Slot[]> => {
+  const advance = async (cases: readonly (Seen & { readonly slot: Slot })[]): Promise<readonly Slot[]> => {
     const nowMs = clock.nowMs();
     const facts = cases.map(({ slot, seen, turn }): Case => {
       const lane: LaneFacts = { ...TRACKED, turn, finalBlock: trail.finalBlock };
       return { slot, seen, lane, policy, nowMs };
     });
-    const cared = await takeCare(services, payer, facts, trail.head.number);
-    faults.push(...cared.faults);
-    return cared.orphaned;
+    const advanced = await advanceSlots(services, payer, facts, trail.head.number);
+    faults.push(...advanced.faults);
+    return advanced.orphaned;
   };
   const mined = slots.filter(({ state }) => state === "mined");
-  const orphaned = await care(mined.map((slot) => ({ slot, seen: observeMined(slot, trail), turn: "used" })));
+  const orphaned = await advance(
+    mined.map((slot) => ({ slot, seen: observeMined(slot, trail), turn: "used" })),
+  );
   const open = [...slots.filter(({ state }) => state === "open"), ...orphaned];
   if (open.length > 0 && (reorged || orphaned.length > 0))
     await services.uow.run((tx) => tx.lanes.forgetBroadcasts(open.map(({ id }) => id)));
@@ -73,7 +75,7 @@ async function trackSender(
       }
     }),
   );
-  await care(seen.flat());
+  await advance(seen.flat());
   if (faults.length > 0) throw faults[0];
 }
 

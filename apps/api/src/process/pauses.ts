@@ -29,7 +29,7 @@ export function openPauses(env: Env): ReturnType<OpenPauses> {
   const events = loggedEvents(log, createMetrics("causeway-operator").registry);
   const inbox = alarmInbox(clock);
   const storing: Promise<void>[] = [];
-  // Processes of the service deliver what is stored.
+  // The service's processes deliver stored notices.
   const alarm: Events["alarm"] = (event, facts) => {
     events.alarm(event, facts);
     if (hasChannels(env))

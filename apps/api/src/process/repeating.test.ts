@@ -17,7 +17,7 @@ test("a fault names the task that failed, and the task runs again", async () => 
   expect(events.all).toMatchObject([{ level: "fault", event: "job_fault", facts: { job: "pruning" } }]);
 });
 
-test("runs a task at once if asked to, and not before its first interval otherwise", async () => {
+test("runs a task immediately on request, otherwise after its first interval", async () => {
   const lifecycle = createLifecycle(silentLog, 1_000);
   const repeat = repeating(lifecycle, recordedEvents());
   const ran: string[] = [];
@@ -27,7 +27,7 @@ test("runs a task at once if asked to, and not before its first interval otherwi
   expect(ran).toEqual(["partitions"]);
 });
 
-test("a task never runs twice at once, and the end waits for its round", async () => {
+test("runs of a task never overlap, and stopping waits for the current one", async () => {
   const lifecycle = createLifecycle(silentLog, 1_000);
   const round = Promise.withResolvers<void>();
   let [started, ended] = [0, 0];

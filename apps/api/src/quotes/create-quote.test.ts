@@ -271,9 +271,9 @@ test("forces a refund when the referrer requests it", async () => {
 });
 
 test.each<[string, Partial<QuoteInput>, ErrorCode, string]>([
-  ["a user that is no address", { user: "0x12" }, "INVALID_ADDRESS", "user"],
-  ["a recipient that is no address", { recipient: "vitalik.eth" }, "INVALID_ADDRESS", "recipient"],
-  ["a refund address that is none", { refundTo: "0x" }, "INVALID_ADDRESS", "refundTo"],
+  ["an invalid user address", { user: "0x12" }, "INVALID_ADDRESS", "user"],
+  ["an invalid recipient address", { recipient: "vitalik.eth" }, "INVALID_ADDRESS", "recipient"],
+  ["an invalid refund address", { refundTo: "0x" }, "INVALID_ADDRESS", "refundTo"],
   ["a token as the recipient", { recipient: usdcOn(DESTINATION) }, "INVALID_RECIPIENT", "recipient"],
   [
     "the depository as the recipient",

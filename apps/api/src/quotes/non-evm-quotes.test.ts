@@ -144,7 +144,7 @@ const quoted = async (from: Place, to: Place, change: Partial<QuoteInput> = {}, 
   const world = worldOf(story);
   const answer = await createQuote(world, ask(from, to, change));
   const [terms] = world.stored;
-  if (terms === undefined) throw new Error("the quote was stored");
+  if (terms === undefined) throw new Error("the quote was not stored");
   return { answer, terms, world };
 };
 
@@ -162,7 +162,7 @@ async function refusalOf(
     }
     throw error;
   }
-  throw new Error("a quote was given");
+  throw new Error("expected a refusal, got a quote");
 }
 
 const pairs: (readonly [Place, Place])[] = (Object.keys(places) as Place[]).flatMap((from) =>
@@ -345,7 +345,7 @@ test("pricing stores nothing", async () => {
 const onlyStep = ({ steps }: QuoteAnswer) => {
   expect(steps).toHaveLength(1);
   const [step] = steps;
-  if (step === undefined) throw new Error("there is a step");
+  if (step === undefined) throw new Error("the quote has no step");
   return step;
 };
 
@@ -553,7 +553,7 @@ test("withdraws spot USDC from spot, under the names that the real Hyperliquid v
     usdcTokenId: exchange.spot as Hex,
     publicApiUrl: "https://api.exchange.example",
   } as const;
-  // Whatever the configuration calls it, Hyperliquid knows it by its own name.
+  // Hyperliquid's own token name, not the configured one.
   const named: NonEvmUsers = {
     balance: async () => 0n,
     token: async () => ({ name: "DOLLAR", tokenId: exchange.spot as Hex }),
@@ -641,13 +641,13 @@ test("refuses recipients that could never spend the payment", async () => {
     "INVALID_RECIPIENT",
     "refundTo",
   ]);
-  // The placeholder of a page without a connected wallet gets an error of its own.
+  // The placeholder of a page without a connected wallet gets its own error.
   await expect(createQuote(worldOf(), ask("svm", "evm", { user: solana.native }))).rejects.toThrow(
     "user must be a wallet, not the zero address",
   );
 });
 
-test("refuses unknown currencies on the side that they belong to", async () => {
+test("an unknown currency is refused with the field of its own side", async () => {
   expect(await refusalOf(ask("svm", "evm", { originCurrency: NATIVE }))).toEqual([
     "INVALID_INPUT_CURRENCY",
     "originCurrency",
@@ -735,7 +735,7 @@ const isEvm = (place: Place): boolean => place === "evm" || place === "other";
 const calls = [{ to: user, value: "0", data: "0x" }];
 
 test.each(pairs)(
-  "from %s to %s: refuses options that the chain at their end does not support, and names them",
+  "from %s to %s: refuses options that the origin or destination does not support, and names them",
   async (from, to) => {
     const refused: readonly (readonly [Partial<QuoteInput>, ErrorCode])[] = [
       ...(isEvm(from)
@@ -837,7 +837,7 @@ test.each(toEvm)(
   },
 );
 
-test("money that arrives at a deposit address is not quoted for a payment that the chain would refuse", async () => {
+test("does not quote a payment that the chain would refuse for funds at a deposit address", async () => {
   const rent = async ({ amount }: { amount: bigint }) =>
     amount < 1_000_000_000n ? "the account does not exist, and rent is more" : undefined;
   const world = submittingFor({ svm: { connection: { refusalOf: rent } } });
@@ -896,23 +896,26 @@ test.each([
   ["svm", "evm"],
   ["svm", "other"],
   ["evm", "spot"],
-] as const)("from %s to %s: a sponsor that pays all fees leaves the output whole", async (from, to) => {
-  const world = withAppBalances(worldOf());
-  const key = aPayingAppKey();
-  const all = ["execution", "relay", "app", "rent"];
-  const asked = ask(from, to, {
-    subsidizeFees: true,
-    sponsoredFeeComponents: all,
-    appFees: [{ recipient: app, fee: "10" }],
-  });
-  const answer = await createQuote(world, asked, key.id, key);
-  const { details, fees } = answer;
-  // Both currencies are USDC, with the decimals of their chains.
-  expect(details.currencyOut.amountFormatted).toBe(details.currencyIn.amountFormatted);
-  const total = BigInt(fees.relayer.amount) + BigInt(fees.app.amount);
-  expect(BigInt(fees.subsidized.amount)).toBe(total);
-  expect(world.stored[0]?.sponsorship).toMatchObject({ wallet: sponsor, amount: total });
-});
+] as const)(
+  "from %s to %s: a sponsor that pays all fees leaves the output equal to the input",
+  async (from, to) => {
+    const world = withAppBalances(worldOf());
+    const key = aPayingAppKey();
+    const all = ["execution", "relay", "app", "rent"];
+    const asked = ask(from, to, {
+      subsidizeFees: true,
+      sponsoredFeeComponents: all,
+      appFees: [{ recipient: app, fee: "10" }],
+    });
+    const answer = await createQuote(world, asked, key.id, key);
+    const { details, fees } = answer;
+    // Both currencies are USDC, with the decimals of their chains.
+    expect(details.currencyOut.amountFormatted).toBe(details.currencyIn.amountFormatted);
+    const total = BigInt(fees.relayer.amount) + BigInt(fees.app.amount);
+    expect(BigInt(fees.subsidized.amount)).toBe(total);
+    expect(world.stored[0]?.sponsorship).toMatchObject({ wallet: sponsor, amount: total });
+  },
+);
 
 test("the cost of a token payment on Solana is rent, which no sponsor pays by default", async () => {
   const key = aPayingAppKey();
@@ -1025,7 +1028,7 @@ test("distinguishes an account that needs more to be created from one that canno
   ).toEqual(["RPC_HTTP_ERROR", "destinationChainId"]);
 });
 
-test("asks whether the recipient can be paid the least that a swap before the deposit may lead to", async () => {
+test("checks that the recipient can receive the minimum output after a swap before the deposit", async () => {
   const asked: bigint[] = [];
   const connection = {
     refusalOf: async ({ amount }: { amount: bigint }): Promise<undefined> => {
@@ -1039,7 +1042,7 @@ test("asks whether the recipient can be paid the least that a swap before the de
   expect(asked).toEqual([terms.destination.minimumAmount]);
 });
 
-test("promises no more than the solver's free balance there, less the cost of the payment", async () => {
+test("quotes at most the solver's free balance on the destination, less the cost of the payment", async () => {
   const story = (balance: bigint): Story => ({ svm: { balance, paymentCost: 10_000n } });
   const exact = (amount: bigint) => ask("evm", "sol", { tradeType: "EXACT_OUTPUT", amount: String(amount) });
   expect(await refusalOf(exact(999_990_001n), story(1_000_000_000n))).toEqual([

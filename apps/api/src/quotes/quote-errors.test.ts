@@ -59,7 +59,7 @@ const traces =
   (outcome: () => Promise<TraceOutcome>) =>
   (services: QuoteServices): Partial<QuoteServices> => {
     const connected = services.chains.get(DESTINATION);
-    if (connected === undefined) throw new Error("there is a destination");
+    if (connected === undefined) throw new Error("the destination is missing");
     const reader: Partial<ChainReader> = { trace: outcome };
     Object.assign(connected.connection.reader, reader);
     return {};
@@ -68,7 +68,7 @@ const traces =
 /** The destination's node can neither trace nor simulate. */
 const blind = (services: QuoteServices): Partial<QuoteServices> => {
   const connected = services.chains.get(DESTINATION);
-  if (connected === undefined) throw new Error("there is a destination");
+  if (connected === undefined) throw new Error("the destination is missing");
   Object.assign(connected.pulse, { effectsView: () => "unseen" });
   return {};
 };

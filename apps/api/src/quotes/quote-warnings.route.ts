@@ -51,8 +51,7 @@ const findNearMisses = nearMissesOf(
 const found = new WeakMap<FastifyRequest["raw"], readonly QuoteWarning[]>();
 
 /**
- * Looks for fields that may be meant to be others, before validation drops them. Use as `preValidation` of a
- * route.
+ * Finds likely misspellings of known fields before validation drops them. Use as a route's `preValidation`.
  */
 export function noteNearMisses({ body, raw }: FastifyRequest, _reply: unknown, done: () => void): void {
   const misses = findNearMisses(body);

@@ -116,7 +116,7 @@ const ask = (change: Partial<QuoteInput> = {}): QuoteInput => ({
 const refusalOf = async (change: Partial<QuoteInput>, story: Story = {}): Promise<ServiceError> => {
   const { services, world } = worldOf(story);
   const refusal: unknown = await createQuote(services, ask(change)).catch((error: unknown) => error);
-  if (!(refusal instanceof ServiceError)) throw new Error("a quote was given");
+  if (!(refusal instanceof ServiceError)) throw new Error("expected a refusal, got a quote");
   expect(world.stored).toEqual([]);
   return refusal;
 };
@@ -235,7 +235,7 @@ test("never swaps in a fill on Solana, even if the solver holds too little", asy
   expect(asked).toEqual([]);
 });
 
-test("blames the aggregator for its proposals, and the client for nothing", async () => {
+test("reports an invalid proposal as the aggregator's fault, never the client's", async () => {
   const hostile = await refusalOf({}, { refusal: new SwapRefused("aggregator", "it proposed to send SOL") });
   expect(hostile.code).toBe("SERVICE_UNAVAILABLE");
   expect(hostile.message).toBe(

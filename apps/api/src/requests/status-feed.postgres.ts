@@ -230,7 +230,7 @@ export function statusFeed({
         followed.read ??= now.sequence;
         const first = missed.length > 0 ? missed : [now];
         follower.delivered = first.at(-1)?.sequence ?? now.sequence;
-        // Followers that lost the feed meanwhile were already notified.
+        // Followers that lost the feed in the meantime were already notified.
         if (followed.followers.has(follower) && requests.get(requestId) === followed) {
           for (const change of first) listening.changed(change);
           for (const change of follower.early.splice(0)) notify(follower, change);

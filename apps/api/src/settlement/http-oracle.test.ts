@@ -56,7 +56,7 @@ test.for([
     answering(503, '{"message":"x","code":"rejected"}'),
     "HTTP status 503",
   ],
-  ["text that is no JSON", answering(200, "{"), "the response is not JSON"],
+  ["invalid JSON", answering(200, "{"), "the response is not JSON"],
   [
     "the answer of a shadow",
     answering(200, '{"messages":[],"shadow":true}'),

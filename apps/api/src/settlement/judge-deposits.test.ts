@@ -218,7 +218,7 @@ test("accepts hex in another letter case as the same deposit", async () => {
   const upper = (hex: string): string => `0x${hex.slice(2).toUpperCase()}`;
   const answer = await quorumSees(ours);
   const [message] = answer.messages;
-  if (message === undefined) throw new Error("there is a message");
+  if (message === undefined) throw new Error("the message is missing");
   const shouted = {
     ...answer,
     messages: [
@@ -253,7 +253,7 @@ test("verifies a deposit of another chain family in that family's formats, which
   });
   const answer = await quorumSeesOn(two, transactionId, [seen]);
   const [message] = answer.messages;
-  if (message === undefined) throw new Error("there is a message");
+  if (message === undefined) throw new Error("the message is missing");
   const whispered = { ...message, data: { ...message.data, transactionId: transactionId.toLowerCase() } };
   expect(judgeDeposits(judge, there, { ...answer, messages: [whispered] }).kind).toBe("lie");
 });

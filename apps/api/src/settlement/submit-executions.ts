@@ -1,7 +1,7 @@
 import type { Address, Hex32 } from "@causeway/domain";
 import type { Slot } from "../db/records.port.ts";
 import { orderSignerOf } from "../chains/index.ts";
-import { careForCalls } from "../payments/index.ts";
+import { advanceCalls } from "../payments/index.ts";
 import type { EndedExecution, ExecutionRecord } from "./settlement.port.ts";
 import type { SettlementServices } from "./settlement-services.port.ts";
 import { nextBatch, roomFor, type Batch, type Weighed } from "./next-batch.ts";
@@ -31,7 +31,7 @@ type Needs = Pick<
 export async function submitExecutions(services: Needs): Promise<void> {
   const { hub, signer, formerSigners, reads, settlementPolicy } = services;
   if (services.sendAsPayment === undefined)
-    await careForCalls(services, hub.lane, [signer, ...formerSigners], settlementPolicy);
+    await advanceCalls(services, hub.lane, [signer, ...formerSigners], settlementPolicy);
   const calls = await reads.unsettledCalls(hub.hub.chainId);
   const open = calls.filter(({ leg, state }) => leg.kind === "hub" && state === "open");
   for (const slot of open) {

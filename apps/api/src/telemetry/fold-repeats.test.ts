@@ -20,7 +20,7 @@ function aLog(maxSeries?: number) {
   };
 }
 
-test("writes the first of a series and its end with count and duration, and nothing in between", () => {
+test("logs the start of a series, and its end with count and duration, and nothing in between", () => {
   const { lines, happen } = aLog();
   for (let n = 1; n <= 120; n++) {
     happen("chain_fault", n);

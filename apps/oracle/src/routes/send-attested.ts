@@ -29,7 +29,7 @@ export function callerOf(
 ): Caller {
   const key = headers["x-api-key"];
   const apiKey = typeof key === "string" ? key : undefined;
-  // Without required keys, an invented one must not give its caller a limit of its own.
+  // Without required keys, an invented one must not give its caller its own limit.
   const id = keyed && apiKey !== undefined ? `key ${apiKey}` : `address ${addressBlock(ip)}`;
   return { id, apiKey, gone: () => closedBeforeItsEnd(reply.raw) };
 }

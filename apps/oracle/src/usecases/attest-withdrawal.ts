@@ -32,7 +32,7 @@ type Message = Pick<WithdrawalAttestationAnswer["message"], "data" | "result">;
 
 /**
  * Attests "this payload was executed", which burns the amount paid, or "it can never be executed", which
- * returns the amount to its owner on the hub. Signs nothing while it is neither.
+ * returns the amount to its owner on the hub. Signs nothing while neither is certain.
  * A payload does not name its withdrawal: the allocator's record does. On a hub without an allocator, an
  * execution counts for the withdrawal address in the payload's nonce, and an expiry is never attested,
  * because another payload of the withdrawal might still be executed.
@@ -162,7 +162,7 @@ async function mustBeItsPayload(
     return;
   }
   if ((await hubReader.recordedWithdrawal(address)) !== withdrawalId)
-    throw rejected("withdrawal", "Allocator has not recorded this payload for this withdrawal");
+    throw rejected("withdrawal", "the allocator has not recorded this payload for this withdrawal");
 }
 
 function withdrawalRoute(

@@ -23,6 +23,6 @@ test("refuses a refund above the deposit in its currency, with both amounts", ()
 test("refuses a refund in another currency of a partial deposit, and does not compare their amounts", () => {
   expect(refund("weth", 2_000n, 1_000n)).not.toThrow();
   expect(refund("weth", 1n, 999n)).toThrow(
-    "refunds in another currency than the deposits require that the order's inputs were deposited in full",
+    "refunds in a currency other than that of the deposits require that the order's inputs were deposited in full",
   );
 });

@@ -52,7 +52,7 @@ export function mustBeWorthRefunding(
     if (!isSame && !refunded.every((at) => isWhole(order, inputs, at)))
       throw rejected(
         "refunds",
-        "refunds in another currency than the deposits require that the order's inputs were deposited in full",
+        "refunds in a currency other than that of the deposits require that the order's inputs were deposited in full",
       );
   }
 }

@@ -115,7 +115,7 @@ export function fillActions(
 export interface WithdrawalAccounts {
   /** The owner's account. */
   readonly ownerAlias: Address;
-  /** Holds the amount meanwhile, see `withdrawalAddress`. */
+  /** Holds the amount in the meantime, see `withdrawalAddress`. */
   readonly address: Address;
   readonly tokenId: bigint;
 }

@@ -54,7 +54,7 @@ test("a wallet signs the documented typed data, in the domain of its current cha
 test("the entry belongs to the wallet's hub account and nonce, and contains the id and the depositor", () => {
   const chain = { name: "exchange-main", vmType: "hyperliquid-vm" } as const;
   const user = `0x${keccak256(encodePacked(["string", "address"], [chain.name, mapping.wallet])).slice(26)}`;
-  if (!isAddress(user)) throw new Error("the alias is an address");
+  if (!isAddress(user)) throw new Error("the alias is not an address");
   const upper = (hex: string): `0x${string}` => `0x${hex.slice(2).toUpperCase()}`;
   const written = {
     ...mapping,

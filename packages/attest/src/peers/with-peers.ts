@@ -58,8 +58,7 @@ export interface Quorum {
 }
 
 /**
- * Nothing failed locally, but there is still no answer: not even this oracle's own has a signature that
- * counts.
+ * Nothing failed locally, but no answer, including this oracle's own, has a counted signature.
  */
 export class NoCountedSignature extends Error {
   override readonly name = "NoCountedSignature";
@@ -159,7 +158,7 @@ function localWord<Answer>(
   return best.sources.includes("local") ? "ok" : "mismatch";
 }
 
-/** Investigate a different answer: a node lags, a configuration differs, or a peer lies. */
+/** A different answer means that a node lags, a configuration differs, or a peer lies. */
 function warnOfOthers<Answer>(
   call: PeerAttestation<Answer>,
   examined: readonly Examined<Answer>[],

@@ -13,7 +13,7 @@ export interface ConnectedSigner extends Signer {
   close(): Promise<void>;
 }
 
-/** The key of the service belongs to another account than configured. */
+/** The key service's key belongs to an account other than the configured one. */
 export class WrongKey extends Error {
   constructor(expected: Address, found: Address) {
     super(`the key service signs for ${found}, expected ${expected}`);
@@ -21,7 +21,7 @@ export class WrongKey extends Error {
   }
 }
 
-/** Signatures at once; further ones wait without a time limit of their own. */
+/** Maximum concurrent signatures; further ones wait without a time limit of their own. */
 const CONCURRENT = 16;
 
 /**
@@ -56,7 +56,7 @@ export function connectedSigner(
     async signDigest(digest: Hex32, preimage?: Preimage): Promise<Signature> {
       return await turns(async () => {
         const signer = await connected().catch((error: unknown) => {
-          // To a request or payment it is as if the key were unavailable.
+          // Requests and payments treat a wrong key like an unavailable one.
           throw error instanceof SignerUnavailable ? error : new SignerUnavailable("unknown-key");
         });
         return await signer.signDigest(digest, preimage);

@@ -68,7 +68,7 @@ export function signerHttp({ origin, socketPath, deadlineMs = 5_000 }: SignerHtt
         try {
           return await ask(request, signal);
         } catch (error) {
-          // A kept connection may have been closed meanwhile. Signing twice does no harm.
+          // A kept connection may have been closed in the meantime. Signing twice does no harm.
           if (signal.aborted || !DEAD_CONNECTION.includes(codeOf(error))) throw error;
           return await ask(request, signal);
         }

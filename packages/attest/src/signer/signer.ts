@@ -17,7 +17,7 @@ export interface Signature {
 export interface Signer {
   readonly address: Address;
   /**
-   * Deterministic (RFC 6979) for raw keys; a KMS returns another signature each time.
+   * Deterministic (RFC 6979) for raw keys; a KMS returns a different signature each time.
    * @param preimage of the digest. A remote signer signs this and never a bare digest, so that its own policy
    * can read it.
    * @throws RangeError if `digest` is not 32 bytes of hex, or a remote signer gets no preimage

@@ -23,7 +23,7 @@ import type { BitcoinReads } from "./rpc.ts";
 import { dustLimit } from "./sizes.ts";
 
 const NATIVE = encodeAddress("bitcoin-vm", nativeCurrency("bitcoin-vm"));
-/** Addresses whose outputs are read at once. */
+/** Addresses whose outputs are read concurrently. */
 const AT_ONCE = 8;
 
 /** The keys of this chain. */
@@ -104,7 +104,7 @@ export function createSweeps(
     addresses: keys && {
       kind: "keys",
       addressOf: ({ id }) => keys.addressOf(id),
-      // As large as a payment, and one input and output of the address in addition.
+      // The size of a payment plus one input and one output of the address.
       sweepCost: (paymentCost) => (paymentCost * 3n) / 2n,
       newest,
       held: async (addresses) => await heldAt(addresses),

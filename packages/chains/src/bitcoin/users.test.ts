@@ -23,7 +23,7 @@ test("reads at most 50 outputs of an address, the largest first", async () => {
     attestation: { bitcoin: { esploraUrl: `http://127.0.0.1:${(explorer.address() as AddressInfo).port}` } },
     now: () => 0,
   });
-  if (users === undefined) throw new Error("the explorer is configured");
+  if (users === undefined) throw new Error("the explorer is not configured");
   // A legacy address: the amounts of its outputs must be read from the transactions that created them.
   const deposit = {
     user: `0xff00${"11".repeat(20)}`,
@@ -41,7 +41,7 @@ test("reads at most 50 outputs of an address, the largest first", async () => {
   });
   expect(sources.length).toBeGreaterThan(0);
   expect(sources.length).toBeLessThanOrEqual(50);
-  // The largest.
+  // The largest output.
   expect(sources).toContain(outputs.at(-1)?.txid);
   await users.close();
   explorer.close();

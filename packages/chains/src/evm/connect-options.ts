@@ -7,7 +7,7 @@ export interface ConnectOptions {
   readonly rpc?: Omit<RpcTransportOptions, "url">;
   /** The observer of all calls to the endpoint at this URL. */
   readonly observe?: (url: string) => ObserveCall;
-  /** Milliseconds since epoch; default the system's clock. */
+  /** Milliseconds since the epoch. Default: the system clock. */
   readonly now?: () => number;
   /**
    * Called for faults that the connection recovers from (lost sockets, failed polls). They contain no URL;

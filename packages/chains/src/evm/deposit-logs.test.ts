@@ -21,7 +21,7 @@ const block = {
   baseFeePerGas: "0x1",
 };
 
-/** The log of a deposit of one wei in a transaction of its own. */
+/** The log of a deposit of one wei in its own transaction. */
 const dust = (depository: Address, at: number) => ({
   address: depository,
   topics: [NATIVE_DEPOSIT_TOPIC],

@@ -11,7 +11,7 @@ export type TrailChange = Exclude<TrailStep, { kind: "needs" }>;
  * Missing blocks above the trail are fetched by number in one batch; only a fork is walked back hash by hash.
  * After downtime the trail grows by at most `maxBlocks`: call again until it ends with the head.
  *
- * @throws RpcFault if headers are inconsistent (the chain changed meanwhile, or the node lies); retry
+ * @throws RpcFault if headers are inconsistent (the chain changed in the meantime, or the node lies); retry
  */
 export async function followTrail(
   reader: Pick<ChainReader, "block" | "blockByHash">,

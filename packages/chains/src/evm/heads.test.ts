@@ -106,7 +106,7 @@ async function until(holds: () => boolean): Promise<void> {
   }
 }
 
-test("reports a notified head at once, and does not poll while the socket is active", async () => {
+test("reports a notified head immediately, and does not poll while the socket is active", async () => {
   const { node, transport } = httpNode();
   const socket = await socketNode();
   const { source, heads } = listen(transport, socket.url, 10);

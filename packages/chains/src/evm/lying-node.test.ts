@@ -142,7 +142,7 @@ test("an honest node returns the deposit, for a block and for a range", async ()
   expect(await rangeOf({}, 90n)).toMatchObject([deposit]);
 });
 
-test("requests logs and block at once, and transactions after that", async () => {
+test("requests logs and block concurrently, then transactions", async () => {
   const { node, reader } = await nodeWith({});
   await reader.depositsIn(until100(100n));
   const asked = node.requests.map((calls) => calls.map(({ method }) => method));
@@ -331,7 +331,7 @@ test("sends fewer than a dozen requests for one range to a node that refuses eve
   expect(node.requests.length).toBeLessThan(12);
 });
 
-test("requests few blocks at once from an endpoint without batches", async () => {
+test("limits concurrent block requests to an endpoint without batches", async () => {
   let underWay = 0;
   let max = 0;
   const node = await startLyingNode((calls, response, isBatch) => {
@@ -416,7 +416,7 @@ test("a node that returns the hash of another transaction has not accepted the o
   await expect(createChainWriter(transport).broadcast("0x02")).rejects.toMatchObject({ kind: "garbage" });
 });
 
-test("an unclear refusal of a transaction is a fault, so that the transaction is sent again", async () => {
+test("an unclear rejection of a transaction is a fault, so the transaction is rebroadcast", async () => {
   const node = await startAnsweringNode(() => ({ error: { code: -32_000, message: "txpool is full" } }));
   const transport = createRpcTransport({ url: node.url });
   closers.push(node.stop, transport.close);

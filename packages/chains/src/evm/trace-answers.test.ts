@@ -40,11 +40,11 @@ test("reads a frame with missing fields as empty, and addresses in lower case", 
 test.each([
   ["no type", { type: undefined }],
   ["no sender", { from: "0x12" }],
-  ["gas that is no number", { gas: "much" }],
-  ["an error that is no text", { error: 5 }],
-  ["calls that are no list", { calls: {} }],
-  ["a call that is none", { calls: ["0x"] }],
-  ["bytes that are none", { output: "0xabc" }],
+  ["gas that is not a number", { gas: "much" }],
+  ["an error that is not a string", { error: 5 }],
+  ["calls that are not a list", { calls: {} }],
+  ["a call that is not an object", { calls: ["0x"] }],
+  ["invalid bytes", { output: "0xabc" }],
   ["logs without an address", { logs: [{ topics: [], data: "0x" }] }],
 ])("a frame with %s is a fault", (_, change) => {
   expect(() => readCallFrame(aTrace(change))).toThrow(RpcFault);
@@ -107,8 +107,8 @@ test("an account that is missing afterwards was deleted, and one that was missin
 
 test.each([
   ["no accounts before", { post: {} }],
-  ["a key that is no address", { pre: {}, post: { bob: {} } }],
-  ["a balance that is no number", { pre: {}, post: { [one]: { balance: 5 } } }],
+  ["a key that is not an address", { pre: {}, post: { bob: {} } }],
+  ["a balance that is not a number", { pre: {}, post: { [one]: { balance: 5 } } }],
   ["a nonce below zero", { pre: {}, post: { [one]: { nonce: -1 } } }],
 ])("a change with %s is a fault", (_, diff) => {
   expect(() => readStateDiff(diff)).toThrow(RpcFault);

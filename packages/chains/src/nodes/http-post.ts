@@ -134,7 +134,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     }
     this.chunks.push(chunk);
     if (this.bytes <= largeAnswerBytes || this.leave !== undefined) return;
-    // The caller's deadline continues meanwhile: a response that waits too long for its turn fails.
+    // The caller's deadline continues in the meantime: a response that waits too long for its turn fails.
     let mustWait = false;
     let isTurn = false;
     this.leave = large.enter(() => {

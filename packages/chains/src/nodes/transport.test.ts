@@ -192,7 +192,7 @@ const lies: [string, string, Parameters<typeof startLyingNode>[0]][] = [
   ["HTML with an error status", "http", (_, response) => void response.writeHead(502).end("<html>")],
   ["null", "garbage", (_, response) => json(response, null)],
   ["nothing", "garbage", (_, response) => void response.end()],
-  ["JSON that is no answer", "garbage", (_, response) => json(response, { ok: true })],
+  ["JSON that is not a response", "garbage", (_, response) => json(response, { ok: true })],
   ["an answer with another id", "garbage", (_, response) => json(response, { id: 999, result: "0x1" })],
   ["an answer without id", "garbage", (_, response) => json(response, { result: "0x1" })],
   [

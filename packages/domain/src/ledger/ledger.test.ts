@@ -35,7 +35,7 @@ test("splits a charge exactly: parts and uncovered rest add up, and no part exce
       expect(parts.reduce((sum, part) => sum + part.usd, uncoveredUsd)).toBe(charge);
       for (const { asset, amount: taken, usd: partUsd } of parts) {
         const from = have.find((one) => one.asset === asset);
-        if (from === undefined) throw new Error("a part is of a balance");
+        if (from === undefined) throw new Error("the part has no balance");
         expect(taken > 0n && taken <= from.amount).toBe(true);
         // Rounded up by less than one base unit.
         expect(amountToUsdUp(taken, from.unit) >= partUsd).toBe(true);
@@ -120,7 +120,7 @@ test("a payment from a reservation never exceeds it, is rounded up by less than 
       let paidUsd = 0n;
       for (const [at, { amount: share }] of shares.entries()) {
         const part = parts[at];
-        if (part === undefined) throw new Error("a share is of a part");
+        if (part === undefined) throw new Error("the share has no part");
         expect(share >= 0n && share <= part.amount).toBe(true);
         paidUsd += (share * part.usd) / part.amount;
       }

@@ -10,7 +10,7 @@ export type WalletAccount = (typeof walletAccounts)[number];
 
 /**
  * Accounts of the service, opposite the wallets'. `custody`: negative by what the solver holds on chain for
- * wallets. `fees`: earned. `fronted`: received for fast fills whose deposit never came.
+ * wallets. `fees`: earned. `fronted`: received for fast fills whose deposit never arrived.
  */
 export const houseAccounts = ["custody", "fees", "fronted"] as const;
 export type HouseAccount = (typeof houseAccounts)[number];

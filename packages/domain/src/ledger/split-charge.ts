@@ -61,9 +61,8 @@ export function splitCharge<Balance extends ChargeableBalance>(
 }
 
 /**
- * The amounts that pay `usd` out of reserved parts, in their order and at the rate of the reservation: what
- * was reserved for a dollar pays a dollar, however prices moved. Rounded up, within each part; a larger `usd`
- * takes the parts whole.
+ * The amounts that pay `usd` out of reserved parts, in their order and at the rate of the reservation,
+ * however prices have moved since. Rounded up, within each part; a larger `usd` takes all of the parts.
  */
 export function shareOfParts(
   usd: bigint,

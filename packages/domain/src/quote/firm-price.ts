@@ -2,8 +2,8 @@ import type { Currency } from "../chain/chain.ts";
 import type { TradeType } from "../request/terms.ts";
 import { isOneAsset, pairClassOf } from "./fee-policy.ts";
 import type { FeePolicy, PairClass } from "./fee-policy.ts";
-import { splitSlippage } from "./promise.ts";
-import type { SlippageBps } from "./promise.ts";
+import { splitSlippage } from "./swap-guarantee.ts";
+import type { SlippageBps } from "./swap-guarantee.ts";
 
 /**
  * How much adverse price movement the service covers for a pair, in bps. A firm price between two assets is

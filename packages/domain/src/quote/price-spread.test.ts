@@ -87,7 +87,7 @@ test("a single price is trusted unless it is disputed, or volatile and too old",
 const bpsOf = (spread: PairSpread): number => {
   if (spread.kind === "spread") return spread.bps;
   if (spread.kind === "tooVolatile") return spread.spreadBps;
-  throw new Error("a spread was expected");
+  throw new Error("expected a spread");
 };
 
 test("the spread never shrinks as a price gets older or more volatile", () => {

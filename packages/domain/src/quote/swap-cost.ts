@@ -1,7 +1,7 @@
 import { BPS } from "../money/bps.ts";
 import { amountToUsdDown, convertDown } from "../money/usd.ts";
 import type { PricedUnit } from "../money/usd.ts";
-import type { Exchanged } from "./exchange.ts";
+import type { Exchanged } from "./route-parts.ts";
 
 /** A swap, and what its input would buy at the pools' price for the smallest amounts, after their fees. */
 export interface SpotSwap extends Exchanged {

@@ -175,7 +175,7 @@ function live({ kind, turns }: Life): Step[] {
     const before = state;
     const awaited = everyEvent.filter((one) => decide(before, one).kind === "applied");
     const event = stray ?? awaited[pick % awaited.length] ?? everyEvent[0];
-    if (event === undefined) throw new Error("there are events");
+    if (event === undefined) throw new Error("the event is missing");
     const decision = decide(before, event);
     state = stateAfter(before, event);
     return { before, event, after: state, effects: decision.kind === "applied" ? decision.effects : [] };

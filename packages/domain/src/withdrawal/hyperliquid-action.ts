@@ -4,8 +4,7 @@ import type { Hex, Hex32 } from "../ids/hex.ts";
 import { decodeCanonicalAbi } from "./canonical-abi.ts";
 
 /**
- * A payment out of a depository on Hyperliquid, by Hyperliquid's own signing types. Amounts are decimal texts
- * there.
+ * A payment out of a depository on Hyperliquid, in Hyperliquid's own signing types. Amounts are decimal text.
  */
 export type HyperliquidAction =
   | {

@@ -12,6 +12,6 @@ export interface EvmFacts {
    * them.
    */
   readonly fillContracts: readonly Address[];
-  /** The chain emits moves of its native token as Transfers of the contract `0x…800a`. */
+  /** Whether native transfers emit Transfer events of the contract `0x…800a`. */
   readonly isZksyncStack: boolean;
 }

@@ -38,8 +38,8 @@ export type PaymentJudgement = { readonly amounts: readonly bigint[] } | { reado
  * - Native: the value of the transaction if it goes to the recipient with the id as its whole input,
  *   otherwise what the order's fill contract reports.
  * - Tokens: Transfers from the sender, or from the fill contract that it called, minus what the recipient
- *   returned before the router checked the balance. Anything else that the recipient gets (a trade, a claim,
- *   a withdrawal) are the recipient's own funds: anyone can trigger it and append an order id.
+ *   returned before the router checked the balance. Anything else that the recipient gets (from a trade, a
+ *   claim or a withdrawal) is its own money: anyone can trigger it and append an order id.
  *
  * No log shows native tokens that leave a recipient. Native payments are therefore refused if the payer
  * itself controls the recipient: to the account that sent the transaction, to the fill contract, to a

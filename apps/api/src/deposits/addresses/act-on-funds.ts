@@ -94,7 +94,7 @@ export async function actOnFunds(
     const observed = await tx.depositAddresses.lockFunds(funds, funds.observation);
     if (observed === undefined || observed.amount !== funds.amount || observed.held !== funds.held)
       return false;
-    // A fast fill or a deposit came in between: the next look decides on the new state.
+    // A fast fill or a deposit arrived in between: the next pass decides on the new state.
     if ((await lockedStanding(tx, awaiting)) !== awaiting.standing) return false;
     if (planned.kind === "hold") {
       await tx.depositAddresses.hold(funds, planned.reason);

@@ -205,7 +205,7 @@ test.each([
 ])("deducts the measured gas of sweeping %s from the output", async (_, currency, amount) => {
   const { services } = addressWorld();
   const chain = services.chains.get(ORIGIN);
-  if (chain === undefined) throw new Error("the chain is there");
+  if (chain === undefined) throw new Error("the chain is missing");
   const wei = gasCostWei(
     sweepGasOf(currency),
     chain.pulse.gasPrices(),

@@ -89,7 +89,7 @@ async function heldAt(
     addresses.map(({ address, key }) => ({ address, sweeps: before.get(key.id) ?? [] })),
     currencies,
   );
-  // A sweep that was signed meanwhile may have taken what was not read.
+  // A sweep that was signed in the meantime may have taken what was not read.
   const after = await sweepsUnderWay(services, end);
   const keys = new Map(addresses.map(({ address, key }) => [address, key.id]));
   const isSame = (id: Hex32 | undefined): boolean =>

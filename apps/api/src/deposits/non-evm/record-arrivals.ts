@@ -106,7 +106,7 @@ export async function recordArrivals(
   await actOnDeposits(services, tx, reading, placed);
 }
 
-/** A transfer may have been mapped since it was stored; it is still the same one. */
+/** The transfers that are not stored yet. A nonce mapping made since then does not make a transfer new. */
 async function unknownOf(
   tx: Tx,
   { id: chainId }: NonEvmChain,

@@ -24,10 +24,10 @@ class BudgetSpent extends ServiceError {
 }
 
 /**
- * Commits the request, the execution, its job and the answer for repeated calls together, and counts the
- * limits of what the service risks under one lock.
- * @throws ServiceError INVALID_REQUEST if the quote was taken meanwhile, RATE_LIMITED or SERVICE_UNAVAILABLE
- * beyond the limits
+ * Commits the request, the execution, its job and the answer for repeated calls together, and checks the
+ * limits on what the service risks under one lock.
+ * @throws ServiceError INVALID_REQUEST if the quote was accepted in the meantime, RATE_LIMITED or
+ * SERVICE_UNAVAILABLE beyond the limits
  */
 export async function acceptPermit(
   services: AcceptPermitServices,
@@ -57,7 +57,7 @@ async function accept(
     const current = await tx.requests.lock(requestId);
     if (current === undefined || !acceptsExecution(current.state, false)) {
       const known = await tx.executions.lock(requestId);
-      // The same signature arrived twice at once: the other one was answered for both.
+      // The same signature arrived twice concurrently: the other call has accepted it.
       if (known?.keyId === execution.keyId && known.questionHash === execution.questionHash) return;
       throw new ServiceError(
         "INVALID_REQUEST",
@@ -69,7 +69,7 @@ async function accept(
       );
     }
     const whole = { ...execution, day: utcDay(nowMs), createdAtMs: nowMs };
-    await keepToBounds(services, tx, whole);
+    await enforceLimits(services, tx, whole);
     await transition(services, tx, current, { kind: "executionAccepted" }, {}, { by: "signature" });
     if (!(await tx.executions.add(whole)))
       throw new ServiceError("INVALID_REQUEST", `Request ${requestId} was already executed`, { requestId });
@@ -79,7 +79,7 @@ async function accept(
 }
 
 /** Counts submissions that no output has paid for: pending or failed. */
-async function keepToBounds(
+async function enforceLimits(
   { permitPolicy }: Pick<AcceptPermitServices, "permitPolicy">,
   tx: Pick<Tx, "executions">,
   { requestId, keyId, day, user, target, costUsd, createdAtMs }: NewExecution,

@@ -82,7 +82,7 @@ interface Reading extends PoolSnapshot {
 /**
  * Reads the requested pools at each new head in one multicall, with the tick changes since the block before.
  * A reading belongs to one block hash: ticks are read again if the new head does not descend from it within a
- * few known blocks. At most one reading runs; requests meanwhile cause exactly one more.
+ * few known blocks. At most one reading runs; requests in the meantime cause exactly one more.
  */
 export function createChainPools(options: ChainPoolsOptions): ChainPools {
   const { sources, pools: reader, heads, clock, onFault } = options;
@@ -143,7 +143,7 @@ export function createChainPools(options: ChainPoolsOptions): ChainPools {
       one.pools = found[index] as readonly KnownPool[];
       one.lookedAtMs = now;
     }
-    // Pairs added meanwhile have not been searched yet: they must not count as pairs without a pool.
+    // Pairs added in the meantime have not been searched yet: they must not count as pairs without a pool.
     const pairs = [...watched.values()].filter(({ lookedAtMs }) => lookedAtMs !== undefined);
     const all = pairs.flatMap(({ pools }) => pools);
     const before = blocks === undefined ? undefined : reading;
@@ -283,7 +283,7 @@ async function blocksAfter(
   if (known.hash === head.hash) return [];
   const distance = head.number - known.number;
   if (distance < 1n || distance > BigInt(MAX_BLOCKS_FOLLOWED)) return undefined;
-  // Inconsistent headers mean that the chain moved meanwhile.
+  // Inconsistent headers mean that the chain moved in the meantime.
   const change = await followTrail(reader, [known], head).catch(() => undefined);
   if (change?.kind !== "extends" || change.orphanedFrom !== undefined) return undefined;
   return change.append.map(({ hash }) => hash);

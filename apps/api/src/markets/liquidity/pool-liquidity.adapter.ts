@@ -38,8 +38,8 @@ interface Asked {
 const GAS = { base: 75_000n, concentrated: 85_000n, pair: 75_000n, crossedTick: 24_000n };
 
 /**
- * Swaps through pools cached in memory. Each question is answered from one block, synchronously while that is
- * the newest.
+ * Swaps through pools cached in memory. Each answer is computed from one block; synchronously if the cached
+ * pools are at the newest one.
  */
 export function createPoolLiquidity(chains: readonly PooledChain[]): LiquiditySource {
   const byId = new Map(chains.map((chain) => [chain.chainId, chain]));

@@ -26,7 +26,7 @@ test("a deep pool vetoes the price of a stablecoin that has lost its peg", () =>
   expect(world.depths).toEqual([250_000n * 10n ** 18n]);
 });
 
-test("pools near the price, or too shallow, veto nothing", () => {
+test("pools that agree with the price, or are too shallow, veto no price", () => {
   expect(aVeto(9_951n).disputedBy()).toBeUndefined();
   expect(aVeto(undefined).disputedBy()).toBeUndefined();
 });

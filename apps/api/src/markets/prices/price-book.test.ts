@@ -56,7 +56,7 @@ test("waits for the first price in one shared fetch, then answers from memory", 
   expect(book.usd(eth)).toBe(2_000n);
 });
 
-test("a stale price is answered at once while one background fetch replaces it", async () => {
+test("returns a stale price immediately while one background fetch replaces it", async () => {
   const { book, fetches, answer, wait } = aBook();
   const first = book.usd(eth);
   await answer(2_000n);
@@ -109,7 +109,7 @@ test("a price that its source no longer returns expires", async () => {
   await refused;
 });
 
-test("an unknown price is refused at once and not fetched again early", async () => {
+test("refuses an unknown price immediately and limits how often it is refetched", async () => {
   const { book, fetches, answer, wait } = aBook();
   const first = book.usd(eth);
   await answer(2_000n);

@@ -38,7 +38,7 @@ test("look-ups of quotes overtake earlier searches", async () => {
   expect(began).toEqual(["under way", "quote", "search that a quote waits for", "search 1", "search 2"]);
 });
 
-test("searches beyond fifty are refused at once, quotes are not", async () => {
+test("refuses waiting searches beyond fifty immediately, but not quotes", async () => {
   const { start, endOne, began } = lookUps();
   start("under way", false);
   const searches = Array.from({ length: 60 }, (_, n) => start(`search ${n}`, true));

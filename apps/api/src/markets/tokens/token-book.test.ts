@@ -91,7 +91,7 @@ test("a token that calls itself USDC is neither verified nor bridged, and not eq
     expect(new Set([one?.[key], other?.[key], usdc?.[key]]).size).toBe(3);
 });
 
-test("a known token is answered at once and was read once, however many asked", async () => {
+test("concurrent callers share one read, and a known token is returned immediately", async () => {
   const { book, asked } = world();
   const answers = await Promise.all([1, 2, 3].map(async () => await book.token(ORIGIN, address("c1"))));
   expect(answers[0]).toBeDefined();
@@ -124,7 +124,7 @@ test("a chain that does not answer is a failure, not an absence", async () => {
   expect(await book.token(ORIGIN, address("c1"))).toBeDefined();
 });
 
-test("asks for few unknown tokens at once and answers all of them", async () => {
+test("limits concurrent reads of unknown tokens and returns all of them", async () => {
   const { book, asked, node } = world();
   const gate = Promise.withResolvers<void>();
   node.wait = gate.promise;

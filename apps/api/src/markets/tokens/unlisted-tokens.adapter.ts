@@ -8,7 +8,7 @@ import type { TokenBook } from "./token-book.port.ts";
 import { lookUpTurns } from "./look-up-turns.adapter.ts";
 import { foreignToken } from "./foreign-token.adapter.ts";
 
-/** How long an absence is cached: a token may be deployed meanwhile. */
+/** How long an absence is cached: a token may be deployed in the meantime. */
 const ABSENT_MS = 30_000;
 const MAX_KEPT = 20_000;
 /** Concurrent look-ups per chain: arbitrary code runs on its node, which has other work. */

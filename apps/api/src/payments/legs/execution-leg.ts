@@ -81,7 +81,7 @@ export const executionLeg: LegKind<DueExecution, Wanted, Unsent> = {
     }
   },
 
-  // The next batch gathers the calls that arrive meanwhile.
+  // The next batch gathers the calls that arrive in the meantime.
   together: { inFlight: 1, has: () => true },
   async lock(_, tx, wanted, requests) {
     const ids = wanted.map(({ plan }) => requestIdOf(plan));

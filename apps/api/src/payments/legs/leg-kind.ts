@@ -115,7 +115,7 @@ export interface PaymentKind<W extends Wanted = Wanted, R extends Refused = Refu
   dead(moment: LegContext, reason: FailReason): Promise<void>;
   /**
    * How `mined` and `final` outcomes of several legs share a commit: as `mined` and `final` do, for requests
-   * that lock no wallet. Absent: each has a commit of its own.
+   * that lock no wallet. Absent: each has its own commit.
    */
   readonly outcomesTogether?: {
     mined(services: WorkerServices, tx: Tx, legs: readonly MinedLeg[]): Promise<void>;

@@ -55,7 +55,7 @@ test.each<[string, Partial<UnsignedTransaction>, bigint]>([
   expect(judged).toEqual({ kind: "allowed", usd: expected + ONE_USD + gas });
 });
 
-test("nothing that it cannot value or read is signed, and nothing above a limit", () => {
+test("refuses what it cannot price or decode, and what exceeds a limit", () => {
   const ruleOf = (change: object) => {
     const judged = judgeTransaction(rules, { ...transaction, ...change });
     return judged.kind === "refused" ? judged.refusal.rule : "allowed";

@@ -10,23 +10,23 @@ import type { ChainRules, SigningRules } from "./signing-rules.port.ts";
 /** Decides whether a signer process may sign a transaction, from its bytes and the rules alone. Pure. */
 
 export type Judged =
-  /** `usd`: the most that it takes from its account, 18 decimals. */
+  /** `usd`: the maximum that it can spend from its account, 18 decimals. */
   | { readonly kind: "allowed"; readonly usd: bigint }
   | { readonly kind: "refused"; readonly refusal: Refusal };
 
 /** The executor calls what users choose, but holds no tokens: these calls could only move its own. */
 const OWN_TOKEN_CALLS: readonly Hex[] = [
   "transfer(address,uint256)",
-  // WETH and DAI move the caller's own tokens by it without an allowance.
+  // On WETH and DAI, the caller can move its own tokens with this without an allowance.
   "transferFrom(address,address,uint256)",
   "approve(address,uint256)",
   "increaseAllowance(address,uint256)",
 ].map((signature) => toFunctionSelector(signature));
 
-/** Serialized, at most. */
+/** Maximum serialized size. */
 const AUTHORIZATION_BYTES = 110;
 
-/** Judges one transaction. The sum of the day is left to its record. */
+/** Judges one transaction. The signing record checks the daily limit. */
 export function judgeTransaction(rules: SigningRules, transaction: UnsignedTransaction): Judged {
   const { chainId, maxFeePerGas } = transaction;
   const chain = rules.chains.get(chainId);
@@ -62,7 +62,7 @@ function readSolverCall(
   const reading = readCall({ to, data, value }, contracts);
   if (reading.kind === "unknown")
     return refusal("call", `${selector} of ${to}`, "payments, and calls of the listed contracts");
-  // Of a contract, the 32 bytes after a payment of native tokens could be a call.
+  // A native payment carries 32 bytes of data, which a contract could execute as a call.
   const isPlain = reading.kind === "payment" && reading.currency === NATIVE_CURRENCY;
   if (isPlain && to !== contracts.router && (to === contracts.approvalProxy || currencies.has(to)))
     return refusal("recipient", to, "any address other than the listed contracts");

@@ -72,7 +72,7 @@ async function openLocked(path: string, account: Address, nowMs: () => number, l
       });
     }
     size += bytes.byteLength;
-    // A file that was replaced meanwhile has not got the line.
+    // A file that was replaced in the meantime does not have the line.
     await checkFile();
   }
 

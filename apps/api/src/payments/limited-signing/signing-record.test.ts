@@ -92,7 +92,7 @@ test("a last line that a crash cut off does not count; a damaged one stops the p
   }
 });
 
-test("a second process opens nothing, and the first one goes on", async () => {
+test("a second process cannot open the record, and the first one continues", async () => {
   const record = await opened();
   await expect(opened()).rejects.toThrow(`${path} is used by another process`);
   expect(await record.count(payment(1, 40n))).toBe(40n);
@@ -132,7 +132,7 @@ test("a file that is replaced while a line is written allows no signature", asyn
   await record.close();
 });
 
-test("a lock that is taken over allows no signature", async () => {
+test("allows no signature after its lock was taken over", async () => {
   const record = await opened();
   await rm(`${path}.lock`);
   await expect(record.count(payment(1, 40n))).rejects.toThrow("was written by another process");
@@ -171,7 +171,7 @@ test("shows that the disk cannot be written, and that the clock is behind the re
   await again.close();
 });
 
-test("two requests at once do not both use the rest of the day", async () => {
+test("two concurrent requests cannot both use the remaining daily limit", async () => {
   const record = await opened();
   const sums = await Promise.all([1, 2, 3, 4].map(async (nonce) => await record.count(payment(nonce, 40n))));
   expect(sums).toEqual([40n, 80n, 120n, 120n]);

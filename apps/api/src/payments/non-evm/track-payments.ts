@@ -1,7 +1,7 @@
 import { isHttpFault } from "@causeway/chains";
 import type { TransferChain } from "../../chains/chains.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
-import { type Case, takeCare } from "../care.ts";
+import { type Case, advanceSlots } from "../advance-slots.ts";
 import { payerOf } from "../payers/index.ts";
 import { observeTransfer, transferLane } from "../payers/transfer.ts";
 
@@ -32,7 +32,7 @@ export async function trackNonEvm(services: WorkerServices, connected: TransferC
         }
       }),
     );
-    faults.push(...(await takeCare(services, payer, cases)).faults);
+    faults.push(...(await advanceSlots(services, payer, cases)).faults);
   }
   if (faults.length > 0)
     throw new Error(`maintenance failed for ${faults.length} payments on ${chain.name}`, {

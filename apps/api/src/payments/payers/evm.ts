@@ -200,7 +200,7 @@ async function noteRefusal(
   await services.uow.run(async (tx) => {
     if (isRejected && attempt.kind === "pay")
       return await tx.lanes.cancel(slot.id, "TRANSACTION_SUBMISSION_FAILED");
-    // It is sent again after the usual interval; nothing behind this nonce can be mined meanwhile.
+    // It is sent again after the usual interval; nothing behind this nonce can be mined in the meantime.
     await tx.lanes.noteRefused(slot.id, attempt.n, services.clock.nowMs());
   });
 }

@@ -13,7 +13,7 @@ import type { Pause, SpendingDay } from "./policy.port.ts";
 import { readCall, type CallReading } from "./read-call.ts";
 import { valueOf } from "./value.ts";
 
-/** Payments of these kinds wait while their scope is paused; refunds, sweeps and settlement go on. */
+/** Payments of these kinds wait while their scope is paused; refunds, sweeps and settlement continue. */
 const PAUSED_KINDS: ReadonlySet<string> = new Set(["fill", "execution", "claim"]);
 
 /** The effects of signing a plan. */

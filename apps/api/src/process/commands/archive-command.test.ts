@@ -79,7 +79,7 @@ test("a dry run prints what would move, and changes nothing", async () => {
   expect(stdout).toBe(`${JSON.stringify(october)}\n`);
 });
 
-test("says so when there is nothing to archive", async () => {
+test("reports when there is nothing to archive", async () => {
   expect(await runArchive(["--before", "2026-11", "--dry-run"], opened([]))).toBe(0);
   expect([stdout, stderr]).toEqual(["", "nothing to archive before 2026-11\n"]);
 });

@@ -59,7 +59,7 @@ test.each([
   expect(printed).toContain("operator deploy plan|apply|verify");
 });
 
-test("names what the environment lacks", async () => {
+test("names the missing environment variables", async () => {
   expect(await runDeploy(["plan", ...onBase], env)).toBe(1);
   expect(printed).toContain("BASE_RPC_URL is required to deploy to base");
   printed = "";

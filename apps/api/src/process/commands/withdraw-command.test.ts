@@ -118,7 +118,7 @@ test("refuses recipients that could not move the money again: depository, contra
   expect(recipientOf(former, chain)).toMatchObject({ kind: "recipient" });
 });
 
-test("a hub that cannot be reached is waited for: one line of JSON, exit code 3, nothing of a library", async () => {
+test("asks to retry while the hub is unreachable: one line of JSON, exit code 3, no library output", async () => {
   expect(await runWithdraw(args, env, openWithdrawals)).toBe(3);
   const last = JSON.parse(shown.trim().split("\n").at(-1) ?? "") as object;
   expect(last).toEqual({

@@ -125,7 +125,7 @@ test("signs the pools, the minimum and the deposit of a swap paid by permit", as
   expect(deposit).toContain(terms.origin.minimumAmount!.toString(16).padStart(64, "0"));
   expect(deposit.endsWith(terms.orderId.slice(2))).toBe(true);
   const [step] = answer.steps;
-  if (step?.kind !== "signature") throw new Error("the one step is to be signed");
+  if (step?.kind !== "signature") throw new Error("the first step is not a signature");
   // The nonce of an authorization commits to the route; only the service stores the route itself.
   const validBefore = BigInt(terms.permit.deadline);
   const authorized = { token: terms.permit.token, from: user, value: amount, validAfter: 0n, validBefore };

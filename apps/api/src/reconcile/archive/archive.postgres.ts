@@ -188,7 +188,7 @@ const ARCHIVE = {
 
 /**
  * Archives on one connection.
- * @param client not used by other code meanwhile
+ * @param client not used by other code in the meantime
  */
 export function archiveStore(client: pg.PoolClient): ArchiveStore {
   const sql = sqlOn(client);
@@ -221,7 +221,7 @@ export function archiveStore(client: pg.PoolClient): ArchiveStore {
       }
     );
   };
-  // Each page is a transaction of its own: one for the whole export would keep vacuum from removing dead
+  // Each page is its own transaction: one for the whole export would keep vacuum from removing dead
   // rows of busy tables for as long as the files take.
   async function* batches(
     table: ArchivedTableName,

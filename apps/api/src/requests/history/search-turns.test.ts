@@ -42,7 +42,7 @@ test("callers without a key do not use the places reserved for keys", async () =
   await Promise.all(slow);
 });
 
-test("a caller that sends many searches at once waits behind callers that send one", async () => {
+test("a caller with many concurrent searches waits behind callers with one", async () => {
   const { run } = searchTurns();
   const { began, search, end } = searches();
   const names = ["a1", "a2", "a3", "a4"];

@@ -3,7 +3,7 @@ import type { Address, Hex, TxHash } from "@causeway/domain";
 import { decodeErrorResult, type Abi } from "viem";
 import type { CalledChain } from "../../chains/chains.port.ts";
 import type { Slot } from "../../db/records.port.ts";
-import { careForCallsOf, sendContractCall } from "../../payments/index.ts";
+import { advanceCallsOf, sendContractCall } from "../../payments/index.ts";
 import type { SettlementServices } from "../settlement-services.port.ts";
 import { NodeUnavailable, PayoutReverted } from "./withdrawals.port.ts";
 
@@ -44,7 +44,7 @@ export async function payCall(
   const untilMs = performance.now() + MINED_WITHIN_MS;
   for (;;) {
     // A slot that was mined may have been orphaned since, and one that reverted ends once that is final.
-    await careForCallsOf(services, on, signer, policy);
+    await advanceCallsOf(services, on, signer, policy);
     const slot = await reads.slotOfLeg("payout", id);
     if (slot === undefined) await send(services, on, signer, { ...call, callId: id });
     const paid = slot && successfulAttempt(slot, call);

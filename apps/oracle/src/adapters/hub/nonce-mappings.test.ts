@@ -81,7 +81,7 @@ test.each<[string, unknown]>([
   ["nothing, as an account without code does", "0x"],
   ["null", null],
   ["a word", word(1n)],
-  ["bytes that are no words", `${NONE}00`],
+  ["a length that is not a multiple of 32 bytes", `${NONE}00`],
   ["an entry cut short", answerOf(id, 9n).slice(0, -64)],
   ["an entry that was set after the block", answerOf(id, 15n)],
   ["an entry that was never set", answerOf(id, 0n)],

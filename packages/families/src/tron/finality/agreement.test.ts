@@ -13,7 +13,7 @@ function reported(): Reported {
   const receipt = readReceipt(recorded.receipt, id);
   const block = readBlock(recorded.block, "getblock");
   if (info === undefined || content === undefined || receipt === undefined || block === undefined)
-    throw new Error("the recording is not whole");
+    throw new Error("the recording is incomplete");
   return { info, content, receipt, block };
 }
 

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { fixedEnginePolicy as policy } from "../config/engine.ts";
 import type { Attempt, Slot } from "../db/records.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
-import { takeCare, type Case } from "./care.ts";
+import { advanceSlots, type Case } from "./advance-slots.ts";
 import type { LaneFacts, Observation } from "./moves.ts";
 import type { Payer, Unsigned } from "./payers/payer.ts";
 
@@ -69,23 +69,23 @@ function unwilling(answer: Unsigned): Payer & { readonly sent: number[]; asked: 
 const services = {} as WorkerServices;
 
 test.each(["short", "refused"] as const)(
-  "a stuck no-op that cannot be replaced (%s) is sent again, and asked for once",
+  "rebroadcasts a stuck no-op that cannot be replaced (%s), and requests its replacement once",
   async (answer) => {
     const payer = unwilling(answer);
-    expect((await takeCare(services, payer, [lateCase("pay", "noop")])).faults).toEqual([]);
+    expect((await advanceSlots(services, payer, [lateCase("pay", "noop")])).faults).toEqual([]);
     expect(payer).toMatchObject({ sent: [1], asked: 1 });
   },
 );
 
-test("makes a late payment whose cancellation the chain refuses", async () => {
+test("rebroadcasts a late payment if the chain refuses to cancel it", async () => {
   const payer = unwilling("refused");
-  await takeCare(services, payer, [lateCase("pay")]);
+  await advanceSlots(services, payer, [lateCase("pay")]);
   // First the no-op, then a replacement of the payment, which this payer does not sign either.
   expect(payer).toMatchObject({ sent: [0], asked: 2 });
 });
 
-test("a late payment is not sent again while funds for its no-op are missing", async () => {
+test("does not rebroadcast a late payment while funds for its no-op are missing", async () => {
   const payer = unwilling("short");
-  await takeCare(services, payer, [lateCase("pay")]);
+  await advanceSlots(services, payer, [lateCase("pay")]);
   expect(payer).toMatchObject({ sent: [], asked: 1 });
 });

@@ -2,7 +2,7 @@ import type { PricedTrade } from "./price-trade.ts";
 import { forward } from "./forward.ts";
 import type { PricingFacts } from "./forward.ts";
 import { inputFor } from "./invert.ts";
-import { minAmount } from "./least-amount.ts";
+import { minAmount } from "./search-min-amount.ts";
 
 /** A swap of one currency for another, in base units. */
 export interface Exchanged {

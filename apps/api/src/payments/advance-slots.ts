@@ -13,7 +13,7 @@ export interface Case extends Situation {
   readonly slot: Slot;
 }
 
-/** A round of care for slots of one lane. */
+/** One pass over slots of one lane. */
 interface Round {
   readonly services: WorkerServices;
   readonly payer: Payer;
@@ -26,8 +26,8 @@ interface Round {
   readonly faults: unknown[];
 }
 
-/** Makes all due moves together: signs everything at once, then sends everything at once. */
-export async function takeCare(
+/** Makes all due moves of the slots in batches: signs all, then broadcasts all. */
+export async function advanceSlots(
   services: WorkerServices,
   payer: Payer,
   cases: readonly Case[],
@@ -124,11 +124,11 @@ async function sign(
     if (signed !== "refused" && signed !== "short") return [];
     const takesBack = move.attempt === "noop" && one.slot.attempts.at(-1)?.kind === "pay";
     if (takesBack && signed === "short") return [];
-    // The payment is made after all, or signed bytes are sent again.
+    // Make the payment after all, or rebroadcast signed bytes.
     const change = takesBack ? ({ takesBack: "never" } as const) : ({ replacement: "impossible" } as const);
     const next: Case = { ...one, lane: { ...one.lane, ...change } };
     const again = nextMove(next);
-    // The payer would answer the same.
+    // The payer would refuse again.
     return again.kind === "sign" && again.attempt === move.attempt ? [] : [next];
   });
 }

@@ -2,10 +2,10 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { pairInput, pairOutput } from "../liquidity/constant-product-pair.ts";
 import { pow10 } from "../money/pow10.ts";
-import type { Exchange } from "./exchange.ts";
-import { routeInput, routeOutput } from "./exchange.ts";
+import type { Exchange } from "./route-parts.ts";
+import { routeInput, routeOutput } from "./route-parts.ts";
 import type { PricingFacts } from "./forward.ts";
-import { minAmount } from "./least-amount.ts";
+import { minAmount } from "./search-min-amount.ts";
 
 /** A constant-product pool. */
 function pair(reserve0: bigint, reserve1: bigint): Exchange {

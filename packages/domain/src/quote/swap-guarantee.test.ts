@@ -6,7 +6,7 @@ import { pow10 } from "../money/pow10.ts";
 import { forward } from "./forward.ts";
 import type { PricingFacts } from "./forward.ts";
 import { inputFor } from "./invert.ts";
-import { splitSlippage, swappedPromise } from "./promise.ts";
+import { splitSlippage, swappedPromise } from "./swap-guarantee.ts";
 
 const facts: PricingFacts = {
   origin: { decimals: 6, priceUsd: pow10(18) },
