@@ -26,7 +26,7 @@ export interface ProviderRow {
   /** The services are restarted with this provider and then with the honest one, or only with that. */
   readonly restarts?: "before and after" | "after";
   /** How the flow with a swap ends. Default: `success`. */
-  readonly swapEnds?: "unsold" | "refund";
+  readonly swapEnds?: "unquoted" | "refund";
   /** When the provider becomes honest again. Default: never. */
   readonly lastsMs?: number;
   /** How long a flow may take to be quoted, and then to end. Default 60 s. */
@@ -259,7 +259,7 @@ export const providerRows: readonly ProviderRow[] = [
     bridge: "late",
     behavior: () => ({ delayMs: 2_000 }),
     // Pools take longer to read than their maximum age.
-    swapEnds: "unsold",
+    swapEnds: "unquoted",
     withinMs: 120_000,
   },
   {
@@ -333,7 +333,7 @@ export const providerRows: readonly ProviderRow[] = [
     behavior: () => withoutMethods(["debug_traceCall", "debug_traceTransaction", "eth_simulateV1"]),
     // A service detects a node's capabilities when it starts.
     restarts: "before and after",
-    swapEnds: "unsold",
+    swapEnds: "unquoted",
   },
   {
     name: "traces and simulations lost while the services run",
