@@ -12,7 +12,7 @@ interface FactRow {
   in_block: string;
 }
 
-/** What `count` of the stored requests are known by, spread over all of them. */
+/** Identifying values of `count` stored requests, spread over all of them. */
 export async function storedFacts(pool: pg.Pool, count: number): Promise<StoredFacts> {
   const { rows } = await pool.query<FactRow>(
     `select h.request_id, r.order_id, h.user_address, h.recipient, r.in_tx_hashes[1] as deposit_tx, r.tx_hashes[1] as fill_tx,
