@@ -14,8 +14,8 @@ import { currencyAddresses, openChain, standingAccounts, type SoakChain, type Wo
 const WALLETS_ASK_EVERY_MS = 250;
 
 /**
- * Takes every pair with every trade type through the system, then follows each token: what users paid is what
- * recipients, solver, pools and gas received.
+ * Runs every pair with every trade type through the system, then follows each token: what users paid equals
+ * what recipients, solver, pools and gas received.
  */
 export async function soakRoutes(
   system: System,
