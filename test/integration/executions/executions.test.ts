@@ -169,7 +169,7 @@ test("a call whose commit a failover lost is neither broadcast again nor abandon
   await origin.mine();
   // The state of a database that failed over to a copy without the commit that planned the call.
   const slot = await services.reads.slotOfLeg("execution", requestId);
-  if (slot === undefined) throw new Error("the call has a nonce");
+  if (slot === undefined) throw new Error("the call has no nonce");
   await pool.query("delete from attempts where slot_id = $1", [slot.id]);
   await pool.query("delete from slots where id = $1", [slot.id]);
   await pool.query("update lanes set next_nonce = $3 where chain_id = $1 and sender = $2", [

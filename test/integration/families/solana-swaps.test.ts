@@ -131,7 +131,7 @@ async function stepOf(...of: Parameters<typeof depositOf>): Promise<SolanaDeposi
 }
 
 async function depositOf(answer: SwapAnswer | undefined, output: Hex, input = token.mint) {
-  if (answer?.propose === undefined) throw new Error("the aggregator has a route");
+  if (answer?.propose === undefined) throw new Error("the aggregator has no route");
   const proposed = await answer.propose(bytesOf(user.address));
   return await users.deposit?.({
     user: bytesOf(user.address),

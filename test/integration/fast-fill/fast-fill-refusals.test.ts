@@ -240,7 +240,7 @@ test("fast fills an executed request only once its transaction has a nonce", asy
   await expectUnchanged(agreed, "accepted");
 
   const sender = services.executor?.address;
-  if (sender === undefined) throw new Error("this instance sends calls");
+  if (sender === undefined) throw new Error("this instance sends no calls");
   await services.uow.run(async (tx) => {
     await tx.lanes.reserve(
       [

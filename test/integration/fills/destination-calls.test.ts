@@ -87,7 +87,7 @@ test.each([
     ]);
     const [payment, ...more] = await world.paymentsOf(agreed, destination);
     expect(more).toEqual([]);
-    if (payment === undefined) throw new Error("there is a payment");
+    if (payment === undefined) throw new Error("there is no payment");
     expect(await judgedFill(world, agreed, payment.hash)).toEqual({ amounts: [promised.expectedAmount] });
 
     await world.round();
@@ -562,7 +562,7 @@ test("an app's deny rules apply to calls with the fill at every depth", async ()
   // The payment itself is the solver's own, so the app's deny rules do not apply to it.
   const noTransfers = refusing({ denySelectors: [{ selector: "0xa9059cbb" }] });
   await world.execute(deep.call, noTransfers).catch((error: unknown) => {
-    throw new Error("a mint is allowed", { cause: error });
+    throw new Error("the mint failed", { cause: error });
   });
 });
 

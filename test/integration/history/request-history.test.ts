@@ -526,7 +526,7 @@ test("lists a request under its public status after each change", async () => {
   for (const name of requestStates.filter((one) => one !== "quoted" && one !== "expired")) {
     await world.uow.run(async (tx) => {
       const record = await tx.requests.lock(terms.requestId);
-      if (record === undefined) throw new Error("the request is stored");
+      if (record === undefined) throw new Error("the request was not stored");
       await tx.requests.save(terms.requestId, { state: { ...record.state, name } }, 1);
     });
     const { rows } = await world.pool.query<{ status: string }>(

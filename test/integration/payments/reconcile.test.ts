@@ -85,7 +85,7 @@ async function quotesFrom(
 
 async function aQuoteFrom(chainId: number, fillDeadlineMs: number): Promise<RequestTerms> {
   const [terms] = await quotesFrom(chainId, fillDeadlineMs);
-  if (terms === undefined) throw new Error("one was asked for");
+  if (terms === undefined) throw new Error("no terms were requested");
   return terms;
 }
 

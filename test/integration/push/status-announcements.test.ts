@@ -278,7 +278,7 @@ test.each([
       await depositAddresses.observe(place, [], 2n, true);
       const id = await depositAddresses.addSweep(sweepFor(place, requestId, Number(sinceBlock) + 1));
       const sweep = await depositAddresses.lockSweep(id);
-      if (sweep === undefined) throw new Error("the sweep was added");
+      if (sweep === undefined) throw new Error("the sweep was not added");
       await depositAddresses.voidSweep(sweep, 9);
       expect(await depositAddresses.funds(place.chainId, place.address)).toMatchObject([
         { layers: [{ amount: 5n, sinceBlock, foundBlock: 40n, unseenBlock: 38n, seenAtMs: 7 }] },
