@@ -12,8 +12,8 @@ import {
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 
-// A client as an integrator would write it, with openapi/api.json and viem alone. It imports nothing from this
-// repository.
+// A client as an integrator would write it, with openapi/api.json and viem alone. It imports nothing from
+// this repository.
 
 export interface Currency {
   readonly address: Address;

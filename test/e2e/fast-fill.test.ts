@@ -157,8 +157,8 @@ test("the recipient is paid before the deposit is mined; once mined, the deposit
     expect(await holdToBroadcastMs(requestId)).toBeLessThan(1_000);
     expect(await heldUsd(), "the hold must remain until the deposit is mined").toBeGreaterThan(before);
 
-    // With the same idempotency key, a repeated call returns the first answer. Without it, the call finds that
-    // the request is already filled.
+    // With the same idempotency key, a repeated call returns the first answer. Without it, the call reports
+    // that the request is already filled.
     expect(
       await fastFill({ requestId, maxFillAmountUsd: 100 }, { "idempotency-key": requestId }),
     ).toMatchObject({ code: 200, body: { message: "Fast fill queued" } });

@@ -194,7 +194,7 @@ const both = async (withinMs: number): Promise<readonly Bridge[]> =>
 /** How long providers misbehave in the rows in which bridges have to wait for them, in ms. */
 const LATE_MS = 4_000;
 
-/** Gives each chain's provider one row, so that two rows take the time of one. @returns the names of the rows */
+/** Gives each chain's provider one row, so that two rows take the time of one. @returns the rows' names */
 function behaveAsPair(of: readonly ProviderRow[], at: number): string {
   const pair = of.slice(at, at + 2);
   providers.forEach((provider, chain) => provider.behave(pair[chain]?.behavior() ?? {}));

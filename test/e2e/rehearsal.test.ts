@@ -10,8 +10,8 @@ import { startNetwork, type Network } from "./rehearsal/network.ts";
 import { Operator } from "./rehearsal/operator.ts";
 import { createUsers, type Bridge, type Users } from "./rehearsal/users.ts";
 
-// Follows docs/OPERATIONS.md from the first deployment to an upgrade, with what an operator has: chains, funded
-// accounts, a key service, Postgres, Redis, the operator commands, and the programs of the images.
+// Follows docs/OPERATIONS.md from the first deployment to an upgrade, with what an operator has: chains,
+// funded accounts, a key service, Postgres, Redis, the operator commands, and the programs of the images.
 
 const portBase = portBaseOf("rehearsal");
 const userKeys = Array.from({ length: 4 }, () => generatePrivateKey());

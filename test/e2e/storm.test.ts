@@ -20,8 +20,8 @@ import { createClient, type Quote, type Status } from "./client.ts";
 import { seededRandom } from "../../scripts/soak/random.ts";
 import { portBaseOf } from "./port-bases.ts";
 
-// Sends a thousand calls, most of them duplicates, to two APIs and two workers that are killed repeatedly. The
-// apps' balances do not cover all calls.
+// Sends a thousand calls, most of them duplicates, to two APIs and two workers that are killed repeatedly.
+// The apps' balances do not cover all calls.
 
 const CALLS = 1_000;
 const AT_ONCE = 120;

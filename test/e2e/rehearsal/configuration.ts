@@ -20,8 +20,8 @@ export interface ServiceKeys {
 type Entry = Record<string, unknown> & { readonly id: string; tokens: { readonly id: string }[] };
 
 /**
- * Copies the mainnet chain files for this instance, as docs/operations/deploy.md says. Changes only what local
- * chains lack: tokens, swap venues, and hours until finality.
+ * Copies the mainnet chain files for this instance, as docs/operations/deploy.md says. Changes only what
+ * local chains lack: tokens, swap venues, and hours until finality.
  */
 export async function copyChainFiles(folder: string, { usdc }: Pick<Network, "usdc">): Promise<void> {
   const source = join(repositoryRoot, "configs");

@@ -689,7 +689,7 @@ test("keeps the money of a sweep that reverted after a recovery assigned until t
   expect(await destination.balance(terms.recipient, usdc)).toBe(terms.destination.expectedAmount);
 });
 
-test("a sweep whose commit a failover lost is not repeated with money that came later", async () => {
+test("a sweep whose commit a failover lost is not repeated with money that arrived later", async () => {
   const { origin, usdc, services, pool } = world;
   const operator = services.depositAddressOperator?.address as Address;
   const { at, requestId } = await world.address({ strict: true, refundTo: world.anAddress() });

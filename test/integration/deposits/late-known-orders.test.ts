@@ -162,7 +162,7 @@ test("a planned return continues, and the request is not filled from that deposi
   expect(await payments(lost)).toEqual({ fills: 0, refunds: 0, returns: 1 });
 });
 
-test("a return that the operator released continues as well", async () => {
+test("a return that the operator released continues too", async () => {
   const lost = await lostRequest();
   await world.origin.mine(3);
   await world.watch(world.origin);

@@ -124,7 +124,7 @@ for (const [what, id] of [
     expect(await sentBack(hash, depositor, world.usdc, 0n)).toBe(gained);
   });
 
-test("native currency is returned as well", async () => {
+test("returns native currency too", async () => {
   const depositor = world.anAddress();
   const hash = await stray({ currency: NATIVE_CURRENCY, amount: parseEther("0.05"), depositor });
   await anHourLater();

@@ -257,7 +257,7 @@ test("a transaction that one endpoint invents is not a report of a payment", asy
   await behave([]);
 });
 
-test("a chain that is only called, such as the hub, is read and sent to with one endpoint away and one that lies", async () => {
+test("reads and sends on a call-only chain, such as the hub, with one endpoint down and one that lies", async () => {
   const [pooled] = chains;
   if (pooled === undefined) throw new Error("fewer than two chains are connected");
   const { chain, proxies } = pooled;

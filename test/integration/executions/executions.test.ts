@@ -222,7 +222,7 @@ test("a call that is never mined frees its nonce, and the app's reservation is r
   expect(await world.book()).toEqual({ balance: GIVEN, pending: 0n, fees: 0n });
 });
 
-test("while the executor lacks native tokens accepted calls wait, an alarm is raised, and in the end they are abandoned", async () => {
+test("while the executor lacks native tokens, accepted calls wait, an alert is raised, and the calls are finally abandoned", async () => {
   const { origin, executor, clock, anAddress } = world;
   const requestId = await world.execute(world.mintCall(anAddress()));
   await origin.client.setBalance({ address: executor, value: 0n });

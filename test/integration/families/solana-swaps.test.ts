@@ -251,7 +251,7 @@ test("nothing is swapped for a Token-2022 currency, whose deposit could be unrea
   await expect(stepOf(answer, bytesOf(taxed.mint))).rejects.toThrow("a Token-2022 token");
 });
 
-test("the program reads a swap from the front and ignores what follows", async () => {
+test("the program reads a swap from the start of its data and ignores trailing bytes", async () => {
   const before = await holdings();
   const asked = { inputMint: token.mint, outputMint: usdc.mint, mode: "ExactIn", amount: 7_000n } as const;
   const honest = await pools.swap(user.address, { ...asked, quoted: 1n, slippageBps: 0 });

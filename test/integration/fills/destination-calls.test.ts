@@ -566,7 +566,7 @@ test("an app's deny rules apply to calls with the fill at every depth", async ()
   });
 });
 
-test("without a trace it is unknown what calls with a fill reach, which is the service's fault", async () => {
+test("without a trace, the effects of calls in a fill are unknown, which is reported as the service's fault", async () => {
   const { destination } = world;
   const { call } = await asked({ calls: [mintWithFill(world.anAddress(), 3n)] });
   const strict = { ...world.app, rules: { ...world.app.rules, denyTargets: [world.anAddress()] } };

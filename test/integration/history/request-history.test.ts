@@ -749,7 +749,7 @@ test("app fees, and what an app pays of the others, are shown as agreed, and as 
   }
 });
 
-test("fees that became zero by the fill count as paid", async () => {
+test("fees that are zero by the time of the fill count as paid", async () => {
   const wallet = someAddress();
   const nothing = { selected: true, totalUsd: 0n, sponsoredUsd: 0n };
   const [execution, swap, relay, app, rent] = [nothing, nothing, nothing, nothing, nothing];

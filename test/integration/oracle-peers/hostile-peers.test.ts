@@ -163,7 +163,7 @@ test("a peer gets its own key, or the caller's, or no header at all", async () =
   expect(await keyAt("pass-through")).toBe("no header");
 });
 
-test("a peer is only asked for its own signature, and never with looser requirements", async () => {
+test("requests only a peer's own signature, and never with looser requirements", async () => {
   const { asked } = await ask({
     local: says(await answerBy([L])),
     peers: [answering(await answerBy([A]))],

@@ -332,7 +332,7 @@ test("refunds the deposit if the token returns false instead of reverting the fi
   expect(await received(agreed)).toBe(0n);
 });
 
-test("a node that forgets receipts does not make a paid nonce dead: nothing is refunded on its silence", async () => {
+test("a node that loses receipts does not make a paid nonce dead: a missing receipt refunds nothing", async () => {
   const { destination, origin } = world;
   const agreed = await aSubmittedFill();
   await destination.mine();

@@ -299,7 +299,7 @@ test("funds at an address do not change the status of a request that has its dep
   expect(views.at(-1)).toMatchObject({ requestId, supersededByRequestId: standIn, fundsAt: "depository" });
 });
 
-test("a commit announces nothing itself, and another process sends what a dead process did not", async () => {
+test("a commit announces nothing itself, and another process announces what a dead process did not", async () => {
   const requestId = await aDeposited();
   const before = await statusOf(requestId);
   const sent = (): readonly string[] => other.announced.filter((payload) => payload.startsWith(requestId));

@@ -224,7 +224,7 @@ test("a deposit after the quote's lifetime is refunded", async () => {
   expect(await world.origin.balance(agreed.terms.refundTo, late.currency)).toBe(expected);
 });
 
-test("a deposit for a request that was closed for its age is refunded as well", async () => {
+test("a deposit for a request that was closed because of its age is refunded too", async () => {
   const agreed = await agree({ ttl: 60 });
   world.clock.forward(61_000);
   await world.round();
@@ -248,7 +248,7 @@ test("a deposit for a request that was closed for its age is refunded as well", 
   });
 });
 
-test("a timely deposit that could not be filled in time is refunded", async () => {
+test("a timely deposit that could not be filled before the deadline is refunded", async () => {
   const agreed = await agree({ ttl: 60 });
   await deposited(agreed);
   world.clock.forward(61_000);
