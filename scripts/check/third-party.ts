@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
-/** Licences compatible with MIT: permissive, without conditions on the code that uses them. */
+/** Licenses compatible with MIT: permissive, without conditions on the code that uses them. */
 const ALLOWED_LICENSES: ReadonlySet<string> = new Set([
   "0BSD",
   "Apache-2.0",
@@ -85,7 +85,7 @@ function describe(folder: string, { name, version, license }: Manifest): ThirdPa
   };
 }
 
-/** The forbidden licences of these packages in production, each with its package. */
+/** The forbidden licenses of these packages in production, each with its package. */
 export function licenseProblems(packages: readonly ThirdPartyPackage[]): readonly string[] {
   return packages.flatMap(({ name, version, license, texts }) => {
     const problems: string[] = [];
@@ -110,7 +110,7 @@ function isAllowed(expression: string): boolean {
 }
 
 /**
- * The notices of an image, as Markdown. Each licence text occurs once, with the packages that it belongs to.
+ * The notices of an image, as Markdown. Each license text occurs once, with the packages that it belongs to.
  */
 export function renderNotices(image: string, packages: readonly ThirdPartyPackage[]): string {
   const owners = new Map<string, string[]>();

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { seededRandom } from "./random.ts";
-import { reorganise } from "./reorgs.ts";
+import { reorganize } from "./reorgs.ts";
 import { runRequest, type RequestRun } from "./run-request.ts";
 import { killWorkers } from "./worker-kills.ts";
 import type { World } from "./world.ts";
@@ -60,7 +60,7 @@ async function breakThings(
   const chain = random.pick(world.chains);
   const [kills, reorgs] = await Promise.all([
     killWorkers({ workers: world.system.workers, times: chaos.kills, withinMs, random, signal, say }),
-    reorganise({ chain, times: chaos.reorgs, withinMs, random: seededRandom(world.seed + 2), signal, say }),
+    reorganize({ chain, times: chaos.reorgs, withinMs, random: seededRandom(world.seed + 2), signal, say }),
   ]);
   return {
     remarks: [

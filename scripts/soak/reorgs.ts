@@ -38,7 +38,7 @@ const WAIT_FOR_DEPOSIT_MS = 5_000;
  * Replaces the newest blocks, one to three deep, preferably while they hold transactions of users.
  * @returns the depth of each reorg that was made, and how many transactions of users were dropped
  */
-export async function reorganise(options: ReorgOptions): Promise<{ depths: number[]; dropped: number }> {
+export async function reorganize(options: ReorgOptions): Promise<{ depths: number[]; dropped: number }> {
   const { chain, times, withinMs, random, signal, say } = options;
   const startedAtMs = Date.now();
   const moments = Array.from({ length: times }, () => random.int(2_000, withinMs)).toSorted((a, b) => a - b);

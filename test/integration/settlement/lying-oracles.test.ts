@@ -1,7 +1,7 @@
 import { rawKeySigner } from "@causeway/attest";
 import type { RequestId } from "@causeway/domain";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { honest, type Behaviour } from "./fake-oracle.ts";
+import { honest, type Behavior } from "./fake-oracle.ts";
 import { startSettlementWorld, type SettlementWorld } from "./settlement-world.ts";
 
 let world: SettlementWorld;
@@ -17,7 +17,7 @@ beforeEach(async () => {
 
 /** The honest answer, changed. */
 const changed =
-  (change: (answer: Answer, path: string) => void): Behaviour =>
+  (change: (answer: Answer, path: string) => void): Behavior =>
   async (path, _body, answer) => {
     const json = structuredClone(await answer()) as Answer;
     change(json, path);
