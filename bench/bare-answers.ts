@@ -5,7 +5,7 @@ export interface BareAnswers {
   readonly status: string;
 }
 
-/** Which answer a quote request gets: answers differ in length by the currency that is paid with. */
+/** The kind of answer that a quote request gets: the length depends on the currency paid. */
 export function bareKey(body: { readonly originChainId: number; readonly originCurrency: string }): string {
   return `${body.originChainId}:${body.originCurrency}`;
 }

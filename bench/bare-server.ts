@@ -1,4 +1,4 @@
-// A process of its own: the least that a Fastify server can do for the two routes that are measured.
+// A separate process: a minimal Fastify server for the two measured routes.
 import fastify from "fastify";
 import { readFileSync } from "node:fs";
 import { bareKey, type BareAnswers } from "./bare-answers.ts";

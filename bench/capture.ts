@@ -6,9 +6,9 @@ import { median } from "./median.ts";
 const SAMPLED_STATUSES = 200;
 
 /**
- * Fetches real answers for the bare server: one quote of each form, and a status of middling length.
+ * Fetches real answers for the bare server: one quote of each form, and a status of medium length.
  *
- * @throws when one is no 200
+ * @throws if an answer is not 200
  */
 export async function captureAnswers(
   apiUrl: string,

@@ -10,7 +10,9 @@ export interface Cores {
   readonly others: number;
 }
 
-/** Undefined where processes cannot be pinned, or only one core may be used: the figures then say little. */
+/**
+ * Undefined where processes cannot be pinned, or only one core is available: the figures are then unreliable.
+ */
 export function chooseCores(): Cores | undefined {
   try {
     execFileSync("taskset", ["--version"], { stdio: "ignore" });

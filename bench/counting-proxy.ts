@@ -7,7 +7,7 @@ import { connect, type AddressInfo, type Socket } from "node:net";
  */
 export interface CountingProxy {
   readonly port: number;
-  /** So far. */
+  /** Counts so far. */
   readonly counted: { readonly calls: number; readonly httpRequests: number };
   stop(): Promise<void>;
 }
@@ -73,7 +73,7 @@ export async function startCountingProxy(nodePort: number): Promise<CountingProx
   };
 }
 
-/** How many JSON-RPC calls a request holds: a batch is as many as it has members. */
+/** The number of JSON-RPC calls in a request: a batch counts once per member. */
 export function callsIn(body: string): number {
   const content: unknown = JSON.parse(body);
   return Array.isArray(content) ? content.length : 1;

@@ -51,7 +51,7 @@ export function judgeMin(what: string, value: number, min: number): Verdict {
   return { goal: `${what}: at least ${min}`, measured: text(value), passed: value >= min };
 }
 
-/** A faster run passes. */
+/** Passes if the run is faster. */
 function loses(what: string, before: number, after: number): Verdict {
   const change = after / before - 1;
   return {

@@ -5,7 +5,7 @@ export interface LoadRequest {
   readonly body?: string;
 }
 
-/** What the load tool must do. It sends the requests in turn, repeatedly. */
+/** What the load tool has to send. It repeats the requests in turn. */
 export type LoadOrder =
   | {
       readonly kind: "load";
@@ -21,7 +21,7 @@ export type LoadOrder =
       readonly requests: readonly LoadRequest[];
       readonly count: number;
     }
-  /** This many at a time, each on its own connection; reports the time of each answer. */
+  /** This many requests at a time, each on its own connection; reports the time of each answer. */
   | {
       readonly kind: "crowd";
       readonly url: string;
@@ -35,7 +35,7 @@ export interface LoadResult {
   readonly answered: number;
   /** Answers per second. */
   readonly rate: number;
-  /** Bytes of an answer on the wire, head included. */
+  /** Bytes of an answer on the wire, including its head. */
   readonly bytesPerAnswer: number;
 }
 
@@ -44,8 +44,8 @@ export interface SinglesResult {
   readonly tookMs: readonly number[];
 }
 
-/** What the load tool answers. */
+/** The load tool's answers. */
 export type LoadReport =
   | { readonly kind: "done"; readonly result: LoadResult | SinglesResult }
-  /** Something other than 200 came back, or nothing. */
+  /** An answer was not 200, or missing. */
   | { readonly kind: "failed"; readonly reason: string };

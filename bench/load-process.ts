@@ -3,7 +3,7 @@ import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { LoadOrder, LoadReport, LoadResult, SinglesResult } from "./load-orders.ts";
 
-/** The load tool in its process. One order at a time. */
+/** The load tool in its own process. Runs one order at a time. */
 export interface LoadTool {
   load(order: Omit<LoadOrder & { kind: "load" }, "kind">): Promise<LoadResult>;
   singles(order: Omit<LoadOrder & { kind: "singles" }, "kind">): Promise<SinglesResult>;
@@ -11,19 +11,19 @@ export interface LoadTool {
   stop(): Promise<void>;
 }
 
-/** The server under test did not answer everything with 200: there is nothing to compare. */
+/** The server under test did not answer every request with 200, so there is nothing to compare. */
 export class LoadFailed extends Error {
   override readonly name = "LoadFailed";
   readonly code = "LOAD_FAILED";
 }
 
-/** Starts the tool on the core of this process. It ends when this process does. */
+/** Starts the tool on this process's core. It ends with this process. */
 export function startLoadTool(signal: AbortSignal): LoadTool {
   const child = fork(fileURLToPath(new URL("./load-tool.ts", import.meta.url)), {
     cwd: repositoryRoot,
     execPath: workspaceNode,
     execArgv: ["-C", "source"],
-    // Its own listeners for Ctrl-C would end it before we have put the rest down.
+    // Its own Ctrl-C listeners would end it before everything else is stopped.
     detached: true,
   });
   const exited = new Promise<void>((resolve) => {

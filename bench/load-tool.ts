@@ -33,8 +33,8 @@ async function load(order: LoadOrder & { kind: "load" }): Promise<LoadResult> {
     duration: order.seconds,
     sampleInt: 250,
     requests: requests.slice(0, 1),
-    // To each connection its own part: two that ask the same at one moment would share one read of the
-    // database.
+    // Each connection gets its own part: two identical requests at the same moment would share one database
+    // read.
     setupClient: (client) => {
       const first = nextClient++;
       client.setRequests(requests.filter((_, index) => index % order.connections === first));

@@ -1,4 +1,4 @@
-// Entry of `npm run bench`: how fast quotes, status answers and attestations are, side by side with a server
+// Entry of `npm run bench`: the speed of quotes, status answers and attestations, compared with a server
 // that does nothing.
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -129,7 +129,7 @@ async function measure(
     const { databaseUrl } = world;
     const bodies = quoteBodies(world.chains, USERS);
     const quotes = bodies.map(quoteRequest);
-    // The first quotes; their terms are the pattern of the stored ones.
+    // The first quotes; the stored ones are generated from their terms.
     await world.tool.singles({ url: world.api.url, requests: quotes, count: 100 });
     await storeRequests(databaseUrl, { from: 0, count: options.statusIds }, signal);
     const statusesOf = async (stored: number) =>

@@ -1,6 +1,6 @@
 /**
- * The value that half of them do not exceed; NaN of nothing. Of an even count, the mean of the two in the
- * middle.
+ * The value that half of the values do not exceed; NaN for an empty list. For an even count, the mean of the
+ * two middle values.
  */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);

@@ -12,38 +12,38 @@ export const usage =
   "  --deposits N    deposits of one block that fills begins with (default 500)\n" +
   `  --port-base N   first of the ports to use (default ${defaultPortBase + 200})`;
 
-/** What a block of the local chains has gas for. */
+/** How many deposits fit into a block of the local chains. */
 const MAX_DEPOSITS = 600;
 
 export interface BenchOptions {
   readonly isQuick: boolean;
-  /** What is measured. */
+  /** The parts to measure. */
   readonly parts: readonly BenchPart[];
-  /** Stored requests that are added before everything is measured again. */
+  /** Stored requests to add before everything is measured again. */
   readonly rows: number;
   readonly portBase: number;
-  /** Each round loads every route once, one after another. */
+  /** Each round loads every route once, one route at a time. */
   readonly rounds: number;
   readonly secondsPerLoad: number;
   readonly warmUpSeconds: number;
-  /** Quotes asked one at a time, per phase. */
+  /** Quotes requested one at a time, per phase. */
   readonly singles: number;
-  /** Distinct existing requests whose status is asked. */
+  /** Distinct existing requests whose status is requested. */
   readonly statusIds: number;
-  /** Sockets that follow a request each. */
+  /** Sockets that follow one request each. */
   readonly subscribers: number;
   /** Deposits of one block. */
   readonly burstFills: number;
   /** Deposits that are sent one at a time. */
   readonly loneFills: number;
   readonly steadySeconds: number;
-  /** For so long the idle system is measured, to tell what fills cost. */
+  /** How long the idle system is measured, to find the cost of fills. */
   readonly idleSeconds: number;
 }
 
 /**
- * `--quick` is for development: half a minute, with figures that wander.
- * @throws RangeError, or parseArgs' own error for options that do not exist.
+ * `--quick` is for development: half a minute, with unstable figures.
+ * @throws RangeError, or parseArgs' own error for an unknown option
  */
 export function readOptions(args: readonly string[]): BenchOptions {
   const { values } = parseArgs({
@@ -53,7 +53,7 @@ export function readOptions(args: readonly string[]): BenchOptions {
       quick: { type: "boolean", default: false },
       only: { type: "string" },
       deposits: { type: "string" },
-      // Not the ports of a system that `npm start` may be running.
+      // Avoids the ports of a system that `npm start` may be running.
       "port-base": { type: "string", default: String(defaultPortBase + 200) },
     },
   });

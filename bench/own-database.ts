@@ -4,14 +4,14 @@ import { createPool } from "../apps/api/src/db/pool.postgres.ts";
 import { migrate } from "../apps/api/src/migrate.ts";
 import { onServer } from "../test/support/template-database.ts";
 
-/** A database of a bench's own, with all tables and no rows. */
+/** A database of the bench, with all tables and no rows. */
 export interface OwnDatabase {
   readonly url: string;
   readonly pool: pg.Pool;
 }
 
 /**
- * Runs `work` on a database of its own, on the server of `DATABASE_URL` or one that is started, and drops it
+ * Runs `work` on a new database, on the server of `DATABASE_URL` or one that it starts, and drops it
  * afterwards.
  */
 export async function onOwnDatabase<T>(
@@ -41,8 +41,8 @@ export async function onOwnDatabase<T>(
 }
 
 /**
- * Runs `load` while the tables have no indexes but those of constraints: kept up row by row, they would take
- * most of the time.
+ * Runs `load` while the tables have only the indexes of constraints: maintaining the others row by row would
+ * take most of the time.
  */
 export async function withoutIndexes(
   sql: pg.Pool | pg.ClientBase,
@@ -59,7 +59,7 @@ export async function withoutIndexes(
   await load();
   for (const { definition } of rows) {
     signal?.throwIfAborted();
-    // Of a partitioned table: the index of all its partitions.
+    // On a partitioned table, this index includes those of all partitions.
     await sql.query(definition.replace(" ON ONLY ", " ON "));
   }
 }

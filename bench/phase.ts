@@ -6,23 +6,23 @@ import type { Target, World } from "./world.ts";
 
 const CONNECTIONS = 64;
 
-/** What is asked, of both servers alike. */
+/** The requests, which are the same for both servers. */
 export interface Questions {
   readonly quotes: readonly LoadRequest[];
   readonly statuses: readonly LoadRequest[];
 }
 
-/** Everything that is measured with so many requests stored. */
+/** All figures with this number of stored requests. */
 export interface PhaseFigures {
   readonly storedRequests: number;
-  /** One at a time, ms. */
+  /** One request at a time, in ms. */
   readonly singleMs: { readonly ours: Percentiles; readonly bare: Percentiles };
   /** Under load. */
   readonly quote: PairRates;
   readonly status: PairRates;
 }
 
-/** Warms both servers up, then measures them by turns. */
+/** Warms both servers up, then alternates between them. */
 export async function measurePhase(
   world: World,
   bare: Target,
@@ -66,7 +66,7 @@ async function measureSingles(
   return { ours, bare: own };
 }
 
-/** What quotes cost the chains' nodes. */
+/** The load that quotes put on the chains' nodes. */
 export interface ChainCost {
   readonly quotes: number;
   readonly calls: number;
@@ -76,7 +76,7 @@ export interface ChainCost {
   readonly idleCallsPerSecond: number;
 }
 
-/** Counts the calls that the API makes while quotes are asked for and blocks come as usual. */
+/** Counts the API's calls while quotes are requested and blocks arrive as usual. */
 export async function measureChainCost(
   world: World,
   requests: readonly LoadRequest[],

@@ -1,4 +1,4 @@
-// What stored quotes take on disk: `DATABASE_URL=... node -C source bench/quote-bytes.ts`.
+// The disk space of stored quotes: `DATABASE_URL=... node -C source bench/quote-bytes.ts`.
 import { databaseUrl } from "@causeway/testkit";
 import { encodeOrderCall } from "@causeway/domain";
 import type { OrderCall } from "@causeway/domain";
@@ -29,7 +29,7 @@ for (const bytes of [0, 4_096, 32_768]) {
   }
 }
 
-/** Calls of random data, which does not compress: an attacker would send it to fill the disk. */
+/** Calls with random data, which does not compress: an attacker would send them to fill the disk. */
 async function storedBytes(url: string, bytes: number): Promise<number> {
   await migrate(url);
   const pool = createPool(url, { max: 2, statementTimeoutMs: 60_000, applicationName: "bench" });

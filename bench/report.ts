@@ -2,7 +2,7 @@ import type { RunFigures, Verdict } from "./goals.ts";
 import type { PhaseFigures } from "./phase.ts";
 import type { PairRates, Rates } from "./rounds.ts";
 
-/** The figures as lines of a table. */
+/** The figures as table lines. */
 export function tableOf({ before, after, chainCost }: RunFigures): string[] {
   const { calls, httpRequests, quotes, callsPerQuote, idleCallsPerSecond } = chainCost;
   return [
@@ -16,7 +16,7 @@ export function tableOf({ before, after, chainCost }: RunFigures): string[] {
 
 const BUSY_ENOUGH = 0.7;
 
-/** What makes the figures of a run doubtful; empty when nothing does. */
+/** Reasons to doubt the figures of a run; empty if there are none. */
 export function doubtsOf({ before, after }: RunFigures): string[] {
   return [before, ...(after === undefined ? [] : [after])].flatMap(({ quote, status, storedRequests }) =>
     [quote.ours, quote.bare, status.ours, status.bare].some(({ busy }) => busy < BUSY_ENOUGH)
@@ -49,7 +49,7 @@ function phaseLines({ storedRequests, singleMs, quote, status }: PhaseFigures): 
   ];
 }
 
-/** A route, a bare one, and the ratio. */
+/** A route, its bare counterpart, and the ratio. */
 export function pairLines(name: string, bareName: string, pair: PairRates, connections = 64): string[] {
   const line = (title: string, { median, perRound, busy, processorUs, bytesPerAnswer }: Rates): string =>
     `  ${`${title}, ${connections} connections`.padEnd(26)} median ${median.toFixed(0).padStart(6)} /s   ` +

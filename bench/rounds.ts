@@ -9,7 +9,7 @@ export interface Subject {
   readonly requests: readonly LoadRequest[];
 }
 
-/** A route of ours and the bare route that it is compared with. */
+/** One of our routes and the bare route that it is compared with. */
 export interface Pair {
   readonly ours: Subject;
   readonly bare: Subject;
@@ -20,18 +20,18 @@ export interface Rates {
   /** Answers per second, one figure per round. */
   readonly perRound: readonly number[];
   readonly median: number;
-  /** Share of a core that the server used: near 1, or something else was the bound. */
+  /** The share of a core that the server used: if it is not near 1, something else was the limit. */
   readonly busy: number;
-  /** Processor time of the server per answer, us: what the rate would be bound by on a machine of its own. */
+  /** Processor time of the server per answer, in us: the limit of its rate on a machine of its own. */
   readonly processorUs: number;
   readonly bytesPerAnswer: number;
 }
 
-/** Both routes of a pair, measured by turns. */
+/** Both routes of a pair, measured in alternation. */
 export interface PairRates {
   readonly ours: Rates;
   readonly bare: Rates;
-  /** Ours to bare, one figure per round: neighbours in time meet the same noise. */
+  /** Our rate divided by the bare one, per round: measurements close in time see the same noise. */
   readonly ratioPerRound: readonly number[];
   readonly ratio: number;
 }
@@ -49,7 +49,7 @@ interface Sample {
   readonly bytesPerAnswer: number;
 }
 
-/** Loads both routes of every pair once per round, the first of a pair changing from round to round. */
+/** Loads both routes of every pair once per round; the first one of a pair alternates. */
 export async function measurePairs<Name extends string>(
   tool: World["tool"],
   pairs: Readonly<Record<Name, Pair>>,

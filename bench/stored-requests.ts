@@ -4,16 +4,16 @@ const CHUNK = 50_000;
 const DAY_MS = 86_400_000;
 
 /**
- * What `i` of the generator is: of twenty quotes twelve ran out unpaid, five were filled, one refunded, two
- * still wait.
+ * The state of request `i` of the generator: of twenty quotes, twelve expired unpaid, five were filled, one
+ * was refunded, and two are still waiting.
  */
 const STATE =
   "(array['quoted','filled','filled','expired','refunded','expired','filled','expired','expired','filled','quoted','expired','expired','filled','expired','expired','expired','expired','expired','expired'])[i % 20 + 1]";
 const hash = (salt: string): string => `'0x' || md5('${salt}' || i) || md5(i || '${salt}')`;
 
 /**
- * Requests as a busy instance would keep them: ids at random, the terms of real quotes, all states that need
- * no work, and for those that were paid the deposit and the payment. $1 to $2: which; $3: now, ms; $4, $5:
+ * Requests as a busy instance would keep them: random ids, the terms of real quotes, all states that need
+ * no work, and deposit and payment of the paid ones. $1 to $2: the range; $3: now, in ms; $4, $5:
  * the terms of quotes and their requestId/orderId, which are replaced.
  */
 const requests = `
@@ -58,8 +58,8 @@ const slots = `
   where request_id in (select ${hash("request")} from generate_series($1::bigint, $2::bigint) i) and state = 'filled'`;
 
 /**
- * Adds requests numbered `from` to `from + count - 1` straight to the tables, and leaves them analysed and
- * written out.
+ * Adds requests numbered `from` to `from + count - 1` directly to the tables, then analyzes the tables and
+ * writes them to disk.
  */
 export async function storeRequests(
   databaseUrl: string,
@@ -83,7 +83,7 @@ export async function storeRequests(
       await client.query(slots, range);
       await client.query("commit");
     }
-    // Otherwise the server would do both by itself while we measure.
+    // Otherwise the server would do both by itself during the measurement.
     await client.query("vacuum (analyze) requests, deposits, slots");
     await client.query("checkpoint").catch((error: unknown) => {
       if (!(error instanceof pg.DatabaseError && error.code === "42501")) throw error;
@@ -93,7 +93,7 @@ export async function storeRequests(
   }
 }
 
-/** Ids of `count` different ones among the requests numbered 0 to `stored - 1`, spread over all of them. */
+/** Distinct ids of `count` requests among those numbered 0 to `stored - 1`, spread over all of them. */
 export async function someRequestIds(databaseUrl: string, stored: number, count: number): Promise<string[]> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();
@@ -111,7 +111,7 @@ export async function someRequestIds(databaseUrl: string, stored: number, count:
   }
 }
 
-/** Rows that the requests table holds now. */
+/** The current number of rows in the requests table. */
 export async function countRequests(databaseUrl: string): Promise<number> {
   const client = new pg.Client({ connectionString: databaseUrl });
   await client.connect();

@@ -16,21 +16,21 @@ import { pin, type Cores } from "./cores.ts";
 import { startCountingProxy } from "./counting-proxy.ts";
 import { startLoadTool, type LoadTool } from "./load-process.ts";
 
-/** Where a server under test answers, and its process. */
+/** The URL and the process of a server under test. */
 export interface Target {
   readonly url: string;
   readonly pid: number;
 }
 
-/** Everything that a run measures and measures with. */
+/** Everything that a run measures, and its tools. */
 export interface World extends Stoppable {
   readonly databaseUrl: string;
   readonly chains: readonly [Chain, Chain];
   readonly api: Target;
   readonly tool: LoadTool;
-  /** JSON-RPC calls and HTTP requests that API and worker have made to both nodes so far. */
+  /** JSON-RPC calls and HTTP requests that the API and worker have made to both nodes so far. */
   chainCalls(): { readonly calls: number; readonly httpRequests: number };
-  /** Runs `act` while no worker asks the nodes anything. */
+  /** Runs `act` while no worker reads from the nodes. */
   withoutWorker<T>(act: () => Promise<T>): Promise<T>;
   /** Starts the server to compare with. */
   startBare(answers: BareAnswers): Promise<Target>;
@@ -46,12 +46,12 @@ export interface WorldOptions {
 }
 
 /**
- * Starts the local system with one API process alone on its core, everything else, this process too, on the
- * other.
+ * Starts the local system with one API process alone on its core, and everything else, including this
+ * process, on the other.
  */
 export async function startWorld(options: WorldOptions): Promise<World> {
   const { cores, portBase, signal, onProgress } = options;
-  // First of all: every process started from here inherits it.
+  // This comes first: child processes inherit it.
   if (cores !== undefined) pin(process.pid, cores.others);
   const pinServer = (pid: number): void => {
     if (cores !== undefined) pin(pid, cores.server);
@@ -64,7 +64,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     const system = await startSystem({
       env: options.env,
       portBase,
-      // Attesting is no part of what is measured.
+      // Attesting is not measured.
       oracles: 0,
       appEnv: nodeEnvironment({ portA: proxies[0].port, portB: proxies[1].port }),
       onProgress,

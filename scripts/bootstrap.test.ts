@@ -8,7 +8,7 @@ interface Ended {
   readonly stderr: string;
 }
 
-/** Runs a program of the repository to its end. */
+/** Runs a program of the repository until it exits. */
 async function run(args: readonly string[]): Promise<Ended> {
   return await new Promise((resolve) => {
     execFile(process.execPath, args, { cwd: repositoryRoot, timeout: 120_000 }, (error, stdout, stderr) => {

@@ -17,7 +17,7 @@ import { root, runCommand } from "./check/run-command.ts";
 import { stepNamed } from "./check/steps.ts";
 
 /**
- * Tests the images. With a Docker engine they are built and started; without one, the commands of the build
+ * Tests the images. With a Docker engine, they are built and started; without one, the commands of the build
  * stages run in an empty folder, the result is laid out like the final stage, and each process is started as
  * far as its configuration. Reports which of the two it did.
  */
@@ -46,7 +46,7 @@ interface Refusal {
 
 const unusedAddress = `0x${"11".repeat(20)}`;
 const another = `0x${"22".repeat(20)}`;
-/** Nothing listens there: an oracle starts anyway, and connects when it is queried. */
+/** No server listens there: an oracle starts anyway, and connects when it is queried. */
 const nowhere = "http://127.0.0.1:9";
 
 const oracleKey: Hex = `0x${randomBytes(32).toString("hex")}`;
@@ -136,7 +136,7 @@ const images: readonly Image[] = [
   },
 ];
 
-// No command has a tighter limit than the whole step: on a busy machine it may need most of that.
+// No command has a tighter limit than the whole step: on a busy machine, it may need most of that.
 const { timeoutMs } = stepNamed("images");
 const signal = AbortSignal.timeout(timeoutMs);
 const bound = { timeoutMs, signal };
@@ -200,8 +200,8 @@ async function buildWithDocker(image: Image): Promise<void> {
 }
 
 /**
- * Runs the common beginning of both build stages once, like an engine's cached layers, and the rest for each
- * image in its own copy.
+ * Runs the steps that both build stages start with once, like an engine's cached layers, and the rest for
+ * each image in its own copy.
  */
 async function buildByHand(): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), "causeway-image-"));
@@ -269,8 +269,8 @@ function loading(modules: readonly string[]): readonly string[] {
 type Start = NonNullable<Image["start"]>;
 
 /**
- * Starts the main process, waits until it answers, and stops it as a platform does; fails if any of that
- * does.
+ * Starts the main process, waits until it answers, and stops it as a platform does. Fails if any of this
+ * fails.
  */
 function startScript(path: string): string {
   const ask = `
@@ -398,7 +398,7 @@ async function expectNothingOfDevelopment(app: string): Promise<void> {
     throw new Error(`the image contains development dependencies: ${unwanted.join(", ")}`);
 }
 
-/** The notices, which are made from the workspace, must name every package of the image. */
+/** The notices, which are generated from the workspace, must name every package of the image. */
 async function expectNotices(app: string): Promise<void> {
   await stat(join(app, "LICENSE"));
   const notices = await readFile(join(app, "THIRD_PARTY_NOTICES.md"), "utf8");

@@ -5,9 +5,9 @@ import { type Counts, summaryLine } from "./check/vitest-counts.ts";
 import { programOptions } from "./program-options.ts";
 
 /**
- * Everything that must hold before a change is taken in; what CI runs, word for word. A step that fails shows
- * its output, and the later ones still run. Ends with the line `N passed, N failed`. `--only unit,lint` runs
- * some of it.
+ * Runs every check that a change must pass, exactly as CI does. A failing step prints
+ * its output, and later steps still run. Ends with the line `N passed, N failed`. `--only unit,lint` runs
+ * only some steps.
  */
 const SIDE_BY_SIDE = 2;
 const startedAtMs = Date.now();
@@ -24,7 +24,7 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     interrupt.abort();
   });
 }
-// Only when started by another Node with a channel: that one has died without passing a signal on.
+// Only if another Node started this one with a channel: the parent died without passing a signal on.
 process.once("disconnect", () => interrupt.abort());
 process.channel?.unref();
 
@@ -52,7 +52,7 @@ tellDurations("steps", steps);
 console.log(summaryLine(total));
 if (total.failed > 0 || total.passed === 0) process.exitCode = 1;
 
-/** @throws RangeError for a step that does not exist, TypeError for an unknown option */
+/** @throws RangeError for an unknown step, TypeError for an unknown option */
 function wantedSteps(args: readonly string[]): readonly string[] {
   const { values } = parseArgs({ args: [...args], options: { only: { type: "string" } } });
   const wanted = values.only?.split(",") ?? names;
@@ -80,7 +80,7 @@ async function workOff(queue: Step[]): Promise<void> {
   }
 }
 
-/** Of a step that went well, only the lines that say what was really proven or used. */
+/** Of a passed step, only the lines that report what was tested or used. */
 function tell(output: string): void {
   for (const line of output.split("\n"))
     if (/^(solana|rooms|images|integration|e2e|logs|promtool): /.test(line)) console.log(`  ${line}`);

@@ -7,8 +7,8 @@ import { filesPerEndpoint, listsOfEndpoints } from "./house/endpoint-files.ts";
 import { figuresOf, type SourceFile } from "./house/figures.ts";
 
 /**
- * Prints what the house of apps/api is measured by, and fails when a figure is above its ceiling, when a
- * ceiling was not lowered to its figure, or when the history raised one. `--record` lowers ceilings.
+ * Prints the figures of the structure of apps/api, and fails if a figure is above its ceiling, if a
+ * ceiling was not lowered to its figure, or if a commit raised one. `--record` lowers ceilings.
  */
 const root = resolve(import.meta.dirname, "..");
 const CEILINGS = "scripts/house/ceilings.json";
@@ -56,7 +56,7 @@ else if (rows.some(({ problem }) => problem !== undefined)) {
 }
 if (growths.length > 0) process.exitCode = 1;
 
-/** Lists that a new endpoint must be added to; tests and generated documents are none. */
+/** Lists that a new endpoint must be added to, except tests and generated documents. */
 function endpointLists(): readonly string[] {
   const document = JSON.parse(readFileSync(resolve(root, "openapi/api.json"), "utf8")) as {
     readonly paths: Readonly<Record<string, unknown>>;

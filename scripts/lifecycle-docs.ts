@@ -260,7 +260,7 @@ function canMeet(state: RequestState, event: RequestEvent): boolean {
   return event.depositId !== OTHER_DEPOSIT || state.depositId !== undefined;
 }
 
-/** Shortens names that together mean every state of a sort. */
+/** Shortens a list of names that covers every state of a kind. */
 function listOf(names: ReadonlySet<string>): string {
   const withoutDeposits = ordinaryStates.filter(({ kind }) => kind !== "bridge").map(nameOf);
   const short = [
@@ -271,7 +271,7 @@ function listOf(names: ReadonlySet<string>): string {
   return [...new Set(listed)].join(", ");
 }
 
-/** The cells "Next state", empty when the state keeps its name, and "Effects". */
+/** The cells "Next state", empty if the state does not change, and "Effects". */
 function outcomeOf(state: RequestState, event: RequestEvent): string {
   const decision = decide(state, event);
   if (decision.kind !== "applied") return UNCHANGED;

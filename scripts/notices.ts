@@ -4,7 +4,7 @@ import { root } from "./check/run-command.ts";
 import { licenseProblems, productionPackages, renderNotices } from "./check/third-party.ts";
 
 /**
- * Writes the third-party notices of both images. Fails when a production dependency has a licence that is not
+ * Writes the third-party notices of both images. Fails if a production dependency has a license that is not
  * allowed, and with `--check` also when the notices are not up to date.
  */
 for (const app of ["api", "oracle"]) {

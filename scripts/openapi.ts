@@ -9,7 +9,7 @@ import { buildServer as buildOracleServer } from "../apps/oracle/src/server.ts";
 
 /**
  * Writes openapi/api.json and openapi/oracle.json from the routes and schemas of the two services; with
- * `--check` writes nothing and fails when a file differs. Touches no network and no database: the services
+ * `--check` writes nothing and fails if a file differs. Uses no network and no database: the services
  * behind the routes are empty.
  */
 const unused = (): never => {
@@ -39,7 +39,7 @@ const context: RouteContext = {
   },
   traceQuote: unused,
   pauseAdmin: { list: unused, pause: unused, resume: unused },
-  // The routes of the operator are documented although an instance may have none.
+  // The operator routes are documented although an instance may have none.
   operatorToken: new Secret("unused"),
   limits: undefined,
   usage: { note: unused, read: unused },
@@ -115,7 +115,7 @@ async function write(path: string, app: FastifyInstance): Promise<void> {
 }
 
 /**
- * The same keys in the same order whatever order the code names them in, so that a diff shows only what
+ * Sorts the keys, independently of the order in the code, so that a diff shows only what
  * changed.
  */
 function sortedKeys(value: unknown): unknown {

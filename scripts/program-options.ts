@@ -1,6 +1,6 @@
 /**
- * Reads the options of a program that is started by hand, or ends the process: `--help` prints the usage and
- * exits with code 0, options that `read` refuses print the problem and the usage and exit with code 2.
+ * Reads the options of a program that is started by hand, or exits: `--help` prints the usage and
+ * exits with code 0; invalid options print the problem and the usage, and exit with code 2.
  */
 export function programOptions<Options>(usage: string, read: (args: readonly string[]) => Options): Options {
   const args = process.argv.slice(2);

@@ -5,8 +5,8 @@ import type { ICruiseResult, IForbiddenRuleType, ICruiseOptions } from "dependen
 import { cruise } from "dependency-cruiser";
 
 /**
- * Holds the tree to the rules of .dependency-cruiser.cjs: which room may import which. Fails too when fewer
- * modules were read than there are files: a parser that reads nothing finds nothing wrong.
+ * Checks the tree against the rules of .dependency-cruiser.cjs: which room may import which. Also fails if
+ * fewer modules were read than there are files: a parser that reads nothing finds nothing wrong.
  */
 interface Rules {
   readonly forbidden: IForbiddenRuleType[];
@@ -43,7 +43,7 @@ if (own.length < files.length) {
 }
 if (summary.violations.length > 0) process.exitCode = 1;
 
-/** Every .ts file below a folder, without what is installed or built. */
+/** Every .ts file below a folder, without installed or built ones. */
 function sourceFiles(folder: string): readonly string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);

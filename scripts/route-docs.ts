@@ -1,5 +1,5 @@
-// Writes the table of docs/NON-EVM.md that says which feature works between which chains, from the
-// capabilities by which quotes are judged; with `--check` only reports whether the table is up to date.
+// Writes the table of docs/NON-EVM.md that shows which feature works between which chains, from the
+// capabilities that quotes are checked against; with `--check` only reports whether the table is up to date.
 import { readFile, writeFile } from "node:fs/promises";
 import { format } from "oxfmt";
 import {

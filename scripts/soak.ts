@@ -53,7 +53,7 @@ const say = (text: string): void =>
 const stopAsked = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
   process.on(signal, () => stopAsked.abort(signal));
-// Only when started by another Node with a channel: it died without passing a signal on.
+// Only if another Node started this one with a channel: the parent died without passing a signal on.
 process.on("disconnect", () => stopAsked.abort("disconnect"));
 process.channel?.unref();
 
@@ -90,7 +90,7 @@ async function run(): Promise<number> {
   }
 }
 
-/** What the user asked for, and the cables that takeovers need. */
+/** The chosen options, and the cables that takeovers need. */
 type Asked = SoakOptions & { readonly cables: WorkerCables | undefined };
 
 async function carryOutMode(system: System, options: Asked, accidents: string[]): Promise<SoakResult> {
@@ -155,13 +155,13 @@ async function soak(system: System, options: Asked, accidents: string[]): Promis
     const readUse = async () => readProcessorUse(system, await database.backendPid());
     const before = await readUse();
     const chaos = await carryOut(world, runs, options);
-    // Half a run proves nothing.
+    // An incomplete run proves nothing.
     stopAsked.signal.throwIfAborted();
     say("waiting until all requests are final");
     const verdict = await verify(world, runs, database, SETTLE_MS);
     const after = await readUse();
     const alerts = await watch?.stop(stopAsked.signal);
-    // A killed process loses its figures.
+    // A killed process loses its metrics.
     const isWhole = !options.chaos && options.cables === undefined;
     const measures = measuresOf(runs, verdict);
     const busiest = busiestLanes(verdict);

@@ -2,9 +2,8 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { relative, resolve } from "node:path";
 
 /**
- * Compiles the packages and apps, and checks the types of everything else. Fails as well when a TypeScript
- * file outside a `src` folder belongs to no project: a check that does not read a file finds nothing wrong in
- * it.
+ * Compiles the packages and apps, and checks the types of everything else. Also fails if a TypeScript
+ * file outside a `src` folder belongs to no project, because an unchecked file would look correct.
  */
 const projects = ["test", "scripts", "packages/contracts/test", "packages/chains/test"];
 const root = resolve(import.meta.dirname, "..");

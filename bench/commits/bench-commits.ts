@@ -1,8 +1,8 @@
-// How many commits a second Postgres takes when each announces a change: inside the transaction (NOTIFY), or
-// after the commit as the service does it. `npm run bench:commits -- [--clients N] [--seconds N] [--delays
-// 0,5,10]`. A delay, in ms, stands for what a synchronous replica adds to each flush. `--url postgres://…`
-// measures a server that runs, with whatever replica it has, in a database that is dropped afterwards; its
-// role must be a superuser unless `--delays 0`.
+// How many commits a separate Postgres handles when each announces a change: inside the transaction (NOTIFY),
+// or after the commit as the service does it. `npm run bench:commits -- [--clients N] [--seconds N] [--delays
+// 0,5,10]`. A delay, in ms, simulates what a synchronous replica adds to each flush. `--url postgres://…`
+// measures a running server, with its replicas, in a database that is dropped afterwards; its role must be a
+// superuser unless `--delays 0`.
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -50,7 +50,7 @@ try {
   await migrate(url);
   process.stdout.write(`${clients} clients, ${values.seconds} s each\n`);
   for (const delay of values.delays.split(",").map(Number)) {
-    // Postgres waits so long before it flushes, for every commit; others join the flush, as they do with a
+    // Postgres waits this long before it flushes each commit; other commits join the flush, as they do with a
     // synchronous replica.
     const settings = delay === 0 ? "" : `-c commit_delay=${delay * 1000} -c commit_siblings=0`;
     for (const [mode, statement] of Object.entries(modes)) {
@@ -72,7 +72,7 @@ try {
   await server.stop();
 }
 
-/** The server that is named, or a new one that is gone afterwards. */
+/** The named server, or a new one that is removed afterwards. */
 async function aServer(url: string | undefined): Promise<{ readonly url: string; stop(): Promise<void> }> {
   if (url !== undefined) return { url, stop: async () => undefined };
   const dataDir = join(tmpdir(), `causeway-bench-commits-${process.pid}`);

@@ -1,7 +1,7 @@
 // Whether a standby worker keeps Postgres from removing dead row versions: two processes' leader locks, and
-// one hot row that is updated all the time, as the row of a lane is. `npm run bench:standby -- [--seconds N]
-// [--updates N]`: so many seconds, updates a second. For comparison, the same with a standby that waits
-// inside `pg_advisory_lock`.
+// one hot row that is updated continuously, like a lane's row. `npm run bench:standby -- [--seconds N]
+// [--updates N]` sets the duration and the updates per second. For comparison, also runs with a standby that
+// waits in `pg_advisory_lock`.
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";

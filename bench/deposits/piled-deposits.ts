@@ -10,9 +10,9 @@ import { pilingCode } from "../../test/support/piled-deposits.ts";
 import { chooseCores, pin } from "../cores.ts";
 import { median } from "../median.ts";
 
-// Whether quotes of one chain stay fast while blocks of another one hold 2,000 deposits of one wei and 24
-// reports of deposits in them wait for their scan. `node -C source bench/deposits/piled-deposits.ts`;
-// PORT_BASE, ROUNDS and SECONDS change where and how long.
+// Whether quotes on one chain stay fast while blocks of another chain hold 2,000 deposits of one wei, and 24
+// reported deposits in them wait to be scanned. `node -C source bench/deposits/piled-deposits.ts`;
+// PORT_BASE, ROUNDS and SECONDS set the ports and the duration.
 
 const PORT_BASE = Number(process.env["PORT_BASE"] ?? 27_400);
 const ROUNDS = Number(process.env["ROUNDS"] ?? 5);
@@ -26,15 +26,15 @@ interface Stage {
   readonly url: string;
   readonly quoteOther: object;
   /**
-   * A block with the deposits of one wei, mined; returns deposits in it for which a transaction each was
-   * sent.
+   * Mines a block with the deposits of one wei. Returns those that were sent in a transaction
+   * of their own.
    */
   readonly pile: () => Promise<readonly Hex[]>;
   readonly originId: number;
 }
 
-// Processes that are started inherit it: nodes, worker and database share a core. The API has the other one,
-// with what asks it.
+// Child processes inherit it: nodes, worker and database share a core. The API shares the other one with the
+// load tool.
 const cores = chooseCores();
 if (cores !== undefined) pin(process.pid, cores.others);
 const system = await startSystem({

@@ -15,26 +15,26 @@ import { parseEther } from "viem";
 import type { Hex, UserOperation } from "./wire-operation.ts";
 
 /**
- * The bundler to compare with. It is under the GPL, so this project does not depend on it: the bench
+ * The bundler to compare with. Its license is the GPL, so this project does not depend on it: the bench
  * downloads it into its own cache and runs it as a process.
  */
 const PACKAGE = "@pimlico/alto@0.0.20";
 const INSTALL_WITHIN_MS = 240_000;
 
 export interface Bundler {
-  /** What it wants for gas now, wei as hex. */
+  /** The gas price that it currently requires, in wei as hex. */
   gasPrice(): Promise<{ readonly maxFeePerGas: Hex; readonly maxPriorityFeePerGas: Hex }>;
-  /** Settles when the bundler has accepted it. @throws Error with its words when it has not */
+  /** Settles once the bundler has accepted it. @throws Error with the bundler's message if it does not */
   send(operation: UserOperation): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** Where its program is, or why there is none. */
+/** The path of its program, or why there is none. */
 export type InstalledBundler =
   | { readonly kind: "installed"; readonly program: string }
   | { readonly kind: "missing"; readonly reason: string };
 
-/** Installs it once, by npm. */
+/** Installs it once, with npm. */
 export async function installBundler(folder: string): Promise<InstalledBundler> {
   const program = join(folder, "node_modules/@pimlico/alto/esm/cli/alto.js");
   if (existsSync(program)) return { kind: "installed", program };
@@ -54,7 +54,7 @@ export async function installBundler(folder: string): Promise<InstalledBundler> 
     : { kind: "missing", reason: `${PACKAGE} has no program at the expected place` };
 }
 
-/** Starts it on a node, with one executor, as the service has one. Everything else as it comes. */
+/** Starts it on a node with one executor, like the service. Everything else keeps its defaults. */
 export async function startBundler(
   program: string,
   node: NodeAddress,

@@ -2,11 +2,11 @@ import type { Hex } from "viem";
 import { median } from "../median.ts";
 import type { InclusionWatch } from "./inclusions.ts";
 
-/** Something that takes operations and sees to it that they are included. */
+/** Accepts operations and gets them included. */
 export interface Contender {
   readonly name: string;
   /**
-   * Makes everything ready for so many operations that were never sent before: building and signing are the
+   * Prepares so many operations that were never sent: building and signing are the
    * client's work, not the contender's.
    */
   prepare(count: number): Promise<readonly PreparedOperation[]>;
@@ -14,16 +14,16 @@ export interface Contender {
 
 export interface PreparedOperation {
   readonly hash: Hex;
-  /** Settles when it is accepted. */
+  /** Settles once it is accepted. */
   readonly send: () => Promise<void>;
 }
 
 export interface ContenderFigures {
   /** Accepted operations per second, one figure per round. */
   readonly acceptedPerSecond: readonly number[];
-  /** The same operations, until the last of one round is in a block; the wait for that block included. */
+  /** The same operations, until the last one of a round is mined, including the wait for that block. */
   readonly includedPerSecond: readonly number[];
-  /** From sending to the block, ms: medians of the rounds, at an even pace that neither side notices. */
+  /** From sending to the block, in ms: medians of the rounds, at a steady pace that loads neither side. */
   readonly inclusionMs: readonly number[];
 }
 
@@ -32,12 +32,12 @@ export interface ContestOptions {
   /** Operations of a round under load. */
   readonly operations: number;
   readonly connections: number;
-  /** Operations of a round at an even pace, and the pause between two. */
+  /** Operations of a round at a steady pace, and the pause between two. */
   readonly paced: number;
   readonly paceMs: number;
 }
 
-/** What both meet alike. */
+/** Conditions that are the same for both. */
 export interface Arena {
   readonly watch: InclusionWatch;
   /** Restores the gas price: full blocks raise it for the next measurement. */
@@ -46,7 +46,9 @@ export interface Arena {
 
 const INCLUDED_WITHIN_MS = 60_000;
 
-/** Lets the contenders take turns, the first of a round changing, on one node that mines for both. */
+/**
+ * Alternates between the contenders, with a different first one each round, on one node that mines for both.
+ */
 export async function contest(
   contenders: readonly Contender[],
   { watch, calm }: Arena,
@@ -94,7 +96,7 @@ async function underLoad(
   );
   const perSecond = (endedAtMs: number): number => operations / ((endedAtMs - startedAtMs) / 1_000);
   const acceptedAtMs = performance.now();
-  // Accepting what is never carried out would be worth nothing; and the next round begins with an idle node.
+  // Accepting without executing would not count, and the next round must start with an idle node.
   const seenAtMs = await Promise.all(prepared.map(async ({ hash }) => await included(watch, hash)));
   return { accepted: perSecond(acceptedAtMs), included: perSecond(Math.max(...seenAtMs)) };
 }

@@ -10,9 +10,9 @@ const LOOK_EVERY_MS = 10;
 /** Watches a chain for the operations of all senders. */
 export interface InclusionWatch {
   /**
-   * When the block that holds it was first seen (`performance.now`), or undefined while none does.
+   * When the block that contains it was first seen (`performance.now`); undefined if there is none yet.
    *
-   * @throws Error when the operation failed
+   * @throws Error if the operation failed
    */
   seenAtMs(hash: Hex): number | undefined;
   stop(): Promise<void>;

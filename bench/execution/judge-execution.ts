@@ -28,7 +28,7 @@ export function judgeExecution(figures: ExecutionFigures): Verdict[] {
   ];
 }
 
-/** The figures as lines of a table. */
+/** The figures as table lines. */
 export function executionLines(figures: ExecutionFigures): string[] {
   if (figures.kind === "skipped")
     return [

@@ -16,19 +16,19 @@ import { wireOperation } from "./wire-operation.ts";
 
 export type ExecutionFigures =
   | { readonly kind: "measured"; readonly ours: ContenderFigures; readonly bundler: ContenderFigures }
-  /** There is nothing to compare with. */
+  /** Nothing to compare with is available. */
   | { readonly kind: "skipped"; readonly reason: string };
 
 const OURS = "POST /execute";
 const BUNDLER = "bundler";
-/** They lower the base fee, and leave no tips that the next one would outbid. */
+/** Empty blocks lower the base fee, and leave no tips that the next round would have to outbid. */
 const EMPTY_BLOCKS = 40;
 const full: ContestOptions = { rounds: 4, operations: 200, connections: 16, paced: 40, paceMs: 100 };
 const quick: ContestOptions = { rounds: 2, operations: 60, connections: 16, paced: 10, paceMs: 100 };
 
 /**
  * Compares sponsored executions with a public ERC-4337 bundler: the same operations, entry point and node,
- * in turns.
+ * in alternation.
  */
 export async function measureExecution(
   { portBase, isQuick }: Pick<BenchOptions, "portBase" | "isQuick">,
@@ -41,8 +41,8 @@ export async function measureExecution(
     const system = await startSystem({
       env,
       portBase,
-      // Blocks as often as on a chain: with a block for each transaction, the side that sends more of them
-      // would have to read more blocks.
+      // Blocks at the interval of a real chain: with a block per transaction, the side that sends more of
+      // them would have to read more blocks.
       oracles: 0,
       onProgress: say,
       onUnexpectedExit: ({ name, logTail }) => say(`${name} exited unexpectedly\n${logTail}`),
@@ -70,7 +70,7 @@ export async function measureExecution(
       watch,
       calm: async () => await client.mine({ blocks: EMPTY_BLOCKS }),
     };
-    // Each of an account's operations has a sequence of nonces of its own: nothing waits for anything else.
+    // Each operation of an account has its own nonce sequence, so that none waits for another.
     let nextKey = 1n;
     const keys = (): bigint => nextKey++;
     const contenders = [
@@ -145,7 +145,7 @@ function bundlerContender(
     name: BUNDLER,
     prepare: async (count) => {
       const { maxFeePerGas, maxPriorityFeePerGas } = await bundler.gasPrice();
-      // Twice its price: blocks under load raise it while the round runs.
+      // Twice the current price: blocks under load raise it during the round.
       const fees = {
         maxFeePerGas: BigInt(maxFeePerGas) * 2n,
         maxPriorityFeePerGas: BigInt(maxPriorityFeePerGas),

@@ -31,7 +31,7 @@ export interface BenchAccount {
   readonly owner: PrivateKeyAccount;
 }
 
-/** What an operation offers for its gas, wei: nothing when a sponsor pays. */
+/** What an operation pays for its gas, in wei: nothing if a sponsor pays. */
 export interface OperationFees {
   readonly maxFeePerGas: bigint;
   readonly maxPriorityFeePerGas: bigint;
@@ -85,7 +85,7 @@ async function accountOf(client: LocalClient, owner: PrivateKeyAccount): Promise
 }
 
 /**
- * One wei to the sink. `key` chooses a sequence of nonces of its own, so that operations do not wait for each
+ * Sends one wei to the sink. `key` selects a separate nonce sequence, so that operations do not wait for each
  * other.
  */
 export async function signOperation(

@@ -1,4 +1,4 @@
-/** What a fill costs: processor time in ms, the others by count. */
+/** The cost of a fill: processor time in ms, the others as counts. */
 export const counters = [
   "workerMs",
   "apiMs",
@@ -14,10 +14,10 @@ export type Counter = (typeof counters)[number];
 /** Per fill or per second. */
 export type Cost = Readonly<Record<Counter, number>>;
 
-/** How far each counter has come, and when it was read: not all are up to date at the same moment. */
+/** The value of each counter, and when it was read: not all are up to date at the same moment. */
 export type Readings = Readonly<Record<Counter, { readonly atMs: number; readonly total: number }>>;
 
-/** Pure. What was used per second between two readings. */
+/** Pure. The usage per second between two readings. */
 export function costPerSecond(before: Readings, after: Readings): Cost {
   return eachCounter((counter) => {
     const { used, seconds } = between(before, after, counter);
@@ -26,8 +26,8 @@ export function costPerSecond(before: Readings, after: Readings): Cost {
 }
 
 /**
- * Pure. What each of so many fills used, without what the idle system would have used in the same time. May
- * be slightly below zero for a process that fills do not concern. NaN where a counter could not be read.
+ * Pure. The usage per fill, without what the idle system would have used in the same time. May
+ * be slightly negative for a process that fills do not involve. NaN where a counter could not be read.
  */
 export function costPerFill(before: Readings, after: Readings, idlePerSecond: Cost, fills: number): Cost {
   return eachCounter((counter) => {

@@ -19,10 +19,10 @@ const SEED = 17;
 const AMOUNT_WEI = 10n ** 16n;
 const QUOTES_AT_A_TIME = 8;
 const DEFAULT_GAS = 200_000n;
-/** Far above any base fee of a run. */
+/** Far above any base fee during a run. */
 const FEE = { maxFeePerGas: 100_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
 
-/** Asks for so many quotes in one direction, each by a user of its own, and signs their deposits. */
+/** Requests so many quotes in one direction, each for a different user, and signs their deposits. */
 export async function signDeposits(
   { origin, destination, apiUrl }: FillsWorld,
   count: number,
@@ -74,8 +74,8 @@ export async function signDeposits(
 }
 
 /**
- * Sends all of them into one block of the origin.
- * @throws when a block does not hold them all
+ * Sends all deposits in one block of the origin.
+ * @throws if they do not fit into one block
  */
 export async function depositInOneBlock(
   { origin }: FillsWorld,
@@ -98,7 +98,7 @@ export async function depositInOneBlock(
   if (new Set(blocks).size !== 1) throw new Error("the deposits did not fit into one block");
 }
 
-/** Sends one after the other, each once the fill of the one before is mined. */
+/** Sends one deposit at a time, each once the previous fill is mined. */
 export async function depositAlone(
   world: FillsWorld,
   deposits: readonly SignedDeposit[],
@@ -112,7 +112,7 @@ export async function depositAlone(
   }
 }
 
-/** Sends so many per second, whatever becomes of them. */
+/** Sends so many deposits per second, without waiting for their fills. */
 export async function depositSteadily(
   { origin }: FillsWorld,
   deposits: readonly SignedDeposit[],
@@ -131,7 +131,7 @@ export async function depositSteadily(
 const ASK_EVERY_MS = 200;
 const FILLED_WITHIN_MS = 60_000;
 
-/** Counts fills on the chain itself, by the nonce of the solver: the service is not asked. */
+/** Counts fills on the chain by the solver's nonce, without asking the service. */
 async function fillCounter({
   system,
   destination,

@@ -5,14 +5,14 @@ import { percentilesOf, type Percentiles } from "../../scripts/soak/percentiles.
 export interface FillSpeed {
   /** From the moment a fill's deposit block was seen until the fill was first broadcast, ms. */
   readonly toBroadcastMs: Percentiles;
-  /** From the first block that was seen until the last fill was broadcast. */
+  /** From the first block seen to the last fill broadcast. */
   readonly allWithinSeconds: number;
   readonly fillsPerSecond: number;
 }
 
 /**
  * Pure. The speed of these requests' fills.
- * @throws when one of them was not broadcast: the rest would look faster than they were
+ * @throws if one was not broadcast: the others would look faster than they were
  */
 export function fillSpeed(requestIds: readonly string[], timings: readonly FillTiming[]): FillSpeed {
   const wanted = new Set(requestIds);

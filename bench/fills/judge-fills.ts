@@ -2,7 +2,7 @@ import { judgeMax, type Verdict } from "../goals.ts";
 import type { Cost, Counter } from "./cost-per-fill.ts";
 import type { FillFigures, PhaseFigures } from "./measure-fills.ts";
 
-/** For 500 deposits; other numbers get their share, so that a quick run is not judged more mildly. */
+/** For 500 deposits; scaled for other numbers, so that a quick run is not judged more leniently. */
 const BURST_SECONDS = 5;
 const BURST_FILLS = 500;
 const ALONE_MS = { p50: 25, p99: 100 };
@@ -34,7 +34,7 @@ function latencies(
   ];
 }
 
-/** The figures as lines of a table. */
+/** The figures as table lines. */
 export function fillLines({ burst, alone, steady, idle, loadBefore }: FillFigures): string[] {
   const names = {
     burst: `${burst.speed.toBroadcastMs.count} of one block`,

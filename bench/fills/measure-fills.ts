@@ -24,7 +24,7 @@ export interface FillFigures {
   readonly burst: PhaseFigures;
   readonly alone: PhaseFigures;
   readonly steady: PhaseFigures & { readonly perSecond: number };
-  /** Per second without fills, before and after them; costs per fill are without their mean. */
+  /** Per second without fills, before and after them; costs per fill exclude their mean. */
   readonly idle: { readonly before: Cost; readonly after: Cost };
   /** Of the machine in the last minute before the run. */
   readonly loadBefore: number;
@@ -37,7 +37,7 @@ const ASK_EVERY_MS = 1_000;
 
 /**
  * Measures deposits on one chain, all filled from one lane of the other: many in one block, then one at a
- * time, then at a steady rate. Starts a system of its own, and stops it.
+ * time, then at a steady rate. Starts its own system, and stops it.
  */
 export async function measureFills(
   cores: Cores | undefined,
@@ -47,7 +47,7 @@ export async function measureFills(
   signal: AbortSignal,
 ): Promise<FillFigures> {
   const [loadBefore = Number.NaN] = loadavg();
-  // Nothing is alone on a core here, even when other parts were measured before.
+  // No process has a core to itself here, even if other parts were measured before.
   if (cores !== undefined) pin(process.pid, cores.server, cores.others);
   const world = await startFillsWorld({ env, portBase: options.portBase, onProgress: say, signal });
   try {
@@ -145,7 +145,7 @@ interface MeasuredPhase {
 
 type OfDatabase = Pick<Readings, "commits" | "statements">;
 
-/** What the bench itself asks in the metered database, and its removal from the counters. */
+/** The bench's own queries in the metered database, which are removed from the counters. */
 function countedQuestions(database: SoakDatabase): {
   readonly unsettled: SoakDatabase["unsettled"];
   apart(counted: OfDatabase): OfDatabase;
@@ -164,7 +164,7 @@ function countedQuestions(database: SoakDatabase): {
   };
 }
 
-/** @throws when one of them is not final in time */
+/** @throws if one of them is not final in time */
 async function untilFinal(
   unsettled: SoakDatabase["unsettled"],
   deposits: readonly SignedDeposit[],

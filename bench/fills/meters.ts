@@ -6,7 +6,7 @@ import type { Readings } from "./cost-per-fill.ts";
 
 type OfDatabase = "commits" | "statements";
 
-/** Counters of a running system. Reading them leaves no trace in the figures. */
+/** Counters of a running system. Reading them does not affect the figures. */
 export interface Meters {
   /** Processor time and RPC calls: up to date at any moment. */
   readProcesses(): Omit<Readings, OfDatabase>;
@@ -22,7 +22,7 @@ export interface MeteredSystem {
   readonly nodes: readonly Pick<CountingProxy, "counted">[];
 }
 
-/** An idle session of Postgres publishes what it has counted 10 s after its last work. */
+/** An idle Postgres session publishes its counts 10 s after its last work. */
 export const COUNTED_WITHIN_MS = 11_000;
 
 /** Another database on the same server: queries there are counted separately. */

@@ -8,7 +8,7 @@ const RUNS = 200;
 const QUICK_RUNS = 20;
 
 /**
- * Stores paid requests in a database of their own and asks for them by every filter alone. Storing a million
+ * Stores paid requests in a separate database and queries them by each filter alone. Storing a million
  * takes minutes.
  */
 export async function benchHistory(

@@ -6,8 +6,8 @@ import type {
 import { NEWEST_MS } from "./store-history.ts";
 
 /**
- * One thing that clients may ask for alone, and the question that it comes to. `at`: counts up, so that no
- * two questions need be the same.
+ * A filter that clients may use alone, and its query. `at` counts up, so that no
+ * two queries need to be the same.
  */
 export interface FilterCase {
   readonly name: string;
@@ -28,9 +28,9 @@ export interface StoredFacts {
   }>;
 }
 
-/** The user, and recipient, of one request in fifty, all among the oldest. */
+/** The user and recipient of one in fifty requests, all among the oldest. */
 export const FORMERLY_BUSY_ADDRESS = `0x${"ab".repeat(20)}`;
-/** The user, and recipient, of one request in twenty. */
+/** The user and recipient of one in twenty requests. */
 export const BUSY_ADDRESS = `0x${"aa".repeat(20)}`;
 
 const is = (field: Extract<HistoryCondition, { kind: "is" }>["field"], ...values: readonly string[]) => ({
@@ -175,7 +175,7 @@ export const filterCases: readonly FilterCase[] = [
   { name: "sortBy amountUsd asc", ask: () => sorted("amountUsd", true) },
 ];
 
-/** A whole question. */
+/** A complete query. */
 export function questionFor(one: FilterCase, facts: StoredFacts, at: number): HistoryQuestion {
   return {
     conditions: [],

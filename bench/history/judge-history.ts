@@ -3,7 +3,7 @@ import type { FilterFigures } from "./measure-history.ts";
 
 const P95_MS = 50;
 
-/** Past requests, by one filter at a time. */
+/** Past requests, one filter at a time. */
 export interface HistoryFigures {
   readonly stored: number;
   readonly filters: readonly FilterFigures[];
@@ -22,7 +22,7 @@ export function judgeHistory({ stored, filters }: HistoryFigures): Verdict[] {
   ];
 }
 
-/** A line for each question. */
+/** One line per query. */
 export function historyLines({ stored, filters }: HistoryFigures): string[] {
   const ms = (value: number): string => value.toFixed(1).padStart(8);
   return [

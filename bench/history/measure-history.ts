@@ -10,7 +10,7 @@ import { listRequests, type HistoryServices } from "../../apps/api/src/requests/
 import { filterCases, questionFor } from "./filters.ts";
 import { storedFacts } from "./stored-facts.ts";
 
-/** How long one question took, from asking to the text of the answer, ms. */
+/** How long a query took, from sending it to the text of the answer, in ms. */
 export interface FilterFigures {
   readonly name: string;
   readonly p50Ms: number;
@@ -23,7 +23,7 @@ export interface FilterFigures {
 /** Empty: naming currencies is a map lookup, so it is not measured. */
 const chains: HistoryServices["chains"] = createChainDirectory([]);
 
-/** Asks every documented question alone, `runs` times each, for other values each time, one after another. */
+/** Sends every documented query alone, `runs` times each with different values, one after another. */
 export async function measureHistory(
   pool: pg.Pool,
   {
@@ -49,7 +49,7 @@ export async function measureHistory(
       signal?.throwIfAborted();
       const question = questionFor(one, facts, run);
       const startedMs = performance.now();
-      // One more is read than is shown.
+      // One more row is read than is shown.
       const page = await listRequests(
         services,
         { ...question, limit: question.limit - 1, wantsTotal: withTotal },

@@ -14,7 +14,7 @@ const CHUNK = 20_000;
 /** As in the product, whose statements compare every row with every id that they are given. */
 const LISTED_AT_ONCE = 250;
 
-/** When the newest of the generated requests was quoted, ms; each older one a second before the next. */
+/** When the newest generated request was quoted, in ms; each older one was quoted a second earlier. */
 export const NEWEST_MS = 1_790_000_000_000;
 const SPACING_MS = 1_000;
 
@@ -100,7 +100,7 @@ const copies = [
 
 const LISTED =
   "request_id, created_at_ms, updated_at_ms, status, fail_reason, refund_fail_reason, request_type, user_address, recipient, origin_chain_id, destination_chain_id, currency_in, currency_out, symbol_in, symbol_out, amount_usd, app_fees_usd, features, key_id, referrer, in_block, in_seen_at_ms, fill_ms";
-/** What the service lists of `stored`, in a tenth of its time. */
+/** Lists the requests in `stored` as the service would, in a tenth of its time. */
 const listed = `
   select request_id, created_at_ms, updated_at_ms, case state when 'filled' then 'success' when 'refunded' then 'refund' else 'failure' end as status,
     fail_reason, refund_fail_reason,
@@ -129,7 +129,7 @@ const list = [
    union all select refund_tx_hashes[1], request_id, 'refund' from stored where state = 'refunded'`,
 ];
 
-/** Their indexes are built at the end: kept up row by row, they would take most of the time. */
+/** Their indexes are built at the end: maintaining them row by row would take most of the time. */
 const TABLES = [
   "requests",
   "deposits",
@@ -141,8 +141,8 @@ const TABLES = [
 ];
 
 /**
- * Stores paid requests and analyzes the tables. The first are listed by the service's own statements, which
- * the generator's are compared with.
+ * Stores paid requests and analyzes the tables. The first ones are listed by the service's own statements, to
+ * check the generator against.
  */
 export async function storeHistory(
   databaseUrl: string,
@@ -153,7 +153,7 @@ export async function storeHistory(
     onProgress,
     signal,
   }: {
-    /** When the newest was quoted, and how long before it each older one. */
+    /** When the newest one was quoted, and the interval between two. */
     readonly newestMs?: number;
     readonly spacingMs?: number;
     readonly onProgress?: (stored: number) => void;
@@ -194,7 +194,7 @@ export async function storeHistory(
   }
 }
 
-/** Lists what is in `stored`. @throws if the generator would list it otherwise */
+/** Lists the requests in `stored`. @throws if the generator would list them differently */
 async function listByService(client: pg.PoolClient): Promise<void> {
   const service = sqlOn(client);
   // The service looks requests up by their ids.

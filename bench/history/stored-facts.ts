@@ -12,16 +12,16 @@ interface FactRow {
   in_block: string;
 }
 
-/** What `count` of the stored requests are known by, spread over all of them. */
+/** Identifying values of `count` stored requests, spread over all of them. */
 export async function storedFacts(pool: pg.Pool, count: number): Promise<StoredFacts> {
   const { rows } = await pool.query<FactRow>(
     `select h.request_id, r.order_id, h.user_address, h.recipient, r.in_tx_hashes[1] as deposit_tx, r.tx_hashes[1] as fill_tx,
        r.refund_tx_hashes[1] as refund_tx, h.in_block
      from request_history h join requests r using (request_id)
      where h.n in (
-       select least + (most - least) * k / $1::bigint
-       from (select min(n) as least, max(n) as most from request_history) ends, generate_series(0, $1::bigint) k)
-     -- Neighbours in time are not asked for one after another.
+       select first_n + (last_n - first_n) * k / $1::bigint
+       from (select min(n) as first_n, max(n) as last_n from request_history) ends, generate_series(0, $1::bigint) k)
+     -- Requests that are close in time are not queried one after another.
      order by md5(h.request_id)`,
     [count],
   );

@@ -1,4 +1,4 @@
-// A process of its own: a node of both chains that knows every answer at once.
+// A separate process: a node of both chains that answers every call immediately.
 import { rawKeySigner } from "@causeway/attest";
 import type { Hex } from "@causeway/domain";
 import { createServer } from "node:http";

@@ -9,7 +9,7 @@ export interface SigningFigures {
   /** Per second, median of the rounds. */
   readonly ours: number;
   readonly viem: number;
-  /** Ours to viem's: the median of the rounds' ratios. */
+  /** Our rate divided by viem's: the median of the rounds' ratios. */
   readonly ratio: number;
 }
 
@@ -28,8 +28,8 @@ const TYPES = {
 } as const;
 
 /**
- * Signs executions with two actions, no two alike, by turns in our way and in viem's.
- * @throws when the two ways do not give the same bytes: then there is nothing to compare.
+ * Signs distinct executions with two actions, alternating between our implementation and viem's.
+ * @throws if the two do not produce the same bytes, because there is then nothing to compare
  */
 export async function measureSigning(rounds: number, msPerRound: number): Promise<SigningFigures> {
   const { chainId, verifyingContract: oracleAddress } = DOMAIN;
@@ -80,7 +80,7 @@ async function rateOf(
   const startedAtMs = performance.now();
   let signed = 0;
   while (performance.now() - startedAtMs < forMs) {
-    // The clock is not asked for each: that would be measured too.
+    // The clock is not read for each signature, because that would be measured too.
     for (let n = 0; n < 16; n++) await sign(executions[signed++ % executions.length] ?? executionOf(signed));
   }
   return (signed / (performance.now() - startedAtMs)) * 1_000;

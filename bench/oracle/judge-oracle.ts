@@ -22,10 +22,10 @@ export function judgeOracle({ deposits, fills, signing, quorum }: OracleFigures)
   ];
 }
 
-/** Below this share of its core a server was not what bounded its rate. */
+/** Below this share of its core, something other than the server limited the rate. */
 const BUSY_ENOUGH = 0.7;
 
-/** The figures as lines of a table. */
+/** The figures as table lines. */
 export function oracleLines({ deposits, fills, signing, quorum }: OracleFigures): string[] {
   const rates = [deposits.ours, deposits.bare, fills.ours, fills.bare];
   return [

@@ -8,7 +8,7 @@ import { startOracleWorld } from "./oracle-world.ts";
 import { measureQuorum, type QuorumFigures } from "./quorum-latency.ts";
 import { depositRequests, fillRequests } from "./requests.ts";
 
-/** Everything that is measured of the oracle. */
+/** All figures of the oracle. */
 export interface OracleFigures {
   readonly deposits: PairRates;
   readonly fills: PairRates;
@@ -17,13 +17,13 @@ export interface OracleFigures {
 }
 
 export const ORACLE_CONNECTIONS = 16;
-/** Far more than the oracle remembers, so that asked in turn none is remembered when it is asked again. */
+/** Far more than the oracle caches, so that none is still cached when it is requested again. */
 const DISTINCT = 12_000;
 const QUORUM_TURNS = 60;
 
 /**
  * Measures deposits and fills next to a bare server, then signing and a quorum alone. Nothing else may run
- * meanwhile.
+ * at the same time.
  */
 export async function measureOracle(
   cores: Cores | undefined,

@@ -15,17 +15,17 @@ import type { LoadRequest } from "../load-orders.ts";
 import type { Target } from "../world.ts";
 import { ALDER, BIRCH, DEPOSITORY } from "./facts.ts";
 
-/** One oracle alone on its core, a server to compare with, and a node that answers at once. */
+/** One oracle alone on its core, a server to compare with, and a node that answers immediately. */
 export interface OracleWorld extends Stoppable {
   readonly oracle: Target;
-  /** Starts the server that answers each path with what the oracle answered to this request. */
+  /** Starts a server that answers each path with the oracle's answer to this request. */
   startBare(examples: readonly LoadRequest[]): Promise<Target>;
 }
 
 export interface OracleWorldOptions {
   /** Undefined: nothing is pinned. */
   readonly cores: Cores | undefined;
-  /** How many deposits and fills the node knows. */
+  /** The number of deposits and fills that the node knows. */
   readonly count: number;
   readonly signal: AbortSignal;
 }
@@ -123,7 +123,7 @@ async function writeConfiguration(folder: string, nodeUrl: string): Promise<void
     httpRpcUrl: `${nodeUrl}/${name}`,
     depository: DEPOSITORY,
   }));
-  // Deposits and fills ask the hub nothing.
+  // Deposits and fills do not read the hub.
   const hub = {
     id: "hub",
     httpRpcUrl: "http://127.0.0.1:1",

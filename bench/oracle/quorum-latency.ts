@@ -15,9 +15,9 @@ import type { AddressInfo } from "node:net";
 import { keccak256, toHex } from "viem";
 import { median } from "../median.ts";
 
-/** What a quorum of peers costs over loopback, ms; medians. */
+/** The cost of a quorum of peers over loopback, in ms; medians. */
 export interface QuorumFigures {
-  /** Asking only the peer whose answer is the last that the quorum needs. */
+  /** Asking only the peer whose answer completes the quorum. */
   readonly aloneMs: number;
   readonly quorumMs: number;
   /** The difference. */
@@ -39,14 +39,14 @@ const route: AttestationRoute<Answer> = {
 
 const ID = keccak256(toHex("a message"));
 /**
- * What each peer takes for its answer. With three signers of four required, the second is the last that is
- * needed.
+ * The answer time of each peer. With three of four signers required, the second answer completes the
+ * quorum.
  */
 const DELAYS_MS = [5, 10, 100] as const;
 
 /**
- * Asks the slowest needed peer alone and all of them by turns. Peers run in this process: what they cost is
- * part of both.
+ * Alternates between asking the slowest required peer alone and all peers. Peers run in this process, so
+ * their cost is part of both.
  */
 export async function measureQuorum(turns: number): Promise<QuorumFigures> {
   const local = rawKeySigner(`0x${"11".repeat(32)}`);

@@ -6,7 +6,7 @@ import { ALDER, depositHash, fillHash, onchainIdAt, orderIdAt, orderOf, SOLVER_K
 export const DEPOSITS_PATH = "/attestations/depository-deposits/v1";
 export const FILLS_PATH = "/attestations/solver-fills/v1";
 
-/** Each about a deposit of its own. */
+/** Requests about distinct deposits. */
 export function depositRequests(count: number): LoadRequest[] {
   return Array.from({ length: count }, (_, index) => ({
     method: "POST" as const,
@@ -15,7 +15,7 @@ export function depositRequests(count: number): LoadRequest[] {
   }));
 }
 
-/** Each about an order, a deposit and a fill of its own. */
+/** Requests about distinct orders, deposits and fills. */
 export async function fillRequests(count: number): Promise<LoadRequest[]> {
   const solver = rawKeySigner(SOLVER_KEY);
   const requests: LoadRequest[] = [];

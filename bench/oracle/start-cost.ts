@@ -1,5 +1,5 @@
-// Entry of `npm run bench:start -- --against FOLDER`: what an oracle of EVM chains costs to start and to
-// keep, side by side with another checkout of this repository.
+// Entry of `npm run bench:start -- --against FOLDER`: what it costs to start and run an oracle of EVM
+// chains, compared with another checkout of this repository.
 import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -11,14 +11,14 @@ import { localAccounts, hubContracts, localHub, nodeEnvironment } from "@causewa
 import { median } from "../median.ts";
 
 const ROUNDS = 9;
-/** Long enough for the first collections of garbage. */
+/** Long enough for the first garbage collections. */
 const SETTLE_MS = 2_000;
 const MAX_CHANGE = 0.05;
 
 interface StartCost {
-  /** From the process's birth to the first answer of `/lives/v1`. */
+  /** From the start of the process to the first answer of `/lives/v1`. */
   readonly readyMs: number;
-  /** Of processors, until then and until memory is read; other work on the machine moves it less. */
+  /** Processor time until then and until memory is read; less affected by other work on the machine. */
   readonly cpuMs: number;
   /** Resident memory some time after that. */
   readonly residentMiB: number;
@@ -35,7 +35,7 @@ process.exitCode = await compare(against);
 async function compare(other: string): Promise<number> {
   const ours: StartCost[] = [];
   const theirs: StartCost[] = [];
-  // One after the other: whatever else the machine does meets both alike.
+  // Alternates, so that other work on the machine affects both equally.
   for (let round = 0; round < ROUNDS; round++) {
     theirs.push(await costOf(other));
     ours.push(await costOf(repositoryRoot));
@@ -56,7 +56,7 @@ async function compare(other: string): Promise<number> {
   return passed ? 0 : 1;
 }
 
-/** Starts the oracle of a checkout with the two local EVM chains, which need not run, and ends it. */
+/** Starts a checkout's oracle with the two local EVM chains, which need not run, and stops it. */
 async function costOf(folder: string): Promise<StartCost> {
   const port = await freePort();
   const [account] = localAccounts("oracle", 1);

@@ -14,7 +14,7 @@ export function judgePush({ subscribers, heardMs }: PushFigures): Verdict[] {
   ];
 }
 
-/** The figures as lines of a table. */
+/** The figures as table lines. */
 export function pushLines({ subscribers, heardMs, commitsPerSecond }: PushFigures): string[] {
   const ms = (value: number): string => `${value.toFixed(1)} ms`;
   return [

@@ -19,22 +19,22 @@ import { preciseNowMs } from "./precise-now.ts";
 
 /** How long the last frame may take after the last commit. */
 const PATIENCE_MS = 30_000;
-/** Commits under way at once. */
+/** Concurrent commits. */
 const COMMITTERS = 8;
-/** Not counted: what is slow because it runs for the first time. */
+/** Warm-up requests, which are not counted. */
 const WARM_UP = 200;
 
 /** The delay from a commit to its clients. */
 export interface PushFigures {
   readonly subscribers: number;
-  /** From the moment before the commit to the client's frame, ms. */
+  /** From just before the commit to the client's frame, in ms. */
   readonly heardMs: Percentiles;
   readonly commitsPerSecond: number;
 }
 
 /**
- * So many sockets on one process, each following a request of its own; then every request is filled, a commit
- * each, as fast as the store takes them.
+ * Opens so many sockets on one process, each following its own request; then fills every request, one commit
+ * each, as fast as the store accepts them.
  */
 export async function measurePush(
   cores: Cores | undefined,
@@ -92,7 +92,7 @@ export async function measurePush(
   }
 }
 
-/** Fills each request in a commit of its own; returns the moments right before the commits. */
+/** Fills each request in its own commit; returns the times just before the commits. */
 async function fillAll(
   pool: pg.Pool,
   terms: readonly RequestTerms[],
@@ -140,7 +140,7 @@ function followers(
       ready.reject(new Error(`subscribers failed: ${message.failed}; is "ulimit -n" too low?`));
     else
       for (const [index, atMs] of message.arrived) {
-        // A second one would be a defect, and must not look faster or slower.
+        // A second notification would be a defect, and must not improve or worsen the figures.
         if (heardAtMs[index] !== undefined) throw new Error("a client was notified of the same end twice");
         heardAtMs[index] = atMs;
         count++;

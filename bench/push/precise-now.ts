@@ -1,4 +1,4 @@
-/** ms since 1970 with their fractions: one clock for all processes of a machine. */
+/** Milliseconds since 1970 with fractions: one clock for all processes of a machine. */
 export function preciseNowMs(): number {
   return performance.timeOrigin + performance.now();
 }

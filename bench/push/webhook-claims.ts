@@ -1,4 +1,4 @@
-// What a claim of webhook deliveries costs next to many removed endpoints: `npm run bench:webhooks`.
+// What claiming webhook deliveries costs next to many removed endpoints: `npm run bench:webhooks`.
 import type pg from "pg";
 import { sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
 import { webhookQueue } from "../../apps/api/src/push/webhook-queue.postgres.ts";
@@ -42,7 +42,7 @@ async function measure(pool: pg.Pool): Promise<number> {
     `insert into api_keys (id, label, secret_hash, scopes, referrers, origins, rules, created_at_ms, updated_at_ms)
      select 'key' || n, '', decode(md5(n::text), 'hex'), '{read}', '{}', '{}', '{}', 0, 0 from generate_series(1, 200) n`,
   );
-  // Ten living endpoints a key; all removed ones are of one key.
+  // Ten active endpoints per key; all removed ones belong to one key.
   await pool.query(
     `insert into webhook_endpoints (id, key_id, url, label, headers, secret, created_at_ms, updated_at_ms, deleted_at_ms)
      select 'wh_' || md5(n::text), 'key' || (case when n <= $2 then n % 200 + 1 else 1 end), 'https://a.example', '', '{}', 's', 0, 0,
@@ -52,7 +52,7 @@ async function measure(pool: pg.Pool): Promise<number> {
   );
   await pool.query("vacuum analyze webhook_endpoints");
   await report("nothing to deliver");
-  // Of each living endpoint ten requests with three changes each.
+  // Ten requests with three changes each per active endpoint.
   await pool.query(
     `insert into requests (request_id, order_id, kind, state, origin_chain_id, destination_chain_id, created_at_ms, updated_at_ms, fill_deadline_ms, terms)
      select '0x' || lpad(to_hex(n), 64, '0'), '0x' || lpad(to_hex(n), 64, '1'), 'bridge', 'quoted', 1, 2, 0, 0, 0, '{}' from generate_series(1, 10) n`,

@@ -12,7 +12,7 @@ export function judgeSwaps({ tookMs, rates, withoutBlocks }: SwapFigures): Verdi
     judgeMin("quotes with swaps, relative to those without", rates.ratio, OF_PLAIN),
     judgeMax(
       `chain calls for ${withoutBlocks.quotes.toLocaleString("en")} quotes with swaps while no block was mined`,
-      // What is called anyway is not for quotes.
+      // Excludes the calls that the API makes without quotes.
       Math.max(0, withoutBlocks.calls - withoutBlocks.idleCalls),
       0,
       "",

@@ -10,36 +10,36 @@ import { startWorld, type World } from "../world.ts";
 import { withoutBlocks } from "./pause-mining.ts";
 import { swapBodies, swapKinds, type SwapKind } from "./swap-requests.ts";
 
-/** Quotes asked at a time. */
+/** Concurrent quotes. */
 const AT_A_TIME = 20;
-/** How often the API looks after heads and balances by itself, at least. */
+/** The maximum interval at which the API reads heads and balances on its own. */
 const IDLE_ROUND_MS = 1_000;
 /**
- * Of each kind; as many questions of those without a swap, so that what is read of the users once for each
- * block costs both the same.
+ * Quotes of each kind, and as many without a swap, so that the reads per user and
+ * block cost both the same.
  */
 const USERS = 120;
 
-/** How fast quotes with swaps are, and what they cost the chains. */
+/** The speed of quotes with swaps, and the load they put on the chains. */
 export interface SwapFigures {
   /**
-   * From sending to the end of the answer, ms, with so many under way; all kinds in turn, blocks coming as
-   * usual.
+   * From sending to the end of the answer, in ms, with so many concurrent quotes; all kinds in turn, with
+   * blocks as usual.
    */
   readonly tookMs: Percentiles;
   readonly perKindMs: readonly { readonly kind: SwapKind; readonly tookMs: Percentiles }[];
-  /** Compared with quotes without swaps on the same server, in turns. */
+  /** Compared with quotes without swaps on the same server, in alternation. */
   readonly rates: PairRates;
   readonly withoutBlocks: {
     readonly quotes: number;
-    /** Of the API to both nodes while those were asked for. */
+    /** The API's calls to both nodes while those were requested. */
     readonly calls: number;
-    /** In a little more than that time, without quotes. */
+    /** The calls in slightly more time, without quotes. */
     readonly idleCalls: number;
   };
 }
 
-/** Starts a system of its own, and stops it. */
+/** Starts its own system, and stops it. */
 export async function measureSwaps(
   cores: Cores | undefined,
   options: BenchOptions,
@@ -65,7 +65,7 @@ async function measure(
     kind,
     requests: swapBodies(kind, chains, USERS).map(quoteRequest),
   }));
-  // A kind after the other, so that every connection asks for all of them.
+  // Alternates between kinds, so that every connection requests all of them.
   const swaps = Array.from({ length: USERS }, (_, index) =>
     perKind.flatMap(({ requests }) => requests.slice(index, index + 1)),
   ).flat();
@@ -101,7 +101,7 @@ async function measure(
   const counted = await world.withoutWorker(
     async () =>
       await withoutBlocks(chains, async () => {
-        // What every user has is read once for each block.
+        // The balances of each user are read once per block.
         await tool.singles({ url: api.url, requests: swaps, count: swaps.length });
         const before = world.chainCalls().calls;
         const startedAtMs = performance.now();
@@ -113,7 +113,7 @@ async function measure(
         });
         const loadedMs = performance.now() - startedAtMs;
         const after = world.chainCalls().calls;
-        // What is asked anyway comes in rounds: one of them may fall into either time.
+        // Regular reads come in rounds: a round may fall into either period.
         await sleep(loadedMs + IDLE_ROUND_MS);
         return { quotes: answered, calls: after - before, idleCalls: world.chainCalls().calls - after };
       }),

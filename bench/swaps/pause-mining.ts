@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Chain } from "@causeway/domain";
 
-/** Longer than a head needs to reach everyone who listens. */
+/** Longer than a head needs to reach every subscriber. */
 const SETTLED_MS = 1_500;
 
-/** Runs `act` while none of the local chains makes a block; afterwards they make one per second again. */
+/** Runs `act` while the local chains produce no blocks; afterwards they produce one per second again. */
 export async function withoutBlocks<T>(chains: readonly Chain[], act: () => Promise<T>): Promise<T> {
   const every = async (seconds: number): Promise<void> => {
     await Promise.all(chains.map(async ({ rpcUrl }) => await setInterval(rpcUrl, seconds)));

@@ -2,7 +2,7 @@ import { pairLines } from "../report.ts";
 import type { SwapFigures } from "./measure-swaps.ts";
 import type { Percentiles } from "../../scripts/soak/percentiles.ts";
 
-/** The figures as lines of a table. */
+/** The figures as table lines. */
 export function swapLines({ tookMs, perKindMs, rates, withoutBlocks }: SwapFigures): string[] {
   const ms = (value: number): string => value.toFixed(2).padStart(6);
   const line = (name: string, { p50, p90, p99, max, count }: Percentiles): string =>

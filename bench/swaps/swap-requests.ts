@@ -2,7 +2,7 @@ import { NATIVE_CURRENCY, type Chain } from "@causeway/domain";
 import type { QuoteBody } from "@causeway/localnet";
 import { getAddress, keccak256, parseUnits, stringToBytes, type Address } from "viem";
 
-/** Where exchanges lie on the way of a quote. */
+/** Where a quote's route has swaps. */
 export const swapKinds = ["before the deposit", "in the fill", "on both sides", "on one chain"] as const;
 export type SwapKind = (typeof swapKinds)[number];
 
@@ -33,7 +33,7 @@ const pairs: Readonly<Record<SwapKind, readonly Pair[]>> = {
 
 const tradeTypes = ["EXACT_INPUT", "EXPECTED_OUTPUT", "EXACT_OUTPUT"] as const;
 
-/** Some twenty dollars. */
+/** About twenty dollars. */
 const worth: Readonly<Record<string, string>> = {
   ETH: "0.008",
   USDC: "20",
@@ -43,8 +43,8 @@ const worth: Readonly<Record<string, string>> = {
 };
 
 /**
- * Quotes of one kind: both of its pairs in all trade types, each user another one, every second user in the
- * other direction. The users own nothing.
+ * Quotes of one kind: both of its pairs with all trade types, each for a different user; every second user
+ * goes in the other direction. The users have no funds.
  */
 export function swapBodies(kind: SwapKind, chains: readonly [Chain, Chain], users: number): QuoteBody[] {
   const forms = pairs[kind].flatMap((pair) => tradeTypes.map((tradeType) => ({ pair, tradeType })));

@@ -28,7 +28,7 @@ const HOUR_MS = 3_600 * 1000;
 export interface DeadNodeFigures {
   readonly stuck: number;
   /**
-   * The service's clock ran this much faster; BullMQ's pauses between attempts of one job ran at the
+   * The service's clock ran this much faster; BullMQ's pauses between attempts of a job ran at the
    * machine's speed.
    */
   readonly faster: number;

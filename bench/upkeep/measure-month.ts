@@ -34,7 +34,7 @@ import { storeHistory } from "../history/store-history.ts";
 const MONTH: Month = "2026-08";
 /** Older months that have a partition with a few rows: two years in all. */
 const OLDER_MONTHS = 23;
-/** The smaller database has so many requests, so that both have something to answer. */
+/** Requests in the smaller database, so that both have something to return. */
 const FEW = 500;
 const RUNS = 400;
 const PAUSE_MS = 5;
@@ -48,7 +48,7 @@ type Measured = Readonly<Record<"quote" | "status" | "history" | "trace" | "reco
 export interface MonthFigures {
   readonly requests: number;
   readonly bytes: number;
-  /** With {@link FEW} requests, with the month, and the second by the first. */
+  /** With {@link FEW} requests, with the month, and the ratio of the second to the first. */
   readonly few: Measured;
   readonly month: Measured;
   readonly ratios: Readonly<Record<keyof Measured, number>>;
@@ -58,15 +58,15 @@ export interface MonthFigures {
     readonly steps: Readonly<Record<string, { readonly seconds: number; readonly calls: number }>>;
     readonly fileBytes: number;
     readonly bytesAfter: number;
-    /** Reading statuses one after the other, before and while the month is archived. */
+    /** Reading statuses one at a time, before and while the month is archived. */
     readonly statusAlone: Times;
     readonly statusDuring: Times & { readonly maxMs: number };
   };
 }
 
 /**
- * Fills a month with paid and settled requests and all their rows, measures what clients and the worker ask
- * of the database with and without them, and archives the month while statuses are read.
+ * Fills a month with paid and settled requests and all their rows, measures the queries of clients and the
+ * worker with and without them, and archives the month while statuses are read.
  */
 export async function measureMonth(
   pool: pg.Pool,
@@ -85,7 +85,7 @@ export async function measureMonth(
       );
   }
   await store(pool, url, FEW);
-  // The first time, the code is compiled.
+  // The first run compiles the code.
   await measureAll(pool);
   const few = await measureAll(pool);
   await pool.query("truncate requests, request_events, deposits, slots, attempts, settlements cascade");

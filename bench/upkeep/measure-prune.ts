@@ -20,13 +20,13 @@ export interface PruneFigures {
   /** A round that has nothing to delete. */
   readonly quietMs: number;
   /**
-   * Rounds that delete `rows` unpaid quotes whose deadlines are older than all that is kept, and as many
+   * Rounds that delete `rows` unpaid quotes whose deadlines are older than the retention, and as many
    * idempotency keys.
    */
   readonly deleting: Pruning;
   /** The same for quotes with large calls that ended a day ago. */
   readonly deletingLarge: Pruning;
-  /** Rounds until `rows` further ones that are kept were looked at. */
+  /** Rounds until `rows` more quotes that are kept were checked. */
   readonly firstLook: Pruning & { readonly rounds: number };
   readonly faults: number;
 }

@@ -18,11 +18,11 @@ import { storeQuotes } from "./stored-quotes.ts";
 const [HEALTHY, STALLED, REMOVED] = [1, 3, 4];
 const NOW_MS = 1_700_000_000_000;
 const OVERDUE_MS = NOW_MS - 3_600_000;
-/** Blocks kept of a chain with 4,800 blocks to finality. */
+/** Blocks kept for a chain with 4,800 blocks to finality. */
 const TRAIL = 9_600;
 
 export interface ReconcileFigures {
-  /** Unpaid quotes past their deadline on the chain that makes no blocks, and as many on the removed one. */
+  /** Unpaid quotes past their deadline on the chain without new blocks, and as many on the removed one. */
   readonly waiting: number;
   /** One round without other work, ms: the median and the slowest. */
   readonly quietMs: { readonly p50: number; readonly max: number };

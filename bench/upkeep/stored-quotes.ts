@@ -1,7 +1,7 @@
 import type pg from "pg";
 import { withoutIndexes } from "../own-database.ts";
 
-/** Rows of one commit. */
+/** Rows per commit. */
 const CHUNK = 100_000;
 /** Chunks that are generated at the same time. */
 const CONNECTIONS = 2;
@@ -14,17 +14,17 @@ export interface StoredQuotes {
   readonly chainId: number;
   readonly count: number;
   readonly state: "quoted" | "expired";
-  /** Deadline of the first one, ms; each further one ends a ms later. */
+  /** Deadline of the first one, in ms; each further one expires 1 ms later. */
   readonly fillDeadlineMs: number;
-  /** Given out with a deposit address that money once came to: such a request is kept. */
+  /** Issued with a deposit address that once received money: such a request is kept. */
   readonly isKept?: boolean;
-  /** Pruning has looked at them already. */
+  /** Pruning has already checked them. */
   readonly isLookedAt?: boolean;
   /** Bytes of destination calls in its terms. */
   readonly callBytes?: number;
 }
 
-/** Stores them chunk by chunk, and brings the statistics of the planner up to date. */
+/** Stores them chunk by chunk, and updates the planner's statistics. */
 export async function storeQuotes(pool: pg.Pool, quotes: StoredQuotes): Promise<void> {
   const chunks = Array.from({ length: Math.ceil(quotes.count / CHUNK) }, (_, n) => ({
     from: n * CHUNK,

@@ -10,7 +10,7 @@ import { solverSettings } from "../../apps/api/src/config/solver.ts";
 import { oracleSettingGroups } from "../../apps/oracle/src/settings.ts";
 import { root } from "./run-command.ts";
 
-// Compose reads a whole file before it starts one of its services: a variable that any service requires is
+// Compose reads a whole file before it starts one of its services: a variable that one service requires is
 // required for all.
 
 /** Names of the variables that a compose file requires; `$$` is a literal `$`, and comments do not count. */
@@ -49,7 +49,7 @@ test("each process reads a secrets folder of its own, where it looks for one, an
   for (const [file, name] of folders) {
     const service = await serviceOf(file, name);
     expect(service).toContain(`    volumes: ["./secrets/${name}:/vault/secrets:ro"`);
-    // A value of the environment would be as visible as one of `.env`.
+    // An environment variable would be as visible as one in `.env`.
     expect(service).not.toMatch(/(PRIVATE_KEY|SOLVER_\w+_KEY|API_KEYS|TOKEN)(_FILE)?: [^"]/);
   }
   const lines = async (file: string) => (await readFile(join(root, file), "utf8")).split("\n");
@@ -74,7 +74,7 @@ test("no process gets a private key from .env, and the API none from a file that
   );
   expect(emptied(api, others)).toEqual(others);
   for (const service of [api, worker]) expect(service).toContain("<<: *solver-environment");
-  // It reads nothing of `.env` but what is listed.
+  // It reads only the listed variables of `.env`.
   expect(signer).not.toContain("env_file");
 });
 

@@ -30,7 +30,7 @@ export function parseDockerfile(text: string): readonly Stage[] {
   return stages;
 }
 
-/** What all stages begin with: an engine runs it once for all of them. */
+/** The instructions that all stages start with: an engine runs them once for all stages. */
 export function commonInstructions(stages: readonly (readonly Instruction[])[]): readonly Instruction[] {
   const [first = [], ...others] = stages;
   const end = first.findIndex(({ name, text }, at) =>
@@ -40,8 +40,8 @@ export function commonInstructions(stages: readonly (readonly Instruction[])[]):
 }
 
 /**
- * Whether a .dockerignore of the form used here (a leading `*`, `!path` for what is let in, `**\/pattern` for
- * what is left out at any depth) lets a path through.
+ * Whether a .dockerignore of the form used here (a leading `*`, `!path` to include, `**\/pattern` to
+ * exclude at any depth) includes a path.
  */
 export function isInContext(path: string, ignoreText: string): boolean {
   const lines = ignoreText.split("\n").map((line) => line.trim());

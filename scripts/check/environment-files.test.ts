@@ -47,7 +47,7 @@ test.each([
     expect(names.length).toBeGreaterThan(150);
     const env = Object.fromEntries(names.map((name) => [name, "x"]));
     for (const name of names) {
-      // Alone, because a misspelled variable is tolerated next to the one that it resembles.
+      // Tested alone, because a misspelled variable is tolerated next to the one that it resembles.
       expect(unknownVariables({ [name]: "x" }, groups, configsDir).problems).toEqual([]);
     }
     expect(unknownVariables(env, groups, configsDir).problems).toEqual([]);
@@ -79,7 +79,7 @@ async function filledIn(
 const outside = { CONFIGS_DIR: configsDir, VAULT_SECRETS_DIR: "/nonexistent" };
 const key = (digit: string): Hex => `0x${digit.repeat(64)}`;
 
-/** What is in secrets/worker. */
+/** The contents of secrets/worker. */
 const workerSecrets = {
   SOLVER_PRIVATE_KEY: key("1"),
   SOLVER_FORMER_KEYS: key("2"),

@@ -30,7 +30,7 @@ test("a family's name counts outside its folder only", () => {
   expect(of("packages/domain/src/chain/family.ts")).toBeUndefined();
 });
 
-/** The files of every family. The compiler asks for them one by one; this test allows no other. */
+/** The files of every family. The compiler requires each of them; this test allows no others. */
 const FILES = [
   "answers.ts",
   "chain-entry.ts",

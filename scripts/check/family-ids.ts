@@ -1,6 +1,6 @@
 import { FAMILY_IDS, FAMILY_VM_TYPES, type FamilyId } from "@causeway/domain";
 
-/** The list of chain families, which alone may name all of them. */
+/** The list of chain families: the only file that may name all of them. */
 const LIST = "packages/domain/src/chain/family.ts";
 
 /** How often a file names a chain family that it does not belong to, by its path. */
@@ -20,7 +20,7 @@ function belongsTo(path: string, family: FamilyId): boolean {
   return path.split("/").some((part) => part.split(/[-.]/)[0] === family);
 }
 
-/** As text, or by its name in the list. */
+/** As a string literal, or by its name in the list. */
 function timesNamed(text: string, family: FamilyId): number {
   const names = [`"${FAMILY_VM_TYPES[family]}"`, `FAMILY_VM_TYPES.${family}`];
   return names.reduce((sum, name) => sum + text.split(name).length - 1, 0);

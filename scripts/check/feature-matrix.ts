@@ -58,7 +58,7 @@ function readRow(feature: string, line: string): MatrixRow | undefined {
 }
 
 /**
- * Everything that is wrong with a matrix, each problem with what to do.
+ * All problems of a matrix, each with its remedy.
  * @param sourceOf the text of a cited file; undefined: it does not exist
  */
 export function matrixProblems(

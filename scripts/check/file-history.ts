@@ -4,9 +4,9 @@ import { resolve } from "node:path";
 import { root } from "./run-command.ts";
 
 /**
- * The texts that a file had in the history that this clone has, oldest first, then the one in the working
+ * The versions of a file in the history that this clone has, oldest first, then the one in the working
  * tree.
- * @param path below the folder of the repository
+ * @param path relative to the repository
  */
 export function versionsOf(path: string): readonly string[] {
   const git = (...args: readonly string[]): string =>

@@ -4,8 +4,8 @@ import { dirname, join } from "node:path";
 import { root, runCommand } from "./run-command.ts";
 
 /**
- * What decides which packages an image holds and how it is built; the sources are covered by every other
- * step.
+ * The inputs that decide which packages an image contains and how it is built; all other steps cover the
+ * sources.
  */
 const INPUTS = [
   "Dockerfile.*",

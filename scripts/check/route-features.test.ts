@@ -4,8 +4,8 @@ import { expect, test } from "vitest";
 import { coveringTests, featureRows, routeOf } from "../../test/e2e/feature-rows.ts";
 import { cellName, reasonAgainst, tableCells, type RouteCell } from "../../test/support/route-features.ts";
 
-// The table of docs/NON-EVM.md, held to the tests: each "yes" names a test of the whole system. Each "no" is
-// asked for in apps/api/src/quotes/route-refusals.test.ts.
+// The table of docs/NON-EVM.md must match the tests: each "yes" names a test of the whole system. Each "no"
+// is tested in apps/api/src/quotes/route-refusals.test.ts.
 
 const e2e = resolve(import.meta.dirname, "../../test/e2e");
 

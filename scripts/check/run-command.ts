@@ -5,7 +5,7 @@ import { delimiter, dirname, join, resolve } from "node:path";
 /** The folder of the repository. */
 export const root: string = resolve(import.meta.dirname, "../..");
 
-/** Every step runs on the Node that runs the check. */
+/** Every step runs on the same Node as the check. */
 const nodeFolder = dirname(process.execPath);
 
 /** How a command ended, and everything it printed, in order. */
@@ -15,9 +15,9 @@ export interface CommandResult {
 }
 
 /**
- * Runs a command of the workspace to its end. A program without a slash is one of node_modules/.bin, or
- * `node`. It is ended, and has failed, when `timeoutMs` pass or `signal` aborts. A timeout is reported with
- * `usualSeconds`, which shows whether the bound or the command is at fault.
+ * Runs a command of the workspace until it exits. A program without a slash is one of node_modules/.bin, or
+ * `node`. The command is killed and fails once `timeoutMs` pass or `signal` aborts. A timeout is reported
+ * with `usualSeconds`, which shows whether the limit or the command is at fault.
  */
 export async function runCommand(
   command: readonly [program: string, ...args: string[]],
@@ -27,7 +27,7 @@ export async function runCommand(
     readonly signal: AbortSignal;
     readonly cwd?: string;
     readonly env?: Readonly<Record<string, string>>;
-    /** Of the command and of all that it starts. Absent: as of this process. */
+    /** Environment of the command and its child processes. Default: that of this process. */
     readonly niceness?: number;
   },
 ): Promise<CommandResult> {
@@ -37,7 +37,7 @@ export async function runCommand(
     cwd: options.cwd ?? root,
     env: { ...process.env, PATH: path, NO_COLOR: "1", FORCE_COLOR: "0", ...options.env },
     stdio: ["ignore", "pipe", "pipe"],
-    // A group of its own: what the command started in turn ends with it.
+    // A separate process group, so that child processes of the command end with it.
     detached: true,
   });
   if (options.niceness !== undefined && child.pid !== undefined) setPriority(child.pid, options.niceness);

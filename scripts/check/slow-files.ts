@@ -1,6 +1,6 @@
 import type { Reporter, TestModule } from "vitest/node";
 
-/** How long a step or a test file took. */
+/** The duration of a step or a test file. */
 export interface Duration {
   readonly seconds: number;
   readonly name: string;
@@ -23,7 +23,7 @@ export default class FileDurations implements Reporter {
   }
 }
 
-/** The durations in the output of one step; empty when it ran no test file. */
+/** The durations in the output of one step; empty if it ran no test file. */
 export function fileDurations(output: string): Duration[] {
   return output.split("\n").flatMap((line) => {
     const [, seconds, name] = /^file took: ([\d.]+) s (.+)$/.exec(line) ?? [];
@@ -31,7 +31,7 @@ export function fileDurations(output: string): Duration[] {
   });
 }
 
-/** The slowest first. */
+/** Slowest first. */
 export function slowest(durations: readonly Duration[], count: number): Duration[] {
   return durations.toSorted((a, b) => b.seconds - a.seconds).slice(0, count);
 }

@@ -14,7 +14,7 @@ export interface Step {
   readonly name: string;
   /** Usual duration on two otherwise idle processors. */
   readonly usualSeconds: number;
-  /** A step that takes this long is ended and has failed. */
+  /** A step that takes this long is killed and fails. */
   readonly timeoutMs: number;
   run(signal: AbortSignal): Promise<StepResult>;
 }
@@ -30,7 +30,7 @@ const timeoutOf = (usualSeconds: number, minMs: number): number =>
   Math.max(BUSY_FACTOR * usualSeconds * 1000, minMs);
 
 /**
- * Counts as one test: passed when the command succeeds. Counts as skipped when the command reports that it
+ * Counts as one test, which passes if the command succeeds. Counts as skipped if the command reports that it
  * skipped its work.
  */
 function command(name: string, usualSeconds: number, line: Command): Step {
@@ -95,7 +95,7 @@ const script = (file: string, ...args: string[]): Command => [
 
 /**
  * Other steps read the output of these (lint follows types into the compiler's output), so they run first,
- * one by one.
+ * one at a time.
  */
 const preparing: readonly Step[] = [
   command("contracts", 0.2, ["node", "-C", "source", "packages/contracts/scripts/compile.ts"]),
@@ -130,7 +130,7 @@ const running: readonly Step[] = [tests("e2e", 940), tests("integration", 1050, 
 /** Reads the logs of all systems that the tests have run. */
 const last: readonly Step[] = [command("log-secrets", 1, script("log-secrets.ts"))];
 
-/** Steps in the order they run; those of one inner list may run side by side. */
+/** Steps in the order they run; those of an inner list may run in parallel. */
 export const phases: readonly (readonly Step[])[] = [
   ...preparing.map((step) => [step]),
   independent,
@@ -138,7 +138,7 @@ export const phases: readonly (readonly Step[])[] = [
   last,
 ];
 
-/** @throws Error for a step that does not exist */
+/** @throws Error for an unknown step */
 export function stepNamed(name: string): Step {
   const step = phases.flat().find((one) => one.name === name);
   if (step === undefined) throw new Error(`unknown step: ${name}`);

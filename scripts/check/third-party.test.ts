@@ -35,7 +35,7 @@ test("a GPL text is refused although the manifest says MIT", () => {
   ]);
 });
 
-test("notices list what production loads, directly or not, and each licence text once", async () => {
+test("notices list what production loads, directly or not, and each license text once", async () => {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "causeway-notices-")));
   try {
     const write = async (path: string, content: object | string): Promise<void> => {

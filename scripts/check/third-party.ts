@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
-/** Licences compatible with MIT: permissive, without conditions on the code that uses them. */
+/** Licenses compatible with MIT: permissive, without conditions on the code that uses them. */
 const ALLOWED_LICENSES: ReadonlySet<string> = new Set([
   "0BSD",
   "Apache-2.0",
@@ -14,7 +14,7 @@ const ALLOWED_LICENSES: ReadonlySet<string> = new Set([
   "Unlicense",
 ]);
 
-/** Beginnings of licence texts that are forbidden in production, whatever the package's manifest states. */
+/** Beginnings of license texts that are forbidden in production, whatever the package's manifest says. */
 const FORBIDDEN_TEXTS = /GNU (AFFERO |LESSER )?GENERAL PUBLIC LICENSE|Business Source License/i;
 const LICENSE_FILE = /^(licen[cs]e|copying|notice)/i;
 
@@ -23,7 +23,7 @@ export interface ThirdPartyPackage {
   readonly version: string;
   /** The SPDX expression of the manifest; empty if it has none. */
   readonly license: string;
-  /** Licence and notice files, else the licence section of the readme. */
+  /** License and notice files, or the license section of the readme. */
   readonly texts: readonly string[];
 }
 
@@ -61,7 +61,7 @@ export function productionPackages(app: string): readonly ThirdPartyPackage[] {
   return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, found]) => found);
 }
 
-/** In pnpm's layout: in the folder's own node_modules, or next to it in the one that holds it. */
+/** In pnpm's layout: in the folder's own node_modules, or next to it in the one that contains it. */
 function dependencyFolder(folder: string, name: string): string | undefined {
   let holder = dirname(folder);
   while (basename(holder) !== "node_modules" && holder !== dirname(holder)) holder = dirname(holder);
@@ -85,7 +85,7 @@ function describe(folder: string, { name, version, license }: Manifest): ThirdPa
   };
 }
 
-/** The forbidden licences of these packages in production, each with its package. */
+/** The forbidden licenses of these packages in production, each with its package. */
 export function licenseProblems(packages: readonly ThirdPartyPackage[]): readonly string[] {
   return packages.flatMap(({ name, version, license, texts }) => {
     const problems: string[] = [];
@@ -101,7 +101,7 @@ export function licenseProblems(packages: readonly ThirdPartyPackage[]): readonl
   });
 }
 
-/** Of `A OR B` one suffices, of `A AND B` both count. */
+/** For `A OR B`, one must be allowed; for `A AND B`, both. */
 function isAllowed(expression: string): boolean {
   return expression
     .replaceAll(/[()]/g, "")
@@ -110,7 +110,7 @@ function isAllowed(expression: string): boolean {
 }
 
 /**
- * The notices of an image, as Markdown. Each licence text occurs once, with the packages that it belongs to.
+ * The notices of an image, as Markdown. Each license text occurs once, with the packages that it belongs to.
  */
 export function renderNotices(image: string, packages: readonly ThirdPartyPackage[]): string {
   const owners = new Map<string, string[]>();

@@ -1,4 +1,4 @@
-/** What vitest's JSON reporter writes, as far as it is read here. */
+/** The parts of vitest's JSON report that are read here. */
 interface VitestReport {
   readonly numPassedTests: number;
   readonly numFailedTests: number;
@@ -10,7 +10,7 @@ interface VitestReport {
   }[];
 }
 
-/** How many tests ended in which way. */
+/** The number of tests by result. */
 export interface Counts {
   readonly passed: number;
   readonly failed: number;
@@ -18,9 +18,9 @@ export interface Counts {
 }
 
 /**
- * Counts of one vitest run. A file that failed before its first test counts as one failure, and so does a run
- * that ended badly without a failed test (an unhandled error, no test file at all): nothing that went wrong
- * counts as nothing.
+ * Counts of one vitest run. A file that fails before its first test counts as one failure, and so does a run
+ * that fails without a failed test (an unhandled error, no test file at all), so that every problem is
+ * counted.
  */
 export function countsOf(reportText: string | undefined, endedWell: boolean): Counts {
   if (reportText === undefined) return { passed: 0, failed: 1, skipped: 0 };
@@ -36,7 +36,7 @@ export function countsOf(reportText: string | undefined, endedWell: boolean): Co
   };
 }
 
-/** The line that ends a check: `12 passed, 0 failed`, with the skipped ones where there are any. */
+/** The last line of a check: `12 passed, 0 failed`, and the number of skipped tests if there are any. */
 export function summaryLine(counts: Counts): string {
   const skipped = counts.skipped > 0 ? `, ${counts.skipped} skipped` : "";
   return `${counts.passed} passed, ${counts.failed} failed${skipped}`;

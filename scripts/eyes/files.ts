@@ -112,7 +112,7 @@ ${rows(oracleRules)}
 `;
 }
 
-/** A summary without the syntax of templates. */
+/** A summary without template syntax. */
 function plain(summary: string): string {
   return summary
     .replaceAll("{{ $value }}", "…")

@@ -20,8 +20,8 @@ export interface Sample {
 }
 
 /**
- * Evaluates an expression at one scrape. Without the extrapolation by which Prometheus guesses how much a
- * counter rose before its first and after its last sample, so thresholds of rates must leave some room.
+ * Evaluates an expression at one scrape. Unlike Prometheus, it does not extrapolate how much a
+ * counter rose before its first and after its last sample, so rate thresholds need a margin.
  * @param stepSeconds seconds between two scrapes
  */
 export function evaluate(

@@ -11,8 +11,8 @@ import { serviceRules } from "./service-rules.ts";
 const rules = [...serviceRules, ...oracleRules].flatMap((group) => group.rules);
 
 /**
- * Checks the rules with Prometheus's own tool, and repeats every rehearsal with its engine. Says so loudly if
- * the tool is not installed.
+ * Checks the rules with Prometheus's own tool, and repeats every rehearsal with its engine. Prints a warning
+ * if the tool is not installed.
  */
 export function checkWithPromtool(folder: string): boolean {
   const files = ["rules.yml", "oracle-rules.yml"].map((file) => join(folder, file));
@@ -61,7 +61,7 @@ function promtoolTests(files: readonly string[]): object {
       ...rules.map((rule) => {
         const series = during(rule.name);
         const fires = firstFiring(rule, series, SCRAPES) ?? SCRAPES;
-        // A scrape later: rates of Prometheus differ from ours by what it extrapolates.
+        // One scrape later: Prometheus extrapolates rates, so they differ from ours.
         return rehearsal(series, [{ ...count(rule.name, fires + 2, 1) }]);
       }),
     ],

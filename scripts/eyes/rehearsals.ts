@@ -45,7 +45,7 @@ const oracleRpc = (outcome: string, values: Values) =>
 const peerCalls = (outcome: string, values: Values) =>
   series("oracle_peer_calls_total", { ...ORACLE, peer: "two", outcome }, values);
 
-/** What a loaded system without a problem exports; every metric of a rule is among these. */
+/** The metrics of a loaded, healthy system, including every metric of a rule. */
 export const healthy: readonly Series[] = [
   ...[API, WORKER, ORACLE].map(({ job, instance }) => series("up", { job, instance }, level(1))),
   ...["base", "bitcoin"].flatMap((chain) => [
@@ -94,7 +94,7 @@ export const healthy: readonly Series[] = [
   event("fill_mined", "info", rising(3)),
   event("fill_waits", "warn", level(0)),
   event("payment_unrecorded", "warn", level(0)),
-  // One fault that the next try overcame.
+  // One fault that the next attempt overcame.
   event("chain_fault", "error", once()),
   series("causeway_outbox_oldest_seconds", WORKER, level(1)),
   series("causeway_queue_jobs", { ...WORKER, queue: "legs", state: "wait" }, level(5)),
@@ -123,7 +123,7 @@ export const healthy: readonly Series[] = [
   oracleRpc("fault", rising(1)),
 ];
 
-/** Every series of a process: none is left when its target is gone. */
+/** Every series of a process: all are missing once its target is gone. */
 const gone = (process: Labels): readonly Series[] =>
   healthy
     .filter(({ labels }) => labels["instance"] === process["instance"])
@@ -133,7 +133,7 @@ const up = ({ job, instance }: typeof API, after: number | undefined) =>
   series("up", { job, instance }, level(1, after));
 const change = (metric: string, labels: Labels, values: Values) => [series(metric, labels, values)];
 
-/** By rule, what differs from a healthy system when its incident happens: the rule must fire. */
+/** By rule, how its incident differs from a healthy system: the rule must fire. */
 export const incidents: Readonly<Record<string, readonly Series[]>> = {
   CausewayWorkerMissing: gone(WORKER),
   CausewayApiMissing: gone(API),

@@ -2,11 +2,11 @@ import { evaluate, SCRAPE_SECONDS, type Series } from "./promql-evaluate.ts";
 import { metricsIn, parseExpression } from "./promql-parse.ts";
 import type { Rule } from "./rule.ts";
 
-/** What became of an alert, by the number of the scrape. */
+/** The states of an alert, by scrape number. */
 export interface AlertCourse {
-  /** When its expression held for the first time; undefined: never. */
+  /** The scrape at which its expression first held; undefined: never. */
   readonly pendingAt: number | undefined;
-  /** When it fired for the first time; undefined: never. */
+  /** The scrape at which it first fired; undefined: never. */
   readonly firingAt: number | undefined;
   /** Whether its expression held at the last scrape. */
   readonly isPending: boolean;
@@ -25,7 +25,7 @@ export function alertCourse(
   const needed = Math.ceil(rule.forSeconds / stepSeconds);
   const metrics = new Set(metricsIn(expression));
   const own = series.filter(({ metric }) => metrics.has(metric));
-  // An alert is pending for each set of labels on its own.
+  // An alert is pending separately for each set of labels.
   let pending = new Map<string, number>();
   let first: { readonly at: number; readonly labels: string } | undefined;
   for (let scrape = 0; scrape < scrapes; scrape++) {
@@ -40,7 +40,7 @@ export function alertCourse(
   return { pendingAt: first?.at, firingAt: undefined, isPending: pending.size > 0, labels: first?.labels };
 }
 
-/** The scrape at which an alert fires for the first time; undefined: never. */
+/** The scrape at which an alert first fires; undefined: never. */
 export function firstFiring(rule: Rule, series: readonly Series[], scrapes: number): number | undefined {
   return alertCourse(rule, series, scrapes).firingAt;
 }

@@ -14,7 +14,7 @@ export const serviceRules: readonly RuleGroup[] = [
     rules: [
       {
         name: "CausewayWorkerMissing",
-        // A target that is gone from service discovery has no `up` at all.
+        // A target that was removed from service discovery has no `up` at all.
         expression: `absent(up{job="causeway-worker"} == 1)`,
         forSeconds: 60,
         severity: "critical",
@@ -129,7 +129,7 @@ export const serviceRules: readonly RuleGroup[] = [
       },
       {
         name: "CausewayRedisFull",
-        // A limit of 0 is none.
+        // 0 means no limit.
         expression: `max by (job) (causeway_redis_memory_bytes{kind="used"}) / max by (job) (causeway_redis_memory_bytes{kind="limit"} > 0) > 0.7`,
         forSeconds: 60,
         severity: "critical",
@@ -165,7 +165,7 @@ export const serviceRules: readonly RuleGroup[] = [
       },
       {
         name: "CausewayWebhooksLate",
-        // A receiver that fails is its owner's problem, and is retried for over an hour.
+        // A failing receiver is its owner's problem, and is retried for over an hour.
         expression: `max(causeway_webhooks_lag_seconds) > 300 unless max(causeway_webhooks_failing) > 0`,
         forSeconds: 60,
         severity: "warning",

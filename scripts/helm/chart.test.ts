@@ -188,11 +188,11 @@ test("each process mounts its own secrets, and the solver's key is out of the AP
   ]);
 });
 
-/** Variables that a container gets, without those of its image. */
+/** Variables that a container receives, without those of its image. */
 const variablesOf = (pods: readonly Pod[], name: string): Readonly<Record<string, string>> =>
   Object.fromEntries((named(pods, name).env ?? []).map((variable) => [variable.name, variable.value ?? ""]));
 
-/** Variables that every pod gets from Kubernetes. */
+/** Variables that Kubernetes gives every pod. */
 const KUBERNETES_VARIABLES = [
   "HOSTNAME",
   "KUBERNETES_SERVICE_HOST",

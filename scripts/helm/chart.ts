@@ -21,7 +21,7 @@ type Values = Readonly<Record<string, unknown>>;
 const isMap = (value: unknown): value is Values =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** As Helm does: maps are merged, everything else is replaced. */
+/** Merges like Helm: maps are merged, everything else is replaced. */
 function merged(base: Values, over: Values): Values {
   const entries = Object.entries(over).map(([name, value]) => {
     const below = base[name];

@@ -1,4 +1,4 @@
-// A strict subset of Go templates, as Helm renders them: what it does not know is an error, never skipped.
+// A strict subset of Go templates, as Helm renders them: unknown syntax is an error, and never skipped.
 
 import { stringify } from "yaml";
 
@@ -27,7 +27,7 @@ type Scope = ReadonlyMap<string, Value>;
 type Fields = Readonly<Record<string, Value>>;
 
 /**
- * Renders the chart's files together: a template may include what another defines.
+ * Renders the chart's files together: a template may include what another one defines.
  * @throws Error for unknown syntax
  */
 export function renderTemplates(
@@ -134,7 +134,7 @@ function termOf(token: string): Term {
 const isFields = (value: Value): value is Fields =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** As in Go, empty text, lists and maps, 0, false and nothing are false. */
+/** As in Go, empty text, lists and maps, 0, false and missing values are false. */
 const isTrue = (value: Value): boolean =>
   Array.isArray(value) ? value.length > 0 : isFields(value) ? Object.keys(value).length > 0 : Boolean(value);
 
@@ -224,7 +224,7 @@ function renderAll(
   return text;
 }
 
-/** Maps in the order of their keys, as in Go. */
+/** Maps in key order, as in Go. */
 function entriesOf(value: Value): readonly (readonly [Value, Value])[] {
   if (value === undefined || value === null) return [];
   if (Array.isArray(value)) return [...(value as readonly Value[]).entries()];

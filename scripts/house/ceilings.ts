@@ -1,4 +1,4 @@
-/** The most that each figure may be. */
+/** The maximum of each figure. */
 export type Ceilings = Readonly<Record<string, number>>;
 
 /**
@@ -7,7 +7,7 @@ export type Ceilings = Readonly<Record<string, number>>;
  */
 const RAISED_BY_HAND: ReadonlySet<string> = new Set(["sourceLines"]);
 
-/** What is wrong with a figure, or undefined. */
+/** The problem of a figure, or undefined. */
 export function problemWith(
   name: string,
   figure: number,

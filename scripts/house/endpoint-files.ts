@@ -1,9 +1,9 @@
 import type { SourceFile } from "./figures.ts";
 
-/** Files of its own: the schema, the route, the use case and the test. */
+/** Files of the endpoint: the schema, the route, the use case and the test. */
 const OWN_FILES = 4;
 
-/** What names endpoints; a list of all endpoints has all names of one of these groups. */
+/** Names of endpoints; a list of all endpoints has all names of one of these groups. */
 export interface EndpointNames {
   /** As the OpenAPI document writes them: `/requests/{requestId}/trace`. */
   readonly paths: readonly string[];

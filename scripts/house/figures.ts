@@ -7,12 +7,12 @@ export interface SourceFile {
   readonly text: string;
 }
 
-/** What the house is measured by; less is better for each. */
+/** The measures of the structure; less is better for each. */
 export interface Figures {
   readonly sourceLines: number;
-  /** Places that ask which kind of chain they have. */
+  /** Places that check the kind of a chain. */
   readonly chainKindBranches: number;
-  /** In files with SQL: `as` without `as const`, and types that a query or its template only claims. */
+  /** In files with SQL: `as` without `as const`, and types that a query or its template asserts. */
   readonly castsInDatabaseCode: number;
   /** Events raised in a transaction, but not through `tx.events`: they stay even if it rolls back. */
   readonly eventsInsideTransactions: number;
@@ -134,7 +134,7 @@ function isCast(node: Node, text: string): boolean {
 
 /** Names of chain families, as the API and the oracles write them. */
 const FAMILY = /^"(?:evm|svm|bvm|hypevm|(?:ethereum|solana|bitcoin|hyperliquid|lighter|tron)-vm)"$/;
-/** What only chains of one kind have, or what a lookup among them returned. */
+/** What only chains of one kind have, or the result of a lookup among them. */
 const OF_ONE_KIND = /\bchain\.(?:exchange|bitcoin)$|\bnonEvm(?:\([^()]*\))?\)?$/;
 
 function asksKindOfChain({ type, callee, operator, left, right, discriminant }: Node, text: string): boolean {

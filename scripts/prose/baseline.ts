@@ -1,13 +1,13 @@
 import type { Kind } from "./prose-of.ts";
 
-/** Findings that are tolerated: how many of each kind per file, and how many of each rule in all. */
+/** Tolerated findings: how many of each kind per file, and how many of each rule in total. */
 export interface Baseline {
   readonly files: Readonly<Record<string, Readonly<Partial<Record<Kind, number>>>>>;
   /** By kind and rule, like `comments: nobody`. */
   readonly rules: Readonly<Record<string, number>>;
 }
 
-/** Kinds that may stand in the baseline. Users read the others, so those have none. */
+/** Kinds that the baseline may contain. Users read the others, so those must have none. */
 export const TOLERATED: ReadonlySet<Kind> = new Set(["comments", "tests", "names"]);
 
 /** A finding in its file. */
@@ -15,7 +15,7 @@ export interface Located {
   readonly path: string;
   readonly kind: Kind;
   readonly line: number;
-  /** The refused word as the glossary has it, or the kind when it refuses a form. */
+  /** The refused word as in the glossary, or the kind if a form is refused. */
   readonly rule: string;
 }
 
@@ -34,7 +34,7 @@ export function baselineOf(findings: readonly Located[]): Baseline {
 }
 
 /**
- * Files whose findings are not those of the baseline; `more` are new findings, `fewer` are to be recorded.
+ * Files whose findings differ from the baseline; `more` are new findings, `fewer` must be recorded.
  */
 export function differences(
   baseline: Baseline,
@@ -51,7 +51,7 @@ export function differences(
 }
 
 /**
- * Rules that were found more often in a later version. A rule that an earlier version does not know may begin
+ * Rules with more findings in a later version. A rule that an earlier version does not have may start
  * with any count.
  */
 export function grown(earlier: Baseline, later: Baseline): readonly string[] {

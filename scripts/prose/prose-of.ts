@@ -1,8 +1,7 @@
 import { parseSync } from "oxc-parser";
 
 /**
- * What a reader meets: in docs and messages users do, in comments, test names and identifiers contributors
- * do.
+ * The prose of a file: users read docs and messages; contributors read comments, test names and identifiers.
  */
 export type Kind = "docs" | "messages" | "comments" | "tests" | "names" | "wrapping" | "numbering";
 
@@ -54,10 +53,10 @@ export function proseOfSolidity(text: string): readonly Prose[] {
 }
 
 /**
- * The prose of a TypeScript or JavaScript file. Of a test file the names of its tests count as well; string
- * literals with a space count as messages only where users read them, in files that are no tests.
+ * The prose of a TypeScript or JavaScript file. In a test file, the names of its tests count as well; string
+ * literals with a space count as messages only where users read them, in files that are not tests.
  *
- * @throws Error when the file cannot be parsed
+ * @throws Error if the file cannot be parsed
  */
 export function proseOfSource(path: string, text: string): readonly Prose[] {
   const { program, comments, errors } = parseSync(path, text);
@@ -152,7 +151,7 @@ function withoutCode(text: string): string {
 
 const blank = (code: string): string => code.replaceAll(/[^\n]/g, "·");
 
-/** A table row, a heading and a line that cannot be broken may be longer. */
+/** A table row, a heading and a line that cannot be wrapped may be longer. */
 function isTooLong(line: string): boolean {
   return line.length > DOC_COLUMNS && !/^\s*(\||#|\[|<)/.test(line) && !/\S{80,}/.test(line);
 }

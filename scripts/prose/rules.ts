@@ -1,6 +1,6 @@
-/** Words that one scope of the glossary refuses, and what to write instead. */
+/** Words that one scope of the glossary refuses, and their replacements. */
 export interface Rule {
-  /** The entry as the glossary has it. */
+  /** The entry as in the glossary. */
   readonly avoid: string;
   readonly write: string;
   readonly inText: boolean;
@@ -17,7 +17,7 @@ const IDIOMS =
 /**
  * Reads the table "Words to avoid" of docs/GLOSSARY.md.
  *
- * @throws Error when the table is missing or a row cannot be read, because a check without rules finds
+ * @throws Error if the table is missing or a row cannot be read, because a check without rules finds
  * nothing
  */
 export function rulesOf(glossary: string): readonly Rule[] {

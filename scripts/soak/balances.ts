@@ -4,7 +4,7 @@ import { Ledger } from "./ledger.ts";
 import { currencyAddresses, type SoakChain } from "./world.ts";
 
 /**
- * What each account gained or lost of each currency between two blocks of a chain, as the node's states say.
+ * The change of each account in each currency between two blocks of a chain, according to the node's states.
  */
 export async function observeChanges(
   chain: SoakChain,

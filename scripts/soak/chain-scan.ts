@@ -1,7 +1,7 @@
 import type { LocalClient } from "@causeway/testkit";
 import type { Block, Hex, RpcTransactionReceipt, Transaction } from "viem";
 
-/** A transaction of a canonical block with what it cost. */
+/** A transaction of a canonical block, with its cost. */
 export interface ScannedTransaction {
   readonly chainId: number;
   readonly hash: Hex;

@@ -5,8 +5,8 @@ import type { RequestRun } from "./run-request.ts";
 import type { SoakChain, World } from "./world.ts";
 
 /**
- * That every bridged order was paid by exactly one transaction, nothing else was paid, and the lane has no
- * gap.
+ * Checks that every bridged order was paid by exactly one transaction, nothing else was paid, and the lane
+ * has no gap.
  */
 export async function checkFills(
   world: World,

@@ -8,7 +8,7 @@ import type { RequestRun } from "./run-request.ts";
 import { standingAccounts, type SoakChain, type World } from "./world.ts";
 
 /**
- * Compares what every account of a chain gained or lost with what the agreements and the gas require, to the
+ * Compares the change of every account of a chain with what the agreements and the gas require, to the
  * unit, and checks that every unit has a sender and a recipient.
  *
  * The expectation is built from the quotes (deposits and direct payments), from the solver's own transactions
@@ -80,7 +80,8 @@ function expectedChanges(
 }
 
 /**
- * All accounts that may have changed: the expected ones, the standing ones, and those that the chain names.
+ * All accounts that may have changed: the expected ones, the standing ones, and those that the chain's logs
+ * name.
  */
 function partiesOf(
   world: World,

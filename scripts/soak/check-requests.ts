@@ -2,13 +2,13 @@ import type { SolverPayment } from "./fills.ts";
 import type { RequestRun } from "./run-request.ts";
 import type { World } from "./world.ts";
 
-/** How a request is called in the output: enough to find it in logs and tables. */
+/** The name of a request in the output: enough to find it in logs and tables. */
 export function label({ plan, quote }: RequestRun): string {
   const where = `${plan.kind} ${plan.pay.symbol} of chain ${plan.origin} to ${plan.receive.symbol} of chain ${plan.destination}`;
   return `request ${plan.index} ${quote?.requestId ?? "(no quote)"} (${where}, ${plan.tradeType})`;
 }
 
-/** What the API says of each request at the end, and whether the recipient got what was promised. */
+/** Checks the final answer of the API about each request, and whether the recipient got the quoted amount. */
 export async function checkRequests(
   world: World,
   runs: readonly RequestRun[],

@@ -1,6 +1,6 @@
 import { Client } from "pg";
 
-/** How far one request's fill is, as the tables say. */
+/** The progress of a request's fill, according to the tables. */
 export interface FillTiming {
   readonly requestId: string;
   readonly seenAtMs: number;
@@ -11,28 +11,28 @@ export interface FillTiming {
   readonly nonce: number;
 }
 
-/** What the run reads from the service's own tables. */
+/** The data that the run reads from the service's own tables. */
 export interface SoakDatabase {
   /** How many of these requests are neither final nor ended, by state. */
   unsettled(requestIds: readonly string[]): Promise<Map<string, number>>;
   fillTimings(): Promise<FillTiming[]>;
-  /** Sentences about rows that should not be there. */
+  /** Descriptions of rows that should not exist. */
   leftovers(requestIds: readonly string[]): Promise<string[]>;
   /** The solver's lanes, by its address. */
   lanes(
     solver: string,
   ): Promise<{ chainId: number; nextNonce: number; minedAttempts: number; deadSlots: number }[]>;
   minedAttemptHashes(): Promise<Set<string>>;
-  /** Facts worth printing that are not wrong. */
+  /** Facts worth printing that are not errors. */
   remarks(requestIds: readonly string[]): Promise<string[]>;
-  /** The process that serves these questions. */
+  /** The process that serves these queries. */
   backendPid(): Promise<number>;
   close(): Promise<void>;
 }
 
 export async function openDatabase(url: string): Promise<SoakDatabase> {
   const client = new Client({ connectionString: url });
-  // A lost connection shows in the next query.
+  // The next query reports a lost connection.
   client.on("error", () => undefined);
   await client.connect();
   const rows = async (sql: string, values: unknown[] = []): Promise<Record<string, unknown>[]> =>
@@ -101,7 +101,7 @@ const lanesSql = `
   where lower(l.sender) = $1
   group by l.chain_id, l.sender, l.next_nonce`;
 
-/** Each returns one row per thing that is left over. */
+/** Each returns one row per leftover. */
 const leftoverQuestions: readonly { readonly sql: string; readonly takesIds?: boolean }[] = [
   {
     takesIds: true,
@@ -114,7 +114,7 @@ const leftoverQuestions: readonly { readonly sql: string; readonly takesIds?: bo
       from requests where request_id <> all($1) and state not in ('quoted', 'expired')`,
   },
   {
-    // Settlement goes on after the requests; the soak of families checks it.
+    // Settlement continues after the requests; the soak of families checks it.
     sql: `select format('slot with nonce %s of chain %s (%s of %s) is %s: %s', nonce, chain_id, leg_kind, leg_id, state, coalesce(cancel_reason, dead_reason)) as problem
       from slots where state <> 'final' and leg_kind <> 'hub'`,
   },

@@ -11,7 +11,7 @@ import { killWorkers } from "./worker-kills.ts";
 export interface FamilySoakOptions {
   readonly seed: number;
   readonly requests: number;
-  /** How often a worker is killed during the run. */
+  /** How many times a worker is killed during the run. */
   readonly kills: number;
   readonly signal: AbortSignal;
   readonly say: (text: string) => void;
@@ -51,7 +51,7 @@ export async function soakFamilies(
         });
   await Promise.all(
     world.wallets.map(async (_, user) => {
-      // Each does one thing after the other, as a wallet does.
+      // Each makes one request at a time, as a wallet does.
       for (const planned of left) {
         if (signal.aborted) return;
         const request = {

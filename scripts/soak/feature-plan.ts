@@ -22,9 +22,9 @@ const MAX_SWAPPED_DOLLARS = 40;
 const APP_FEE_CHANCE = 0.3;
 
 const tradeTypes: readonly FeatureName[] = ["exactInput", "expectedOutput", "exactOutput"];
-/** These go with any trade type, the others are tried with an exact input. */
+/** These work with any trade type; the others are tested with an exact input. */
 const anyTradeType: readonly FeatureName[] = ["appFees", "subsidizeFees", "swapBefore", "swapAfter"];
-/** A fast fill excludes app fees; sweeps and sent calls take their own cost. */
+/** A fast fill excludes app fees; sweeps and executed calls charge their own cost. */
 const withAppFees: readonly FeatureName[] = [
   ...tradeTypes,
   ...anyTradeType,

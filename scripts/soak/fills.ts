@@ -5,7 +5,7 @@ import type { ScannedTransaction } from "./chain-scan.ts";
 /** The payment of a solver's transaction, read from its own bytes. */
 export interface SolverPayment {
   readonly transaction: ScannedTransaction;
-  /** The last 32 bytes of the input; undefined when it is shorter (a no-op). */
+  /** The last 32 bytes of the input; undefined if it is shorter (a no-op). */
   readonly orderId: Hex | undefined;
   readonly currency: Address;
   readonly recipient: Address;

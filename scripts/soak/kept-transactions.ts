@@ -7,15 +7,15 @@ import {
   type TransactionReceipt,
 } from "viem";
 
-/** A transaction of a user whose signed bytes are kept, so that it can be sent again. */
+/** A transaction of a user whose signed bytes are kept, so that it can be rebroadcast. */
 export interface KeptTransaction {
   readonly hash: Hex;
   readonly raw: Hex;
   readonly from: Hex;
   readonly nonce: number;
-  /** Undefined while it is in no block, also after a reorg took its block away. */
+  /** Undefined until it is mined, and after a reorg removed its block. */
   receipt: TransactionReceipt | undefined;
-  /** When this process first saw it in a block, ms since epoch. */
+  /** When this process first saw it mined, in ms since the epoch. */
   firstMinedAtMs: number | undefined;
   sentAtBlock: bigint;
 }
@@ -29,26 +29,26 @@ export interface UserCall {
   readonly maxPriorityFeePerGas: bigint;
 }
 
-/** What the users of a chain have sent, and where it is now. */
+/** The transactions that the users of a chain have sent, and their current state. */
 export interface KeptTransactions {
   readonly all: readonly KeptTransaction[];
   /** Signs with the account's next nonce and sends. */
   send(account: PrivateKeyAccount, call: UserCall): Promise<KeptTransaction>;
-  /** Resolves with the receipt once the transaction is in a block. @throws when the signal aborts first */
+  /** Resolves with the receipt once the transaction is mined. @throws if the signal aborts first */
   untilMined(transaction: KeptTransaction, signal: AbortSignal): Promise<TransactionReceipt>;
-  /** How many were sent again. */
+  /** How many were rebroadcast. */
   readonly resent: number;
   close(): Promise<void>;
 }
 
-/** Deeper than any reorg of a run: a receipt that was read with so many blocks above it is not read again. */
+/** Deeper than any reorg of a run: a receipt with so many blocks above it is not read again. */
 const SETTLED_DEPTH = 10n;
 const ASK_EVERY_MS = 50;
 
 /**
- * Follows the users' transactions on one chain, with one question for all of them per block.
- * @param resendLost whether what a reorg dropped is sent again from the kept bytes, as the mempools of a real
- * network would
+ * Follows the users' transactions on one chain, with one query for all of them per block.
+ * @param resendLost whether transactions that a reorg dropped are rebroadcast, as the mempools of a real
+ * network would do
  */
 export function keepTransactions(client: LocalClient, resendLost: boolean): KeptTransactions {
   const all: KeptTransaction[] = [];
@@ -70,7 +70,7 @@ export function keepTransactions(client: LocalClient, resendLost: boolean): Kept
       const receipt = receipts[index];
       transaction.receipt = receipt;
       if (receipt === undefined) return;
-      // Judged by this answer: after a slow round, a reorg may have dropped what an older answer showed.
+      // Uses this answer: after a slow round, a reorg may have dropped what an older answer showed.
       if (receipt.blockNumber + SETTLED_DEPTH <= block.number) settled.add(transaction);
       transaction.firstMinedAtMs ??= Date.now();
       waiters.get(transaction)?.forEach((wake) => wake());
@@ -84,7 +84,7 @@ export function keepTransactions(client: LocalClient, resendLost: boolean): Kept
     const lost = watched
       .filter(({ receipt, sentAtBlock }) => receipt === undefined && sentAtBlock < atBlock)
       .toSorted((a, b) => a.nonce - b.nonce);
-    // One after another: the node keeps a nonce that comes before its predecessor, but drops it when it
+    // One after another: the node accepts a nonce that arrives before its predecessor, but drops it when it
     // mines.
     for (const transaction of lost) {
       const isTaken = await client.sendRawTransaction({ serializedTransaction: transaction.raw }).then(

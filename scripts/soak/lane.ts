@@ -3,7 +3,7 @@ import { askQuote, followStatus, pay, type RequestRun } from "./run-request.ts";
 import type { World } from "./world.ts";
 
 /**
- * So many bridges of one currency in one direction, each by a user of its own: all their fills share one
+ * Bridges of one currency in one direction, each by a different user: all their fills share one
  * lane.
  */
 export function planLane(count: number, currency: SoakCurrency): RequestPlan[] {
@@ -17,7 +17,7 @@ export function planLane(count: number, currency: SoakCurrency): RequestPlan[] {
     pay: currency,
     receive: currency,
     tradeType: "EXACT_INPUT",
-    // 0.01 native and a little of its own: the smallest confirmation tier.
+    // 0.01 native tokens and a small extra amount: the smallest confirmation tier.
     amount: 10n ** 16n + BigInt(index) * 1_000_001n,
     explicitDeposit: true,
     receiver: "fresh",
@@ -48,7 +48,7 @@ export async function runLane(
   await guarded(async (run) => await followStatus(world, run, deadline));
 }
 
-/** Right after a block there is the whole block time to send in. */
+/** Right after a block, the whole block time is left for sending. */
 async function untilNextBlock({ chains: [origin] }: World): Promise<void> {
   const now = await origin.client.getBlockNumber({ cacheTime: 0 });
   while ((await origin.client.getBlockNumber({ cacheTime: 0 })) === now)

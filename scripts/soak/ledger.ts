@@ -36,7 +36,7 @@ function keyOf(chainId: number, currency: string, account: string): string {
   return `${chainId} ${currency.toLowerCase()} ${account.toLowerCase()}`;
 }
 
-/** Where base fees go: an account without an owner, so that burned gas is an entry like any other. */
+/** The account that base fees go to. It has no owner, and makes burned gas an entry like any other. */
 export const burned = "burned";
 
 export interface GasFacts {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { seededRandom } from "./random.ts";
-import { reorganise } from "./reorgs.ts";
+import { reorganize } from "./reorgs.ts";
 import { runRequest, type RequestRun } from "./run-request.ts";
 import { killWorkers } from "./worker-kills.ts";
 import type { World } from "./world.ts";
@@ -9,13 +9,13 @@ export interface LoadOptions {
   readonly spreadMs: number;
   /** Every request must have its outcome by then. */
   readonly withinMs: number;
-  /** What is broken meanwhile; undefined = nothing. */
+  /** The fault during the load; undefined: none. */
   readonly chaos: { readonly kills: number; readonly reorgs: number } | undefined;
   readonly signal: AbortSignal;
   readonly say: (text: string) => void;
 }
 
-/** What a run broke on purpose, and where it broke less than it was asked to. */
+/** The faults of a run, and where it caused fewer than requested. */
 export interface Chaos {
   readonly remarks: readonly string[];
   readonly problems: readonly string[];
@@ -23,7 +23,7 @@ export interface Chaos {
 
 export const NO_CHAOS: Chaos = { remarks: [], problems: [] };
 
-/** Starts all requests, spread evenly, and returns when each has its outcome or the time is over. */
+/** Starts all requests, spread evenly, and returns once each has its outcome or the time is over. */
 export async function runLoad(
   world: World,
   runs: readonly RequestRun[],
@@ -55,12 +55,12 @@ async function breakThings(
   signal: AbortSignal,
 ): Promise<Chaos> {
   const random = seededRandom(world.seed + 1);
-  // A little longer than requests are started, so that the last ones are hit as well.
+  // Slightly longer than requests are started, so that the last ones are affected as well.
   const withinMs = spreadMs + 5_000;
   const chain = random.pick(world.chains);
   const [kills, reorgs] = await Promise.all([
     killWorkers({ workers: world.system.workers, times: chaos.kills, withinMs, random, signal, say }),
-    reorganise({ chain, times: chaos.reorgs, withinMs, random: seededRandom(world.seed + 2), signal, say }),
+    reorganize({ chain, times: chaos.reorgs, withinMs, random: seededRandom(world.seed + 2), signal, say }),
   ]);
   return {
     remarks: [
@@ -71,7 +71,7 @@ async function breakThings(
   };
 }
 
-/** A run that broke less than it was asked to proves less than it says. */
+/** A run with fewer faults than requested proves less than it claims. */
 export function missedChaos(
   asked: { readonly kills: number; readonly reorgs: number },
   made: { readonly kills: number; readonly reorgs: number; readonly dropped: number },

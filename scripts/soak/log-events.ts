@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 
-/** How often each event of the services' logs was written at the level of a warning or above. Pure. */
+/** How often the services logged each event at warning level or above. Pure. */
 export function countAlarms(logText: string): Map<string, number> {
   const counts = new Map<string, number>();
   for (const line of logText.split("\n")) {
@@ -11,7 +11,7 @@ export function countAlarms(logText: string): Map<string, number> {
     const message =
       typeof err === "object" && err !== null && "message" in err ? String(err.message) : undefined;
     const name = String(entry["event"] ?? entry["msg"]);
-    // Of faults the reason matters, without the ids and addresses in it.
+    // The reason of a fault matters, without the ids and addresses in it.
     const key =
       message === undefined ? name : `${name}: ${message.slice(0, 120).replace(/0x[0-9a-f]+|\d{4,}/gi, "…")}`;
     counts.set(key, (counts.get(key) ?? 0) + 1);
@@ -31,7 +31,7 @@ function parseEntry(line: string): Record<string, unknown> | undefined {
   }
 }
 
-/** The same for all API and worker logs of a system, most frequent first, as lines for people. */
+/** The same for all API and worker logs of a system, most frequent first, as lines of text. */
 export async function readAlarms(logFolder: string): Promise<string[]> {
   const files = (await readdir(logFolder)).filter((name) => /^(api|worker)-\d+\.log$/.test(name));
   const texts = await Promise.all(files.map(async (name) => await readFile(join(logFolder, name), "utf8")));

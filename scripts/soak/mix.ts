@@ -7,7 +7,7 @@ export type TradeType = "EXACT_INPUT" | "EXPECTED_OUTPUT" | "EXACT_OUTPUT";
 export type PlanKind = "bridge" | "swap" | "send";
 export type Receiver = "self" | "fresh" | "other";
 
-/** A currency as the plans see it; the same on both chains. */
+/** A currency of the plans; the same on both chains. */
 export interface SoakCurrency {
   readonly symbol: string;
   /** Zero address for the native one. */
@@ -17,11 +17,13 @@ export interface SoakCurrency {
   readonly usdCents: bigint;
 }
 
-/** One request as it will be made. Chains are 0 and 1. */
+/** One planned request. Chains are 0 and 1. */
 export interface RequestPlan {
   readonly index: number;
   readonly startAfterMs: number;
-  /** Which user pays; a user has at most one request on each chain, so that allowances of two never meet. */
+  /**
+   * The user who pays. A user has at most one request on each chain, so that two never share an allowance.
+   */
   readonly user: number;
   readonly kind: PlanKind;
   readonly origin: 0 | 1;
@@ -29,11 +31,11 @@ export interface RequestPlan {
   readonly pay: SoakCurrency;
   readonly receive: SoakCurrency;
   readonly tradeType: TradeType;
-  /** Of `pay` for EXACT_INPUT, of `receive` otherwise; smallest units. */
+  /** In base units of `pay` for EXACT_INPUT, of `receive` otherwise. */
   readonly amount: bigint;
   readonly explicitDeposit: boolean;
   readonly receiver: Receiver;
-  /** Whether the client tells the service of its deposit, or leaves finding it to the watcher. */
+  /** Whether the client reports its deposit to the service, or lets the watcher find it. */
   readonly reports: boolean;
 }
 
@@ -54,7 +56,7 @@ const valueBands = [
   { from: 1_100_000, to: 3_000_000, weight: 5 },
 ] as const;
 
-/** What a run will ask for; the same seed asks for the same. */
+/** The requests of a run; the same seed yields the same ones. */
 export function planMix(options: MixOptions): RequestPlan[] {
   const random = seededRandom(options.seed);
   const users = usersOf(options.requests);
@@ -67,7 +69,7 @@ export function planMix(options: MixOptions): RequestPlan[] {
   });
 }
 
-/** How many users make so many requests. */
+/** The number of users for so many requests. */
 export function usersOf(requests: number): number {
   return Math.ceil(requests / 2);
 }

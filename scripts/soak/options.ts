@@ -8,9 +8,9 @@ export interface SoakOptions {
   readonly chaos: boolean;
   /** Whether no alert rule may fire. */
   readonly watched: boolean;
-  /** How often the leading worker is taken over. */
+  /** How many times the leading worker is taken over. */
   readonly takeovers: number;
-  /** How often a worker is killed, and one chain reorganized, with chaos. */
+  /** With chaos: how many times a worker is killed, and one chain reorganized. */
   readonly kills: number;
   readonly reorgs: number;
   readonly portBase: number;

@@ -7,7 +7,7 @@ export interface Percentiles {
   readonly max: number;
 }
 
-/** Undefined when nothing was measured: no figure is better than a zero that looks fast. */
+/** Undefined if nothing was measured: a zero would look fast. */
 export function percentilesOf(values: readonly number[]): Percentiles | undefined {
   const sorted = values.toSorted((a, b) => a - b);
   const max = sorted.at(-1);
@@ -16,7 +16,7 @@ export function percentilesOf(values: readonly number[]): Percentiles | undefine
   return { count: sorted.length, p50: at(50), p90: at(90), p99: at(99), max };
 }
 
-/** One line for people. */
+/** One line of text. */
 export function percentileLine(name: string, values: readonly number[]): string {
   const found = percentilesOf(values);
   if (found === undefined) return `${name.padEnd(46)} no measurements`;

@@ -1,10 +1,10 @@
 import type { System } from "@causeway/localnet";
 import { parentOf, processorSeconds, processorSecondsWithChildren } from "../../bench/cores.ts";
 
-/** Processor time in ms, by what used it. */
+/** Processor time in ms, by process. */
 export type ProcessorUse = Readonly<Record<"API" | "worker" | "Postgres", number>>;
 
-/** @param backendPid any session of the run's Postgres; a server elsewhere counts as NaN */
+/** @param backendPid any session of the run's Postgres; a server on another machine counts as NaN */
 export function readProcessorUse(
   { apis, workers }: Pick<System, "apis" | "workers">,
   backendPid: number,
@@ -15,7 +15,7 @@ export function readProcessorUse(
   return { API: ms(apis), worker: ms(workers), Postgres: postgres };
 }
 
-/** Pure. What each of so many requests used, from quote to final, with what the idle system uses. */
+/** Pure. The usage per request, from quote to final, including that of the idle system. */
 export function processorRemark(before: ProcessorUse, after: ProcessorUse, requests: number): string {
   const parts = (["API", "worker", "Postgres"] as const).map((part) => ({
     part,

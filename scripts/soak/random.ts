@@ -1,8 +1,8 @@
-/** Randomness that a seed repeats: a run that failed can be run again with the same requests. */
+/** Repeatable randomness: a failed run can be repeated with the same seed and the same requests. */
 export interface Random {
-  /** From 0, below 1. */
+  /** At least 0, and below 1. */
   next(): number;
-  /** A whole number from `min` to `max`, both included. */
+  /** An integer from `min` to `max`, inclusive. */
   int(min: number, max: number): number;
   /** True with this probability. */
   chance(probability: number): boolean;
@@ -12,7 +12,7 @@ export interface Random {
   weighted(weights: readonly number[]): number;
 }
 
-/** The mulberry32 generator: 32 bits of state, plenty for choosing test data and for nothing else. */
+/** The mulberry32 generator, with 32 bits of state: enough for test data, and for nothing else. */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0;
   const next = (): number => {

@@ -2,25 +2,25 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Random } from "./random.ts";
 import type { SoakChain } from "./world.ts";
 
-// How `anvil_reorg(depth, transactions)` of anvil 1.7.1 behaves, tried on a node with --block-time 1:
+// The behavior of `anvil_reorg(depth, transactions)` in anvil 1.7.1, observed on a node with --block-time 1:
 //
-// - It takes the last `depth` blocks away and at once mines as many new ones, which hold only the
-//   transactions given with the call. With none given they are empty; the height stays the same, all hashes
+// - It removes the last `depth` blocks and immediately mines as many new ones, which contain only the
+//   transactions given with the call. Without any they are empty; the height stays the same, and all hashes
 //   from the fork on are new.
-// - The dropped transactions are gone: not in a block, not in the pool, `eth_getTransactionByHash` gives
-//   null. The same bytes can be sent again at once ("transaction already imported" when they are in the pool
-//   already, "nonce too low" when they are mined again).
-// - Nonces and balances roll back, also for reads at a block number; `eth_getLogs` and receipts tell the new
-//   chain only, and a query by the old block hash fails with "unknown block". Balances set by
-//   `anvil_setBalance` roll back too when the fork lies before the call, so everything is funded some blocks
+// - The dropped transactions are gone: they are in no block and not in the pool, and
+//   `eth_getTransactionByHash` returns null. The same bytes can be rebroadcast at once ("transaction already
+//   imported" if they are in the pool already, "nonce too low" if they are mined again).
+// - Nonces and balances roll back, also for reads at a block number; `eth_getLogs` and receipts return
+//   only the new chain, and a query by the old block hash fails with "unknown block". Balances set by
+//   `anvil_setBalance` roll back too if the fork is before the call, so everything is funded some blocks
 //   before the first reorg.
-// - Each new block is announced to `newHeads` subscribers, lowest first, so the same height is heard of
+// - Each new block is announced to `newHeads` subscribers, lowest first, so the same height is announced
 //   twice.
-// - What was waiting in the pool stays there, but a transaction whose nonce is now ahead of its sender's is
-//   dropped without a word when the next block is mined, unless its predecessors arrive before. So later
-//   transactions of the same sender have to be sent again as well, not only those that were in the dropped
+// - Pending transactions stay in the pool, but one whose nonce is now ahead of its sender's is dropped
+//   silently when the next block is mined, unless its predecessors arrive before. So later
+//   transactions of the same sender must be rebroadcast as well, not only those that were in the dropped
 //   blocks.
-// - Block times stay where they were and the block time of the node goes on as before.
+// - Block timestamps do not change, and the node's block time continues as before.
 
 export interface ReorgOptions {
   readonly chain: SoakChain;
@@ -38,7 +38,7 @@ const WAIT_FOR_DEPOSIT_MS = 5_000;
  * Replaces the newest blocks, one to three deep, preferably while they hold transactions of users.
  * @returns the depth of each reorg that was made, and how many transactions of users were dropped
  */
-export async function reorganise(options: ReorgOptions): Promise<{ depths: number[]; dropped: number }> {
+export async function reorganize(options: ReorgOptions): Promise<{ depths: number[]; dropped: number }> {
   const { chain, times, withinMs, random, signal, say } = options;
   const startedAtMs = Date.now();
   const moments = Array.from({ length: times }, () => random.int(2_000, withinMs)).toSorted((a, b) => a - b);
@@ -49,7 +49,7 @@ export async function reorganise(options: ReorgOptions): Promise<{ depths: numbe
     const depth = random.int(1, 3);
     const hit = await untilHit(chain, depth, signal);
     if (signal.aborted) break;
-    // The type of the method list does not know it.
+    // The method list's type lacks it.
     await chain.client.request({ method: "anvil_reorg" as never, params: [depth, []] as never });
     depths.push(depth);
     dropped += hit;
@@ -58,7 +58,7 @@ export async function reorganise(options: ReorgOptions): Promise<{ depths: numbe
   return { depths, dropped };
 }
 
-/** Waits, not for long, until the blocks to be replaced hold transactions of users. @returns how many */
+/** Waits briefly until the blocks to be replaced contain transactions of users. @returns how many */
 async function untilHit({ client, kept }: SoakChain, depth: number, signal: AbortSignal): Promise<number> {
   const giveUpAtMs = Date.now() + WAIT_FOR_DEPOSIT_MS;
   while (!signal.aborted && Date.now() < giveUpAtMs) {

@@ -7,7 +7,7 @@ import type { Verdict } from "./verify.ts";
 
 export const toBroadcastName = "deposit block seen -> fill broadcast";
 
-/** Durations of a run in ms, by name of the measure. */
+/** Durations of a run in ms, by measure. */
 export function measuresOf(runs: readonly RequestRun[], verdict: Verdict): Map<string, number[]> {
   const toBroadcast = verdict.timings.map((timing) => ({
     ...timing,
@@ -34,7 +34,7 @@ export function measuresOf(runs: readonly RequestRun[], verdict: Verdict): Map<s
   ]);
 }
 
-/** By chain: the maximum number of its lane's fills that were broadcast but not in a block. */
+/** By chain: the maximum number of its lane's fills that were broadcast but not mined. */
 export function busiestLanes(verdict: Verdict): Map<number, number> {
   const minedAtMs = new Map(
     verdict.payments.map(({ transaction }) => [
@@ -51,7 +51,7 @@ export function busiestLanes(verdict: Verdict): Map<number, number> {
   return new Map([...byChain].map(([chainId, list]) => [chainId, maxInFlight(list)]));
 }
 
-/** The bounds of this kind of run that its figures miss. */
+/** The bounds of this kind of run that its figures exceed. */
 export function missedBounds(
   mode: Mode,
   requests: number,
@@ -100,7 +100,7 @@ export function printResult(result: SoakResult, print: (line: string) => void): 
   );
 }
 
-/** The same for programs. */
+/** The same in machine-readable form. */
 export async function writeResult(file: string, result: SoakResult): Promise<void> {
   const { measures, ...rest } = result;
   const percentiles = Object.fromEntries(

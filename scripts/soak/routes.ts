@@ -14,8 +14,8 @@ import { currencyAddresses, openChain, standingAccounts, type SoakChain, type Wo
 const WALLETS_ASK_EVERY_MS = 250;
 
 /**
- * Takes every pair with every trade type through the system, then follows each token: what users paid is what
- * recipients, solver, pools and gas received.
+ * Runs every pair with every trade type through the system, then follows each token: what users paid equals
+ * what recipients, solver, pools and gas received.
  */
 export async function soakRoutes(
   system: System,
@@ -105,7 +105,7 @@ async function accountFor(
       problems.push(`${name}: ${of.get("passed through")} ${symbol} stayed in router or approval proxy`);
     if (!allWentWell) continue;
     const should = {
-      users: -takenOn(chain, outcomes, currency),
+      users: -spentOn(chain, outcomes, currency),
       recipients: receivedOn(chain, outcomes, currency),
     };
     for (const role of ["users", "recipients"] as const)
@@ -120,8 +120,8 @@ function rolesOn(world: World, { chain }: SoakChain, outcomes: readonly Outcome[
   const { depository, router, approvalProxy } = chain.contracts;
   const roles: [Address, Role][] = [
     ...users.map(({ address }): [Address, Role] => [address, "users"]),
-    ...outcomes.flatMap(({ travelled }): [Address, Role][] =>
-      travelled === undefined ? [] : [[travelled.recipient, "recipients"]],
+    ...outcomes.flatMap(({ result }): [Address, Role][] =>
+      result === undefined ? [] : [[result.recipient, "recipients"]],
     ),
     [solver.address, "solver"],
     [executor.address, "solver"],
@@ -149,20 +149,20 @@ function partiesOf(
 }
 
 /** What users paid on a chain, including their gas. */
-function takenOn({ chain }: SoakChain, outcomes: readonly Outcome[], currency: Address): bigint {
-  let taken = 0n;
-  for (const { pair, travelled } of outcomes) {
-    if (travelled === undefined || pair.origin.id !== chain.id) continue;
-    if (pair.pay.address.toLowerCase() === currency) taken += travelled.spent;
-    if (currency === NATIVE_CURRENCY) taken += travelled.gasWei;
+function spentOn({ chain }: SoakChain, outcomes: readonly Outcome[], currency: Address): bigint {
+  let spent = 0n;
+  for (const { pair, result } of outcomes) {
+    if (result === undefined || pair.origin.id !== chain.id) continue;
+    if (pair.pay.address.toLowerCase() === currency) spent += result.spent;
+    if (currency === NATIVE_CURRENCY) spent += result.gasWei;
   }
-  return taken;
+  return spent;
 }
 
 function receivedOn({ chain }: SoakChain, outcomes: readonly Outcome[], currency: Address): bigint {
   let received = 0n;
-  for (const { pair, travelled } of outcomes)
+  for (const { pair, result } of outcomes)
     if (pair.destination.id === chain.id && pair.receive.address.toLowerCase() === currency)
-      received += travelled?.received ?? 0n;
+      received += result?.received ?? 0n;
   return received;
 }

@@ -67,7 +67,7 @@ export async function askQuote(world: World, run: RequestRun): Promise<void> {
   run.quoteMs = tookMs;
 }
 
-/** Executes the steps, each once the one before is mined. */
+/** Executes the steps, each once the previous one is mined. */
 export async function pay(world: World, run: RequestRun, deadline: AbortSignal): Promise<void> {
   const chain = world.chains[run.plan.origin];
   for (const step of run.quote?.steps ?? []) {
@@ -91,7 +91,7 @@ export async function pay(world: World, run: RequestRun, deadline: AbortSignal):
   if (run.payment === undefined) throw new Error("quote has no payment step");
 }
 
-/** A reorg may have orphaned the approval for a moment, so a refused estimate is repeated. */
+/** A reorg may have temporarily orphaned the approval, so a refused estimate is retried. */
 async function estimate(
   { client }: SoakChain,
   account: Address,
@@ -113,7 +113,7 @@ async function report(world: World, { plan, quote, payment }: RequestRun): Promi
   if (quote === undefined || payment === undefined) return;
   const chainId = String(world.chains[plan.origin].chain.id);
   const { requestId } = quote;
-  // Only the user knows of a transaction that is all of the request.
+  // Only the user knows of a transaction that is the whole request.
   if (quote.steps.at(-1)?.id !== "deposit") {
     const tx = JSON.stringify({ txHash: payment.hash });
     return await world.api.singleTransaction({ tx, chainId, requestId });
@@ -123,7 +123,7 @@ async function report(world: World, { plan, quote, payment }: RequestRun): Promi
 
 const outcomes: readonly string[] = ["success", "failure", "refund"];
 
-/** Polls as often as the answers advise, until the status is final. */
+/** Polls at the intervals that the answers recommend, until the status is final. */
 export async function followStatus(world: World, run: RequestRun, deadline: AbortSignal): Promise<void> {
   if (run.quote === undefined) return;
   for (;;) {

@@ -12,13 +12,13 @@ import {
 } from "./takeovers.ts";
 import type { World } from "./world.ts";
 
-/** Half of them begin before the leader is broken, half right after. */
+/** Half of them start before the leader breaks, half right after. */
 export const REQUESTS_PER_TAKEOVER = 4;
 const OUTCOME_WITHIN_MS = 120_000;
 
 /**
- * Breaks the worker that leads a chain again and again, each time in another way, while requests are under
- * way.
+ * Breaks the worker that leads a chain repeatedly, each time with a different fault, while requests are in
+ * progress.
  */
 export async function runTakeovers(
   world: World,

@@ -1,13 +1,13 @@
 import type { Series } from "../eyes/promql-evaluate.ts";
 
-/** One line of a page of metrics. */
+/** One sample of a metrics page. */
 export interface ScrapedSample {
   readonly metric: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly value: number;
 }
 
-/** Reads the text format of Prometheus. Lines that are no sample are ignored. */
+/** Reads Prometheus's text format. Lines that are not samples are ignored. */
 export function samplesIn(page: string): readonly ScrapedSample[] {
   return page.split("\n").flatMap((line) => {
     const [, metric, labels = "", value] =

@@ -2,26 +2,26 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { quoteAnswer, statusAnswer, type QuoteAnswer, type StatusAnswer } from "@causeway/wire";
 import type { Random } from "./random.ts";
 
-/** An answer that no further try would better. */
+/** An answer that a retry would not improve. */
 export class ApiFailed extends Error {
   override readonly name = "ApiFailed";
   readonly code = "API_FAILED";
 }
 
-/** The public HTTP API as a client sees it that retries what may be retried. */
+/** The public HTTP API, as seen by a client that retries what may be retried. */
 export interface SoakApi {
   quote(body: object): Promise<{ answer: QuoteAnswer; tookMs: number }>;
   status(requestId: string): Promise<StatusAnswer>;
   indexTransaction(body: object): Promise<void>;
   singleTransaction(body: object): Promise<void>;
-  /** How often something had to be tried again, by cause. */
+  /** How many times something had to be retried, by cause. */
   readonly retries: ReadonlyMap<string, number>;
 }
 
 export interface SoakApiOptions {
   readonly urls: readonly string[];
   readonly random: Random;
-  /** For how long a call is tried again after a server fault or a refused connection; 0 = never. */
+  /** How long a call is retried after a server error or a refused connection; 0: never. */
   readonly retryForMs: number;
 }
 
@@ -30,7 +30,7 @@ export function createSoakApi({ urls, random, retryForMs }: SoakApiOptions): Soa
   const retries = new Map<string, number>();
   const call = async (path: string, body?: object): Promise<unknown> => {
     const giveUpAtMs = Date.now() + retryForMs;
-    // A transaction that no node has seen yet is "try again" by contract, whatever else happens.
+    // A transaction that no node has seen yet is retryable by contract, regardless of other errors.
     const patientUntilMs = Date.now() + Math.max(retryForMs, 5_000);
     for (let pauseMs = 100; ; pauseMs = Math.min(pauseMs * 2, 1_000)) {
       const outcome = await once(`${random.pick(urls)}${path}`, body);

@@ -3,23 +3,23 @@ import type { SystemOptions } from "@causeway/localnet";
 import type { SystemProcess } from "@causeway/testkit";
 import { startSwallowingProxy, type SwallowingProxy } from "./swallowing-proxy.ts";
 
-/** What happens to the worker that leads. */
+/** The fault of the leading worker. */
 export const LEADER_FAULTS = ["SIGKILL", "SIGSTOP", "cut network"] as const;
 export type LeaderFault = (typeof LEADER_FAULTS)[number];
 
-/** Within it another worker must lead everything that the broken one led. */
+/** Another worker must lead everything that the broken one led within this time. */
 export const TAKEOVER_BOUND_MS = 5_000;
 const ASK_EVERY_MS = 50;
 const READY_WITHIN_MS = 60_000;
 
-/** The cables between workers and Postgres, by the number of the worker. */
+/** The cables between workers and Postgres, by worker number. */
 export interface WorkerCables {
   readonly workerEnv: NonNullable<SystemOptions["workerEnv"]>;
   of(worker: number): SwallowingProxy;
   close(): Promise<void>;
 }
 
-/** Gives every worker a cable of its own to Postgres. */
+/** Gives every worker its own cable to Postgres. */
 export function workerCables(): WorkerCables {
   const cables = new Map<number, SwallowingProxy>();
   return {
@@ -46,14 +46,14 @@ export interface Takeover {
   readonly fault: LeaderFault;
   readonly worker: string;
   readonly tookMs: number;
-  /** Lets the worker go on, or starts it again; returns once all workers are ready. */
+  /** Resumes or restarts the worker; returns once all workers are ready. */
   heal(): Promise<void>;
 }
 
 /**
  * Breaks the worker that leads `chain`, and waits until others lead everything that it led.
  *
- * @throws when they do not within a minute
+ * @throws if they do not within a minute
  */
 export async function breakLeader(
   workers: readonly SystemProcess[],
@@ -105,7 +105,7 @@ async function leaderOf(
   throw new Error(`no worker leads ${chain}`);
 }
 
-/** Names of the chains that a worker says it leads; none while it does not answer. */
+/** Names of the chains that a worker reports to lead; none while it does not answer. */
 async function ledBy({ url }: SystemProcess): Promise<string[]> {
   try {
     const answer = await fetch(`${url}/metrics`, { signal: AbortSignal.timeout(2_000) });

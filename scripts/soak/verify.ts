@@ -8,16 +8,16 @@ import { readPayment, type SolverPayment } from "./fills.ts";
 import type { RequestRun } from "./run-request.ts";
 import type { SoakChain, World } from "./world.ts";
 
-/** What the chains, the tables and the API say about a run that has ended. */
+/** What the chains, the tables and the API report about a finished run. */
 export interface Verdict {
-  /** Empty when everything holds. Each says which request, account or row is off. */
+  /** Empty if everything holds. Each names the request, account or row that is wrong. */
   readonly problems: readonly string[];
   readonly remarks: readonly string[];
   readonly timings: readonly FillTiming[];
   readonly payments: readonly SolverPayment[];
 }
 
-/** Waits until nothing can move any more, then checks it all. */
+/** Waits until nothing can change any more, then checks everything. */
 export async function verify(
   world: World,
   runs: readonly RequestRun[],

@@ -18,14 +18,14 @@ export interface RulesReport {
   readonly remarks: readonly string[];
   /** One for each alert that fired. */
   readonly problems: readonly string[];
-  /** Whether an alert would fire if what it saw last went on. */
+  /** Whether an alert would fire if the last observed state continued. */
   readonly isPending: boolean;
 }
 
 /** Longer than the longest window and delay of a rule together. */
 const DECIDED_WITHIN_MS = 16 * 60_000;
 
-/** Scrapes every process of a system until it is stopped, and judges the series by the alert rules. */
+/** Scrapes every process of a system until it is stopped, and evaluates the alert rules on the series. */
 export function watchRules(
   system: Pick<System, "apis" | "workers" | "oracles" | "endpoints">,
   metricsToken: string,
@@ -69,7 +69,7 @@ export function watchRules(
     }
   })();
   return {
-    /** Goes on while an alert is pending: the end of a run must not hide it. */
+    /** Continues while an alert is pending: the end of a run must not hide it. */
     async stop(signal) {
       const untilMs = performance.now() + DECIDED_WITHIN_MS;
       for (;;) {
@@ -86,7 +86,7 @@ export function watchRules(
   };
 }
 
-/** Judges collected series. */
+/** Evaluates the rules on collected series. */
 export function judgeRules(series: readonly Series[], scrapes: number, stepSeconds: number): RulesReport {
   const courses = rules.map((rule) => ({ rule, ...alertCourse(rule, series, scrapes, stepSeconds) }));
   const at = (scrape: number): string => `after ${scrape * stepSeconds} s`;

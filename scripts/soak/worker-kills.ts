@@ -12,7 +12,7 @@ export interface KillOptions {
   readonly say: (text: string) => void;
 }
 
-/** Kills a worker chosen at random, again and again, and starts it anew after up to a second. */
+/** Repeatedly kills a random worker, and restarts it after up to a second. */
 export async function killWorkers(options: KillOptions): Promise<number> {
   const { workers, times, withinMs, random, signal, say } = options;
   const startedAtMs = Date.now();

@@ -102,7 +102,7 @@ export function createJudge(oracles: FamilyOracles) {
     const answer = await asking(urls, async () => await askDeposit(transactionId));
     await mustBeDeposits(answer, made, first);
     if (deposits.length > 0) return answer;
-    throw new Error("a case without deposits says so");
+    throw new Error("the case has no deposits");
   }
 
   async function mustBeDeposits(
@@ -295,7 +295,7 @@ export function createJudge(oracles: FamilyOracles) {
   /** A withdrawal of a user of the other chain, paid on this chain. */
   function withdrawalOf(payment: Pick<Payment, "recipient" | "currency">, nonce = freshId()) {
     const { depository } = chain;
-    if (depository === undefined) throw new Error("a family's chain has a depository");
+    if (depository === undefined) throw new Error("the family's chain has no depository");
     const addressRequest = {
       chainId: chain.name,
       currency: payment.currency,

@@ -25,7 +25,7 @@ export function headSourceContract(name: string, make: () => Promise<HeadSourceU
     await source.close();
   });
 
-  test(`${name}: a listener that unsubscribed is notified no more`, async () => {
+  test(`${name}: a listener that unsubscribed is no longer notified`, async () => {
     const { source, grow } = await make();
     const heard: Head[] = [];
     source.onHead(() => undefined);

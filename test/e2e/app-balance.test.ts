@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createClient, createWallet, type Client } from "./client.ts";
 import { portBaseOf } from "./port-bases.ts";
 
-// A marked transfer credited the sponsor's balance when the system started.
+// At startup, the system credits the sponsor's app balance with a top-up.
 
 interface Balances {
   readonly currency: { readonly chainId: number; readonly address: Address };
@@ -15,7 +15,7 @@ interface Balances {
   readonly availableBalanceUsd: number;
 }
 
-interface Claiming {
+interface ClaimAnswer {
   readonly steps: readonly {
     readonly items: readonly {
       readonly check?: object;
@@ -42,7 +42,7 @@ beforeAll(async () => {
   });
   api = createClient(system.endpoints.api.url);
   const [key] = system.endpoints.apiKeys;
-  if (key === undefined) throw new Error("the system has an app that pays for its users");
+  if (key === undefined) throw new Error("the system has no API key");
   wallet = key.fundingAddress;
 });
 afterAll(async () => await system.stop());
@@ -62,20 +62,20 @@ const withKey = async <T>(path: string): Promise<T> => {
   return (await answer.json()) as T;
 };
 
-async function until<T>(look: () => Promise<T>, isIt: (seen: T) => boolean): Promise<T> {
+async function until<T>(read: () => Promise<T>, isExpected: (seen: T) => boolean): Promise<T> {
   for (const endMs = Date.now() + 60_000; ;) {
-    const seen = await look();
-    if (isIt(seen)) return seen;
-    if (Date.now() > endMs) throw new Error(`still ${JSON.stringify(seen)}`);
+    const seen = await read();
+    if (isExpected(seen)) return seen;
+    if (Date.now() > endMs) throw new Error(`timed out; last value: ${JSON.stringify(seen)}`);
     await sleep(100);
   }
 }
 
-test("a top-up on the chain becomes the app's balance, and its wallet's signature pays it out again", async () => {
+test("an on-chain top-up credits the app balance, and a signature by the app's wallet pays it out", async () => {
   const before = await until(balances, ({ amount }) => BigInt(amount) > 0n);
   const { chainId, address: currency } = before.currency;
   const recipient = privateKeyToAddress(generatePrivateKey());
-  const { code, body } = await api.call<Claiming>(`/app-fees/${wallet}/claim`, {
+  const { code, body } = await api.call<ClaimAnswer>(`/app-fees/${wallet}/claim`, {
     chainId,
     currency,
     recipient,
@@ -83,14 +83,14 @@ test("a top-up on the chain becomes the app's balance, and its wallet's signatur
   });
   expect(code).toBe(200);
   const [item] = body.steps.flatMap((step) => step.items);
-  if (item === undefined) throw new Error("a claim is one step of one item");
-  expect(item.check, "clients would wait for it for ever").toBeUndefined();
+  if (item === undefined) throw new Error("the claim has no item");
+  expect(item.check, "clients would wait for it forever").toBeUndefined();
 
   const { sign, post } = item.data;
   const role = system.endpoints.accounts.find(
     ({ address }) => address.toLowerCase() === wallet.toLowerCase(),
   );
-  if (role === undefined) throw new Error("the sponsor's key is among the accounts");
+  if (role === undefined) throw new Error("no local account has the sponsor's address");
   const account = privateKeyToAccount(role.privateKey);
   const signature = await account.signMessage({ message: { raw: sign.message } });
   const posted = await api.call<{ message: string }>(`${post.endpoint}?signature=${signature}`, post.body);

@@ -64,7 +64,7 @@ const tradeTypes = ["EXACT_INPUT", "EXPECTED_OUTPUT", "EXACT_OUTPUT"] as const;
 
 for (const [from, to] of directions)
   for (const [pay, receive] of pairs)
-    test.concurrent(`${pay} on ${from} becomes ${receive} on ${to}, in all three trade types, to the unit`, async () => {
+    test.concurrent(`bridges ${pay} on ${from} to ${receive} on ${to} with all three trade types, exact to the unit`, async () => {
       const [origin, destination] = [chainNamed(from), chainNamed(to)];
       const [currencyIn, currencyOut] = [currencyOf(origin, pay), currencyOf(destination, receive)];
       const user = aUser();
@@ -111,7 +111,7 @@ for (const [from, to] of directions)
       }
     });
 
-test.concurrent("an ERC-20 deposit without approval is one plain transfer, and arrives", async () => {
+test.concurrent("an ERC-20 deposit with `explicitDeposit: false` is a single transfer, and is filled", async () => {
   const [origin, destination] = [chainNamed("local-a"), chainNamed("local-b")];
   const [user, recipient] = [aUser(), anAddress()];
   const [usdcIn, usdcOut] = [currencyOf(origin, "USDC"), currencyOf(destination, "USDC")];
@@ -135,7 +135,7 @@ test.concurrent("an ERC-20 deposit without approval is one plain transfer, and a
   );
 });
 
-test.concurrent("native tokens sent to a deposit address arrive on the other chain, with an unmodified client", async () => {
+test.concurrent("fills native tokens that an unmodified client sends to a deposit address", async () => {
   const [origin, destination] = [chainNamed("local-a"), chainNamed("local-b")];
   const [user, recipient] = [aUser(), anAddress()];
   const [native, usdc] = [currencyOf(origin, "ETH"), currencyOf(destination, "USDC")];
@@ -183,7 +183,7 @@ test.concurrent("no approval is requested while the allowance suffices", async (
 });
 
 for (const symbol of ["ETH", "USDC"])
-  test.concurrent(`${symbol} sent on one chain arrives whole once its transaction is reported`, async () => {
+  test.concurrent(`a same-chain send of ${symbol} succeeds in full once its transaction is reported`, async () => {
     const chain = chainNamed("local-a");
     const currency = currencyOf(chain, symbol);
     const [user, recipient] = [aUser(), anAddress()];
@@ -208,7 +208,7 @@ for (const symbol of ["ETH", "USDC"])
     expect(await user.balance(chain.id, currency.address, recipient)).toBe(amount);
   });
 
-test.concurrent("a refunded request never shows failure, however often it is polled, and the money is back", async () => {
+test.concurrent("a refunded request never reports failure, however often it is polled, and returns the deposit", async () => {
   const [origin, destination] = [chainNamed("local-a"), chainNamed("local-b")];
   const [user, refundTo] = [aUser(), anAddress()];
   const quote = await api.quote({
@@ -225,7 +225,7 @@ test.concurrent("a refunded request never shows failure, however often it is pol
   const following = api.follow(quote.requestId, 30_000, 5);
   await user.execute(quote);
   const seen = await following;
-  // A client may poll too slowly to see intermediate statuses, but sees no others.
+  // A slow client may miss intermediate statuses, but must see no others.
   expect([
     ["waiting", "pending", "refund"],
     ["waiting", "refund"],
@@ -266,13 +266,13 @@ test.concurrent("the three status paths report the same state; the newest has ev
   }
 });
 
-test.concurrent("an unknown id is answered with 404 and the status unknown", async () => {
+test.concurrent("returns 404 and the status unknown for an unknown request id", async () => {
   const { code, body } = await api.call(`/intents/status/v3?requestId=0x${"5e".repeat(32)}`);
   expect(code).toBe(404);
   expect(body).toMatchObject({ status: "unknown", message: expect.any(String), statusCode: 404 });
 });
 
-test.concurrent("a deposit that a client reports is known to the service before the client asks for the status", async () => {
+test.concurrent("the status includes a deposit as soon as a client has reported it", async () => {
   const [origin, destination] = [chainNamed("local-b"), chainNamed("local-a")];
   const user = aUser();
   const quote = await api.quote({

@@ -42,7 +42,7 @@ export async function startBridging(
     walletOf: (user) => createWallet(system.users[user]?.privateKey ?? "0x", chains),
     async arrived(recipient) {
       const [, node] = system.nodes;
-      if (node === undefined) throw new Error("the system has two chains");
+      if (node === undefined) throw new Error("the system has no second chain");
       const client = createLocalClient(node);
       const newest = await client.getBlockNumber({ cacheTime: 0 });
       const blocks = await Promise.all(

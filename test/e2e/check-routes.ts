@@ -9,16 +9,16 @@ export interface Outcome {
   readonly tradeType: TradeType;
   /** Undefined if the outcome is as quoted. */
   readonly problem: string | undefined;
-  readonly travelled?: RouteResult;
+  readonly result?: RouteResult;
   readonly tookMs: number;
 }
 
-/** A user's final balance of one currency, and the expected balance according to their routes. */
+/** A user's final balance of one currency, and the balance expected from the results of their routes. */
 export interface UserBalance {
   readonly chain: Chain;
   readonly currency: Currency;
-  readonly should: bigint;
-  readonly has: bigint;
+  readonly expected: bigint;
+  readonly actual: bigint;
 }
 
 export interface RouteCheck {
@@ -28,34 +28,34 @@ export interface RouteCheck {
   readonly tookMs: number;
 }
 
-/** Runs all pairs with all trade types: in sequence for each user, in parallel across users. */
+/** Runs all pairs with all trade types: users run in parallel, each one pair at a time. */
 export async function checkRoutes(
   api: Client,
   chains: readonly Chain[],
   users: readonly Wallet[],
 ): Promise<RouteCheck> {
   const startedAtMs = performance.now();
-  const left = everyPair(chains).values();
+  const pairs = everyPair(chains).values();
   const held = chains.flatMap((chain) => currenciesOf(chain).map((currency) => ({ chain, currency })));
-  const travelOn = async (user: Wallet): Promise<{ outcomes: Outcome[]; userBalances: UserBalance[] }> => {
-    const countMoney = async (): Promise<bigint[]> =>
+  const runPairs = async (user: Wallet): Promise<{ outcomes: Outcome[]; userBalances: UserBalance[] }> => {
+    const readBalances = async (): Promise<bigint[]> =>
       await Promise.all(
         held.map(async ({ chain, currency }) => await user.balance(chain.id, currency.address, user.address)),
       );
     const outcomes: Outcome[] = [];
-    const before = await countMoney();
-    for (const pair of left)
+    const before = await readBalances();
+    for (const pair of pairs)
       for (const tradeType of tradeTypes) outcomes.push(await outcomeOf(api, user, pair, tradeType));
     if (outcomes.some(({ problem }) => problem !== undefined)) return { outcomes, userBalances: [] };
-    const after = await countMoney();
+    const after = await readBalances();
     const userBalances = held.map((one, index) => ({
       ...one,
-      should: (before[index] ?? 0n) - takenOf(outcomes, one),
-      has: after[index] ?? 0n,
+      expected: (before[index] ?? 0n) - spentOn(outcomes, one),
+      actual: after[index] ?? 0n,
     }));
     return { outcomes, userBalances };
   };
-  const all = await Promise.all(users.map(travelOn));
+  const all = await Promise.all(users.map(runPairs));
   return {
     outcomes: all.flatMap(({ outcomes }) => outcomes),
     userBalances: all.flatMap(({ userBalances }) => userBalances),
@@ -64,37 +64,37 @@ export async function checkRoutes(
 }
 
 async function outcomeOf(api: Client, user: Wallet, pair: Pair, tradeType: TradeType): Promise<Outcome> {
-  const beganAtMs = performance.now();
-  const result = await runRoute(api, user, pair, tradeType).then(
-    (travelled) => ({ travelled, problem: undefined }),
+  const startedAtMs = performance.now();
+  const outcome = await runRoute(api, user, pair, tradeType).then(
+    (result) => ({ result, problem: undefined }),
     (error: unknown) => ({ problem: error instanceof Error ? error.message : String(error) }),
   );
-  return { pair, tradeType, ...result, tookMs: performance.now() - beganAtMs };
+  return { pair, tradeType, ...outcome, tookMs: performance.now() - startedAtMs };
 }
 
 /** The amount of a currency that the routes spent; for the native token, including gas. */
-function takenOf(
+function spentOn(
   outcomes: readonly Outcome[],
   { chain, currency }: { readonly chain: Chain; readonly currency: Currency },
 ): bigint {
-  let taken = 0n;
-  for (const { pair, travelled } of outcomes) {
-    if (pair.origin !== chain || travelled === undefined) continue;
-    if (pair.pay.address === currency.address) taken += travelled.spent;
-    if (currency.address === zeroAddress) taken += travelled.gasWei;
+  let spent = 0n;
+  for (const { pair, result } of outcomes) {
+    if (pair.origin !== chain || result === undefined) continue;
+    if (pair.pay.address === currency.address) spent += result.spent;
+    if (currency.address === zeroAddress) spent += result.gasWei;
   }
-  return taken;
+  return spent;
 }
 
 /** A line for each pair and a column for each trade type; deviations are reported in full below. */
 export function routeTable({ outcomes, tookMs }: RouteCheck): string[] {
   const lines = new Map<string, string[]>();
   const problems: string[] = [];
-  for (const { pair, tradeType, problem, travelled, tookMs: took } of outcomes) {
+  for (const { pair, tradeType, problem, result, tookMs: took } of outcomes) {
     const cells = lines.get(pair.name) ?? [];
     lines.set(pair.name, cells);
     if (problem !== undefined) problems.push(`${pair.name}, ${tradeType}: ${problem}`);
-    const outcomeText = problem === undefined ? `ok ${travelled?.operation}` : "FAILED";
+    const outcomeText = problem === undefined ? `ok ${result?.operation}` : "FAILED";
     cells[tradeTypes.indexOf(tradeType)] = `${outcomeText} ${(took / 1_000).toFixed(1)} s`;
   }
   const line = (name: string, cells: readonly string[]): string =>

@@ -12,8 +12,8 @@ import {
 } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 
-// A client as an integrator would write it, from openapi/api.json and viem alone; it uses nothing of this
-// repository.
+// A client as an integrator would write it, with openapi/api.json and viem alone. It imports nothing from
+// this repository.
 
 export interface Currency {
   readonly address: Address;
@@ -87,7 +87,7 @@ export interface Answer<T> {
 
 export type Client = ReturnType<typeof createClient>;
 
-/** @param headers of every call, such as `x-api-key` */
+/** @param headers sent with every call, such as `x-api-key` */
 export function createClient(url: string, headers: Readonly<Record<string, string>> = {}) {
   const call = async <T>(path: string, body?: object): Promise<Answer<T>> => {
     const response = await fetch(`${url}${path}`, {
@@ -123,7 +123,7 @@ export function createClient(url: string, headers: Readonly<Record<string, strin
     index: async (report: { chainId: number; txHash: Hex }) =>
       await ok<{ message: string }>("/transactions/index", { ...report, chainId: String(report.chainId) }),
     /** Polls, and returns every distinct status in order; the last one is final. */
-    follow: async (requestId: Hex, withinMs = 30_000, askEveryMs = 25): Promise<readonly Status[]> => {
+    follow: async (requestId: Hex, withinMs = 30_000, pollEveryMs = 25): Promise<readonly Status[]> => {
       const seen: Status[] = [];
       for (const endMs = Date.now() + withinMs; Date.now() < endMs;) {
         const now = await status(requestId).catch((error: unknown) => {
@@ -133,9 +133,9 @@ export function createClient(url: string, headers: Readonly<Record<string, strin
         });
         if (now && now.status !== seen.at(-1)?.status) seen.push(now);
         if (now && ["success", "failure", "refund"].includes(now.status)) return seen;
-        await sleep(askEveryMs);
+        await sleep(pollEveryMs);
       }
-      throw new Error(`still ${JSON.stringify(seen.at(-1))}`);
+      throw new Error(`no final status within ${withinMs} ms; last: ${JSON.stringify(seen.at(-1))}`);
     },
   };
 }
@@ -172,15 +172,15 @@ export function createWallet(privateKey: Hex, chains: readonly Chain[], pollingM
             args: [holder],
           }),
     /**
-     * Sends every step in order, each mined before the next. Returns the last hash and the gas paid in total.
+     * Sends the steps in order, each after the previous one is mined.
+     * @returns the last transaction's hash and block, and the gas paid for all
      */
     execute: async ({ steps }: Quote): Promise<{ hash: Hex; gasWei: bigint; block: bigint }> => {
       let [hash, gasWei, block]: [Hex, bigint, bigint] = ["0x", 0n, 0n];
       for (const { data } of steps.flatMap((step) => step.items)) {
         const { reads, writes } = on(data.chainId);
         const call = { to: data.to, data: data.data, value: BigInt(data.value) };
-        // With a margin, as wallets add one: other transactions may come first in the block and cause more
-        // work.
+        // Adds a margin, as wallets do: earlier transactions in the block may raise the gas that is needed.
         const estimated = async (): Promise<bigint> =>
           ((await reads.estimateGas({ ...call, account })) * 3n) / 2n;
         hash = await writes.sendTransaction({

@@ -29,7 +29,7 @@ const expectedEndings: Readonly<Record<string, RegExp>> = {
   "fast-fill": /^The recipient had 24\.\d+ USDC before the deposit was mined\.$/,
 };
 
-/** Runs it as a reader does: in a separate process that knows only where the system is. */
+/** Runs an example as a reader would: in a separate process that knows only the system's endpoints. */
 async function run(
   name: string,
   endpoints: string,
@@ -46,17 +46,17 @@ async function run(
   );
 }
 
-for (const [name, words] of Object.entries(expectedEndings))
+for (const [name, ending] of Object.entries(expectedEndings))
   test(`the example ${name} works`, async () => {
     const { code, stdout, stderr } = await run(name, join(system.folder, "endpoints.json"));
     expect({ code, stderr }, stdout).toEqual({ code: 0, stderr: "" });
-    expect(stdout.trim().split("\n").at(-1)).toMatch(words);
+    expect(stdout.trim().split("\n").at(-1)).toMatch(ending);
   });
 
 test("every example is tested here", async () => {
   const files = await readdir(join(repositoryRoot, "examples"));
-  const stories = files.filter((file) => file.endsWith(".ts") && file !== "local-system.ts");
-  expect(stories.toSorted()).toEqual(
+  const examples = files.filter((file) => file.endsWith(".ts") && file !== "local-system.ts");
+  expect(examples.toSorted()).toEqual(
     Object.keys(expectedEndings)
       .map((name) => `${name}.ts`)
       .toSorted(),

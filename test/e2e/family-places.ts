@@ -23,9 +23,9 @@ export interface FamilyPlace {
   readonly depository: string;
   readonly solver: string;
   balanceOf(account: string): Promise<bigint>;
-  /** An account that never held anything. */
+  /** Creates an account that has never held anything. */
   newRecipient(): Promise<string>;
-  /** Network fees in this currency since the system began. */
+  /** Network fees in this currency since the system started. */
   networkFees(): Promise<bigint>;
 }
 
@@ -37,9 +37,12 @@ const vmTypes: Readonly<Record<string, VmType>> = {
 /** The family of a chain of the local system, by its name. */
 export const vmTypeOf = (chain: string): VmType => vmTypes[chain] ?? "ethereum-vm";
 
-const none = async (): Promise<bigint> => 0n;
+const noFees = async (): Promise<bigint> => 0n;
 
-/** The places of a system with all families. @param currencyOf by the names of `GET /chains` */
+/**
+ * The places of a system with all families.
+ * @param currencyOf looks up a currency by chain name and symbol, as in `GET /chains`
+ */
 export async function familyPlaces(
   system: System,
   listed: ReadonlyArray<{ readonly id: number; readonly name: string }>,
@@ -73,7 +76,7 @@ export async function familyPlaces(
           args: [account as Address],
         }),
       newRecipient: async () => privateKeyToAddress(generatePrivateKey()),
-      networkFees: none,
+      networkFees: noFees,
     };
   });
   const mint = currencyOf(familyChains.solana, "USDC");
@@ -90,7 +93,7 @@ export async function familyPlaces(
       balanceOf: async (account) => await solanaTokensOf(families.urls.solana, account, mint),
       newRecipient: async () =>
         (await createSolanaWallet(families.urls.solana, generatePrivateKey())).address,
-      networkFees: none,
+      networkFees: noFees,
     },
     {
       chain: familyChains.bitcoin,
@@ -113,7 +116,7 @@ export async function familyPlaces(
       solver: solver.address,
       balanceOf: async (account) => parseUnits(families.exchange.control.balance(account as Hex), 8),
       newRecipient: async () => privateKeyToAddress(generatePrivateKey()),
-      networkFees: none,
+      networkFees: noFees,
     },
   ];
 }
@@ -137,7 +140,7 @@ async function bitcoinFees({ controls, esploraUrl }: RunningBitcoin, above: numb
   for (let height = above + 1; height <= tip; height++) {
     const hash = await controls.call("getblockhash", height);
     const { tx } = (await controls.call("getblock", hash, 1)) as { tx: string[] };
-    // The first creates new bitcoin.
+    // The coinbase transaction pays no fee.
     for (const txid of tx.slice(1))
       fees += BigInt((await ask<{ fee: number }>(`${esploraUrl}/tx/${txid}`)).fee);
   }

@@ -35,7 +35,8 @@ interface Answer {
 
 function chains(): readonly [ChainEndpoint, ChainEndpoint] {
   const [origin, destination] = system.endpoints.chains;
-  if (origin === undefined || destination === undefined) throw new Error("a system has two chains");
+  if (origin === undefined || destination === undefined)
+    throw new Error("the system has fewer than two chains");
   return [origin, destination];
 }
 
@@ -47,7 +48,7 @@ function usdcOf({ name, tokens }: ChainEndpoint): Address {
 
 function aUser(): LocalAccount {
   const user = system.users[users++];
-  if (user === undefined) throw new Error("the system lacks a user");
+  if (user === undefined) throw new Error("the system was started with too few users");
   return user;
 }
 
@@ -78,8 +79,8 @@ async function received(recipient: Address): Promise<bigint> {
   });
 }
 
-/** From the trace of the request: from the commit of the hold to the broadcast of the fill. */
-async function fromHoldToBroadcastMs(requestId: Hex): Promise<number> {
+/** The time from committing the hold to broadcasting the fill, in ms, according to the request's events. */
+async function holdToBroadcastMs(requestId: Hex): Promise<number> {
   const database = new pg.Client({ connectionString: system.databaseUrl });
   await database.connect();
   try {
@@ -94,8 +95,8 @@ async function fromHoldToBroadcastMs(requestId: Hex): Promise<number> {
   }
 }
 
-/** 0 stops mining until the next call. */
-async function originMinesEvery(seconds: number): Promise<void> {
+/** Sets the origin's block interval. 0 stops mining. */
+async function setOriginBlockTime(seconds: number): Promise<void> {
   const [{ rpcUrl }] = chains();
   await fetch(rpcUrl, {
     method: "POST",
@@ -118,7 +119,7 @@ async function quoteFor(user: LocalAccount, recipient: Address): Promise<Quote> 
   });
 }
 
-test("the recipient has the money before the deposit is mined; once mined, it frees the hold and settles on the hub", async () => {
+test("the recipient is paid before the deposit is mined; once mined, the deposit releases the hold and settles on the hub", async () => {
   const [origin] = chains();
   const { hub, oracles } = system.endpoints;
   if (hub === undefined) throw new Error("the system has no hub");
@@ -136,7 +137,7 @@ test("the recipient has the money before the deposit is mined; once mined, it fr
   if (approval?.id === "approve") await wallet.execute({ ...quote, steps: [approval] });
   const before = await heldUsd();
 
-  await originMinesEvery(0);
+  await setOriginBlockTime(0);
   const depositSteps = approval?.id === "approve" ? deposit : quote.steps;
   const mined = wallet.execute({ ...quote, steps: depositSteps });
   mined.catch(() => undefined);
@@ -151,12 +152,13 @@ test("the recipient has the money before the deposit is mined; once mined, it fr
     const tookMs = Date.now() - acceptedMs;
     expect(seen.at(-1)).toMatchObject({ status: "success", fundsAt: "recipient", inTxHashes: [] });
     expect(await received(recipient)).toBeGreaterThanOrEqual(BigInt(quote.details.currencyOut.minimumAmount));
-    // One block of the destination, and little else.
+    // One destination block, and a small margin.
     expect(tookMs).toBeLessThan(4_000);
-    expect(await fromHoldToBroadcastMs(requestId)).toBeLessThan(1_000);
-    expect(await heldUsd(), "the deposit is not there").toBeGreaterThan(before);
+    expect(await holdToBroadcastMs(requestId)).toBeLessThan(1_000);
+    expect(await heldUsd(), "the hold must remain until the deposit is mined").toBeGreaterThan(before);
 
-    // A repeated call returns the first answer; without its key, the fill is found to be made.
+    // With the same idempotency key, a repeated call returns the first answer. Without it, the call reports
+    // that the request is already filled.
     expect(
       await fastFill({ requestId, maxFillAmountUsd: 100 }, { "idempotency-key": requestId }),
     ).toMatchObject({ code: 200, body: { message: "Fast fill queued" } });
@@ -165,7 +167,7 @@ test("the recipient has the money before the deposit is mined; once mined, it fr
       body: { message: "Request already filled" },
     });
   } finally {
-    await originMinesEvery(1);
+    await setOriginBlockTime(1);
   }
   const { hash } = await mined;
   await expect.poll(heldUsd, { timeout: 20_000, interval: 100 }).toBe(before);
@@ -175,7 +177,7 @@ test("the recipient has the money before the deposit is mined; once mined, it fr
   expect(await received(recipient), "paid once").toBe(paid);
 });
 
-test("a fast fill that cannot be covered is refused with the reason, and nothing is held", async () => {
+test("an invalid fast fill is refused with an error code, and nothing is held", async () => {
   const quote = await quoteFor(aUser(), privateKeyToAddress(generatePrivateKey()));
   const { requestId } = quote;
   const before = await heldUsd();

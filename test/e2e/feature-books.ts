@@ -25,7 +25,7 @@ interface Line {
   readonly currency: string;
   solver(): Promise<bigint>;
   depository(): Promise<bigint>;
-  /** Of transactions since the system began, in this currency. */
+  /** Fees of transactions since the system started, in this currency. */
   networkFees(): Promise<bigint>;
   readonly hub: Awaited<ReturnType<typeof watchPosition>>;
 }
@@ -40,10 +40,10 @@ interface FeatureBooks {
 }
 
 const SETTLE_MS = 120_000;
-/** What pools swap the token for that the solver does not hold. */
+/** The token that the shallow pool trades for its other token, which the solver does not hold. */
 const SECOND_TOKEN = "TST";
 
-/** Reads everything now. The sponsor's balance must have been credited. */
+/** Reads the opening balances. Call it after the sponsor's balance has been credited. */
 export async function openBooks(world: FeatureWorld): Promise<FeatureBooks> {
   const lines = await linesOf(world);
   const read = async (line: Line) => ({
@@ -52,7 +52,7 @@ export async function openBooks(world: FeatureWorld): Promise<FeatureBooks> {
     fees: await line.networkFees(),
   });
   const opened = await Promise.all(lines.map(async (line) => ({ line, before: await read(line) })));
-  const sponsorHad = await appBalance(world, world.system.sponsor.address);
+  const sponsorBefore = await appBalance(world, world.system.sponsor.address);
   const compareLine = async (
     { line, before }: (typeof opened)[number],
     outcomes: readonly FeatureOutcome[],
@@ -82,7 +82,7 @@ export async function openBooks(world: FeatureWorld): Promise<FeatureBooks> {
           `${line.chain} ${line.currency}: ${error instanceof Error ? error.message : String(error)}`,
         );
       }
-    // On Bitcoin a fee is known once its transaction is in a block.
+    // A fee on Bitcoin is known once its transaction is mined.
     const differenceNow = async () => {
       const after = await read(line);
       const fees = after.fees === 0n ? 0n : after.fees - before.fees - paidFees;
@@ -103,7 +103,7 @@ export async function openBooks(world: FeatureWorld): Promise<FeatureBooks> {
     compare: async (outcomes) => {
       const problems = [
         ...(await compareApps(world, outcomes)),
-        ...(await compareSponsor(world, outcomes, sponsorHad)),
+        ...(await compareSponsor(world, outcomes, sponsorBefore)),
       ];
       for (const one of await Promise.all(opened.map(async (line) => await compareLine(line, outcomes))))
         problems.push(...one);
@@ -160,11 +160,11 @@ async function appBalance(world: FeatureWorld, wallet: string): Promise<bigint> 
   return BigInt(amount);
 }
 
-/** Each app has its fee once the fill is final, and nothing of a refund. */
+/** Each app must be credited its fee once the fill is final, and nothing for a refund. */
 async function compareApps(world: FeatureWorld, outcomes: readonly FeatureOutcome[]): Promise<string[]> {
-  const asked = outcomes.filter(({ request }) => request.features.includes("appFees"));
+  const charging = outcomes.filter(({ request }) => request.features.includes("appFees"));
   const problems = await Promise.all(
-    asked.map(async (outcome) => {
+    charging.map(async (outcome) => {
       const { request, app } = outcome;
       const { isRefunded = false } = request;
       const fee = isRefunded ? 0n : appFeeOf(outcome);
@@ -178,7 +178,7 @@ async function compareApps(world: FeatureWorld, outcomes: readonly FeatureOutcom
   return problems.flat();
 }
 
-/** In base units of USDC. Of what a swap brought to the depository, known only afterwards. */
+/** The expected app fee in base units of USDC. After a swap, it depends on the amount that was deposited. */
 function appFeeOf({ request: { features }, quote, deposited }: FeatureOutcome): bigint {
   if (!features.includes("swapBefore")) return microDollars(quote.fees.app.amountUsd);
   const { decimals } = quote.fees.app.currency;
@@ -224,14 +224,14 @@ async function compareSponsor(
 /** @param usd with 6 decimals */
 const microDollars = (usd: string): bigint => BigInt(usd.replace(".", ""));
 
-/** What a request took from the balance and from what was reserved of it; 0 before it is charged. */
+/** What a request took from the balance, including its reservation; 0 until it is charged. */
 function chargedFor(events: readonly BalanceEvent[], requestId: string): bigint {
   const own = events.filter((event) => event.requestId === requestId && event.account !== "owed");
   const isCharged = own.some(({ context }) => context === "pay-fees");
   return isCharged ? -own.reduce((sum, { delta }) => sum + BigInt(delta), 0n) : 0n;
 }
 
-/** All pages. */
+/** Reads all pages. */
 async function balanceEvents(world: FeatureWorld, wallet: string): Promise<readonly BalanceEvent[]> {
   const all: BalanceEvent[] = [];
   for (let more = ""; ;) {

@@ -30,18 +30,18 @@ interface Payment {
 }
 
 /**
- * A user's wallet. For a deposit by signature, by the service or at an address, a new account that has only
- * what it pays.
+ * The user's wallet. A deposit that is signed, sent by the service or paid to a deposit address comes from a
+ * new account that holds only the payment.
  */
 export async function payerFor(
   world: FeatureWorld,
   payment: Payment,
   features: readonly FeatureName[],
 ): Promise<Payer> {
-  if (features.includes("permit")) return await bySignature(world, payment);
-  if (features.includes("originGas")) return await byTheService(world, payment);
-  const isToAddress = features.includes("openAddress") || features.includes("strictAddress");
-  if (isToAddress && kindOf(payment.chain) === "evm") return await toAnAddress(world, payment);
+  if (features.includes("permit")) return await signingPayer(world, payment);
+  if (features.includes("originGas")) return await executionPayer(world, payment);
+  const isAddressPayment = features.includes("openAddress") || features.includes("strictAddress");
+  if (isAddressPayment && kindOf(payment.chain) === "evm") return await addressPayer(world, payment);
   const wallet = world.wallets[payment.user]?.get(payment.chain);
   if (wallet === undefined) throw new Error(`user ${payment.user} has no wallet on ${payment.chain}`);
   return {
@@ -51,7 +51,7 @@ export async function payerFor(
   };
 }
 
-async function bySignature(world: FeatureWorld, payment: Payment): Promise<Payer> {
+async function signingPayer(world: FeatureWorld, payment: Payment): Promise<Payer> {
   const account = privateKeyToAccount(generatePrivateKey());
   return {
     ...(await newAccount(world, payment, account.address)),
@@ -60,7 +60,7 @@ async function bySignature(world: FeatureWorld, payment: Payment): Promise<Payer
         readonly sign: Pick<TypedDataDefinition, "domain" | "types" | "primaryType"> & { value: object };
         readonly post: { readonly endpoint: string; readonly body: object };
       }[];
-      if (data === undefined) throw new Error("the quote asks for no signature");
+      if (data === undefined) throw new Error("the quote has no item to sign");
       const { domain, types, primaryType, value: message } = data.sign;
       const signature = await account.signTypedData({
         domain,
@@ -73,7 +73,7 @@ async function bySignature(world: FeatureWorld, payment: Payment): Promise<Payer
   };
 }
 
-async function byTheService(world: FeatureWorld, payment: Payment): Promise<Payer> {
+async function executionPayer(world: FeatureWorld, payment: Payment): Promise<Payer> {
   const chain = evmChain(world, payment.chain);
   const account = smartEoa(chain, privateKeyToAccount(generatePrivateKey()));
   return {
@@ -92,8 +92,8 @@ async function byTheService(world: FeatureWorld, payment: Payment): Promise<Paye
   };
 }
 
-/** From any wallet, as the step of the quote names only the address. */
-async function toAnAddress(world: FeatureWorld, payment: Payment): Promise<Payer> {
+/** Any wallet may pay, because the quote's step names only the address. */
+async function addressPayer(world: FeatureWorld, payment: Payment): Promise<Payer> {
   const { chain, currency, amount } = payment;
   const account = privateKeyToAccount(generatePrivateKey());
   const wallet = createWalletClient({ account, transport: http(evmChain(world, chain).rpcUrl) });
@@ -105,7 +105,7 @@ async function toAnAddress(world: FeatureWorld, payment: Payment): Promise<Payer
         abi: erc20Abi,
         functionName: "transfer",
         args: [steps[0]?.depositAddress as Address, amount],
-        // A higher tip would raise what the service expects gas to cost.
+        // A higher tip would raise the service's estimate of the gas cost.
         maxPriorityFeePerGas: 10_000_000n,
         chain: null,
       });

@@ -2,7 +2,7 @@ import { parseUnits } from "viem";
 import type { FeatureName } from "../support/route-features.ts";
 import { TOPUP_DOLLARS, type FeatureOutcome, type FeatureRequest } from "./feature-request.ts";
 
-/** What is wrong with the outcome of a request by itself; empty if it is exactly as quoted. */
+/** How the outcome of a request differs from its quote; empty if it is exactly as quoted. */
 export function problemsOf(outcome: FeatureOutcome): string[] {
   const { request, quote, status, paid, refunded, received: got, topup } = outcome;
   const { from, to, features, isRefunded = false } = request;
@@ -20,7 +20,7 @@ export function problemsOf(outcome: FeatureOutcome): string[] {
     const minimum = BigInt(refundCurrency.minimumAmount);
     expectThat(
       refunded >= minimum && refunded <= paid,
-      `${refunded} came back, expected ${minimum} to ${paid}`,
+      `refunded ${refunded}, expected ${minimum} to ${paid}`,
     );
     return problems;
   }
@@ -39,7 +39,7 @@ export function problemsOf(outcome: FeatureOutcome): string[] {
     topup === quotedTopup && topup === wantedTopup,
     `the recipient has ${topup} wei for gas, quoted ${quotedTopup}, expected ${wantedTopup}`,
   );
-  // Every unit of the deposit is the output, a fee, or the sponsor's.
+  // Output and fees must add up to the payment and the sponsored amount.
   if (!isSwapped && !has("gasTopup") && from.perDollar === to.perDollar) {
     const { relayer, app, subsidized } = quote.fees;
     const whole = got + BigInt(relayer.amount) + BigInt(app.amount);

@@ -24,12 +24,12 @@ import {
 export interface FeatureRequest {
   readonly from: FamilyPlace;
   readonly to: FamilyPlace;
-  /** One trade type, and features that go together with it and with each other. */
+  /** One trade type, and features that can be combined with it and with each other. */
   readonly features: readonly FeatureName[];
-  /** Whose wallet pays. A user does one thing at a time on each chain. */
+  /** The user whose wallet pays. A user runs one request at a time on each chain. */
   readonly user: number;
   readonly dollars: number;
-  /** Its deposit is refunded, not filled. */
+  /** Whether its deposit is refunded instead of filled. */
   readonly isRefunded?: boolean;
 }
 
@@ -40,15 +40,15 @@ export interface FeatureOutcome {
   readonly status: StatusAnswer["status"];
   /** The wallet of the app that takes fees. */
   readonly app: Address;
-  /** What left the payer, without network fees. */
+  /** What the payer spent, without network fees. */
   readonly paid: bigint;
-  /** What came back to the payer. */
+  /** What was refunded to the payer. */
   readonly refunded: bigint;
   readonly received: bigint;
-  /** Native tokens for gas that the recipient has. */
+  /** Native tokens for gas that the recipient received, in wei. */
   readonly topup: bigint;
   readonly deposited: readonly Moved[];
-  /** Of the solver's tokens. */
+  /** What the solver spent of its tokens. */
   readonly spent: readonly Moved[];
   /**
    * Blocks of an EVM destination around the fill of a fixed rate: the newest one before the quote, and the
@@ -82,7 +82,7 @@ export async function runFeatureRequest(
   const isGasPriced = has("fixedRate") && request.isRefunded !== true && kindOf(to.chain) === "evm";
   const quoted = isGasPriced ? await evmReads(world, to.chain).getBlockNumber() : undefined;
   const quote = quoteAnswer.parse(
-    await callApi(world, "/quote/v2", questionOf(request, parties, pays, gets)),
+    await callApi(world, "/quote/v2", quoteBodyOf(request, parties, pays, gets)),
   );
   if (has("fastFill")) await callApi(world, "/fast-fill", { requestId: quote.requestId });
   const before = await payer.balance();
@@ -94,7 +94,7 @@ export async function runFeatureRequest(
   const tookMs = performance.now() - startedAtMs;
   const { paid, refunded } = await paymentOf(request, quote, payer, before);
   const accounts = [recipient, ...(has("calls") ? [callee] : [])];
-  // Some chains show a payment a moment after the service does.
+  // Some chains report a payment slightly later than the service.
   const received = await untilSeen(
     async () => await receivedBy(world, to, gets, accounts),
     (amount) => amount > 0n || end.status !== "success",
@@ -126,12 +126,12 @@ interface Parties {
   readonly recipient: string;
   /** Takes fees. */
   readonly app: Address;
-  /** Gets a quarter of the output by a call. */
+  /** Receives a quarter of the output through a call. */
   readonly callee: Address;
 }
 
-/** The body of the quote that asks for the request's features. */
-function questionOf(
+/** The body of the quote call, with all of the request's features. */
+function quoteBodyOf(
   { from, to, features, dollars, isRefunded = false }: FeatureRequest,
   { user, recipient, app, callee }: Parties,
   pays: Money,
@@ -141,7 +141,7 @@ function questionOf(
   const amount = has("exactInput")
     ? BigInt(dollars) * pays.perDollar
     : (BigInt(dollars) * gets.perDollar * 9n) / 10n;
-  // Money at an address does not show who owns it; on EVM chains an open one refunds no one.
+  // A payment to an address does not tell where refunds go. Open addresses on EVM chains need none.
   const needsRefundTo = has("strictAddress") || (has("openAddress") && kindOf(from.chain) !== "evm");
   return {
     user,
@@ -161,7 +161,7 @@ function questionOf(
     ...(has("appFees") && { appFees: [{ recipient: app, fee: String(APP_FEE_BPS) }] }),
     ...(has("subsidizeFees", "fixedRate") && { subsidizeFees: true }),
     ...(has("fixedRate") && { fixedRate: "1:1" }),
-    // A token payment there costs mostly rent, which a fixed rate includes.
+    // Most of the cost of a token payment on Solana is rent, which a fixed rate includes.
     ...(has("fixedRate") && to.chain === familyChains.solana && { sponsoredFeeComponents: ["rent"] }),
     ...(has("openAddress", "strictAddress") && { useDepositAddress: true }),
     ...(has("strictAddress") && { strict: true }),
@@ -194,14 +194,14 @@ function moneyAt(world: FeatureWorld, { chain, currency, perDollar }: FamilyPlac
     : { currency, perDollar };
 }
 
-/** What left the payer and what came back, when the request has ended. */
+/** What the payer spent and what was refunded, once the request has ended. */
 async function paymentOf(
   { from, isRefunded = false }: FeatureRequest,
   { fees, details }: QuoteAnswer,
   payer: Payer,
   before: bigint,
 ): Promise<{ readonly paid: bigint; readonly refunded: bigint }> {
-  // On Bitcoin the payer also pays for the transaction.
+  // On Bitcoin the payer also pays the transaction's fee.
   const networkFee = from.chain === familyChains.bitcoin ? BigInt(fees.gas.amount) : 0n;
   const quoted = BigInt(details.currencyIn.amount);
   const after = await untilSeen(
@@ -228,7 +228,7 @@ async function receivedBy(
   return amounts.reduce((sum, amount) => sum + amount, 0n);
 }
 
-/** What a swap before the deposit brought to the depository. */
+/** What a swap before the deposit delivered to the depository. */
 async function swappedDeposit(
   world: FeatureWorld,
   chain: string,
@@ -245,7 +245,7 @@ async function lastBlockOf(world: FeatureWorld, chain: string, hashes: readonly 
   return receipts.reduce((last, { blockNumber }) => (blockNumber > last ? blockNumber : last), 0n);
 }
 
-/** On EVM chains as the transactions of the fill or refund show it. */
+/** What the solver spent; on EVM chains, according to the transactions of the fill or refund. */
 async function spentBy(
   world: FeatureWorld,
   { from, to, isRefunded = false }: FeatureRequest,

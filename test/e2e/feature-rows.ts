@@ -18,7 +18,7 @@ const [a, b, solana, bitcoin, exchange] = [
 ] as const;
 const kinds: Readonly<Record<string, Kind>> = { [solana]: "svm", [bitcoin]: "bvm", [exchange]: "hypevm" };
 
-/** What kind a chain of the local system is, by its name. */
+/** The kind of a chain of the local system, by its name. */
 export const kindOf = (chain: string): Kind => kinds[chain] ?? "evm";
 
 const row = (from: string, to: string, ...features: readonly FeatureName[]): FeatureRow => ({
@@ -84,16 +84,16 @@ interface CoveringTest {
 const evmToEvm: readonly Route[] = [{ from: "evm", to: "evm" }];
 const each = (kinds: readonly Kind[], routeWith: (kind: Kind) => Route): readonly Route[] =>
   kinds.map(routeWith);
-// Named here, so that a new kind of chain, or a new "yes", is not covered before its test is written.
+// Listed by hand, so that a new kind of chain or a new "yes" is not covered before its test is written.
 const toAll = each(["svm", "bvm", "hypevm"], (to) => ({ from: "evm", to }));
 const fromAll = each(["svm", "bvm", "hypevm"], (from) => ({ from, to: "evm" }));
 const options = "non-evm-options.test.ts";
 
-/** What covers the cells that no row of {@link featureRows} covers. */
+/** Tests of the cells that no row of {@link featureRows} covers. */
 export const coveringTests: readonly CoveringTest[] = [
   {
     file: "solana-swaps.test.ts",
-    test: "a token that no chain file names is swapped, deposited, filled on the EVM chain and settled on the hub",
+    test: "a token that is in no chain file is swapped, deposited, filled on the EVM chain and settled on the hub",
     features: ["swapBefore"],
     routes: [{ from: "svm", to: "evm" }],
   },
@@ -105,56 +105,56 @@ export const coveringTests: readonly CoveringTest[] = [
   },
   {
     file: "bridges.test.ts",
-    test: "native tokens sent to a deposit address arrive on the other chain, with an unmodified client",
+    test: "fills native tokens that an unmodified client sends to a deposit address",
     features: ["openAddress"],
     routes: evmToEvm,
   },
   {
     file: "gasless.test.ts",
-    test: "a new account without native tokens bridges ${symbol} by one signature (${method}), and its output pays the gas",
+    test: "a new account without native tokens bridges ${symbol} with one signature (${method}), and its output pays the gas",
     features: ["permit"],
     routes: evmToEvm,
   },
   {
     file: "gasless.test.ts",
-    test: "without a sponsor the quoted output pays for the gas: the same account gets less, and the app pays nothing",
+    test: "without a sponsor, gas is paid from the quoted output: the recipient gets less, and the app pays nothing",
     features: ["originGas"],
     routes: evmToEvm,
   },
   {
     file: "fast-fill.test.ts",
-    test: "the recipient has the money before the deposit is mined; once mined, it frees the hold and settles on the hub",
+    test: "the recipient is paid before the deposit is mined; once mined, the deposit releases the hold and settles on the hub",
     features: ["fastFill"],
     routes: evmToEvm,
   },
   {
     file: options,
-    test: "from Solana, Bitcoin and Hyperliquid the recipient gets the output and native tokens for gas, paid from the deposit",
+    test: "from Solana, Bitcoin and Hyperliquid, the deposit pays for the output and for the recipient's gas top-up",
     features: ["exactInput", "gasTopup"],
     routes: fromAll,
   },
   {
     file: options,
-    test: "from Solana, Bitcoin and Hyperliquid the fill makes calls with the output, and the rest is the recipient's",
+    test: "from Solana, Bitcoin and Hyperliquid, the fill makes calls with the output, and the recipient gets the rest",
     features: ["calls"],
     routes: fromAll,
   },
   {
     file: options,
-    test: "a new account without native tokens pays by one signature to Solana, Bitcoin and Hyperliquid",
+    test: "a new account without native tokens bridges to Solana, Bitcoin and Hyperliquid with one signature",
     features: ["exactInput", "permit"],
     routes: toAll,
   },
   {
     file: options,
     // The last of its three accounts pays in WETH, which is swapped.
-    test: "a new account without native tokens pays by one signature to Solana, Bitcoin and Hyperliquid",
+    test: "a new account without native tokens bridges to Solana, Bitcoin and Hyperliquid with one signature",
     features: ["swapBefore"],
     routes: [{ from: "evm", to: "hypevm" }],
   },
   {
     file: options,
-    test: "an account whose calls the service sends pays for its deposit to Solana, Bitcoin or Hyperliquid with the output",
+    test: "when the service sends an account's calls, the output on Solana, Bitcoin or Hyperliquid pays the gas",
     features: ["originGas"],
     routes: toAll,
   },
@@ -172,18 +172,18 @@ export const coveringTests: readonly CoveringTest[] = [
   },
   {
     file: options,
-    test: "a deposit address on Bitcoin is filled on the EVM chain, or returned to refundTo minus the fees of its sweep and refund",
+    test: "a payment to a deposit address on Bitcoin is filled on the EVM chain, or refunded minus the fees of its sweep and refund",
     features: ["openAddress", "strictAddress"],
     routes: [{ from: "bvm", to: "evm" }],
   },
   {
     file: options,
-    test: "a deposit address on Solana is filled on the EVM chain, or returned to refundTo minus the fees of its sweep and refund",
+    test: "a payment to a deposit address on Solana is filled on the EVM chain, or refunded minus the fees of its sweep and refund",
     features: ["openAddress"],
     routes: [{ from: "svm", to: "evm" }],
   },
 ];
 
-/** How tests call a row. */
+/** The title of a row's test. */
 export const rowName = ({ from, to, features, isRefunded }: FeatureRow): string =>
   `${kindNames[kindOf(from)]} to ${kindNames[kindOf(to)]}: ${features.join(", ")}${isRefunded === true ? ", refunded" : ""}`;

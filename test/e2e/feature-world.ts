@@ -5,12 +5,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createPublicClient, erc20Abi, http, type Address, type Hex } from "viem";
 import { familyPlaces, type FamilyPlace } from "./family-places.ts";
 
-/** A system with chains of all kinds, as one of its clients sees it. */
+/** A system with chains of all kinds, as a client sees it. */
 export interface FeatureWorld {
   readonly system: System;
   readonly chains: readonly WireChain[];
   readonly places: readonly FamilyPlace[];
-  /** By user, then by the name of the chain. */
+  /** By user, then by chain name. */
   readonly wallets: ReadonlyArray<ReadonlyMap<string, FamilyWallet>>;
   /** Gives money to an account on an EVM chain. */
   fund(chain: string, ...fundings: Parameters<typeof fundLocal>[1]): Promise<void>;
@@ -21,7 +21,7 @@ export async function openFeatureWorld(system: System): Promise<FeatureWorld> {
   const { families } = system;
   if (families === undefined) throw new RangeError("the system was started without the other chain families");
   const chains = await createApiClient(system.endpoints.api.url).chains();
-  // One funding after the other, because all come from one account.
+  // Runs one funding at a time, because all come from one account.
   let funding = Promise.resolve();
   return {
     system,
@@ -60,7 +60,7 @@ export function evmChain(
 export const evmReads = (world: Pick<FeatureWorld, "system">, chain: string) =>
   createPublicClient({ transport: http(evmChain(world, chain).rpcUrl), cacheTime: 0 });
 
-/** What an account on an EVM chain has of a token. */
+/** A token balance of an account on an EVM chain. */
 export async function evmTokens(
   world: Pick<FeatureWorld, "system">,
   chain: string,
@@ -75,14 +75,14 @@ export async function evmTokens(
   });
 }
 
-/** A token and how much of it moved, on one chain. */
+/** An amount of a token that moved on one chain. */
 export interface Moved {
   readonly chain: string;
   readonly currency: string;
   readonly amount: bigint;
 }
 
-/** What transactions on an EVM chain took from an account less what they gave to it, by token. */
+/** The net amount of each token that transactions on an EVM chain took from an account. */
 export async function tokensFrom(
   world: Pick<FeatureWorld, "system">,
   chain: string,
@@ -122,16 +122,16 @@ export async function callApi(
   return JSON.parse(text);
 }
 
-/** Polls until the value is as wanted. @throws Error with the last value after `withinMs` */
+/** Polls until `isWanted` holds. @throws Error with the last value after `withinMs` */
 export async function untilSeen<T>(
-  look: () => Promise<T>,
+  read: () => Promise<T>,
   isWanted: (seen: T) => boolean,
   withinMs = 60_000,
 ): Promise<T> {
   for (const endMs = Date.now() + withinMs; ;) {
-    const seen = await look();
+    const seen = await read();
     if (isWanted(seen)) return seen;
-    if (Date.now() > endMs) throw new Error(`after ${withinMs} ms still ${String(seen)}`);
+    if (Date.now() > endMs) throw new Error(`timed out after ${withinMs} ms; last value: ${String(seen)}`);
     await sleep(100);
   }
 }

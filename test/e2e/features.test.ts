@@ -18,7 +18,7 @@ let outcomes: readonly (FeatureOutcome | Error)[] = [];
 let differences: readonly string[] = [];
 
 beforeAll(async () => {
-  const users = userOfRows();
+  const users = assignUsers();
   system = await startSystem({
     env: {},
     portBase: portBaseOf("features"),
@@ -44,8 +44,8 @@ beforeAll(async () => {
 }, 300_000);
 afterAll(async () => await system.stop());
 
-/** Each user does one thing on a chain: the rows that pay from one chain have different users. */
-function userOfRows(): readonly number[] {
+/** The user of each row. Rows that pay from the same chain have different users. */
+function assignUsers(): readonly number[] {
   return featureRows.map(
     ({ from }, at) => featureRows.slice(0, at).filter((row) => row.from === from).length,
   );
@@ -58,12 +58,12 @@ function placeOf({ places }: FeatureWorld, chain: string): FeatureWorld["places"
 }
 
 for (const [at, row] of featureRows.entries())
-  test(`${rowName(row)}: everyone has exactly what was quoted`, () => {
+  test(`${rowName(row)}: every party has exactly what was quoted`, () => {
     const outcome = outcomes[at];
     if (outcome === undefined || outcome instanceof Error) throw outcome ?? new Error("the row was not run");
     expect(problemsOf(outcome)).toEqual([]);
   });
 
-test("in the end solver, depositories, apps, sponsor and hub have exactly what the requests moved", () => {
+test("the final balances of solver, depositories, apps, sponsor and hub match what the requests moved", () => {
   expect(differences).toEqual([]);
 });

@@ -50,7 +50,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await system.stop());
 
-test("the API gets no key of the worker", async () => {
+test("the API receives none of the worker's keys", async () => {
   for (const { logFile } of system.apis) {
     const log = await readFile(logFile, "utf8");
     expect(log).toContain('"event":"listening"');
@@ -61,7 +61,7 @@ test("the API gets no key of the worker", async () => {
 const anAddress = (): Address => privateKeyToAddress(generatePrivateKey());
 const amount = parseUnits("25", 6);
 
-/** An account with 25 USDC on the chain, no native tokens and, unless it is an EOA, no code. */
+/** How to create a new account of each kind. It has no funds and, unless it is an EOA, no code. */
 const kinds: Readonly<Record<string, (chain: ChainEndpoint) => Promise<SmartAccount>>> = {
   "EIP-7702": async (chain) => smartEoa(chain, privateKeyToAccount(generatePrivateKey())),
   "ERC-4337 (EntryPoint 0.7)": async (chain) =>
@@ -71,7 +71,7 @@ const kinds: Readonly<Record<string, (chain: ChainEndpoint) => Promise<SmartAcco
 };
 
 for (const [kind, create] of Object.entries(kinds))
-  test(`a new account without native tokens bridges by ${kind}, and the app pays exactly the cost`, async () => {
+  test(`a new account without native tokens bridges with ${kind}, and the app pays exactly the cost`, async () => {
     const [origin, destination] = chains();
     const [account, recipient] = [await create(origin), anAddress()];
     const node = { url: origin.rpcUrl, chainId: origin.id };
@@ -125,7 +125,7 @@ for (const [kind, create] of Object.entries(kinds))
     expect(charged).toBeLessThanOrEqual((exact + rate - 1n) / rate + roundedTwice);
   });
 
-test("without a sponsor the quoted output pays for the gas: the same account gets less, and the app pays nothing", async () => {
+test("without a sponsor, gas is paid from the quoted output: the recipient gets less, and the app pays nothing", async () => {
   const [origin, destination] = chains();
   const account = smartEoa(origin, privateKeyToAccount(generatePrivateKey()));
   const recipient = anAddress();
@@ -142,7 +142,7 @@ test("without a sponsor the quoted output pays for the gas: the same account get
   const received = await balanceOf(destination, usdcOf(destination), recipient);
   const gasUsdc = ((await gasOf(end?.inTxHashes)) * ethUsd) / 10n ** 12n;
   expect(received + gasUsdc).toBeLessThanOrEqual(BigInt(free.details.currencyOut.amount));
-  // The reservation for the case without a payout is released.
+  // The app's balance is reserved in case there is no payout, and then released.
   const contexts = async () => new Set((await eventsOf(requestId)).map(({ context }) => context));
   await expect
     .poll(contexts, { timeout: 60_000 })
@@ -158,14 +158,14 @@ const signedFor = [
 ] as const;
 
 for (const [symbol, units, method] of signedFor)
-  test(`a new account without native tokens bridges ${symbol} by one signature (${method}), and its output pays the gas`, async () => {
+  test(`a new account without native tokens bridges ${symbol} with one signature (${method}), and its output pays the gas`, async () => {
     const [origin, destination] = chains();
     const [key, recipient] = [generatePrivateKey(), anAddress()];
     const user = privateKeyToAccount(key);
     const token = origin.tokens.find((one) => one.symbol === symbol)?.address ?? "0x";
     const node = { url: origin.rpcUrl, chainId: origin.id };
     await fundLocal(node, [{ address: user.address, tokens: [{ token, amount: units }] }]);
-    // Wallets have approved Permit2 long ago; this leaves no native tokens.
+    // Wallets usually have an old approval for Permit2. This leaves no native tokens.
     if (method === "permit2") await approvePermit2(origin, token, key);
     const before = await books();
 
@@ -173,7 +173,7 @@ for (const [symbol, units, method] of signedFor)
     const quote = await quoteFor(user.address, recipient, asked);
     expect(quote.steps.map(({ id }) => id)).toEqual(["authorize1"]);
     const [item] = quote.steps.flatMap(({ items }) => items);
-    if (item === undefined) throw new Error("there is nothing to sign");
+    if (item === undefined) throw new Error("the quote has no item to sign");
     const { sign, post } = item.data as unknown as SignatureData;
     expect(post.body).toEqual({ kind: method, requestId: quote.requestId, api: "bridge" });
     const { domain, types, primaryType, value: message } = sign;
@@ -261,7 +261,8 @@ const flatFeeUsd = 10n ** 16n;
 
 function chains(): readonly [ChainEndpoint, ChainEndpoint] {
   const [origin, destination] = system.endpoints.chains;
-  if (origin === undefined || destination === undefined) throw new Error("a system has two chains");
+  if (origin === undefined || destination === undefined)
+    throw new Error("the system has fewer than two chains");
   return [origin, destination];
 }
 
@@ -304,7 +305,7 @@ async function execute(
   });
 }
 
-/** Uses the app's key. An answer other than 200 is an error that contains the whole answer. */
+/** Uses the app's key. @throws Error with the whole answer if it is not 200 */
 async function ask<T>(path: string, body?: object): Promise<T> {
   const response = await fetch(`${system.endpoints.api.url}${path}`, {
     method: body === undefined ? "GET" : "POST",
@@ -341,7 +342,7 @@ async function appBalanceUsdc(): Promise<bigint> {
   return BigInt(balances.find(({ currency }) => currency.address.toLowerCase() === usdc)?.amount ?? "0");
 }
 
-/** All of them, newest first, over all pages. */
+/** Reads all pages, newest first. */
 async function balanceEvents(): Promise<readonly BalanceEvent[]> {
   const all: BalanceEvent[] = [];
   for (let more = ""; ;) {

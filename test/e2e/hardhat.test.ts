@@ -7,7 +7,7 @@ import { createClient, createWallet, type Chain, type Client, type Quote } from 
 import { expectedOutcomes, runMainFlows } from "./main-flows.ts";
 import { portBaseOf } from "./port-bases.ts";
 
-// Both chains on a node whose EVM, RPC server and error texts differ from anvil's, used as an external node.
+// Runs both chains on external Hardhat nodes, whose EVM, RPC server and error texts differ from anvil's.
 
 const BLOCK_TIME_MS = 300;
 let nodes: readonly [HardhatNode, HardhatNode];
@@ -40,14 +40,14 @@ afterAll(async () => {
   await Promise.all(nodes.map(async (node) => await node.stop()));
 });
 
-test("bridges, a swap in a fill, a reported deposit and a refund pass on Hardhat's node, each paid once", async () => {
+test("bridges, a swap in a fill, a reported deposit and a refund work on Hardhat's node, each paid once", async () => {
   const keys = system.users.map(({ privateKey }) => privateKey);
-  const { judge } = await runMainFlows({ api, chains, keys, withinMs: 60_000 });
-  expect(await judge()).toEqual(expectedOutcomes);
+  const { readOutcomes } = await runMainFlows({ api, chains, keys, withinMs: 60_000 });
+  expect(await readOutcomes()).toEqual(expectedOutcomes);
 });
 
-/** Bridges 0.01 native tokens for a user that no other test uses. */
-async function aBridge(user: Address, recipient: Address, more: object = {}): Promise<Quote> {
+/** Quotes a bridge of 0.01 native tokens. */
+async function quoteBridge(user: Address, recipient: Address, more: object = {}): Promise<Quote> {
   const [origin, destination] = chains;
   return await api.quote({
     user,
@@ -72,7 +72,7 @@ const anAddress = (): Address => privateKeyToAddress(generatePrivateKey());
 
 test("a transfer to a deposit address on Hardhat's node is swept and filled", async () => {
   const [wallet, recipient] = [walletOf(5), anAddress()];
-  const quote = await aBridge(wallet.address, recipient, { useDepositAddress: true });
+  const quote = await quoteBridge(wallet.address, recipient, { useDepositAddress: true });
   await wallet.execute(quote);
   expect((await api.follow(quote.requestId)).at(-1)?.status).toBe("success");
   expect(await wallet.balance(chains[1]?.id ?? 0, zeroAddress, recipient)).toBe(
@@ -80,9 +80,9 @@ test("a transfer to a deposit address on Hardhat's node is swept and filled", as
   );
 });
 
-test("a fast fill arrives while its deposit waits in the pool of Hardhat's node, and is paid once", async () => {
+test("a fast fill arrives while its deposit is still in the mempool of Hardhat's node, and is paid once", async () => {
   const [wallet, recipient] = [walletOf(6), anAddress()];
-  const quote = await aBridge(wallet.address, recipient);
+  const quote = await quoteBridge(wallet.address, recipient);
   const received = async (): Promise<bigint> =>
     await wallet.balance(chains[1]?.id ?? 0, zeroAddress, recipient);
   await nodes[0].setBlockTime(0);

@@ -3,7 +3,8 @@ import { parseEther, parseUnits, zeroAddress, type Address, type Hex } from "vie
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { createWallet, type Chain, type Client, type Quote, type Wallet } from "./client.ts";
 
-// The flows that must work on every node, seen from outside: each pays from its own account to a new address.
+// The flows that must work on every node, as a client sees them. Each pays from its own account to a new
+// address.
 
 export interface FlowWorld {
   readonly api: Client;
@@ -17,8 +18,8 @@ export interface FlowWorld {
 
 /** Where a flow's money is after its request completed. */
 export interface Outcome {
-  /** According to the service. `unsold`: no quote in time; `open`: the request did not complete in time. */
-  readonly end: "success" | "refund" | "failure" | "unsold" | "open";
+  /** According to the service. `unquoted`: no quote in time; `open`: the request did not complete in time. */
+  readonly end: "success" | "refund" | "failure" | "unquoted" | "open";
   /** According to the chains. */
   readonly money: "paid" | "refunded" | "with the user" | "missing" | "paid too much";
 }
@@ -58,32 +59,34 @@ export const expectedOutcomes: Readonly<Record<string, Outcome>> = Object.fromEn
   mainFlows.map(({ name, expected }) => [name, expected]),
 );
 
-/** Runs all flows at once. `judge` reads the chains, any number of times. */
+/** Runs all flows at once. `readOutcomes` reads the chains, and may be called repeatedly. */
 export async function runMainFlows(
   world: FlowWorld,
-): Promise<{ judge: () => Promise<Readonly<Record<string, Outcome>>> }> {
-  // Waits for each flow even if another one fails, because the accounts are used again.
+): Promise<{ readOutcomes: () => Promise<Readonly<Record<string, Outcome>>> }> {
+  // Waits for every flow even if one fails, because later runs use the same accounts.
   const settled = await Promise.allSettled(
     mainFlows.map(async (flow, at) => {
       const key = world.keys[at];
       if (key === undefined) throw new Error("there are fewer accounts than flows");
-      const judge = await run(flow, createWallet(key, world.chains), world);
-      return async () => [flow.name, await judge()] as const;
+      const readOutcome = await run(flow, createWallet(key, world.chains), world);
+      return async () => [flow.name, await readOutcome()] as const;
     }),
   );
-  const judges = settled.map((one) => {
+  const readers = settled.map((one) => {
     if (one.status === "rejected") throw one.reason;
     return one.value;
   });
   return {
-    judge: async () => Object.fromEntries(await Promise.all(judges.map(async (judge) => await judge()))),
+    readOutcomes: async () =>
+      Object.fromEntries(await Promise.all(readers.map(async (readOutcome) => await readOutcome()))),
   };
 }
 
 async function run(flow: Flow, wallet: Wallet, world: FlowWorld): Promise<() => Promise<Outcome>> {
   const [first, second] = world.chains;
   const [origin, destination] = flow.isBack === true ? [second, first] : [first, second];
-  if (origin === undefined || destination === undefined) throw new Error("a system has two chains");
+  if (origin === undefined || destination === undefined)
+    throw new Error("the system has fewer than two chains");
   const [recipient, refundTo] = [anAddress(), anAddress()];
   const [paying, receiving] = [currencyOf(origin, flow.pay), currencyOf(destination, flow.receive)];
   const quote = await quoteWithin(world, {
@@ -98,7 +101,7 @@ async function run(flow: Flow, wallet: Wallet, world: FlowWorld): Promise<() => 
     tradeType: "EXACT_INPUT",
   });
   if (quote === undefined)
-    return async () => await Promise.resolve({ end: "unsold", money: "with the user" });
+    return async () => await Promise.resolve({ end: "unquoted", money: "with the user" });
   const { hash } = await wallet.execute(flow.half === true ? halved(quote) : quote);
   // If the node cannot be read or does not know the transaction yet, the deposit is found without the report.
   if (flow.isReported === true)
@@ -126,7 +129,7 @@ function moneyOf({ details }: Quote, received: bigint, back: bigint, deposited: 
   return back > (deposited * 8n) / 10n ? "refunded" : "missing";
 }
 
-/** The deposit is native: half of its value is too little for the order. */
+/** Halves the native deposit, which is then too small for the order. */
 function halved(quote: Quote): Quote {
   const half = (value: string): string => (BigInt(value) / 2n).toString();
   return {

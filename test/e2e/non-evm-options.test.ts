@@ -32,12 +32,12 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { contractOf, smartEoa, type SmartAccount } from "../support/smart-accounts.ts";
 import { portBaseOf } from "./port-bases.ts";
 
-// Options of a quote that concern its EVM side work whatever the chain at the other side is: from Solana,
-// Bitcoin and Hyperliquid, calls and a gas top-up; to them, permits, deposit addresses and executions. Each
-// request is followed until the hub owes the solver the deposit. Local prices are fixed.
+// Quote options that concern the EVM side work with any chain on the other side: from Solana, Bitcoin and
+// Hyperliquid, calls and gas top-ups; to them, permits, deposit addresses and executions. Each request is
+// followed until the hub owes the solver the deposit. Local prices are fixed.
 
 const EVM = "local-a";
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 const families: Readonly<Record<string, VmType>> = {
   [familyChains.solana]: "solana-vm",
   [familyChains.bitcoin]: "bitcoin-vm",
@@ -59,7 +59,8 @@ beforeAll(async () => {
     mixedMining: true,
   });
   chains = await createApiClient(system.endpoints.api.url).chains();
-  if (system.families === undefined) throw new Error("the system has chains of other families");
+  if (system.families === undefined)
+    throw new Error("the system was started without the other chain families");
   wallets = await familyWallets(system, system.families);
   const onEvm = ["USDC", "TST", "ETH"].map((symbol) => placeOf(EVM, symbol));
   for (const place of [...others(), ...onEvm]) await watchHub(place);
@@ -102,7 +103,7 @@ function home(): System["endpoints"]["chains"][number] {
 const reads = () => createPublicClient({ transport: http(home().rpcUrl), cacheTime: 0, pollingInterval: 50 });
 
 let funding = Promise.resolve();
-/** One after the other: all come from one account. */
+/** Runs one funding at a time, because all come from one account. */
 async function fund(...fundings: Parameters<typeof fundLocal>[1]): Promise<void> {
   const { id: chainId, rpcUrl: url } = home();
   funding = funding.then(async () => await fundLocal({ url, chainId }, fundings));
@@ -158,10 +159,10 @@ async function quote(from: Place, to: Place, amount: string, options: object = {
   return quoteAnswer.parse(answer);
 }
 
-const ended = async ({ requestId }: Pick<QuoteAnswer, "requestId">) =>
+const untilEnded = async ({ requestId }: Pick<QuoteAnswer, "requestId">) =>
   await createApiClient(system.endpoints.api.url).untilEnded(
     requestId as Hex,
-    AbortSignal.timeout(PATIENCE_MS),
+    AbortSignal.timeout(TIMEOUT_MS),
   );
 
 /** The solver's balance on the hub for deposits of one currency, and the expected final balance. */
@@ -185,18 +186,18 @@ async function watchHub({ chain, currency }: Pick<Place, "chain" | "currency">):
   claims.set(keyOf({ chain, currency }), { chain, position, owed: 0n });
 }
 
-/** Notes a deposit: the last test looks whether the hub owes the solver all of them. */
-function deposited(place: Pick<Place, "chain" | "currency">, amount: bigint): void {
+/** Records a deposit. The last test checks that the hub owes the solver all of them. */
+function recordDeposit(place: Pick<Place, "chain" | "currency">, amount: bigint): void {
   const claim = claims.get(keyOf(place));
   if (claim === undefined) throw new Error(`no claim for ${keyOf(place)}`);
   claim.owed += amount;
 }
 
-async function until<T>(look: () => Promise<T>, isIt: (seen: T) => boolean): Promise<T> {
-  for (const endMs = Date.now() + PATIENCE_MS; ;) {
-    const seen = await look();
-    if (isIt(seen)) return seen;
-    if (Date.now() > endMs) throw new Error(`still ${String(seen)}`);
+async function until<T>(read: () => Promise<T>, isExpected: (seen: T) => boolean): Promise<T> {
+  for (const endMs = Date.now() + TIMEOUT_MS; ;) {
+    const seen = await read();
+    if (isExpected(seen)) return seen;
+    if (Date.now() > endMs) throw new Error(`timed out; last value: ${String(seen)}`);
     await sleep(100);
   }
 }
@@ -204,14 +205,14 @@ async function until<T>(look: () => Promise<T>, isIt: (seen: T) => boolean): Pro
 const sumOf = (amounts: readonly bigint[]): bigint => amounts.reduce((sum, amount) => sum + amount, 0n);
 
 /** The solver's money on the EVM chain. */
-const solverHas = async () => ({
+const readSolver = async () => ({
   usdc: await tokensOf(system.solver.address),
   wei: await nativeOf(system.solver.address),
 });
 
-test("from Solana, Bitcoin and Hyperliquid the recipient gets the output and native tokens for gas, paid from the deposit", async () => {
+test("from Solana, Bitcoin and Hyperliquid, the deposit pays for the output and for the recipient's gas top-up", async () => {
   const to = placeOf(EVM, "USDC");
-  const before = await solverHas();
+  const before = await readSolver();
   const filled = await Promise.all(
     others().map(async (from, at) => {
       const [amount, recipient] = [HUNDRED[at] ?? "", anAddress()];
@@ -221,7 +222,7 @@ test("from Solana, Bitcoin and Hyperliquid the recipient gets the output and nat
         topupGasAmount: "3000000",
       });
       await from.wallet.execute(quoted.steps);
-      const { status, txHashes } = await ended(quoted);
+      const { status, txHashes } = await untilEnded(quoted);
       expect([from.chain, status]).toEqual([from.chain, "success"]);
       const [usdc, wei] = [await tokensOf(recipient), await nativeOf(recipient)];
       // Three dollars at the fixed price.
@@ -231,11 +232,11 @@ test("from Solana, Bitcoin and Hyperliquid the recipient gets the output and nat
       ]);
       expect(wei).toBe(parseUnits("3", 18) / 2_500n);
       if (at === 0) expect(usdc + 3_000_000n + BigInt(quoted.fees.relayer.amount)).toBe(BigInt(amount));
-      deposited(from, BigInt(amount));
+      recordDeposit(from, BigInt(amount));
       return { usdc, wei: wei + (await gasOf(txHashes)) };
     }),
   );
-  const after = await solverHas();
+  const after = await readSolver();
   expect(before.usdc - after.usdc).toBe(sumOf(filled.map(({ usdc }) => usdc)));
   expect(before.wei - after.wei).toBe(sumOf(filled.map(({ wei }) => wei)));
 });
@@ -246,7 +247,7 @@ const transfer = (to: Address, amount: bigint) => ({
   data: encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [to, amount] }),
 });
 
-/** The expected total charge to the sponsor's app balance. */
+/** The sponsor's app balance before the first sponsored request, and the expected total charge to it. */
 let [sponsorHad, sponsored] = [0n, 0n];
 /** An app's balance in USDC, base units. */
 async function appBalanceOf(wallet: Address): Promise<bigint> {
@@ -254,11 +255,11 @@ async function appBalanceOf(wallet: Address): Promise<bigint> {
   return BigInt(amount);
 }
 
-test("from Solana, Bitcoin and Hyperliquid the fill makes calls with the output, and the rest is the recipient's", async () => {
+test("from Solana, Bitcoin and Hyperliquid, the fill makes calls with the output, and the recipient gets the rest", async () => {
   await system.sponsorship.funded;
   sponsorHad = await appBalanceOf(system.sponsor.address);
   const to = placeOf(EVM, "USDC");
-  const before = await solverHas();
+  const before = await readSolver();
   // An exact input, an exact output, and an exact input whose fees a sponsor pays.
   const ways = [{}, { tradeType: "EXACT_OUTPUT", amount: "50000000" }, { subsidizeFees: true }];
   const filled = await Promise.all(
@@ -267,25 +268,25 @@ test("from Solana, Bitcoin and Hyperliquid the fill makes calls with the output,
       const txs = [transfer(callee, 30_000_000n)];
       const quoted = await quote(from, to, HUNDRED[at] ?? "", { recipient, txs, ...ways[at] });
       await from.wallet.execute(quoted.steps);
-      const { status, txHashes } = await ended(quoted);
+      const { status, txHashes } = await untilEnded(quoted);
       expect([from.chain, status]).toEqual([from.chain, "success"]);
       const { currencyIn, currencyOut } = quoted.details;
       const [paid, output] = [BigInt(currencyIn.amount), BigInt(currencyOut.amount)];
       expect(await tokensOf(callee)).toBe(30_000_000n);
       expect(await tokensOf(recipient)).toBe(output - 30_000_000n);
-      deposited(from, paid);
+      recordDeposit(from, paid);
       return { paid, quoted, usdc: output, wei: await gasOf(txHashes) };
     }),
   );
   const [whole, exact, free] = filled;
   if (whole === undefined || exact === undefined || free === undefined)
-    throw new Error("there are three quotes");
+    throw new Error("expected three quotes");
   expect(whole.usdc + BigInt(whole.quoted.fees.relayer.amount)).toBe(whole.paid);
   expect(exact.usdc).toBe(50_000_000n);
   expect([free.usdc, free.paid]).toEqual([100_000_000n, 10_000_000_000n]);
   // Hyperliquid counts USDC with 8 decimals, the app balance with 6.
   sponsored = (BigInt(free.quoted.fees.subsidized.amount) + 99n) / 100n;
-  const after = await solverHas();
+  const after = await readSolver();
   expect(before.usdc - after.usdc).toBe(sumOf(filled.map(({ usdc }) => usdc)));
   expect(before.wei - after.wei).toBe(sumOf(filled.map(({ wei }) => wei)));
 });
@@ -307,8 +308,8 @@ test("a deposit on Solana, Bitcoin or Hyperliquid is refunded there when the cal
         args: [contractOf(home(), "router"), amount],
       }),
     });
-  // The call moves money of an account that stops allowing it after the quote.
-  const takes = {
+  // The call spends an allowance that is revoked after the quote.
+  const spendsAllowance = {
     to: to.currency,
     value: "0",
     data: encodeFunctionData({
@@ -320,7 +321,8 @@ test("a deposit on Solana, Bitcoin or Hyperliquid is refunded there when the cal
   await approve(10_000_000n);
   const quotes = await Promise.all(
     others().map(
-      async (from, at) => await quote(from, to, HUNDRED[at] ?? "", { recipient: anAddress(), txs: [takes] }),
+      async (from, at) =>
+        await quote(from, to, HUNDRED[at] ?? "", { recipient: anAddress(), txs: [spendsAllowance] }),
     ),
   );
   await approve(0n);
@@ -334,13 +336,13 @@ test("a deposit on Solana, Bitcoin or Hyperliquid is refunded there when the cal
   const vault = await depositoryVault();
   const vaultHas = async (): Promise<bigint> =>
     await solanaTokensOf(system.families?.urls.solana ?? "", vault, others()[0].currency);
-  const before = { ...(await solverHas()), solana: await solverOnSolana(), vault: await vaultHas() };
+  const before = { ...(await readSolver()), solana: await solverOnSolana(), vault: await vaultHas() };
   const refunds = await Promise.all(
     others().map(async (from, at) => {
       const [quoted, amount] = [quotes[at] as QuoteAnswer, BigInt(HUNDRED[at] ?? 0)];
       const had = await from.wallet.balanceOf(from.currency);
       await from.wallet.execute(quoted.steps);
-      const end = await ended(quoted);
+      const end = await untilEnded(quoted);
       expect([from.chain, end.status, end.failReason]).toEqual([from.chain, "refund", "EXECUTION_REVERTED"]);
       const has = await until(
         async () => await from.wallet.balanceOf(from.currency),
@@ -351,11 +353,11 @@ test("a deposit on Solana, Bitcoin or Hyperliquid is refunded there when the cal
       const refund = amount + fee - (had - has);
       expect(refund).toBeLessThanOrEqual(amount);
       expect(refund).toBeGreaterThanOrEqual(BigInt(quoted.details.refundCurrency.minimumAmount));
-      deposited(from, amount);
+      recordDeposit(from, amount);
       return refund;
     }),
   );
-  const after = { ...(await solverHas()), solana: await solverOnSolana(), vault: await vaultHas() };
+  const after = { ...(await readSolver()), solana: await solverOnSolana(), vault: await vaultHas() };
   expect([after.usdc, after.wei]).toEqual([before.usdc, before.wei]);
   expect(before.solana - after.solana).toBe(refunds[0]);
   expect(after.vault - before.vault).toBe(BigInt(HUNDRED[0]));
@@ -370,7 +372,8 @@ async function permit(user: Account, quoted: QuoteAnswer): Promise<void> {
     readonly sign: Pick<TypedDataDefinition, "domain" | "types" | "primaryType"> & { value: object };
     readonly post: { readonly endpoint: string; readonly body: object };
   }[];
-  if (items.length !== 1 || data === undefined) throw new Error("the user signs once");
+  if (items.length !== 1 || data === undefined)
+    throw new Error(`expected one item to sign, got ${items.length}`);
   const { domain, types, primaryType, value: message } = data.sign;
   const signature = await user.signTypedData({ domain, types, primaryType, message } as TypedDataDefinition);
   await call(`${data.post.endpoint}?signature=${signature}`, data.post.body);
@@ -381,13 +384,13 @@ async function send(
   transaction: { readonly to: Address; readonly data: Hex },
 ): Promise<void> {
   const wallet = createWalletClient({ account, transport: http(home().rpcUrl) });
-  // A higher tip would raise what the service expects gas to cost.
+  // A higher tip would raise the service's estimate of the gas cost.
   const maxPriorityFeePerGas = 10_000_000n;
   const hash = await wallet.sendTransaction({ ...transaction, maxPriorityFeePerGas, chain: null });
   expect((await reads().waitForTransactionReceipt({ hash })).status).toBe("success");
 }
 
-test("a new account without native tokens pays by one signature to Solana, Bitcoin and Hyperliquid", async () => {
+test("a new account without native tokens bridges to Solana, Bitcoin and Hyperliquid with one signature", async () => {
   const permit2: Address = "0x000000000022D473030F116dDEE9F6B43aC78BA3";
   const ways = [
     ["USDC", parseUnits("25", 6), "eip3009"],
@@ -401,7 +404,7 @@ test("a new account without native tokens pays by one signature to Solana, Bitco
     const [user, token] = [users[at] as Account, placeOf(EVM, symbol).currency as Address];
     await fund({ address: user.address, tokens: [{ token, amount: units }] });
     if (method !== "permit2") continue;
-    // Wallets have approved Permit2 long ago; this leaves no native tokens.
+    // Wallets usually have an old approval for Permit2. This leaves no native tokens.
     await fund({ address: user.address, nativeWei: parseUnits("1", 18) });
     const args = [permit2, maxUint256] as const;
     await send(user, {
@@ -429,7 +432,7 @@ test("a new account without native tokens pays by one signature to Solana, Bitco
       const [to, user, quoted] = [others()[at] as Place, users[at] as Account, quotes[at] as QuoteAnswer];
       const had = await to.wallet.balanceOf(to.currency);
       await permit(user, quoted);
-      const { status, inTxHashes } = await ended(quoted);
+      const { status, inTxHashes } = await untilEnded(quoted);
       expect([method, status]).toEqual([method, "success"]);
       const received = await until(
         async () => (await to.wallet.balanceOf(to.currency)) - had,
@@ -446,11 +449,11 @@ test("a new account without native tokens pays by one signature to Solana, Bitco
   );
   expect(executorHad - (await nativeOf(system.executor.address))).toBe(sumOf(spent));
   for (const [currency, had] of held)
-    deposited({ chain: EVM, currency }, (await tokensOf(depository, currency)) - had);
+    recordDeposit({ chain: EVM, currency }, (await tokensOf(depository, currency)) - had);
 });
 
-test("a deposit by signature that is not filled on Solana, Bitcoin or Hyperliquid returns to the user, minus the gas", async () => {
-  const [from, amount, before] = [placeOf(EVM, "USDC"), 25_000_000n, await solverHas()];
+test("a signed deposit that is not filled on Solana, Bitcoin or Hyperliquid is refunded to the user, minus the gas", async () => {
+  const [from, amount, before] = [placeOf(EVM, "USDC"), 25_000_000n, await readSolver()];
   const refunds = await Promise.all(
     others().map(async (to) => {
       const user = privateKeyToAccount(generatePrivateKey());
@@ -459,20 +462,20 @@ test("a deposit by signature that is not filled on Solana, Bitcoin or Hyperliqui
       const quoted = await quote(from, to, amount.toString(), options);
       const had = await to.wallet.balanceOf(to.currency);
       await permit(user, quoted);
-      const { status } = await ended(quoted);
+      const { status } = await untilEnded(quoted);
       expect([to.chain, status]).toEqual([to.chain, "refund"]);
       const refund = await tokensOf(user.address);
       expect(refund).toBeGreaterThanOrEqual(BigInt(quoted.details.refundCurrency.minimumAmount));
       expect(refund).toBeLessThan(amount);
       expect(await to.wallet.balanceOf(to.currency)).toBe(had);
-      deposited(from, amount);
+      recordDeposit(from, amount);
       return refund;
     }),
   );
-  expect(before.usdc - (await solverHas()).usdc).toBe(sumOf(refunds));
+  expect(before.usdc - (await readSolver()).usdc).toBe(sumOf(refunds));
 });
 
-test("an account whose calls the service sends pays for its deposit to Solana, Bitcoin or Hyperliquid with the output", async () => {
+test("when the service sends an account's calls, the output on Solana, Bitcoin or Hyperliquid pays the gas", async () => {
   const [from, amount] = [placeOf(EVM, "USDC"), 25_000_000n];
   const executorHad = await nativeOf(system.executor.address);
   const accounts = others().map(() => smartEoa(home(), privateKeyToAccount(generatePrivateKey())));
@@ -494,7 +497,7 @@ test("an account whose calls the service sends pays for its deposit to Solana, B
         executionOptions: { referrer: "", subsidizeFees: false },
         requestId: quoted.requestId,
       });
-      const { status, inTxHashes } = await ended(quoted);
+      const { status, inTxHashes } = await untilEnded(quoted);
       expect([to.chain, status]).toEqual([to.chain, "success"]);
       const received = await until(
         async () => (await to.wallet.balanceOf(to.currency)) - had,
@@ -503,14 +506,14 @@ test("an account whose calls the service sends pays for its deposit to Solana, B
       expect(received).toBe(BigInt(quoted.details.currencyOut.amount));
       expect(received).toBeLessThan(BigInt(free.details.currencyOut.amount));
       expect([await tokensOf(account.address), await nativeOf(account.address)]).toEqual([0n, 0n]);
-      deposited(from, amount);
+      recordDeposit(from, amount);
       return await gasOf(inTxHashes);
     }),
   );
   expect(executorHad - (await nativeOf(system.executor.address))).toBe(sumOf(spent));
 });
 
-/** Where the quote is paid. */
+/** The deposit address of a quote. */
 const addressOf = ({ steps }: QuoteAnswer): Address => steps[0]?.depositAddress as Address;
 const pay = async (at: Address, amount: bigint): Promise<void> =>
   await fund({ address: at, tokens: [{ token: placeOf(EVM, "USDC").currency as Address, amount }] });
@@ -523,14 +526,14 @@ test("an open deposit address forwards every payment to Solana, Bitcoin and Hype
       const at = addressOf(quoted);
       const had = await to.wallet.balanceOf(to.currency);
       await pay(at, 20_000_000n);
-      const { status } = await ended(quoted);
+      const { status } = await untilEnded(quoted);
       expect([to.chain, status]).toEqual([to.chain, "success"]);
       const first = await until(
         async () => (await to.wallet.balanceOf(to.currency)) - had,
         (amount) => amount > 0n,
       );
       expect(first).toBe(BigInt(quoted.details.currencyOut.amount));
-      // Another amount is quoted anew when it arrives.
+      // A different amount gets a new quote when it arrives.
       await pay(at, 30_000_000n);
       const both = await until(
         async () => (await to.wallet.balanceOf(to.currency)) - had,
@@ -546,11 +549,11 @@ test("an open deposit address forwards every payment to Solana, Bitcoin and Hype
       expect(await tokensOf(at)).toBe(0n);
     }),
   );
-  deposited(from, 150_000_000n);
+  recordDeposit(from, 150_000_000n);
 });
 
 test("a strict deposit address fills its quote to Solana, Bitcoin or Hyperliquid, and refunds the excess and any other amount", async () => {
-  const [from, before] = [placeOf(EVM, "USDC"), await solverHas()];
+  const [from, before] = [placeOf(EVM, "USDC"), await readSolver()];
   const backOf = async (refundTo: Address): Promise<bigint> =>
     await until(
       async () => await tokensOf(refundTo),
@@ -565,7 +568,7 @@ test("a strict deposit address fills its quote to Solana, Bitcoin or Hyperliquid
       const [exact, short] = [await strict(excessTo), await strict(shortTo)];
       await pay(addressOf(exact), 26_000_000n);
       await pay(addressOf(short), 5_000_000n);
-      const { status } = await ended(exact);
+      const { status } = await untilEnded(exact);
       expect([to.chain, status]).toEqual([to.chain, "success"]);
       const [excess, rest] = [await backOf(excessTo), await backOf(shortTo)];
       expect(excess).toBeGreaterThan(5_900_000n);
@@ -577,28 +580,28 @@ test("a strict deposit address fills its quote to Solana, Bitcoin or Hyperliquid
         (units) => units > 0n,
       );
       expect(received).toBe(BigInt(exact.details.currencyOut.amount));
-      deposited(from, 31_000_000n);
+      recordDeposit(from, 31_000_000n);
       return excess + rest;
     }),
   );
-  expect(before.usdc - (await solverHas()).usdc).toBe(sumOf(refunds));
+  expect(before.usdc - (await readSolver()).usdc).toBe(sumOf(refunds));
 });
 
-test("a deposit address on Bitcoin is filled on the EVM chain, or returned to refundTo minus the fees of its sweep and refund", async () => {
+test("a payment to a deposit address on Bitcoin is filled on the EVM chain, or refunded minus the fees of its sweep and refund", async () => {
   const [to, [, from]] = [placeOf(EVM, "USDC"), others()];
-  const before = await solverHas();
+  const before = await readSolver();
   const [filledTo, returnedTo] = [anAddress(), anAddress()];
   const refundTo = p2wpkh(pubECDSA(randomBytes(32)), { ...TEST_NETWORK, bech32: "bcrt" }).address ?? "";
   const asked = { useDepositAddress: true, refundTo } as const;
   const filled = await quote(from, to, "200000", { ...asked, recipient: filledTo });
   expect(filled.steps[0]?.depositAddress).toMatch(/^bcrt1q/);
   await from.wallet.execute(filled.steps);
-  expect((await ended(filled)).status).toBe("success");
+  expect((await untilEnded(filled)).status).toBe("success");
   expect(await tokensOf(filledTo)).toBe(BigInt(filled.details.currencyOut.amount));
   const strict = { ...asked, strict: true, recipient: returnedTo, referrer: "debug-force-refund" };
   const returned = await quote(from, to, "150000", strict);
   await from.wallet.execute(returned.steps);
-  expect((await ended(returned)).status).toBe("refund");
+  expect((await untilEnded(returned)).status).toBe("refund");
   const refund = await until(
     async () => await satoshisAt(refundTo),
     (amount) => amount > 0n,
@@ -608,17 +611,17 @@ test("a deposit address on Bitcoin is filled on the EVM chain, or returned to re
   expect(await tokensOf(returnedTo)).toBe(0n);
   for (const { steps } of [filled, returned])
     expect(await satoshisAt(steps[0]?.depositAddress ?? "")).toBe(0n);
-  expect(before.usdc - (await solverHas()).usdc).toBe(BigInt(filled.details.currencyOut.amount));
+  expect(before.usdc - (await readSolver()).usdc).toBe(BigInt(filled.details.currencyOut.amount));
   const known = depositAddressAnswer.parse(await call(`/deposit-addresses/v1?requestId=${filled.requestId}`));
   expect(known).toMatchObject({ refundTo, chainIds: [from.chainId], deposits: [{ amount: "200000" }] });
-  deposited(from, 350_000n);
+  recordDeposit(from, 350_000n);
   const claim = claims.get(keyOf(from));
-  await claim?.position.grownBy(claim.owed, AbortSignal.timeout(PATIENCE_MS));
+  await claim?.position.grownBy(claim.owed, AbortSignal.timeout(TIMEOUT_MS));
 });
 
-test("a deposit address on Solana is filled on the EVM chain, or returned to refundTo minus the fees of its sweep and refund", async () => {
+test("a payment to a deposit address on Solana is filled on the EVM chain, or refunded minus the fees of its sweep and refund", async () => {
   const [to, [from]] = [placeOf(EVM, "USDC"), others()];
-  const before = await solverHas();
+  const before = await readSolver();
   const [filledTo, returnedTo] = [anAddress(), anAddress()];
   const refundTo = (await solanaKey()).address;
   const heldAt = async (owner: string): Promise<bigint> =>
@@ -631,9 +634,9 @@ test("a deposit address on Solana is filled on the EVM chain, or returned to ref
   const returned = await quote(from, to, "10000000", strict);
   await from.wallet.execute(filled.steps);
   await from.wallet.execute(returned.steps);
-  expect((await ended(filled)).status).toBe("success");
+  expect((await untilEnded(filled)).status).toBe("success");
   expect(await tokensOf(filledTo)).toBe(BigInt(filled.details.currencyOut.amount));
-  expect((await ended(returned)).status).toBe("refund");
+  expect((await untilEnded(returned)).status).toBe("refund");
   const refund = await until(
     async () => await heldAt(refundTo),
     (amount) => amount > 0n,
@@ -643,27 +646,27 @@ test("a deposit address on Solana is filled on the EVM chain, or returned to ref
   expect(await tokensOf(returnedTo)).toBe(0n);
   for (const { steps } of [filled, returned]) expect(await heldAt(steps[0]?.depositAddress ?? "")).toBe(0n);
   expect((await heldAt(vault)) - inVault).toBe(30_000_000n);
-  expect(before.usdc - (await solverHas()).usdc).toBe(BigInt(filled.details.currencyOut.amount));
+  expect(before.usdc - (await readSolver()).usdc).toBe(BigInt(filled.details.currencyOut.amount));
   const at = filled.steps[0]?.depositAddress ?? "";
   const known = depositAddressAnswer.parse(await call(`/deposit-addresses/v1?address=${at}`));
   expect(known.requestId).toBe(filled.requestId);
   expect(known).toMatchObject({ refundTo, chainIds: [from.chainId], deposits: [{ amount: "20000000" }] });
-  deposited(from, 30_000_000n);
+  recordDeposit(from, 30_000_000n);
   const claim = claims.get(keyOf(from));
-  await claim?.position.grownBy(claim.owed, AbortSignal.timeout(PATIENCE_MS));
+  await claim?.position.grownBy(claim.owed, AbortSignal.timeout(TIMEOUT_MS));
 });
 
-/** What an address on Bitcoin holds. */
+/** The balance of an address on Bitcoin. */
 async function satoshisAt(address: string): Promise<bigint> {
   const url = `${system.families?.urls.esplora}/address/${address}/utxo`;
   const listed = (await (await fetch(url)).json()) as { value: number }[];
   return listed.reduce((sum, { value }) => sum + BigInt(value), 0n);
 }
 
-test("in the end the hub owes the solver every deposit, filled or refunded, and the sponsor has paid its part", async () => {
+test("at the end, the hub owes the solver every deposit, filled or refunded, and the sponsor has paid its part", async () => {
   const found = await Promise.all(
     [...claims.values()].map(async ({ chain, position, owed }) => {
-      const { before, after } = await position.grownBy(owed, AbortSignal.timeout(PATIENCE_MS));
+      const { before, after } = await position.grownBy(owed, AbortSignal.timeout(TIMEOUT_MS));
       return [chain, after - before];
     }),
   );

@@ -61,7 +61,7 @@ async function answersTo(path: string, body: object): Promise<Map<number, number
   return statuses;
 }
 
-test("random and mutated bodies cause no 5xx from the real service, and only an answered quote is stored", async () => {
+test("random and mutated bodies cause no 5xx from the real service, and only successful quotes are stored", async () => {
   const [origin, destination] = system.chains;
   const quote = {
     user: system.users[0]?.address,

@@ -12,7 +12,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { portBaseOf } from "./port-bases.ts";
 
 const PAGE = join(repositoryRoot, "docs", "ORACLE.md");
-/** Of local-a, as in the page. */
+/** The depository on local-a, as in the page. */
 const DEPOSITORY = "0xBE1a86370EF893e948cb88F013b34fD6f86B926E";
 const portBase = portBaseOf("oracle-walk");
 let system: System;
@@ -34,7 +34,7 @@ beforeAll(async () => {
     print: () => undefined,
     deadlineMs: 30_000,
   });
-  // Not every log of the depository is a deposit.
+  // Adds a log of the depository that is not a deposit.
   const chain = system.endpoints.chains.find(({ id }) => id === 72100117);
   if (chain === undefined) throw new Error("the system has no chain local-a");
   const wallet = createWalletClient({
@@ -43,14 +43,14 @@ beforeAll(async () => {
   });
   const handover = encodeFunctionData({ abi: depositoryAbi, functionName: "requestOwnershipHandover" });
   await wallet.sendTransaction({ chain: null, to: DEPOSITORY, data: handover });
-  await blocksPass(3);
+  await waitForBlocks(3);
 });
 
 /**
- * Waits until the deposit's chain has grown by `count` blocks: the page asks at once, when the deposit is not
- * final yet.
+ * Waits for `count` more blocks on the deposit's chain. The page requests an attestation at once, so the
+ * deposit must already be final.
  */
-async function blocksPass(count: number): Promise<void> {
+async function waitForBlocks(count: number): Promise<void> {
   const rpcUrl = system.endpoints.chains.find(({ id }) => id === 72100117)?.rpcUrl;
   if (rpcUrl === undefined) throw new Error("the system has no chain local-a");
   const height = async (): Promise<number> => {
@@ -70,10 +70,10 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true });
 });
 
-test("the operators' page leads from nothing to a quorum, a shadow and a key in KMS, exactly as written", async () => {
+test("the commands in docs/ORACLE.md set up a quorum, a shadow oracle and a KMS key, exactly as written", async () => {
   const page = await readFile(PAGE, "utf8");
   const script = [...page.matchAll(/^```bash\n([\s\S]*?)^```$/gm)].map(([, block]) => block).join("\n");
-  // Everything that a failing step left running ends with it.
+  // If a step fails, whatever it left running is killed.
   const safely = `trap 'kill $(jobs -p) 2> /dev/null || true' EXIT\n${script}`;
   const endpoints = join(folder, "endpoints.json");
   await writeFile(endpoints, JSON.stringify(system.endpoints));
@@ -90,10 +90,9 @@ test("the operators' page leads from nothing to a quorum, a shadow and a key in 
   const codes = [...stdout.matchAll(/^HTTP (\d+)$/gm)].map(([, code]) => Number(code));
   expect(codes).toEqual([200, 401, 200, 200, 409, 200, 200, 200, 200, 200]);
   const signers = [...stdout.matchAll(/^x-attestation-signers: (\d)/gm)].map(([, count]) => Number(count));
-  expect(
-    signers,
-    "alone, a quorum, one of two left, three times asking the shadow, asking its peer, with a key in KMS",
-  ).toEqual([1, 2, 1, 2, 2, 2, 1, 1]);
+  expect(signers, "alone, quorum, one of two left, the shadow three times, its peer, with a KMS key").toEqual(
+    [1, 2, 1, 2, 2, 2, 1, 1],
+  );
   expect(stdout).toMatch(/"multisig": \{\s*"isSigner": false,\s*"threshold": 1\s*\}/);
   expect(stdout).toContain('"shadow":true');
   expect(stdout).toContain(
@@ -102,7 +101,7 @@ test("the operators' page leads from nothing to a quorum, a shadow and a key in 
   );
   expect(stdout.trimEnd().split("\n").at(-1)).toBe("exit code 1");
   expect(stderr).toContain("ORACLE_SIGNERS must include the local signer");
-  // Output must contain nothing that belongs to a peer or provider. The walk's keys are 64 characters of hex;
-  // every other such text begins with 0x.
+  // The output must contain no secret of a peer or provider. The page's keys are 64 hex characters; all other
+  // such strings start with 0x.
   expect(stdout + stderr).not.toMatch(/(?<![0-9a-fx])[0-9a-f]{64}(?![0-9a-f])/);
 }, 120_000);

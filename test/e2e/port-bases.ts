@@ -27,7 +27,7 @@ const files = [
 
 /**
  * The first port of the system that a test file starts. Each file has a hundred ports of its own, all below
- * 32,768: from there on Linux gives ports to outgoing connections.
+ * 32,768, where Linux's ephemeral ports start.
  */
 export function portBaseOf(file: (typeof files)[number]): number {
   return 20_000 + 100 * files.indexOf(file);

@@ -11,8 +11,8 @@ import { createClient, createWallet, type Chain, type Client, type Quote, type S
 import { expectedOutcomes, runMainFlows, type Outcome } from "./main-flows.ts";
 import { portBaseOf } from "./port-bases.ts";
 
-// The check runs the rows marked for it; `npm run providers` runs all and prints its measurements.
-// PROVIDER_ROWS may also contain parts of names, separated by semicolons: then the honest row and those run.
+// The check runs the rows with `isInCheck`; `npm run providers` runs all rows and prints measurements.
+// PROVIDER_ROWS may list parts of row names, separated by semicolons: then the honest row and those rows run.
 
 const wanted = process.env["PROVIDER_ROWS"] ?? "";
 const rows = providerRows.filter(({ name, isInCheck }, at) => {
@@ -29,7 +29,7 @@ let system: System;
 let api: Client;
 let chains: readonly Chain[];
 /** Rates per second with the honest provider. */
-let usual = { httpRequests: 0, calls: 0 };
+let honestRates = { httpRequests: 0, calls: 0 };
 
 beforeAll(async () => {
   const extraArgs = ["--balance", "1000000"];
@@ -49,7 +49,7 @@ beforeAll(async () => {
     },
     portBase: portBaseOf("providers"),
     durable: false,
-    // A fill that waits for a node is refunded within the row.
+    // A fill that waits for its node is refunded before the row ends.
     appEnv: { FILL_INVENTORY_WAIT_MS: "60000" },
     oracles: 0,
     users: 5,
@@ -69,7 +69,7 @@ async function restart(): Promise<void> {
 }
 
 const swapOutcomes: Readonly<Record<NonNullable<ProviderRow["swapEnds"]>, Outcome>> = {
-  unsold: { end: "unsold", money: "with the user" },
+  unquoted: { end: "unquoted", money: "with the user" },
   refund: { end: "refund", money: "refunded" },
 };
 
@@ -99,16 +99,16 @@ test.each(rows)(
     };
     const timer = lastsMs === undefined ? undefined : setTimeout(stop, lastsMs);
     const keys = system.users.map(({ privateKey }) => privateKey);
-    const { judge } = await runMainFlows({ api, chains, keys, withinMs: row.withinMs ?? 60_000 });
+    const { readOutcomes } = await runMainFlows({ api, chains, keys, withinMs: row.withinMs ?? 60_000 });
     clearTimeout(timer);
     stop();
     const seconds = (performance.now() - startedAtMs) / 1_000;
     const rate = { httpRequests: counted.httpRequests / seconds, calls: counted.calls / seconds };
     const isHonest = row === providerRows[0];
-    if (isHonest) usual = rate;
+    if (isHonest) honestRates = rate;
     const factors = {
-      httpRequests: rate.httpRequests / usual.httpRequests,
-      calls: rate.calls / usual.calls,
+      httpRequests: rate.httpRequests / honestRates.httpRequests,
+      calls: rate.calls / honestRates.calls,
     };
     const measured = [
       `${seconds.toFixed(1)} s`,
@@ -119,10 +119,10 @@ test.each(rows)(
     console.log(`providers: ${row.name}: ${measured.join(", ")}`);
     if (row.restarts !== undefined) await restart();
     const expected = expectedOf(row);
-    expect(await judge()).toEqual(expected);
+    expect(await readOutcomes()).toEqual(expected);
     // A second payment would be broadcast by the next block.
     await sleep(1_500);
-    expect(await judge()).toEqual(expected);
+    expect(await readOutcomes()).toEqual(expected);
     if (!isHonest) expect(Math.max(factors.httpRequests, factors.calls)).toBeLessThan(row.maxFactor ?? 2);
   },
   400_000,
@@ -134,14 +134,14 @@ interface Bridge {
   readonly recipient: Address;
 }
 
-/** Native tokens from one chain to the other. Every status on the way is compared with the chain. */
+/** Bridges native tokens from one chain to the other, and compares every success status with the chain. */
 async function bridge(user: number, origin: number, withinMs: number): Promise<Bridge> {
   const [from, to] = [chains[origin], chains[1 - origin]];
   const wallet = createWallet(system.users[user]?.privateKey ?? "0x", chains);
   const recipient = anAddress();
   const amount = parseEther("0.01").toString();
   const startedAtMs = performance.now();
-  const quote = await quotedWithin(withinMs, {
+  const quote = await quoteWithin(withinMs, {
     user: wallet.address,
     recipient,
     originChainId: from?.id,
@@ -153,7 +153,7 @@ async function bridge(user: number, origin: number, withinMs: number): Promise<B
   });
   await wallet.execute(quote);
   for (;;) {
-    // Read first: what is called paid must have been paid before.
+    // Read the status first: a bridge that is reported as paid must already be paid.
     const { status } = await api.status(quote.requestId);
     const tookMs = performance.now() - startedAtMs;
     if (status === "success") expect(await paymentsTo(recipient, 1 - origin)).toBe(1);
@@ -163,8 +163,8 @@ async function bridge(user: number, origin: number, withinMs: number): Promise<B
   }
 }
 
-/** A quote that is refused for now, because a node did not answer, is asked for again, as wallets do. */
-async function quotedWithin(withinMs: number, body: object): Promise<Quote> {
+/** Retries a quote that failed because a node did not answer, as wallets do. */
+async function quoteWithin(withinMs: number, body: object): Promise<Quote> {
   for (const endMs = performance.now() + withinMs; ;) {
     const { code, body: answer } = await api.call<Quote & { readonly errorCode?: string }>("/quote/v2", body);
     if (code === 200) return answer;
@@ -176,10 +176,10 @@ async function quotedWithin(withinMs: number, body: object): Promise<Quote> {
 
 async function paymentsTo(recipient: Address, at: number): Promise<number> {
   const node = nodes[at];
-  if (node === undefined) throw new Error("a system has two chains");
+  if (node === undefined) throw new Error(`the system has no node ${at}`);
   const client = createLocalClient(node);
   const newest = await client.getBlockNumber({ cacheTime: 0 });
-  // Nothing paid to it earlier than that: it is new.
+  // Enough blocks: the recipient is a new account.
   const recent = Array.from({ length: 60 }, (_, back) => newest - BigInt(back)).filter((one) => one >= 0n);
   const blocks = await Promise.all(
     recent.map(async (blockNumber) => await client.getBlock({ blockNumber, includeTransactions: true })),
@@ -191,33 +191,32 @@ async function paymentsTo(recipient: Address, at: number): Promise<number> {
 const both = async (withinMs: number): Promise<readonly Bridge[]> =>
   await Promise.all([bridge(0, 0, withinMs), bridge(1, 1, withinMs)]);
 
-/** How long a provider misbehaves that bridges have to wait for, ms. */
+/** How long providers misbehave in the rows in which bridges have to wait for them, in ms. */
 const LATE_MS = 4_000;
 
-/** Each chain has another provider, so that two rows take the time of one. @returns their names */
+/** Gives each chain's provider one row, so that two rows take the time of one. @returns the rows' names */
 function behaveAsPair(of: readonly ProviderRow[], at: number): string {
   const pair = of.slice(at, at + 2);
   providers.forEach((provider, chain) => provider.behave(pair[chain]?.behavior() ?? {}));
   return pair.map(({ name }) => name).join(" | ");
 }
 
-function finished(names: string, bridges: readonly Bridge[]): readonly Bridge[] {
+function expectSuccess(names: string, bridges: readonly Bridge[]): readonly Bridge[] {
   console.log(`providers: ${names}: ${bridges.map(({ tookMs }) => tookMs.toFixed(0)).join(", ")} ms`);
   for (const { end } of bridges) expect([names, end]).toEqual([names, "success"]);
   return bridges;
 }
 
-test("a bridge succeeds within three times the quiet latency while providers misbehave, or its status says that it waits", async () => {
+test("bridges succeed within three times the quiet latency while providers misbehave, or once they recover, and are paid once", async () => {
   for (const provider of providers) provider.behave({});
   const quiet = [...(await both(20_000)), ...(await both(20_000))];
   const quietMs = Math.max(...quiet.map(({ tookMs }) => tookMs));
   console.log(`providers: quiet bridge ${quietMs.toFixed(0)} ms`);
   const made = [...quiet];
   const prompt = providerRows.filter((row) => row.bridge === "prompt");
-  // Each chain has another provider, so that two rows take the time of one.
   for (let at = 0; at < prompt.length; at += 2) {
     const names = behaveAsPair(prompt, at);
-    const bridges = finished(names, await both(60_000));
+    const bridges = expectSuccess(names, await both(60_000));
     for (const { tookMs } of bridges) expect(tookMs, names).toBeLessThan(3 * quietMs);
     made.push(...bridges);
   }
@@ -228,7 +227,7 @@ test("a bridge succeeds within three times the quiet latency while providers mis
     const bridging = both(60_000);
     await sleep(LATE_MS);
     for (const provider of providers) provider.behave({});
-    made.push(...finished(names, await bridging));
+    made.push(...expectSuccess(names, await bridging));
   }
   // A second payment would be broadcast by the next block.
   await sleep(1_000);

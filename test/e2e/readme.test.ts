@@ -11,7 +11,7 @@ const README = new URL("../../README.md", import.meta.url);
 let system: System;
 
 beforeAll(async () => {
-  // As `npm start -- --set RATE_LIMITS=on`.
+  // Equivalent to `npm start -- --set RATE_LIMITS=on`.
   system = await startSystem({
     env: {},
     portBase: portBaseOf("readme"),
@@ -47,7 +47,7 @@ async function runBlock(
   );
 }
 
-test("the README's walk with curl bridges, exactly as written", async () => {
+test("the README's curl walkthrough completes a bridge, exactly as written", async () => {
   const { code, stdout, stderr } = await runBlock("/quote/v2", system.endpoints.api.url);
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   const lines = stdout.trim().split("\n");
@@ -56,7 +56,7 @@ test("the README's walk with curl bridges, exactly as written", async () => {
   expect(lines.at(-1)).toBe("recipient");
 }, 60_000);
 
-test("the walk with curl reports in one line that no system is running", async () => {
+test("the curl walkthrough reports in one line that no system is running", async () => {
   const url = `http://127.0.0.1:${await freePort()}`;
   expect(await runBlock("/quote/v2", url)).toMatchObject({
     code: 1,
@@ -101,7 +101,7 @@ test("the examples of the OpenAPI document work unchanged", async () => {
   expect(wallet).toBe(system.sponsor.address.toLowerCase());
 });
 
-test("the README shows the limit of quotes without a key, exactly as written", async () => {
+test("the README's rate limit example reaches the limit for quotes without a key, exactly as written", async () => {
   // The rate limit's minute may end during the first run, but not again during the second.
   for (const round of [1, 2]) {
     const { code, stdout, stderr } = await runBlock("seq 31", system.endpoints.api.url);

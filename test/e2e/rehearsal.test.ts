@@ -10,8 +10,8 @@ import { startNetwork, type Network } from "./rehearsal/network.ts";
 import { Operator } from "./rehearsal/operator.ts";
 import { createUsers, type Bridge, type Users } from "./rehearsal/users.ts";
 
-// The path of docs/OPERATIONS.md, from nothing to an upgrade, with what an operator has: chains, accounts
-// with money, a key service, Postgres and Redis, the operator's commands, and the programs of the images.
+// Follows docs/OPERATIONS.md from the first deployment to an upgrade, with what an operator has: chains,
+// funded accounts, a key service, Postgres, Redis, the operator commands, and the programs of the images.
 
 const portBase = portBaseOf("rehearsal");
 const userKeys = Array.from({ length: 4 }, () => generatePrivateKey());
@@ -42,7 +42,7 @@ afterAll(async () => {
   await network.stop();
 });
 
-/** A step of the path. Those after a failed one are skipped. */
+/** A step of the rehearsal. Steps after a failed one are skipped. */
 function step(name: string, act: () => Promise<void>): void {
   test(name, async ({ skip }) => {
     if (isBroken) skip();
@@ -77,7 +77,7 @@ step(
     expect([code, errors]).toEqual([0, ""]);
     expect(lines.filter(({ step }) => step === "done")).toHaveLength(3);
     for (const chain of [network.ethereum, network.base, network.hub])
-      // One transaction more pays for the deterministic deployer.
+      // One more transaction funds the deterministic deployer.
       expect(await sentByDeployer(chain)).toBe((planned.get(chain.chainId) ?? 0) + 1);
     const verified = await operator.deploy("verify");
     expect([verified.code, [...new Set(verified.lines.map(({ state }) => state))]]).toEqual([
@@ -95,7 +95,7 @@ step("three oracles and the service start in production mode, with keys in the k
   expect(api).not.toMatch(/PRIVATE_KEY=[^\0]|SIGNER=[^\0]|AWS_/);
 });
 
-step("`doctor` finds nothing to correct", async () => {
+step("`doctor` reports no problems", async () => {
   expect(await operator.doctor()).toEqual([]);
 });
 
@@ -112,7 +112,7 @@ step("a bridge is quoted, filled, attested by a quorum and settled on the hub", 
 });
 
 step(
-  "the solver's key is replaced without a stop: orders of the former key are filled and settled",
+  "the solver's key is replaced without downtime: orders of the former key are filled and settled",
   async () => {
     const former = operator.solver;
     const before = await operator.hubBalance(former);
@@ -171,12 +171,12 @@ step("an upgrade restarts every process while users bridge: each is paid once an
   await Promise.all([...bridging, operator.upgrade()]);
   for (const bridge of bridges) {
     await users.expectSettled(bridge);
-    // Once: a second payment would have come by now.
+    // A second payment would have arrived by now.
     await users.expectPaid(bridge);
   }
 });
 
-/** Tries again while the API restarts. */
+/** Retries while the API restarts. */
 async function whileRestarting<T>(act: () => Promise<T>): Promise<T> {
   for (const endMs = Date.now() + 30_000; ;) {
     try {
@@ -189,7 +189,7 @@ async function whileRestarting<T>(act: () => Promise<T>): Promise<T> {
 }
 
 step(
-  "afterwards no funds are unattributed, nothing waits for settlement, and no log has a secret",
+  "afterwards no funds are unattributed, nothing waits for settlement, and no log contains a secret",
   async () => {
     const reports = await Promise.all([operator.run("funds"), operator.run("settlement")]);
     expect(reports.map(({ errors }) => errors)).toEqual(["none\n", "none\n"]);

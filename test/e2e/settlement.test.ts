@@ -49,7 +49,7 @@ async function bridge(): Promise<{ arrived: boolean; settled(withinMs: number): 
   const usdc = origin?.tokens.find(({ symbol }) => symbol === "USDC");
   const user = system.users[users++];
   if (hub === undefined || origin === undefined || usdc === undefined || user === undefined)
-    throw new Error("the system lacks a part");
+    throw new Error("the system has no hub, no USDC on its first chain, or too few users");
   const position = await watchPosition({
     hub,
     oracles,
@@ -121,7 +121,7 @@ test("the solver withdraws its hub balance from the depository, with attestation
   const [node] = system.nodes;
   const usdc = origin?.tokens.find(({ symbol }) => symbol === "USDC");
   if (origin === undefined || node === undefined || usdc === undefined)
-    throw new Error("the system lacks a part");
+    throw new Error("the system has no USDC on its first chain");
   const recipient = privateKeyToAddress(generatePrivateKey());
   const before = await supplyOnHub(origin.name, usdc.address);
   const words = ["--chain", origin.name, "--currency", "USDC", "--amount", "4", "--recipient", recipient];
@@ -155,7 +155,7 @@ test("quote, deposit, fill and settlement are one trace, although two processes 
     );
 });
 
-test("exports every metric that a rule or a panel reads, and names all by convention", async () => {
+test("exports every metric that an alert rule or a panel reads, and names all metrics by convention", async () => {
   const [first] = system.endpoints.oracles;
   if (first === undefined) throw new Error("the system has no oracle");
   const bearer = { authorization: `Bearer ${METRICS_TOKEN}` };
@@ -170,7 +170,7 @@ test("exports every metric that a rule or a panel reads, and names all by conven
       type === "histogram" ? ["_bucket", "_sum", "_count"].map((part) => name + part) : [name],
     ),
   );
-  // Prometheus itself makes `up`, and this system has no Hyperliquid.
+  // Prometheus itself exports `up`, and this system has no Hyperliquid.
   expect(shownMetrics().filter((name) => !exported.has(name))).toEqual([
     "up",
     "causeway_mappings_oldest_seconds",
@@ -183,7 +183,7 @@ test("exports every metric that a rule or a panel reads, and names all by conven
   }
 });
 
-test("with one oracle killed, the first to be asked, the other two settle", async () => {
+test("when the oracle that is asked first is killed, the other two attest", async () => {
   oracle(0).kill("SIGKILL");
   const { arrived, settled } = await bridge();
   expect(arrived).toBe(true);
@@ -192,7 +192,7 @@ test("with one oracle killed, the first to be asked, the other two settle", asyn
   expect(signers).toEqual(addressesOf([1, 2]));
 });
 
-test("with two oracles killed the recipient is still paid; settlement waits, and completes when one returns", async () => {
+test("when two oracles are killed, the recipient is still paid; settlement waits, and completes once one restarts", async () => {
   oracle(1).kill("SIGKILL");
   const { arrived, settled } = await bridge();
   expect(arrived).toBe(true);

@@ -5,7 +5,7 @@ import { repositoryRoot } from "@causeway/testkit";
 import { expect, test } from "vitest";
 import { portBaseOf } from "./port-bases.ts";
 
-// `npm start` under a supervisor, which knows only npm's own process: ending that must end everything.
+// A supervisor of `npm start` knows only npm's own process: stopping that process must stop everything.
 
 const portBase = portBaseOf("shutdown-npm");
 
@@ -67,7 +67,7 @@ async function startNpm() {
   npm.stdout.on("data", (chunk) => (output += String(chunk)));
   npm.stderr.on("data", (chunk) => (output += String(chunk)));
   const { pid } = npm;
-  if (pid === undefined) throw new Error("npm cannot be started");
+  if (pid === undefined) throw new Error("npm could not be started");
   await expect.poll(() => output, { timeout: 90_000, interval: 200 }).toContain("The system keeps running");
   return { pid, output: () => output };
 }

@@ -10,7 +10,7 @@ import { portBaseOf } from "./port-bases.ts";
 let system: System;
 let api: Client;
 let chains: readonly Chain[];
-let aQuote: Bridging["quote"];
+let requestQuote: Bridging["quote"];
 let walletOf: Bridging["walletOf"];
 let arrived: Bridging["arrived"];
 const exits: UnexpectedExit[] = [];
@@ -20,7 +20,7 @@ beforeAll(async () => {
     system,
     api,
     chains,
-    quote: aQuote,
+    quote: requestQuote,
     walletOf,
     arrived,
   } = await startBridging({
@@ -38,19 +38,19 @@ async function endOf(name: string): Promise<UnexpectedExit> {
   return exits.splice(at, 1)[0] as UnexpectedExit;
 }
 
-test("an API that is stopped responds to accepted calls, keeps its quotes, and exits with 0", async () => {
-  const [process_] = system.apis;
-  if (process_ === undefined) throw new Error("the system has an API");
+test("an API that is stopped answers the calls it accepted, keeps its quotes, and exits with code 0", async () => {
+  const [apiProcess] = system.apis;
+  if (apiProcess === undefined) throw new Error("the system has no API");
   const recipient = anAddress();
   // Opens as many connections as will be used.
-  await Promise.all(Array.from({ length: 20 }, async (_, at) => await aQuote(at % 10, recipient)));
+  await Promise.all(Array.from({ length: 20 }, async (_, at) => await requestQuote(at % 10, recipient)));
   const asked = Promise.allSettled(
-    Array.from({ length: 20 }, async (_, at) => await aQuote(at % 10, recipient)),
+    Array.from({ length: 20 }, async (_, at) => await requestQuote(at % 10, recipient)),
   );
   await sleep(5);
-  process.kill(process_.pid, "SIGTERM");
+  process.kill(apiProcess.pid, "SIGTERM");
   const answers = await asked;
-  const { exit } = await endOf(process_.name);
+  const { exit } = await endOf(apiProcess.name);
   expect(exit).toMatchObject({ code: 0, signal: null });
   // After SIGTERM the API may refuse; what it does not refuse, it answers completely.
   const quotes = answers.flatMap((one) => (one.status === "fulfilled" ? [one.value] : []));
@@ -58,15 +58,17 @@ test("an API that is stopped responds to accepted calls, keeps its quotes, and e
     if (one.status === "rejected") expect(String(one.reason)).toMatch(/fetch failed|: 503 /);
   expect(quotes.length).toBeGreaterThan(0);
 
-  await process_.restart();
+  await apiProcess.restart();
   for (const { requestId } of quotes) expect((await api.status(requestId)).status).toBe("waiting");
 }, 60_000);
 
-test("a worker that is stopped finishes its current work and exits with 0; its successor continues, and every recipient is paid once", async () => {
+test("a worker that is stopped finishes its current work and exits with code 0; its successor continues, and every recipient is paid once", async () => {
   const [worker] = system.workers;
-  if (worker === undefined) throw new Error("the system has a worker");
+  if (worker === undefined) throw new Error("the system has no worker");
   const recipients = Array.from({ length: 10 }, anAddress);
-  const quotes = await Promise.all(recipients.map(async (recipient, at) => await aQuote(at, recipient)));
+  const quotes = await Promise.all(
+    recipients.map(async (recipient, at) => await requestQuote(at, recipient)),
+  );
   const deposits = quotes.map(async (quote, at) => await walletOf(at).execute(quote));
   await Promise.race(deposits);
   process.kill(worker.pid, "SIGTERM");
@@ -83,12 +85,14 @@ test("a worker that is stopped finishes its current work and exits with 0; its s
   }
 }, 90_000);
 
-test("a worker that is killed during fills leaves no request behind and pays no one twice", async () => {
+test("a worker that is killed during fills leaves no request unfinished and pays no one twice", async () => {
   const [worker] = system.workers;
-  if (worker === undefined) throw new Error("the system has a worker");
+  if (worker === undefined) throw new Error("the system has no worker");
   for (const afterMs of [0, 30, 80]) {
     const recipients = Array.from({ length: 4 }, anAddress);
-    const quotes = await Promise.all(recipients.map(async (recipient, at) => await aQuote(at, recipient)));
+    const quotes = await Promise.all(
+      recipients.map(async (recipient, at) => await requestQuote(at, recipient)),
+    );
     await Promise.all(quotes.map(async (quote, at) => await walletOf(at).execute(quote)));
     await sleep(afterMs);
     worker.kill("SIGKILL");
@@ -107,10 +111,10 @@ test("a worker that is killed during fills leaves no request behind and pays no 
 
 test("while the worker is down, the status still reports that the funds are in the depository", async () => {
   const [worker] = system.workers;
-  if (worker === undefined) throw new Error("the system has a worker");
+  if (worker === undefined) throw new Error("the system has no worker");
   worker.kill("SIGKILL");
   const recipient = anAddress();
-  const quote = await aQuote(10, recipient);
+  const quote = await requestQuote(10, recipient);
   const { hash } = await walletOf(10).execute(quote);
   const report = { chainId: chains[0]?.id ?? 0, txHash: hash as Hex };
   await api.index(report);

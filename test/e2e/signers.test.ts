@@ -10,7 +10,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { anAddress, startBridging, type Bridging } from "./bridging.ts";
 import { portBaseOf } from "./port-bases.ts";
 
-// The API has no key, the signer process signs orders alone, and the worker pays with keys in a vault.
+// The API has no key, only the signer process signs orders, and the worker pays with keys in a vault.
 
 const solver = localAccount("solver");
 const executor = localAccount("executor");
@@ -141,7 +141,7 @@ test("a payment waits while the vault fails, and is then made once", async () =>
   expect((await bridging.arrived(recipient)).payments).toBe(1);
 });
 
-test("without the signer process only signed orders are unavailable, and it can restart on its old socket", async () => {
+test("without the signer process, only signed orders are unavailable; it can restart on its old socket", async () => {
   // Leaves its socket behind.
   signer.kill("SIGKILL");
   await signer.exited;

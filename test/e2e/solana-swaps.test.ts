@@ -13,16 +13,16 @@ import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { portBaseOf } from "./port-bases.ts";
 
-// A token that no chain file names is swapped on Solana before its deposit. Every unit is accounted for: it
-// is with the pool, the depository, the user, the recipient or the solver. Local prices are fixed.
+// A token that is in no chain file is swapped on Solana before the deposit. Every unit is accounted for: the
+// pool, the depository, the user, the recipient or the solver holds it. Local prices are fixed.
 
 const EVM = "local-a";
-const PATIENCE_MS = 60_000;
+const TIMEOUT_MS = 60_000;
 
 let system: System;
 let wallet: FamilyWallet;
 let vault: string;
-/** Of the unlisted token, and of USDC on both chains. */
+/** The addresses of the unlisted token and of USDC, and the ids of both chains. */
 let unlisted: string;
 let [solanaUsdc, evmUsdc] = ["", ""];
 let [solanaId, evmId] = [0, 0];
@@ -37,14 +37,14 @@ beforeAll(async () => {
     families: true,
   });
   const { families } = system;
-  if (families === undefined) throw new Error("the system has chains of other families");
+  if (families === undefined) throw new Error("the system was started without the other chain families");
   unlisted = families.solanaSwaps.unlisted.mint;
   const chains = await createApiClient(system.endpoints.api.url).chains();
   [solanaId, solanaUsdc] = usdcOn(chains, familyChains.solana);
   [evmId, evmUsdc] = usdcOn(chains, EVM);
   const wallets = await familyWallets(system, families);
   const found = wallets.get(familyChains.solana);
-  if (found === undefined) throw new Error("the user has a wallet on Solana");
+  if (found === undefined) throw new Error("the user has no wallet on Solana");
   wallet = found;
   vault = await depositoryVault();
 }, 240_000);
@@ -76,10 +76,10 @@ async function quote(amount: string, options: object): Promise<QuoteAnswer> {
   return quoteAnswer.parse(answer);
 }
 
-const ended = async ({ requestId }: QuoteAnswer) =>
+const untilEnded = async ({ requestId }: QuoteAnswer) =>
   await createApiClient(system.endpoints.api.url).untilEnded(
     requestId as Hex,
-    AbortSignal.timeout(PATIENCE_MS),
+    AbortSignal.timeout(TIMEOUT_MS),
   );
 
 const anAddress = (): Address => privateKeyToAddress(generatePrivateKey());
@@ -97,8 +97,8 @@ async function evmUsdcOf(holder: Address): Promise<bigint> {
 const solanaUsdcOf = async (holder: string): Promise<bigint> =>
   await solanaTokensOf(system.families?.urls.solana ?? "", holder, solanaUsdc);
 
-/** What everyone has. */
-async function holdings() {
+/** The balances of all parties. */
+async function readBalances() {
   const solver = system.families?.solver.solana ?? "";
   return {
     tokens: await wallet.balanceOf(unlisted),
@@ -109,16 +109,16 @@ async function holdings() {
   };
 }
 
-test("a token that no chain file names is swapped, deposited, filled on the EVM chain and settled on the hub", async () => {
+test("a token that is in no chain file is swapped, deposited, filled on the EVM chain and settled on the hub", async () => {
   const { hub, oracles } = system.endpoints;
-  if (hub === undefined) throw new Error("the system has a hub");
+  if (hub === undefined) throw new Error("the system has no hub");
   const claim = await watchPosition({
     hub,
     oracles,
     holder: { chainName: EVM, address: system.solver.address },
     currency: { chainName: familyChains.solana, address: encodeAddress("solana-vm", solanaUsdc) },
   });
-  const before = await holdings();
+  const before = await readBalances();
   const given = 1_000_000_000n;
   const recipients = [anAddress(), anAddress()] as const;
   const whole = await quote(given.toString(), { tradeType: "EXACT_INPUT", recipient: recipients[0] });
@@ -132,15 +132,15 @@ test("a token that no chain file names is swapped, deposited, filled on the EVM 
   });
   expect(whole.steps[0]?.description).toMatch(/what the swap yields above .* USDC stays in your wallet$/);
   await wallet.execute(whole.steps);
-  expect((await ended(whole)).status).toBe("success");
+  expect((await untilEnded(whole)).status).toBe("success");
   expect(await evmUsdcOf(recipients[0])).toBe(BigInt(currencyOut.amount));
   expect(BigInt(currencyOut.amount) + BigInt(whole.fees.relayer.amount)).toBe(deposit);
 
-  const filled = await holdings();
+  const filled = await readBalances();
   expect(before.tokens - filled.tokens).toBe(given);
   expect(filled.vault - before.vault).toBe(deposit);
   expect(before.solver - filled.solver).toBe(BigInt(currencyOut.amount));
-  // A hundred million units of each stock: the pool's formula, less what was deposited.
+  // The wallet keeps what the pool's formula yields above the deposit.
   const counted = (given * 9_970n) / 10_000n;
   const yielded = (1_000_000_000_000n * counted) / (10_000_000_000_000n + counted);
   expect(filled.usdc - before.usdc).toBe(yielded - deposit);
@@ -148,20 +148,20 @@ test("a token that no chain file names is swapped, deposited, filled on the EVM 
 
   const exact = await quote("20000000", { tradeType: "EXACT_OUTPUT", recipient: recipients[1] });
   await wallet.execute(exact.steps);
-  expect((await ended(exact)).status).toBe("success");
+  expect((await untilEnded(exact)).status).toBe("success");
   expect(await evmUsdcOf(recipients[1])).toBe(20_000_000n);
-  const after = await holdings();
+  const after = await readBalances();
   const second = BigInt(exact.details.refundCurrency.amount);
   expect([after.vault - filled.vault, after.usdc - filled.usdc]).toEqual([second, 0n]);
   const spent = filled.tokens - after.tokens;
   expect(spent).toBeLessThanOrEqual(BigInt(exact.details.currencyIn.amount));
   expect(spent).toBeGreaterThan((BigInt(exact.details.currencyIn.amount) * 99n) / 100n);
 
-  await claim.grownBy(deposit + second, AbortSignal.timeout(PATIENCE_MS));
+  await claim.grownBy(deposit + second, AbortSignal.timeout(TIMEOUT_MS));
 }, 120_000);
 
-test("a swapped deposit that is not filled returns as what was deposited, minus the fee of the refund", async () => {
-  const before = await holdings();
+test("a swapped deposit that is not filled is refunded in the deposited currency, minus the fee of the refund", async () => {
+  const before = await readBalances();
   const quoted = await quote("500000000", {
     tradeType: "EXACT_INPUT",
     recipient: anAddress(),
@@ -170,9 +170,9 @@ test("a swapped deposit that is not filled returns as what was deposited, minus 
   const { refundCurrency } = quoted.details;
   const deposit = BigInt(refundCurrency.amount);
   await wallet.execute(quoted.steps);
-  const swapped = await holdings();
-  expect((await ended(quoted)).status).toBe("refund");
-  const after = await holdings();
+  const swapped = await readBalances();
+  expect((await untilEnded(quoted)).status).toBe("refund");
+  const after = await readBalances();
   const refund = swapped.solverOnSolana - after.solverOnSolana;
   expect(refund).toBeGreaterThanOrEqual(BigInt(refundCurrency.minimumAmount));
   expect(refund).toBeLessThan(deposit);
@@ -181,9 +181,9 @@ test("a swapped deposit that is not filled returns as what was deposited, minus 
   expect(after.solver).toBe(before.solver);
 }, 120_000);
 
-test("an aggregator that proposes something else makes no quote", async () => {
+test("refuses to quote when the aggregator adds an instruction that does not belong to a swap", async () => {
   const jupiter = system.families?.solanaSwaps.jupiter;
-  if (jupiter === undefined) throw new Error("the system has an aggregator");
+  if (jupiter === undefined) throw new Error("the system has no aggregator");
   jupiter.change = (path, answer) =>
     path === "quote" ? answer : { ...answer, cleanupInstruction: answer["swapInstruction"] };
   const hostile = await quote("500000000", { tradeType: "EXACT_INPUT", recipient: anAddress() }).catch(

@@ -20,8 +20,8 @@ import { createClient, type Quote, type Status } from "./client.ts";
 import { seededRandom } from "../../scripts/soak/random.ts";
 import { portBaseOf } from "./port-bases.ts";
 
-// A thousand calls at once, most of them duplicates, to two APIs and two workers that are killed repeatedly,
-// from a balance that does not suffice.
+// Sends a thousand calls, most of them duplicates, to two APIs and two workers that are killed repeatedly.
+// The apps' balances do not cover all calls.
 
 const CALLS = 1_000;
 const AT_ONCE = 120;
@@ -101,7 +101,7 @@ interface Answered {
   readonly body: Record<string, unknown>;
 }
 
-test("a thousand calls never run twice and never overdraw, whichever processes die meanwhile", async () => {
+test("a thousand calls never run twice and never overdraw, no matter which processes die meanwhile", async () => {
   const executions = Array.from({ length: EXECUTIONS + UNKEYED }, (_, n) => pad(toHex(n + 1)));
   const appOf = (id: Hex): App => (BigInt(id) % 2n === 0n ? "rich" : "poor");
   const quotes = await Promise.all(Array.from({ length: FAST_FILLS }, async () => await quote()));
@@ -155,7 +155,7 @@ test("a thousand calls never run twice and never overdraw, whichever processes d
 function origin(): { chain: System["chains"][number]; usdc: Address; receiver: Address } {
   const [chain] = system.chains;
   const usdc = chain?.tokens.find(({ symbol }) => symbol === "USDC");
-  if (chain === undefined || usdc === undefined) throw new Error("the first local chain has USDC");
+  if (chain === undefined || usdc === undefined) throw new Error("the first local chain has no USDC");
   return { chain, usdc: usdc.address, receiver: chain.contracts.serviceReceiver };
 }
 
@@ -165,7 +165,7 @@ function apiUrl(index: number): string {
   return api.url;
 }
 
-/** Has Multicall3 call the receiver, which emits the id: one event each time that the call really ran. */
+/** Makes Multicall3 call the receiver, which emits the id: one event each time that the call really ran. */
 function execution(app: App, id: Hex, idempotencyKey: string | undefined): Call {
   const { chain, receiver } = origin();
   const data = encodeFunctionData({
@@ -230,8 +230,8 @@ async function sendAll(calls: readonly Call[]): Promise<Answered[]> {
 }
 
 /**
- * Like a careful client: retries a call without an answer at the other process, under the same key. Without a
- * key it gives up.
+ * Acts like a careful client: retries an unanswered call at the other API, under the same idempotency key.
+ * Without a key, it gives up.
  */
 async function send(call: Call, first: number): Promise<Answered | undefined> {
   for (let attempt = 0; ; attempt++) {
@@ -247,8 +247,8 @@ async function send(call: Call, first: number): Promise<Answered | undefined> {
         signal: AbortSignal.timeout(60_000),
       });
       const body = (await response.json()) as Record<string, unknown>;
-      const again = response.status >= 500 || response.status === 409;
-      if (again && call.idempotencyKey !== undefined && attempt < 60) {
+      const shouldRetry = response.status >= 500 || response.status === 409;
+      if (shouldRetry && call.idempotencyKey !== undefined && attempt < 60) {
         await sleep(500);
         continue;
       }
@@ -272,7 +272,7 @@ async function killRepeatedly(isDone: () => boolean): Promise<void> {
   }
 }
 
-/** Until every accepted request has completed and nothing is in progress. */
+/** Waits until every accepted request has completed and nothing is in progress. */
 async function untilQuiet(accepted: readonly Answered[]): Promise<void> {
   const client = createClient(apiUrl(0));
   const ids = new Set(
@@ -327,7 +327,7 @@ async function expectExecutedOnce(answers: readonly Answered[], ids: readonly He
       expect(happened(id)).toBeLessThanOrEqual(4);
     }
   }
-  // Every call that ran is a request whose answer was received or lost, and each is charged once.
+  // Every call that ran is charged once, whether its answer was received or lost.
   expect(await count("select count(*) as n from ledger_movements where context = 'pay-fees'")).toBe(
     logs.length,
   );
@@ -336,7 +336,7 @@ async function expectExecutedOnce(answers: readonly Answered[], ids: readonly He
 async function expectFilledOnce(answers: readonly Answered[], quotes: readonly Quoted[]): Promise<void> {
   const [, destination] = system.chains;
   const usdc = destination?.tokens.find(({ symbol }) => symbol === "USDC");
-  if (destination === undefined || usdc === undefined) throw new Error("the second local chain has USDC");
+  if (destination === undefined || usdc === undefined) throw new Error("the second local chain has no USDC");
   const reads = createPublicClient({ transport: http(destination.rpcUrl) });
   let filled = 0;
   for (const { requestId, recipient, amount } of quotes) {
@@ -358,7 +358,7 @@ async function expectFilledOnce(answers: readonly Answered[], quotes: readonly Q
 async function expectBalancedBooks(): Promise<void> {
   expect(
     await count(
-      "select count(*) as n from (select 1 from ledger_entries group by chain_id, currency having sum(amount) <> 0) as crooked",
+      "select count(*) as n from (select 1 from ledger_entries group by chain_id, currency having sum(amount) <> 0) as unbalanced",
     ),
   ).toBe(0);
   expect(

@@ -23,12 +23,12 @@ afterAll(async () => {
 });
 
 test.for(LEADER_FAULTS)(
-  "when the leading worker meets %s, another one leads within 5 seconds, and everyone is paid once",
+  "after %s of the leading worker, another one leads within 5 seconds, and everyone is paid once",
   { timeout: 120_000 },
   async (fault) => {
     const { system, api } = bridging;
     const [, destination] = system.chains;
-    if (destination === undefined) throw new Error("the system has two chains");
+    if (destination === undefined) throw new Error("the system has no second chain");
     const bridges = await Promise.all(
       [0, 1, 2, 3].map(async (user) => {
         const recipient = anAddress();
@@ -45,7 +45,7 @@ test.for(LEADER_FAULTS)(
     await execute(2, 4);
     const takeover = await breaking;
     expect(takeover.tookMs).toBeLessThan(TAKEOVER_BOUND_MS);
-    // A frozen worker continues with whatever it was doing.
+    // A frozen worker now resumes its work.
     await takeover.heal();
     for (const { quote, recipient } of bridges) {
       expect((await api.follow(quote.requestId, 60_000)).at(-1)?.status).toBe("success");

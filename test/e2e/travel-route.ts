@@ -8,7 +8,7 @@ export class NotAsQuoted extends Error {
   override readonly name = "NotAsQuoted";
 }
 
-/** What a route cost the user and delivered to the recipient. */
+/** The cost of a route to the user, and what it delivered to the recipient. */
 export interface RouteResult {
   readonly operation: string;
   /** Base units of the paid currency, without gas. */
@@ -19,9 +19,9 @@ export interface RouteResult {
   readonly received: bigint;
 }
 
-const PATIENCE_MS = 60_000;
-const ASK_EVERY_MS = 200;
-/** Maximum attempts: a new block may separate two quotes that are compared. */
+const TIMEOUT_MS = 60_000;
+const POLL_EVERY_MS = 200;
+/** Attempts to compare quotes at the same prices: a new block may separate two of them. */
 const COMPARISONS = 30;
 
 /**
@@ -72,13 +72,13 @@ export async function runRoute(
   const report = { requestId: quote.requestId, chainId: origin.id };
   if (quote.steps.at(-1)?.id === "deposit") await api.index({ ...report, txHash: hash });
   else await api.single({ ...report, tx: { ...data, txHash: hash } });
-  const end = (await api.follow(quote.requestId, PATIENCE_MS, ASK_EVERY_MS)).at(-1);
-  expectThat(end?.status === "success", `${end?.status} (${end?.failReason}) instead of success`);
+  const end = (await api.follow(quote.requestId, TIMEOUT_MS, POLL_EVERY_MS)).at(-1);
+  expectThat(end?.status === "success", `ended with ${end?.status} (${end?.failReason}), expected success`);
 
   const received = await user.balance(destination.id, receive.address, recipient);
   expectThat(received >= minimum, `delivered ${received}, expected at least ${minimum}`);
   // Only pools may give more than quoted, and even they must not change an exact output.
-  if (tradeType === "EXACT_OUTPUT" || !isExchanged(pair))
+  if (tradeType === "EXACT_OUTPUT" || !usesPool(pair))
     expectThat(received <= amountOut, `delivered ${received}, expected at most ${amountOut}`);
 
   const lost = before - (await user.balance(origin.id, pay.address, user.address));
@@ -182,7 +182,7 @@ function operationsOf({ origin, destination, pay, receive }: Pair): string[] {
 }
 
 /** Whether the route goes through a pool. */
-function isExchanged({ pay, receive }: Pair): boolean {
+function usesPool({ pay, receive }: Pair): boolean {
   const held = new Set(["ETH", "USDC", "TST"]);
   return !held.has(pay.symbol) || !held.has(receive.symbol) || pay.symbol !== receive.symbol;
 }

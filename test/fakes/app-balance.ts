@@ -38,7 +38,7 @@ export const appBalanceUseCases = {
 
 export type FakeAppBalance = Bound<typeof appBalanceUseCases>;
 
-/** App balances of wallets that have nothing and never did anything. */
+/** App balances of wallets without any funds or history. */
 export function fakeAppBalance(overrides: Partial<FakeAppBalance> = {}): FakeAppBalance {
   return {
     readBalances: async () => ({

@@ -37,7 +37,7 @@ export function createFakeConnection(
         const from = chain.repeats ? 0n : first;
         const blocks = view.blocks.filter(({ number }) => number >= from && number <= view.finalHeight);
         const upTo = view.blocks.find(({ number }) => number === larger(view.finalHeight, 0n));
-        if (upTo === undefined) throw new Error("a chain has its first block");
+        if (upTo === undefined) throw new Error("the chain has no first block");
         return {
           deposits: blocks.flatMap(depositsIn),
           cursor: String(larger(view.finalHeight, cursor === undefined ? -1n : BigInt(cursor))),

@@ -3,7 +3,7 @@ import type { ConnectedChain } from "../../apps/api/src/chains/chains.port.ts";
 import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 import type { Tx } from "../../apps/api/src/db/unit-of-work.port.ts";
 
-/** The process died: whatever it calls from now on throws this. */
+/** The process died: everything that it calls from now on throws this. */
 export class Died extends Error {
   override readonly name = "Died";
 }
@@ -26,7 +26,7 @@ export interface MortalServices extends WorkerServices {
  * a transaction, its commit, a signature, a node call), and after those with an effect, so that the process
  * never learns of it.
  *
- * @param dieAt the moment's index, or picks it by name; undefined only counts the moments
+ * @param dieAt the moment's index, or a function that picks it by name; undefined only counts the moments
  */
 export function mortalServices(
   services: WorkerServices,

@@ -131,7 +131,7 @@ export interface NonEvmStory {
   readonly lagging?: boolean;
 }
 
-/** A non-EVM chain and its known state. Its adapter does nothing unless `story` defines it. */
+/** A non-EVM chain and its known state. Its adapter does nothing except what `story` defines. */
 export function aConnectedNonEvmChain(vmType: NonEvmVmType, story: NonEvmStory = {}): TransferChain {
   const chain = aNonEvmChain(vmType, story.chain);
   const texts = { svm: solana, bvm: bitcoin, hypevm: exchange }[vmType];

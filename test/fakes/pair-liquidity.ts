@@ -28,7 +28,7 @@ export const noPools: Pick<Services, "liquidity" | "poolUsd"> = {
   poolUsd: () => undefined,
 };
 
-/** The contract that the calls of answers go to. */
+/** The target of the calls in answers. */
 export const POOL_ROUTER: Address = `0x${"90".repeat(20)}`;
 export const POOL_SLIPPAGE_BPS = 25;
 export const POOL_GAS = 90_000n;

@@ -3,7 +3,7 @@ import { defaultSponsorshipRules } from "@causeway/domain";
 import type { AskingKey } from "../../apps/api/src/balances/sponsors.port.ts";
 import { aChain, ORIGIN, type QuoteWorld, usdcOn } from "./quote-world.ts";
 
-/** The wallet of the app whose key {@link aPayingAppKey} is. */
+/** The wallet of the app that owns {@link aPayingAppKey}. */
 export const sponsor: Address = "0x9999999999999999999999999999999999999999";
 
 export interface AppBalanceStory {
@@ -20,7 +20,7 @@ export function withAppBalances(
 ): QuoteWorld {
   const asset = { chainId: ORIGIN, currency: usdcOn(ORIGIN) };
   const usdc = aChain(ORIGIN).tokens[0];
-  if (usdc === undefined) throw new Error("the chain has USDC");
+  if (usdc === undefined) throw new Error("the chain has no USDC");
   return {
     ...world,
     appBalance: {

@@ -29,11 +29,11 @@ export const usdcOn = (chainId: number): Address => addressOf(chainId, 1);
 export const wethOn = (chainId: number): Address => addressOf(chainId, 2);
 export const rareOn = (chainId: number): Address => addressOf(chainId, 3);
 export const lockedOn = (chainId: number): Address => addressOf(chainId, 4);
-/** Not configured: only in a token list, and traded in one pool, for WETH. */
+/** Not configured: only in a token list, and traded in one pool, against WETH. */
 export const foreignOn = (chainId: number): Address => addressOf(chainId, 5);
 /** Listed, and in no pool. */
 export const lonelyOn = (chainId: number): Address => addressOf(chainId, 6);
-/** Known only to its chain, and traded in one pool, for USDC: anyone may have created both. */
+/** Known only to its chain, and traded in one pool, against USDC: anyone may have created both. */
 export const strangeOn = (chainId: number): Address => addressOf(chainId, 7);
 
 /** Names of the sources of {@link market}. */
@@ -151,7 +151,7 @@ export interface World {
   readonly readerFails?: boolean;
   /** Pools on both chains; without them nothing is swapped. */
   readonly pools?: readonly FakePair[];
-  /** Pools that answer over a network, or not at all. */
+  /** Pools that answer over a network, or fail to answer. */
   readonly poolsAre?: Parameters<typeof pairLiquidity>[1];
   /** Sources that are external services. */
   readonly external?: readonly string[];

@@ -27,7 +27,7 @@ const allScopes: readonly ApiScope[] = ["quote", "execute", "fast-fill", "read"]
 
 /**
  * Keys by their text. `no <scope>` has all other scopes; `no -` has none. `page` has the id of `own`, so that
- * it requests its own data too.
+ * it also requests its own data.
  */
 const keys: Readonly<Record<string, ApiKeyIdentity>> = {
   page: anApiKey({ id: OWN_ID, scopes: ["quote", "read"], origins: [PAGE] }),
@@ -63,8 +63,8 @@ const authorization = {
 };
 
 /**
- * A request to each row of docs/ACCESS.md that needs more than its path. Access alone decides whether it is
- * answered with 2xx.
+ * A request to each row of docs/ACCESS.md that needs more than its path. Only access decides whether the
+ * answer is 2xx.
  */
 export const examples: Readonly<Record<string, InjectOptions>> = {
   "GET /": { url: "/" },
@@ -238,7 +238,7 @@ function ofOwner<T>(keyId: string, value: T): T {
   return value;
 }
 
-/** Every request is known, and final. */
+/** Every request is known and final. */
 const follow: StatusPush["follow"] = async (_requestId, follower) => {
   follower.updated({ view: aView, sequence: 3, onlyFinal: false });
   return () => undefined;

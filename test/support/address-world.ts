@@ -21,9 +21,9 @@ import type { TestChain } from "./test-chain.ts";
 export interface AddressWorld extends EngineWorld {
   readonly reads: DepositAddressReads;
   readonly tst: Address;
-  /** The services with which a process watches addresses. */
+  /** The services that a process watches addresses with. */
   watching(by?: WorkerServices): AddressServices;
-  /** A quote that is paid to an address. */
+  /** A quote that is paid to a deposit address. */
   address(
     ask?: Parameters<EngineWorld["quote"]>[0],
     keyId?: string,
@@ -34,13 +34,13 @@ export interface AddressWorld extends EngineWorld {
     amount: bigint,
     options?: { readonly currency?: Address; readonly chain?: TestChain; readonly from?: LocalAccount },
   ): Promise<TxHash>;
-  /** What a worker does at a new head, except for watching addresses. */
+  /** Does what a worker does at a new head, except for watching addresses. */
   scan(chain: TestChain, by?: WorkerServices): Promise<void>;
   /** Watches addresses at a new head. */
   look(chain: TestChain, by?: WorkerServices): Promise<void>;
-  /** Sweeps from an address, the oldest first. */
+  /** Sweeps from an address, oldest first. */
   sweepsFrom(at: Address): Promise<readonly SweepRecord[]>;
-  /** The requests whose money came through an address, in order. */
+  /** The requests whose deposits came through an address, in order. */
   requestsOf(at: Address): Promise<readonly RequestId[]>;
   /**
    * Runs rounds until everything at an address is final, and advances the clock.
@@ -92,7 +92,7 @@ export async function startAddressWorld(options: WorldOptions = {}): Promise<Add
         keyId,
       );
       const [step] = agreed.answer.steps;
-      if (step === undefined) throw new Error("a quote has a step");
+      if (step === undefined) throw new Error("the quote has no step");
       return { ...agreed, at: step.depositAddress as Address };
     },
     async sendTo(

@@ -3,14 +3,14 @@ import type { AddressInfo } from "node:net";
 import type { Address } from "@causeway/domain";
 
 /**
- * Sells any token for another at its rates, and refuses what the real ones refuse: a wrong key or version,
- * other methods, odd addresses and amounts, no taker.
+ * Sells any token for another at its rates, and refuses what real aggregators refuse: a wrong key or version,
+ * other methods, malformed addresses and amounts, a missing taker.
  */
 export interface AggregatorServer {
   readonly url: string;
   /** Paths of the requests, in order. */
   readonly asked: string[];
-  /** Answers every request instead, until it is undefined again. */
+  /** Replaces every answer until it is undefined again. */
   respond: ((request: IncomingMessage, response: ServerResponse) => void) | undefined;
   /** Merged into each answer of `quote`. */
   change: object;

@@ -1,4 +1,4 @@
-/** Everything that an iterable yields. */
+/** Collects everything that an iterable yields. */
 export async function allOf<T>(iterable: AsyncIterable<T>): Promise<T[]> {
   const all: T[] = [];
   for await (const one of iterable) all.push(one);

@@ -1,7 +1,7 @@
 import type { Hex } from "@causeway/domain";
 
 /**
- * Code of a contract that answers each of these selectors (four bytes) with these bytes, and reverts for all
+ * Code of a contract that returns these bytes for each of these selectors (four bytes), and reverts for all
  * others. For contracts that no compiler would produce.
  */
 export function answeringCode(answers: Readonly<Record<Hex, Hex>>): Hex {

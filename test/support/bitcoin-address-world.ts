@@ -21,25 +21,25 @@ const VERSIONS = { public: 0x043587cf, private: 0x04358394 };
 const SOLVER_OUTPUTS = 12;
 const SOLVER_OUTPUT = 1_000_000n;
 
-/** The engine with deposit addresses on a Bitcoin node of the regtest network. */
+/** The engine with deposit addresses on a Bitcoin regtest node. */
 export interface BitcoinAddressWorld extends AddressWorld {
   readonly bitcoin: {
     readonly end: TransferChain;
     readonly controls: BitcoinControls;
     readonly depository: Owner;
     readonly solver: Owner;
-    /** Satoshis in blocks and pending at an address, in the network's format. */
+    /** Confirmed and pending satoshis at an address, in the network's format. */
     held(address: string): Promise<bigint>;
   };
   /** A quote of 200,000 satoshis to USDC on the second chain, paid to an address. */
   bitcoinAddress(ask?: Ask): Promise<Agreed & { readonly address: string; readonly bytes: Hex }>;
-  /** What a worker does at a new block of Bitcoin and of the EVM chains. */
+  /** Does what a worker does at a new block of Bitcoin and of the EVM chains. */
   bitcoinRound(blocks?: number, by?: WorkerServices): Promise<void>;
-  /** Rounds of one block until the request has this status. @throws after 40 rounds */
+  /** Mines one block per round until the request has this status. @throws after 40 rounds */
   untilStatus(requestId: RequestId, status: string): Promise<void>;
 }
 
-/** Starts the chains, and a node of Bitcoin. */
+/** Starts the chains and a Bitcoin node. */
 export async function startBitcoinAddressWorld(): Promise<BitcoinAddressWorld> {
   const [world, node] = await Promise.all([
     startAddressWorld({ chain: { finalityBlocks: 2 } }),
@@ -83,7 +83,7 @@ export async function startBitcoinAddressWorld(): Promise<BitcoinAddressWorld> {
     attestation: { bitcoin: { esploraUrl: node.esploraUrl } },
     now: () => clock.nowMs(),
   });
-  if (users === undefined) throw new Error("the chain has an explorer");
+  if (users === undefined) throw new Error("the chain has no explorer");
   const paymentCost = await connection.paymentCost(native, undefined);
   const end: TransferChain = {
     chain,

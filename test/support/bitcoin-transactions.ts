@@ -10,7 +10,7 @@ import {
   type BitcoinTransaction,
 } from "@causeway/families/bitcoin";
 
-// Transactions for tests of Bitcoin.
+// Bitcoin transactions for tests.
 
 /** An account with a key. */
 export interface Party {
@@ -59,7 +59,7 @@ export function carryLong(text: string, lengthBytes: 1 | 2 | 4): BitcoinOutput {
   };
 }
 
-/** A transaction that spends these outputs, each of its own earlier transaction. */
+/** A transaction that spends these outputs, each from a separate earlier transaction. */
 export function aTransaction(spent: readonly BitcoinOutput[], outputs: readonly BitcoinOutput[]): Made {
   return { transaction: read(unsigned(spent, outputs)), spent };
 }

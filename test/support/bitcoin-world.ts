@@ -26,7 +26,7 @@ export interface Owner {
 
 let owners = 0;
 
-/** A new one each time, so that no outputs are shared. */
+/** Creates a new account each time, so that no outputs are shared. */
 export function anOwner(): Owner {
   const key = new Uint8Array(32);
   key.set([0x11, ++owners >> 8, owners & 0xff], 29);
@@ -89,7 +89,7 @@ export async function utxoOf(
   return { ...(await controls.fund(owner.address, amount)), owner };
 }
 
-/** The chain as an oracle knows it. */
+/** The chain as configured for an oracle. */
 export function anAttestationChain(
   urls: { readonly rpcUrls: readonly string[]; readonly esploraUrl: string | undefined },
   depository: Owner,

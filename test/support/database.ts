@@ -13,7 +13,7 @@ export interface TestDatabase {
 export async function createTestDatabase(): Promise<TestDatabase> {
   const serverUrl = inject("databaseUrl");
   const name = `causeway_test_${randomBytes(6).toString("hex")}`;
-  // Copying files takes a third of the time of copying through the log.
+  // Copying files takes a third of the time that copying through the log takes.
   await onServer(
     serverUrl,
     `create database ${name} template ${inject("templateDatabase")} strategy file_copy`,
@@ -24,7 +24,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   };
 }
 
-/** The Redis of this run, and a key prefix of the calling test file. */
+/** The Redis of this run, and a key prefix for the calling test file. */
 export function testRedis(): { readonly url: string; readonly prefix: string } {
   return { url: inject("redisUrl"), prefix: `test-${randomBytes(6).toString("hex")}` };
 }

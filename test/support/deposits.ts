@@ -6,7 +6,7 @@ import { encodeFunctionData } from "viem";
 import type { Agreed } from "./engine-world.ts";
 import type { TestChain } from "./test-chain.ts";
 
-/** How a deposit differs from the one that a quote asks for. */
+/** Deviations of a deposit from the one that a quote requests. */
 export interface Deviation {
   readonly amount?: bigint;
   readonly currency?: Address;
@@ -15,7 +15,7 @@ export interface Deviation {
   readonly id?: Hex;
 }
 
-/** A payment into the depository as wallets make it, with the test's deviations. It is pending. */
+/** A payment into the depository as wallets make it, with the test's deviations. It stays pending. */
 export async function deposit(
   chain: TestChain,
   from: LocalAccount,

@@ -1,7 +1,7 @@
 import { fixedEnginePolicy } from "../../apps/api/src/config/engine.ts";
 import type { EnginePolicy } from "../../apps/api/src/db/engine-policy.port.ts";
 
-/** The pace of production, since tests move the clock, with limits that only their own tests reach. */
+/** Production's pace, since tests move the clock, with limits that only their own tests reach. */
 export const enginePolicy: EnginePolicy = {
   ...fixedEnginePolicy,
   maxAttempts: 4,

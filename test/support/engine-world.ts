@@ -50,7 +50,7 @@ import { enginePolicy } from "./engine-policy.ts";
 import { runJob } from "./run-job.ts";
 import { startTestChain, type TestChain } from "./test-chain.ts";
 
-/** What a test requests of a quote; the rest is 100 USDC from the first chain to the second. */
+/** What a test changes in a quote request; the default is 100 USDC from the first chain to the second. */
 export type Ask = Partial<QuoteInput>;
 
 /** A quote, and its terms as stored. */
@@ -73,15 +73,15 @@ export interface EngineWorld {
   readonly events: RecordedEvents;
   readonly pool: pg.Pool;
   readonly databaseUrl: string;
-  /** Where users usually pay. */
+  /** The usual origin. */
   readonly origin: TestChain;
-  /** Where recipients are usually paid. */
+  /** The usual destination. */
   readonly destination: TestChain;
   readonly solver: LocalAccount;
   readonly user: LocalAccount;
   readonly stranger: LocalAccount;
   readonly usdc: Address;
-  /** A new address that owns nothing. */
+  /** A new address without funds. */
   anAddress(): Address;
   /**
    * @param asker id of the API key, or the key itself, which may then pay; `instead` replaces some of the
@@ -90,13 +90,16 @@ export interface EngineWorld {
   quote(ask?: Ask, asker?: string | AskingKey, instead?: Partial<QuoteServices>): Promise<Agreed>;
   /** Sends the steps of a quote to its chain's mempool; returns the last step's hash. */
   pay(agreed: Agreed, from?: LocalAccount): Promise<TxHash>;
-  /** What a watcher of this process does at a new head. */
+  /** Does what a watcher of this process does at a new head. */
   watch(chain: TestChain, by?: WorkerServices): Promise<readonly BlockRef[]>;
-  /** Runs every job that was queued since, once. A job whose process dies is lost, as with its queue. */
+  /**
+   * Runs every job that was queued since the last call, once. A job whose process dies is lost, as with its
+   * queue.
+   */
   work(by?: WorkerServices): Promise<void>;
-  /** What a watcher does for its lane on a timer. */
+  /** Does what a watcher does for its lane on a timer. */
   maintainLaneOf(chain: TestChain, by?: WorkerServices): Promise<void>;
-  /** Everything once: a block on both chains, watchers, jobs, lanes. */
+  /** Runs one round: a block on both chains, watchers, jobs, lanes. */
   round(by?: WorkerServices): Promise<void>;
   /**
    * Runs rounds until the request is final, and advances the clock by `stepMs` each.
@@ -117,9 +120,9 @@ export interface WorldOptions {
   readonly policy?: Partial<EnginePolicy>;
   /** Changes the description of both chains. */
   readonly chain?: Partial<Chain>;
-  /** Instead of a new database on the common server. */
+  /** Used instead of a new database on the common server. */
   readonly database?: TestDatabase;
-  /** Remembers payments outside the database. @param servers notes which server answers */
+  /** Stores payments outside the database. @param servers records which server answers */
   readonly journal?: (servers: ServerWatch) => Promise<PaymentJournal>;
 }
 
@@ -151,7 +154,8 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
     ),
   ]);
   const [origin, destination] = chains;
-  if (origin === undefined || destination === undefined) throw new Error("two local chains are configured");
+  if (origin === undefined || destination === undefined)
+    throw new Error("fewer than two local chains are configured");
   const pool = createPool(database.url, { max: 8, statementTimeoutMs: 10_000, applicationName: "test" });
   const sql = sqlOn(pool);
   const servers = watchServer(() => clock.nowMs());

@@ -3,11 +3,11 @@ import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 import { isDeath, mortalServices } from "../fakes/mortal-services.ts";
 import type { Agreed } from "./engine-world.ts";
 
-/** What a process does between two moments that the test can see. */
+/** The actions of a process between two moments that the test can observe. */
 export interface Life<A extends { readonly requestId: RequestId } = Agreed> {
-  /** Prepares the world before this process begins. */
+  /** Prepares the world before this process starts. */
   readonly prepare: () => Promise<A>;
-  /** What the process does until it dies or is done. */
+  /** Runs the process until it dies or finishes. */
   readonly live: (by: WorkerServices, agreed: A) => Promise<void>;
   /**
    * Called after another process took over and the request is final; `moment` is where the first one died.
@@ -16,8 +16,8 @@ export interface Life<A extends { readonly requestId: RequestId } = Agreed> {
 }
 
 /**
- * Repeats the same life for new requests, each time dying one moment later, until it completes. After each
- * death other processes continue until the request is final.
+ * Repeats the same run for new requests, dying one moment later each time, until it completes. After each
+ * death, other processes continue until the request is final.
  *
  * @returns the moments of death, in order
  */

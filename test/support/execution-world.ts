@@ -21,7 +21,7 @@ const mintAbi = parseAbi(["function mint(address to, uint256 amount)"]);
 
 type Calls = NonNullable<ExecuteInput["executionOptions"]["destinationChainExecutionData"]>["calls"];
 
-/** The call that a test requests; the rest is a sponsored call without value on the first chain. */
+/** What a test changes in a call; the default is a sponsored call without value on the first chain. */
 export interface AskedCall {
   readonly to: Address;
   readonly data?: Hex;
@@ -36,11 +36,11 @@ export interface AskedCall {
   };
 }
 
-/** A wallet's figures in USDC of the home chain, in base units. */
+/** A wallet's balances in USDC of the home chain, in base units. */
 export interface Book {
   readonly balance: bigint;
   readonly pending: bigint;
-  /** What the service earned, from all wallets. */
+  /** What the service earned from all wallets. */
   readonly fees: bigint;
 }
 
@@ -56,7 +56,7 @@ export interface ExecutionWorld extends EngineWorld {
   ): Promise<ApiKeyIdentity>;
   body(asked: AskedCall): ExecuteInput;
   /**
-   * Requests an execution like the app; returns the id.
+   * Requests an execution as the app; returns the id.
    * @throws if it was not accepted
    */
   execute(
@@ -65,7 +65,7 @@ export interface ExecutionWorld extends EngineWorld {
     by?: WorkerServices,
     lease?: IdempotencyLease,
   ): Promise<RequestId>;
-  /** The same, whatever the answer is. */
+  /** The same, but returns any answer. */
   tryExecute(
     asked: AskedCall,
     caller?: ApiKeyIdentity,

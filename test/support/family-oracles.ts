@@ -14,7 +14,7 @@ import type { FamilyWorld, MappingBook } from "../contracts/family-world.ts";
 import { aChain, aHub, FakeChain, oracleSigner, type Answer, type AnswerBody } from "./oracle-world.ts";
 import { startFaultyFronts, type ChooseFault } from "./faulty-front.ts";
 
-/** Long after every transaction of these tests. */
+/** A time long after every transaction of these tests. */
 const FAR_FUTURE = 2n ** 40n;
 
 /** The nonce mappings on the hub, as set by a test. */
@@ -40,7 +40,7 @@ export interface FamilyOracle {
   readonly signer: Signer;
   /** How many signatures it has made. */
   signatures(): number;
-  /** Reads the family's chain at other nodes from now on. */
+  /** Switches to other nodes for reading the family's chain. */
   readAt(urls: readonly string[]): Promise<void>;
   post(route: string, body: unknown): Promise<Answer>;
   status(): Promise<OracleStatus>;
@@ -58,7 +58,7 @@ export interface FamilyOracles {
   readonly recorded: Map<Address, Hex32>;
   readonly first: FamilyOracle;
   readonly second: FamilyOracle;
-  /** Asks the first oracle the same, with the second as its peer, which lies about amounts. */
+  /** Asks the first oracle the same, with a second one as its peer, which lies about amounts. */
   askWithLyingPeer(route: string, body: object): Promise<Answer>;
   /** Asks an oracle whose nodes have these faults; also returns the nodes' answers, by exchange. */
   askThrough(
@@ -106,7 +106,7 @@ export async function startFamilyOracles(
 
 interface Shared extends Pick<FamilyOracles, "world" | "chain" | "home" | "balances" | "recorded"> {
   readonly mappings: NonceMappings;
-  /** Reports every deposit as one unit more. */
+  /** Reports every deposit as one unit larger. */
   readonly lies?: boolean;
 }
 
@@ -174,7 +174,7 @@ async function startOracle(
       },
       ledger: createShadowLedger(false, 0),
     },
-    // Every report is a new one.
+    // Makes every report a new one.
     { shadow: false, nowMs: () => Date.now() + 60_000 * ++reports },
   );
   const app = await buildServer(

@@ -7,9 +7,9 @@ import { pipeline } from "node:stream/promises";
 export interface Fault {
   /** Replaces the node's answer: it is not JSON, or never ends. */
   readonly instead?: "status500" | "html" | "cutOff" | "endless" | "closed";
-  /** Changes the question that the node receives. */
+  /** Changes the request that the node receives. */
   readonly question?: (text: string) => string;
-  /** Changes the node's answer: the `result` of JSON-RPC, else the whole body. */
+  /** Changes the node's answer: the `result` of JSON-RPC, or the whole body of other protocols. */
   readonly answer?: (json: unknown) => unknown;
 }
 
@@ -17,11 +17,11 @@ export interface Fault {
 export type ChooseFault = (exchange: number) => Fault | undefined;
 
 export interface FaultyFronts {
-  /** One in front of each node, in their order. */
+  /** One in front of each node, in the same order. */
   readonly urls: readonly string[];
   /** Restarts the count at zero, with these faults from now on. */
   begin(choose: ChooseFault): void;
-  /** What the nodes answered since then, parsed. */
+  /** The parsed answers of the nodes since then. */
   readonly answers: readonly unknown[];
   close(): Promise<void>;
 }
@@ -114,7 +114,7 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** Lengths and compression belong to this exchange. */
+/** Length and compression headers, which belong to this exchange only. */
 function headersOf(request: IncomingMessage, { host }: URL): Record<string, string> {
   const kept = ["content-type", "accept", "authorization", "x-api-key", "tron-pro-api-key", "api-key"];
   return {
@@ -152,8 +152,8 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /**
- * How many named fields an answer has, at any depth, and the answer without the n-th of them. `keep` names
- * fields that do not count.
+ * The number of named fields of an answer, at any depth, and the answer without the n-th of them. `keep`
+ * names fields that do not count.
  */
 export function fieldsOf(json: unknown, keep: readonly string[]): number {
   let count = 0;

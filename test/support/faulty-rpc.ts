@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /**
- * What may go wrong with one HTTP request to a node, whether the node is broken, behind or on another branch,
+ * Faults of a single HTTP request to a node, whether the node is broken, behind or on another branch,
  * or a proxy fails.
  */
 export const rpcTroubles = [
@@ -23,9 +23,9 @@ export const rpcTroubles = [
   "emptyState",
   /** Logs lack their data. */
   "brokenLogs",
-  /** The answers of a batch have each other's ids. */
+  /** The answers of a batch have swapped ids. */
   "swappedIds",
-  /** Another node answers, which is on another branch; needs `branch`. */
+  /** A node on another branch answers; needs `branch`. */
   "otherBranch",
   "wrongChainId",
   "rpcError",
@@ -34,7 +34,7 @@ export const rpcTroubles = [
   "late",
   /** More bytes than any reader accepts. */
   "hugeBody",
-  /** The connection ends within the answer. */
+  /** The connection closes in the middle of the answer. */
   "cutOff",
 ] as const;
 
@@ -57,7 +57,7 @@ export interface FaultyRpc {
   readonly url: string;
   /** HTTP requests so far. */
   readonly requests: () => number;
-  /** Decides what goes wrong with each request, by its number since this call and its methods. */
+  /** Decides the fault of each request, by its number since this call and its methods. */
   trouble(choose: (request: number, methods: readonly string[]) => RpcTrouble | undefined): void;
   stop(): Promise<void>;
 }
@@ -149,7 +149,7 @@ async function answerCall(
   return { ...named(call), result: changed(call.method, answer.result ?? null, trouble) };
 }
 
-/** Changes the question as a node that is behind, or confused, understands it. */
+/** Changes the request as a node that is behind or faulty interprets it. */
 async function changeQuestion(
   call: Call,
   trouble: RpcTrouble | undefined,
@@ -188,7 +188,7 @@ const receipts: ReadonlySet<string> = new Set(["eth_getTransactionReceipt"]);
 const transactions: ReadonlySet<string> = new Set(["eth_getTransactionByHash"]);
 const state: ReadonlySet<string> = new Set(["eth_call"]);
 
-/** Troubles that change the answers of certain methods. */
+/** Faults that change the answers of certain methods. */
 const changes: Partial<Record<RpcTrouble, Change>> = {
   wrongBlockHash: { methods: blocks, to: ofObject((block) => ({ ...block, hash: wrongHash })) },
   orphanReceipt: {

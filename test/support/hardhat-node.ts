@@ -1,10 +1,10 @@
 import { createHardhatRuntimeEnvironment } from "hardhat/hre";
 import type { Hex } from "viem";
 
-/** A Hardhat node, which runs in this process. */
+/** A Hardhat node in this process. */
 export interface HardhatNode {
   readonly url: string;
-  /** Key of an account with enough money for the local system's contracts and accounts. */
+  /** Key of an account with enough funds for the local system's contracts and accounts. */
   readonly fundingKey: Hex;
   /** 0 stops mining. */
   setBlockTime(milliseconds: number): Promise<void>;

@@ -22,7 +22,7 @@ import { createTestDatabase } from "./database.ts";
 import { enginePolicy } from "./engine-policy.ts";
 import { someAddress, someHash, someTerms } from "./terms.ts";
 
-/** Bytes of every stored attempt: so long that no hash contains them by chance. */
+/** Bytes of every stored attempt: too long for any hash to contain them by chance. */
 export const SIGNED_BYTES: Hex = `0x${"5197ed".repeat(20)}`;
 
 /** A paid request and its ids. */
@@ -112,7 +112,7 @@ export async function startHistoryWorld(): Promise<HistoryWorld> {
           },
         ]),
     );
-    if (stored === undefined) throw new Error("the deposit is new");
+    if (stored === undefined) throw new Error("the deposit was already stored");
     return { terms, depositId: stored.id, depositTx };
   };
   const paid: HistoryWorld["paid"] = async (change, block = 10n) => {

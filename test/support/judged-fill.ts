@@ -3,7 +3,7 @@ import type { Address, Hex } from "@causeway/domain";
 import type { Agreed, EngineWorld } from "./engine-world.ts";
 
 /**
- * An oracle's judgment of a transaction as the fill of an order: what each recipient received, or why it does
+ * An oracle's verdict on a transaction as the fill of an order: what each recipient received, or why it does
  * not count.
  */
 export async function judgedFill(

@@ -17,7 +17,7 @@ const stateReads = new Map([
   ["eth_getStorageAt", 2],
 ]);
 
-/** The answer of a node that lacks the newest `blocks`, and whose errors are geth's. */
+/** The answer of a node that lacks the newest `blocks` and has geth's error texts. */
 export async function replyOfLaggingBackend(
   call: ProviderCall,
   node: AskNode,

@@ -4,7 +4,7 @@ import type { Slot } from "../../apps/api/src/db/records.port.ts";
 type Row = Readonly<Record<string, unknown>>;
 
 /**
- * Deletes what a failover to a copy without the payment's commit would lack: all of its rows.
+ * Deletes the rows that a failover to a standby without the payment's commit would lose.
  * @returns a function that restores the rows as they were
  */
 export async function loseRows(

@@ -48,7 +48,7 @@ import { createTestDatabase } from "./database.ts";
 import { createPlanFaults } from "../../apps/api/src/payments/plan-faults.ts";
 import { enginePolicy } from "./engine-policy.ts";
 
-/** A fake chain, and the service's adapter of it. */
+/** A fake chain, and the service's adapter for it. */
 export interface NonEvmEnd {
   readonly chain: NonEvmChain;
   readonly network: FakeNonEvmChain;
@@ -74,22 +74,22 @@ export interface NonEvmWorld {
   map(wallet: Hex, nonce: bigint, mapped: Omit<MappedNonce, "setAt">): void;
   /** A request of 100,000 units for 95,000. */
   agree(change?: Partial<RequestTerms>): Promise<AgreedOnNonEvmChains>;
-  /** The user's deposit; it waits for a block. */
+  /** The user's deposit, which stays pending until the next block. */
   pay(agreed: AgreedOnNonEvmChains, change?: Partial<Parameters<FakeNonEvmChain["deposit"]>[0]>): Hex;
-  /** What a watcher of this process does at a chain's news. */
+  /** Does what a watcher of this process does when its chain changes. */
   watch(end: NonEvmEnd, by?: WorkerServices): Promise<void>;
-  /** Runs every job that was queued since, once. */
+  /** Runs every job that was queued since the last call, once. */
   work(by?: WorkerServices): Promise<void>;
   /** Tracks pending payments. */
   track(end: NonEvmEnd, by?: WorkerServices): Promise<void>;
-  /** Everything once, with a block on both chains. */
+  /** Runs one round, with a block on both chains. */
   round(by?: WorkerServices): Promise<void>;
   /** @throws after 60 rounds */
   untilFinal(requestId: RequestId, stepMs?: number): Promise<StatusView>;
   status(requestId: RequestId): Promise<StatusView>;
   request(requestId: RequestId): Promise<RequestRecord>;
   depositsAt(txHash: Hex): Promise<readonly DepositRecord[]>;
-  /** Payments that carry the order's id, in canonical blocks. */
+  /** Payments with the order's id, in canonical blocks. */
   paymentsOf(agreed: AgreedOnNonEvmChains, end: NonEvmEnd): readonly Hex[];
   stop(): Promise<void>;
 }
@@ -131,7 +131,7 @@ export async function startNonEvmWorld(options: NonEvmWorldOptions = {}): Promis
     },
   );
   const [origin, destination] = ends;
-  if (origin === undefined || destination === undefined) throw new Error("there are two chains");
+  if (origin === undefined || destination === undefined) throw new Error("expected two chains");
   const connected = ends.map(({ chain, network, connection }): TransferChain => {
     const pulse = {
       solverBalance: (currency: Hex) => ({ amount: network.balance(currency) }),
@@ -283,7 +283,7 @@ export async function startNonEvmWorld(options: NonEvmWorldOptions = {}): Promis
 export interface AddedBitcoin {
   readonly end: TransferChain;
   readonly network: FakeNonEvmChain;
-  /** What a watcher does at the chain's news. */
+  /** Does what a watcher does when its chain changes. */
   watch(): Promise<void>;
 }
 
@@ -337,7 +337,7 @@ export async function addBitcoin(
   };
 }
 
-/** With the length of the chain's accounts. */
+/** Has the length of the chain's accounts. */
 function accountOn(kind: FakeChainKind): Hex {
   return kind === "expiring" ? anAccount() : `0x00${randomBytes(20).toString("hex")}`;
 }
@@ -403,7 +403,7 @@ function someNonEvmTerms(
   const order: Order = {
     version: "v1",
     solverChainId: SOLVER_CHAIN,
-    // An account of the hub, whatever the chains of the order are.
+    // An account on the hub, whatever the chains of the order are.
     solver: localAccount("solver").address.toLowerCase() as Hex,
     salt: anAccount(),
     inputs: [

@@ -1,4 +1,4 @@
-/** Small repeatable generator (mulberry32): numbers in [0, 1). */
+/** A small repeatable generator (mulberry32): numbers in [0, 1). */
 export function generator(seed: number): () => number {
   let state = seed;
   return () => {

@@ -12,7 +12,7 @@ export interface OperatorRefund {
   readonly stderr: string;
 }
 
-/** `operator refund` in this process, on the database of a test's world. */
+/** Runs `operator refund` in this process, on the database of a test's world. */
 export async function operatorRefund(
   { services, pool }: { readonly services: WorkerServices; readonly pool: pg.Pool },
   ...words: string[]

@@ -54,7 +54,7 @@ export class FakeChain implements EvidenceSource {
   readonly paymentsOf = new Map<string, (question: PaymentQuestion) => Evidence<PaymentAnswer>>();
   readonly withdrawals = new Map<string, Evidence<WithdrawalAnswer>>();
   head: FinalHead | undefined = { height: 42n, timestamp: 990n };
-  /** How often the chain was read. */
+  /** The number of reads of the chain. */
   asked = 0;
   /** Set it to make every read fail or wait. */
   trouble: (() => Promise<void>) | undefined;

@@ -5,8 +5,8 @@ import { randomBytes } from "node:crypto";
 import type { TestChain } from "./test-chain.ts";
 
 /**
- * One transaction that deposits one wei `count` times in the name of `depositor` under the same id, at about
- * 9,400 gas each. It is pending.
+ * A transaction that deposits one wei `count` times for `depositor` under the same id, at about
+ * 9,400 gas each. It stays pending.
  */
 export async function pileDeposits(
   { chain, client, send }: Pick<TestChain, "chain" | "client" | "send">,

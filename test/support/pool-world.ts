@@ -32,7 +32,7 @@ import type { LiquiditySource } from "../../apps/api/src/markets/liquidity/liqui
 import { steppedHeads } from "../fakes/stepped-heads.ts";
 
 /**
- * A real chain with the pools of the local system, as one process keeps them in memory and as the test moves
+ * A real chain with the pools of the local system, as one process caches them and as the test changes
  * them.
  */
 export interface PoolWorld {
@@ -42,7 +42,7 @@ export interface PoolWorld {
   readonly v2: UniswapV2Source & { readonly router: Address };
   /** By symbol. */
   readonly token: Readonly<Record<"USDC" | "TST" | "WETH" | "ODD", Address>>;
-  /** Every pair of those. */
+  /** Every pair of these tokens. */
   readonly pairs: readonly TokenPair[];
   readonly pools: ChainPools;
   readonly liquidity: LiquiditySource;
@@ -51,9 +51,9 @@ export interface PoolWorld {
   fresh(): ChainPools;
   /** Notifies the process of the newest block. */
   announce(): Promise<Head>;
-  /** Sends calls of an account, mined together. */
+  /** Sends calls from an account, mined together. */
   send(from: LocalAccount, calls: readonly { readonly to: Address; readonly data: Hex }[]): Promise<bigint[]>;
-  /** Adds liquidity of the provider. */
+  /** Adds liquidity from the provider. */
   provide(position: Position): Promise<void>;
   /**
    * Removes all liquidity of a position.
@@ -66,17 +66,17 @@ export interface PoolWorld {
   stop(): Promise<void>;
 }
 
-/** How the process's node behaves. */
+/** The behavior of the process's node. */
 export interface NodeBehavior {
   /** Calls so far. */
   asked: number;
-  /** All of them fail. */
+  /** Whether all calls fail. */
   away: boolean;
   /** ms before each answer. */
   slowMs: number;
-  /** It refuses block hashes in log filters. */
+  /** Whether it refuses block hashes in log filters. */
   refusesHashes: boolean;
-  /** The hash of a block that it does not know yet, and its newest one. */
+  /** The hash of a block that it does not have yet, and its newest one. */
   behind: { readonly unknown: Hex; readonly newest: bigint } | undefined;
 }
 
@@ -106,12 +106,12 @@ export async function startPoolWorld(): Promise<PoolWorld> {
   await deployLocal(node);
   await openPools(node);
   const [described] = readLocalChains(nodeEnvironment({ portA: node.port, portB: 1 }));
-  if (described?.liquidity === undefined) throw new TypeError("the first local chain has pools");
+  if (described?.liquidity === undefined) throw new TypeError("the first local chain has no pools");
   const chain = described;
   const { liquidity: places } = described;
   const [v3, v2] = places.sources;
   if (v3?.kind !== "uniswap-v3" || v2?.kind !== "uniswap-v2" || v2.router === undefined)
-    throw new TypeError("a v3 source, and a v2 source with a router");
+    throw new TypeError("expected a v3 source, and a v2 source with a router");
   const client = createLocalClient(node);
   const manager = localExchanges.positionManager;
   const provider = localAccount("deployer");

@@ -10,9 +10,9 @@ export interface PostgresPair {
   readonly url: string;
   /** The same database on the server that is the primary at first, whatever happens later. */
   readonly formerUrl: string;
-  /** Waits until the standby has everything. */
+  /** Waits until the standby has caught up. */
   catchUp(): Promise<void>;
-  /** From now on the standby receives nothing: commits of the primary are lost in a failover. */
+  /** Cuts the standby off: later commits of the primary are lost in a failover. */
   cut(): void;
   /** Promotes the standby and moves the common address to it. The former primary keeps running. */
   failOver(): Promise<void>;
@@ -43,7 +43,7 @@ export async function startPostgresPair(): Promise<PostgresPair> {
       const written = await ask(primary.url, "select pg_current_wal_insert_lsn() as answer");
       const isThere = `select pg_last_wal_replay_lsn() >= '${String(written)}' as answer`;
       for (const endsAtMs = performance.now() + 20_000; (await ask(standby.url, isThere)) !== true;) {
-        if (performance.now() > endsAtMs) throw new Error("the standby does not catch up");
+        if (performance.now() > endsAtMs) throw new Error("the standby did not catch up in time");
         await sleep(20);
       }
     },

@@ -15,7 +15,7 @@ export type Reply =
   | { readonly result: unknown }
   | { readonly error: { readonly code: number; readonly message: string; readonly data?: unknown } };
 
-/** Asks the honest node. */
+/** Calls the honest node. */
 export type AskNode = (method: string, params: readonly unknown[]) => Promise<Reply>;
 
 /** One HTTP request, numbered from 0 since the behavior began. */
@@ -45,18 +45,18 @@ export interface ProviderBehavior {
     node: AskNode,
     request: ProviderRequest,
   ) => Reply | undefined | Promise<Reply | undefined>;
-  /** Ends the connection within the answer, or the JSON within the body. */
+  /** Closes the connection in the middle of the answer, or truncates the JSON in the body. */
   readonly cut?: (request: ProviderRequest) => "connection" | "json" | undefined;
   readonly socket?: {
     readonly isRefused?: boolean;
     readonly refusesSubscriptions?: boolean;
     readonly dropsAfterMs?: number;
-    /** Stays open and sends no notification. */
+    /** Keeps the connection open and sends no notification. */
     readonly isSilent?: boolean;
   };
 }
 
-/** What reached the provider since its behavior began. WebSocket messages are not counted. */
+/** What the provider received since its behavior began. WebSocket messages are not counted. */
 export interface ProviderCounts {
   readonly httpRequests: number;
   readonly calls: number;
@@ -165,7 +165,7 @@ export async function startProviderProxy(nodeUrl: string): Promise<ProviderProxy
   };
 }
 
-/** Passes messages in both directions, as far as the provider does. */
+/** Passes messages on in both directions, as far as the provider does. */
 function join(client: WebSocket, node: WebSocket, acting: NonNullable<ProviderBehavior["socket"]>): void {
   const waiting: string[] = [];
   const drop =

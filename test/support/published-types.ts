@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { createGenerator } from "ts-json-schema-generator";
 
 export interface PublishedTypes {
-  /** `GET /chains` and so on. */
+  /** For example `GET /chains`. */
   readonly operations: readonly string[];
   /** Where an answer differs from its type: `requests[].data.fees: must be object`. Empty if it matches. */
   readonly mismatches: (operation: string, status: number, body: unknown) => string[];
@@ -59,7 +59,7 @@ export async function readPublishedTypes(): Promise<PublishedTypes> {
   };
 }
 
-/** A nullable object is a union: what is wrong in the object is a separate error. */
+/** A nullable object is a union: errors inside the object are reported separately. */
 function isOfNullable({ keyword, schemaPath, params }: ErrorObject): boolean {
   return keyword === "anyOf" || (schemaPath.includes("/anyOf/") && params["type"] === "null");
 }

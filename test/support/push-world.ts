@@ -29,7 +29,7 @@ import { pushGauges } from "../../apps/api/src/telemetry/push-gauges.ts";
 import { noChains } from "../fakes/no-chains.ts";
 
 /**
- * A real store with the real feed, and a real server that listens; requests change by the engine's events.
+ * A real store with the real feed, and a real server that listens; the engine's events change requests.
  */
 export interface PushWorld {
   readonly database: TestDatabase;
@@ -53,9 +53,9 @@ export interface PushWorld {
   deliver(): () => Promise<void>;
   /** Moves the clock forward, and wakes the workers. */
   forward(ms: number): Promise<void>;
-  /** Applies one event, in its own commit. */
+  /** Applies one event in its own commit. */
   happens(requestId: RequestId, event: RequestEvent, change?: Omit<RequestChange, "state">): Promise<string>;
-  /** From a quote to the delivery: three changes that a client sees. */
+  /** Runs a request from quote to delivery: three changes that a client sees. */
   fill(requestId: RequestId): Promise<TxHash>;
   close(): Promise<void>;
 }
@@ -183,7 +183,7 @@ export async function pushWorld({
   };
 }
 
-/** Settles when earlier listeners get announcements too, because a later connection does. */
+/** Settles once earlier listeners receive announcements too, because a later connection does. */
 async function listening(url: string): Promise<void> {
   await new Promise<void>((resolve) => {
     const listener = listen(url, "test_ready", {

@@ -3,7 +3,7 @@ import { hashStruct, recoverMessageAddress, recoverTypedDataAddress } from "viem
 import { aHub } from "./oracle-world.ts";
 import type { SignedExecution, SignedMessage } from "./oracle-world.ts";
 
-/** The signers of an answer's execution, hashed by another implementation than the oracle's. */
+/** The signers of an answer's execution, hashed with a different implementation than the oracle's. */
 export async function executionSigners(execution: SignedExecution): Promise<string[]> {
   return await Promise.all(
     execution.signatures.map(async ({ signature }) =>

@@ -52,7 +52,7 @@ const tableRoutes: readonly Route[] = [{ from: "evm", to: "evm" }, ...fromEvm, .
 
 export const routeName = ({ from, to }: Route): string => `${kindNames[from]} to ${kindNames[to]}`;
 
-/** Why a route lacks a feature; undefined: it has it. */
+/** Why a route lacks a feature; undefined: it has the feature. */
 export function reasonAgainst(feature: FeatureName, { from, to }: Route): string | undefined {
   const { needs: all = [] }: RouteFeature = routeFeatures[feature];
   const ends = { origin: { can: CAPABILITIES[from] }, destination: { can: CAPABILITIES[to] } };
@@ -69,7 +69,7 @@ export interface RouteCell {
 
 export const cellName = ({ feature, route }: RouteCell): string => `${feature}, ${routeName(route)}`;
 
-/** Every cell of the table, from the capabilities by which quotes are judged. */
+/** Every cell of the table, from the capabilities that quotes are checked against. */
 export function tableCells(): readonly RouteCell[] {
   return featureNames.flatMap((feature) =>
     tableRoutes.map((route) => {

@@ -3,7 +3,7 @@ import type { Pool } from "pg";
 import type { Slot } from "../../apps/api/src/db/records.port.ts";
 
 /**
- * Keeps a copy of all bytes that are signed from now on, as an adversary would: the service drops its own
+ * Keeps a copy of all bytes that are signed from now on, as an adversary would: the service deletes its own
  * once a payment is final.
  * @returns reads every variant that was signed for a payment, also those of deleted rows
  */

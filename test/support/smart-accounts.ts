@@ -15,7 +15,7 @@ import {
 } from "viem/account-abstraction";
 import type { Endpoints } from "@causeway/localnet";
 
-// Accounts whose owner signs and another account sends; written with viem alone, like an integrator's
+// Accounts whose owner signs and another account sends, written with viem alone, like an integrator's
 // backend.
 
 type ChainEndpoint = Endpoints["chains"][number];

@@ -11,7 +11,7 @@ export interface Frame {
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
-/** A client of the socket that keeps every frame it gets. */
+/** A client of the socket that keeps every frame it receives. */
 export interface SocketClient {
   readonly socket: WebSocket;
   /** Parsed, in order. */

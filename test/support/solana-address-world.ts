@@ -31,7 +31,7 @@ export interface SolanaAddressWorld extends AddressWorld {
   readonly end: TransferChain;
   /** SOL; USDC of 6 decimals; and a token that keeps one percent of each transfer. */
   readonly currencies: Readonly<Record<"sol" | "usdc" | "fee", Currency>>;
-  /** A new wallet, in the network's format. */
+  /** A new wallet's address, in the network's format. */
   aWallet(): Promise<string>;
   /** A quote to USDC on the second EVM chain, paid to an address. */
   solanaAddress(
@@ -39,13 +39,13 @@ export interface SolanaAddressWorld extends AddressWorld {
     amount: bigint,
     ask?: Ask,
   ): Promise<Agreed & { readonly address: string; readonly bytes: Hex }>;
-  /** Sends money to an address, in a slot of its own. */
+  /** Sends money to an address, in its own slot. */
   payTo(address: string, currency: Currency, amount: bigint): Promise<void>;
   /** Base units that a wallet holds. */
   held(wallet: string, currency: Currency): Promise<bigint>;
-  /** What a worker does after so many slots, each time. */
+  /** Does what a worker does after each of so many slots. */
   solanaRound(rounds?: number, by?: WorkerServices): Promise<void>;
-  /** Rounds until the request has this status. @throws after 40 rounds */
+  /** Runs rounds until the request has this status. @throws after 40 rounds */
   untilStatus(requestId: RequestId, status: string): Promise<void>;
 }
 

@@ -16,8 +16,8 @@ interface Asked extends SolanaCall {
 }
 
 /**
- * A server in front of a node that changes its questions or results; `"error"` as a result is an error of the
- * node.
+ * A server in front of a node that changes requests or results; the result `"error"` stands for an error of
+ * the node.
  */
 export async function startSolanaFront(
   upstream: string,

@@ -70,7 +70,7 @@ export interface SolanaWorld {
     request: SolanaTransferRequest,
     executor?: SolanaKey,
   ): Promise<readonly [PlainInstruction, PlainInstruction]>;
-  /** Sends, and begins a new slot. */
+  /** Sends it, and starts a new slot. */
   send(
     signers: SolanaKey | readonly [SolanaKey, ...SolanaKey[]],
     instructions: readonly PlainInstruction[],
@@ -234,7 +234,7 @@ export function failing(of: SolanaKey): PlainInstruction {
   return lamportTransfer(of.address, of.address, 10n ** 18n);
 }
 
-/** The call made by the forwarder instead of by the transaction. */
+/** The call, made by the forwarder instead of by the transaction. */
 export function forwarded(forwarder: string, call: PlainInstruction): PlainInstruction {
   return {
     programId: forwarder,

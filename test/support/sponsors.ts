@@ -20,7 +20,7 @@ export interface Sponsor {
   /** Requests a fast fill as this app. */
   fastFill(agreed: Agreed, input?: Partial<FastFillRequest>, by?: WorkerServices): Promise<FastFillOutcome>;
   book(): Promise<WalletBook>;
-  /** What its fast fills may still use, in USD with 18 decimals. */
+  /** The USD amount that its fast fills may still use, with 18 decimals. */
   availableUsd(): Promise<bigint>;
   holdOf(agreed: Agreed): Promise<HoldRecord | undefined>;
   holdState(agreed: Agreed): Promise<HoldState | undefined>;
@@ -41,7 +41,7 @@ export async function aSponsor(
     id: randomBytes(8).toString("hex"),
     fundingAddress: wallet,
     ...change,
-    // Most tests fast fill before the user has paid.
+    // Most tests request fast fills before the user has paid.
     rules: { ...(change.rules ?? defaultSponsorshipRules), allowUnsubmitted: true, ...change.rules },
   });
   const [currency] = services.appBalance.currencies;

@@ -29,15 +29,15 @@ import type { TestChain } from "./test-chain.ts";
  * is swapped from USDC.
  */
 export interface SwapAsk {
-  /** What the recipient gets. */
+  /** The currency that the recipient gets. */
   readonly currency: Address;
-  /** What the solver pays from; default: `currency` itself. */
+  /** The currency that the solver pays from. Default: `currency`. */
   readonly paidFrom?: Address | undefined;
   readonly deposit?: bigint;
   /** The minimum deposit that is filled, for one that follows a swap. */
   readonly minimumDeposit?: bigint;
   readonly recipient?: Address;
-  /** By how many bps the minimum is below the expected output. */
+  /** How many bps the minimum is below the expected output. */
   readonly slippageBps?: number;
   readonly terms?: Partial<RequestTerms>;
 }
@@ -54,11 +54,11 @@ export interface SwapWorld extends EngineWorld {
   agree(ask: SwapAsk): Promise<Agreed>;
   /** The best swap on a chain now. */
   best(chain: TestChain, tokenIn: Address, tokenOut: Address, amountIn: bigint): Promise<SwapAnswer>;
-  /** The value of the solver's part of a deposit of this size, in the currency that it pays with. */
+  /** The value of the solver's part of a deposit of this size, in the currency that it pays in. */
   worthOf(agreed: Agreed, deposited?: bigint): Promise<bigint>;
   /** A third party swaps this amount on a chain; returns the hash of the pending swap. */
   trade(chain: TestChain, tokenIn: Address, tokenOut: Address, amountIn: bigint): Promise<TxHash>;
-  /** An oracle's judgment of a transaction on the second chain. */
+  /** An oracle's verdict on a transaction on the second chain. */
   judged(agreed: Agreed, hash: `0x${string}`): Promise<ReturnType<typeof judgePayments>>;
 }
 
@@ -81,11 +81,11 @@ export async function startSwapWorld(options: WorldOptions = {}): Promise<SwapWo
       await openPools(node);
       for (const token of [tokenOf("USDC"), tokenOf("TST")])
         await send(world.solver, approveCall(token, chain.contracts.approvalProxy, 2n ** 255n));
-      // Until the base fee is at its minimum, so that only pools move prices.
+      // Waits until the base fee is at its minimum, so that only pools move prices.
       await mine(180);
       await announce();
       await openLane(world.services, connected);
-      if (chain.liquidity === undefined) throw new Error("the local chains have pools");
+      if (chain.liquidity === undefined) throw new Error("the local chains have no pools");
       const transport = createRpcTransport({ url: chain.rpcUrl });
       const pools = createChainPools({
         sources: chain.liquidity.sources,
@@ -119,7 +119,7 @@ export async function startSwapWorld(options: WorldOptions = {}): Promise<SwapWo
   });
   const best: SwapWorld["best"] = async (chain, tokenIn, tokenOut, amountIn) => {
     const answer = await liquidity.exactIn(questionOn(chain, tokenIn, tokenOut), amountIn);
-    if (answer === undefined) throw new Error("the local pools exchange all of their tokens");
+    if (answer === undefined) throw new Error("the local pools have no route between these tokens");
     return answer;
   };
 

@@ -1,9 +1,9 @@
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 
-/** An address whose server can be replaced, as a failover of a database does it. */
+/** An address whose server can be replaced, as in a database failover. */
 export interface TcpSwitch {
   readonly port: number;
-  /** Ends all connections; new ones go to this port of 127.0.0.1. Undefined: they are refused. */
+  /** Closes all connections; new ones go to this port of 127.0.0.1. Undefined: they are refused. */
   route(port: number | undefined): void;
   close(): Promise<void>;
 }

@@ -60,7 +60,7 @@ async function saveState(chainId: number, file: string): Promise<string> {
         })),
       })),
     );
-    // With the states of earlier blocks, because tests read a nonce at one.
+    // Includes the states of earlier blocks, because tests read a nonce at one.
     const state = (await createLocalClient(node).request({
       method: "anvil_dumpState" as never,
       params: [true] as never,

@@ -10,7 +10,7 @@ import type { Clock } from "../../apps/api/src/db/clock.port.ts";
 import type { ConnectedChain } from "../../apps/api/src/chains/chains.port.ts";
 import { steppedHeads } from "../fakes/stepped-heads.ts";
 
-/** A transaction that an account is to send; a node fills in no field. */
+/** A transaction to send from an account; a node fills in no field. */
 export interface UserCall {
   readonly to: Address;
   readonly data?: Hex;

@@ -1,11 +1,11 @@
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 
-/** A way to a Postgres server that counts what clients send. */
+/** A proxy to a Postgres server that counts what clients send. */
 export interface WatchedConnections {
   readonly url: string;
   /** What clients sent so far: about one for each statement. */
   sent(): number;
-  /** Ends all connections, as the kernel does for a process that was killed. */
+  /** Closes all connections, as the kernel does for a killed process. */
   close(): Promise<void>;
 }
 

@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** What a receiver got. */
+/** A request that a receiver got. */
 export interface Received {
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
@@ -18,7 +18,7 @@ export interface Received {
 export interface WebhookReceiver {
   readonly url: string;
   readonly received: readonly Received[];
-  /** Those that it accepted. */
+  /** The requests that it accepted. */
   taken(): readonly Received[];
   /** Its answers from now on; undefined means that it hangs. */
   answer: (received: Omit<Received, "answered">) => number | undefined;
@@ -58,7 +58,7 @@ export async function webhookReceiver(): Promise<WebhookReceiver> {
   return receiver;
 }
 
-/** Checks a delivery as the documentation tells integrators to. */
+/** Checks a delivery as the documentation recommends. */
 export function isSigned(
   { headers, body }: Pick<Received, "headers" | "body">,
   secret: string,

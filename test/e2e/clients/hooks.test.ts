@@ -27,7 +27,7 @@ let chains: readonly Chain[];
 let origin: Chain;
 let destination: Chain;
 let user: Wallet;
-/** A completed bridge, and one of another user that completed later. */
+/** The user's completed bridge. Another user's bridge completes after it. */
 let own: { readonly requestId: Hex; readonly hash: Hex };
 
 beforeAll(async () => {
@@ -45,8 +45,8 @@ beforeAll(async () => {
     chains.find((chain) => chain.name === name),
   ) as [Chain, Chain];
   user = aWallet(0);
-  own = await bridged(user);
-  await bridged(aWallet(1));
+  own = await completeBridge(user);
+  await completeBridge(aWallet(1));
 });
 afterAll(async () => await system.stop());
 
@@ -71,20 +71,20 @@ const trade = (from: Address) => ({
   tradeType: "EXACT_INPUT" as const,
 });
 
-/** Quotes with the hook's function, and sends the steps. */
-async function quoted(from: Wallet, more: object = {}): Promise<Quote> {
+/** Requests a quote with the hook's function. */
+async function requestQuote(from: Wallet, more: object = {}): Promise<Quote> {
   return (await queryQuote(url, { ...trade(from.address), ...more })) as unknown as Quote;
 }
 
-async function bridged(from: Wallet): Promise<{ requestId: Hex; hash: Hex }> {
-  const quote = await quoted(from);
+async function completeBridge(from: Wallet): Promise<{ requestId: Hex; hash: Hex }> {
+  const quote = await requestQuote(from);
   const { hash } = await from.execute(quote);
   const { requestId } = quote;
   expect((await api.follow(requestId)).at(-1)?.status).toBe("success");
   return { requestId, hash };
 }
 
-test("the package exports no other query functions than these", () => {
+test("the package exports no query functions other than these", () => {
   expect(Object.keys(hooks).filter((name) => name.startsWith("query"))).toEqual([
     "queryDepositAddressStatus",
     "queryExecutionStatus",
@@ -123,7 +123,7 @@ test("queryTokenList finds tokens by name, chain and address", async () => {
   expect(byAddress).toMatchObject([{ symbol: "USDC", chainId: destination.id }]);
 });
 
-test("queryTokenPrice gives a price, and the service's error for an unknown token", async () => {
+test("queryTokenPrice returns a price, and passes on the service's error for an unknown token", async () => {
   expect(await queryTokenPrice(url, { address: usdcOn(origin), chainId: origin.id })).toEqual({ price: 1 });
   const unknown = { address: `0x${"ab".repeat(20)}`, chainId: origin.id };
   await expect(queryTokenPrice(url, unknown)).rejects.toThrow(/price|token|currency/i);
@@ -151,29 +151,29 @@ test("queryRequests finds requests by user, and exactly one request by hash", as
 
 test("queryDepositAddressStatus reports that a transfer to a deposit address arrived", async () => {
   const payer = aWallet(2);
-  const quote = await quoted(payer, {
+  const quote = await requestQuote(payer, {
     useDepositAddress: true,
     originCurrency: zeroAddress,
     amount: "4000000000000000",
   });
   const address = (quote as unknown as { steps: { depositAddress: Address }[] }).steps[0]?.depositAddress;
   await payer.execute(quote);
-  const asked = { depositAddress: address ?? "none" };
-  await expect.poll(async () => (await queryDepositAddressStatus(url, asked))?.status).toBe("success");
+  const query = { depositAddress: address ?? "none" };
+  await expect.poll(async () => (await queryDepositAddressStatus(url, query))?.status).toBe("success");
   const [fill] = (await api.status(quote.requestId)).txHashes;
-  expect((await queryDepositAddressStatus(url, asked))?.txHashes).toEqual([fill]);
+  expect((await queryDepositAddressStatus(url, query))?.txHashes).toEqual([fill]);
 });
 
-test("queryQuote shows the service's error", async () => {
-  await expect(quoted(user, { amount: "1" })).rejects.toMatchObject({
+test("queryQuote passes on the service's error", async () => {
+  await expect(requestQuote(user, { amount: "1" })).rejects.toMatchObject({
     response: { status: 400, data: { errorCode: "AMOUNT_TOO_LOW" } },
   });
 });
 
 test("queryRequests fetches the next page", async () => {
-  const { requestId } = await bridged(user);
-  const question = { user: user.address, limit: 1 };
-  const first = await queryRequests(url, question);
-  const second = await queryRequests(url, question, first.continuation);
+  const { requestId } = await completeBridge(user);
+  const query = { user: user.address, limit: 1 };
+  const first = await queryRequests(url, query);
+  const second = await queryRequests(url, query, first.continuation);
   expect([first, second].map((page) => page.requests?.[0]?.id)).toEqual([requestId, own.requestId]);
 });

@@ -18,7 +18,8 @@ import { portBaseOf } from "../port-bases.ts";
 // Validates the answers of a local system against the types that the public SDK publishes.
 
 /**
- * Where an answer deliberately differs from its published type. The test fails if one appears or disappears.
+ * Deliberate differences between answers and their published types, with reasons. The test fails if one
+ * appears or disappears.
  */
 const differences: Readonly<Record<string, string>> = {
   "GET /intents/status status: must be equal to one of the allowed values":
@@ -96,8 +97,8 @@ function aWallet() {
   return createWallet(user.privateKey, chains);
 }
 
-interface Sent {
-  /** The values of the path's parameters, in order, and what follows the path. */
+interface CallOptions {
+  /** The path with its parameters and query filled in. Default: the path of the operation. */
   readonly at?: string;
   readonly body?: object;
   readonly withKey?: boolean;
@@ -105,7 +106,7 @@ interface Sent {
 }
 
 /** Calls an operation and records where its answer differs from the published type. */
-async function call<T = unknown>(operation: string, sent: Sent = {}): Promise<T> {
+async function call<T = unknown>(operation: string, sent: CallOptions = {}): Promise<T> {
   const { at, body, withKey = false, status = 200 } = sent;
   const [method = "", template = ""] = operation.split(" ");
   const [key] = system.endpoints.apiKeys;
@@ -186,12 +187,12 @@ test("a bridge, from the quote to the history", async () => {
   const quote = await call<Quote>("POST /quote/v2", {
     body: bridge(wallet.address, { appFees: [{ recipient: anAddress(), fee: "100" }] }),
   });
-  await statusesOf(quote);
+  await readStatuses(quote);
   const { hash: txHash } = await wallet.execute(quote);
   await call("POST /transactions/index", { body: { chainId: String(origin.id), txHash } });
   await call("GET /intents/status/v3", { at: `/intents/status/v3?requestId=${quote.requestId}` });
   await api.follow(quote.requestId);
-  await statusesOf(quote);
+  await readStatuses(quote);
   const settlement = async (): Promise<object | undefined> => {
     const { requests } = await call<{ requests: { protocol: { settlement?: object } }[] }>(
       "GET /requests/v3",
@@ -207,7 +208,7 @@ test("a bridge, from the quote to the history", async () => {
   await call("POST /requests/metadata", {
     body: { requestId: quote.requestId, additionalMetadata: { moonPayId: "1" } },
   });
-  await listsOf(wallet.address);
+  await readLists(wallet.address);
 });
 
 test("a swap on one chain, with a reported transaction", async () => {
@@ -221,7 +222,7 @@ test("a swap on one chain, with a reported transaction", async () => {
     body: { requestId: quote.requestId, chainId: String(origin.id), tx },
   });
   await api.follow(quote.requestId);
-  await listsOf(wallet.address);
+  await readLists(wallet.address);
 });
 
 test("a refund", async () => {
@@ -236,8 +237,8 @@ test("a refund", async () => {
   });
   await wallet.execute(quote);
   expect((await api.follow(quote.requestId)).at(-1)?.status).toBe("refund");
-  await statusesOf(quote);
-  await listsOf(wallet.address);
+  await readStatuses(quote);
+  await readLists(wallet.address);
 });
 
 test("a deposit address", async () => {
@@ -261,14 +262,14 @@ test("a deposit address", async () => {
     body: { chainId: origin.id, depositAddress },
     withKey: true,
   });
-  await listsOf(wallet.address);
+  await readLists(wallet.address);
 });
 
 test("a bridge by signature", async () => {
   const user = system.users[taken++];
   const account = privateKeyToAccount(user?.privateKey ?? "0x");
   const quote = await call<Quote>("POST /quote/v2", { body: bridge(account.address, { usePermit: true }) });
-  const { sign, post } = toSign(quote);
+  const { sign, post } = signatureDataOf(quote);
   const { domain, types: fields, primaryType, value: message } = sign;
   const signature = await account.signTypedData({
     domain,
@@ -281,12 +282,12 @@ test("a bridge by signature", async () => {
     body: post.body,
   });
   await api.follow(quote.requestId);
-  await listsOf(account.address);
+  await readLists(account.address);
 });
 
 test("an execution that the app pays for", async () => {
   const [chain] = system.endpoints.chains;
-  if (chain === undefined) throw new Error("a system has chains");
+  if (chain === undefined) throw new Error("the system has no chain");
   const account = smartEoa(chain, privateKeyToAccount(generatePrivateKey()));
   const data = await account.sign([{ to: anAddress(), value: 0n, data: "0x" }]);
   const executionOptions = { referrer: "", subsidizeFees: true };
@@ -310,7 +311,7 @@ test("a fast fill, and the app balance that pays for it", async () => {
     at: `/app-fees/${wallet}/claim`,
     body: { chainId: origin.id, currency: usdcOn(origin), recipient: anAddress(), amount: "5000000" },
   });
-  const { sign, post } = toSign(claim);
+  const { sign, post } = signatureDataOf(claim);
   const owner = system.endpoints.accounts.find(({ address }) => isAddressEqual(address, wallet));
   const signature = await privateKeyToAccount(owner?.privateKey ?? "0x").signMessage({
     message: { raw: sign.message },
@@ -345,7 +346,7 @@ test("a bridge whose fees the app pays, with app fees and native tokens for gas"
   });
   await wallet.execute(quote);
   await api.follow(quote.requestId);
-  await listsOf(wallet.address, true);
+  await readLists(wallet.address, true);
 });
 
 test("pages of requests, and fields that are only returned on request", async () => {
@@ -366,19 +367,19 @@ interface SignatureData {
   readonly post: { readonly body: object };
 }
 
-function toSign({ steps }: Quote): SignatureData {
+function signatureDataOf({ steps }: Quote): SignatureData {
   const [item] = steps.flatMap(({ items }) => items);
-  if (item === undefined) throw new Error("there is nothing to sign");
+  if (item === undefined) throw new Error("the answer has no item to sign");
   return item.data as unknown as SignatureData;
 }
 
-async function statusesOf({ requestId }: Quote): Promise<void> {
+async function readStatuses({ requestId }: Quote): Promise<void> {
   for (const path of ["/intents/status", "/intents/status/v2", "/intents/status/v3"])
     await call(`GET ${path}`, { at: `${path}?requestId=${requestId}` });
 }
 
 /** Reads the user's requests from every list. */
-async function listsOf(user: Address, withKey = false): Promise<void> {
+async function readLists(user: Address, withKey = false): Promise<void> {
   for (const path of ["/requests", "/requests/v2", "/requests/v3"]) {
     const { requests } = await call<{ requests: unknown[] }>(`GET ${path}`, {
       at: `${path}?user=${user}`,

@@ -124,7 +124,7 @@ async function execute(
   return { quote, received, progress };
 }
 
-const promised = ({ details }: Execute): bigint => BigInt(details?.currencyOut?.minimumAmount ?? "0");
+const minimumOutput = ({ details }: Execute): bigint => BigInt(details?.currencyOut?.minimumAmount ?? "0");
 
 test("uses the configured base URL", () => {
   expect(getClient().baseApiUrl).toBe(system.endpoints.api.url);
@@ -143,11 +143,11 @@ test.each([
   ["USDC", "ETH", parseUnits("25", 6), {}],
   ["USDC", "USDC", parseUnits("25", 6), { tradeType: "EXACT_OUTPUT" }],
   ["USDC", "USDC", parseUnits("25", 6), { options: { usePermit: true } }],
-] as const)("%s to %s between chains, of %d, %j", async (pay, get, amount, how) => {
+] as const)("bridges %s to %s: amount %d, parameters %j", async (pay, get, amount, parameters) => {
   const [from, to] = [chainNamed("local-a"), chainNamed("local-b")];
-  const { quote, received, progress } = await execute({ from, to, pay, get, amount, ...how });
-  if ("tradeType" in how) expect(received).toBe(amount);
-  else expect(received).toBeGreaterThanOrEqual(promised(quote));
+  const { quote, received, progress } = await execute({ from, to, pay, get, amount, ...parameters });
+  if ("tradeType" in parameters) expect(received).toBe(amount);
+  else expect(received).toBeGreaterThanOrEqual(minimumOutput(quote));
   const { txHashes = [], steps = [] } = progress.at(-1) ?? {};
   expect(steps.every(({ items }) => items.every(({ status }) => status === "complete"))).toBe(true);
   expect(txHashes.map(({ chainId }) => chainId)).toContain(to.id);
@@ -162,10 +162,10 @@ test("a swap on one chain", async () => {
     get: "WETH",
     amount: parseUnits("25", 6),
   });
-  expect(received).toBeGreaterThanOrEqual(promised(quote));
+  expect(received).toBeGreaterThanOrEqual(minimumOutput(quote));
 });
 
-test("the SDK has no other actions and functions than these: a new one needs a test", () => {
+test("the SDK has no actions or functions other than these; a new one needs a test", () => {
   expect(Object.keys(getClient().actions).toSorted()).toEqual([
     "claimAppFees",
     "execute",
@@ -212,7 +212,7 @@ test("the SDK has no other actions and functions than these: a new one needs a t
 test("learns from the WebSocket alone that a bridge succeeded", async () => {
   const opened: string[] = [];
   const statuses: string[] = [];
-  // The SDK opens a socket only if there is a window.
+  // The SDK opens a socket only if `window` exists.
   class Recorder extends WebSocket {
     constructor(url: string) {
       super(url);
@@ -237,7 +237,7 @@ test("learns from the WebSocket alone that a bridge succeeded", async () => {
     const [from, to] = [chainNamed("local-a"), chainNamed("local-b")];
     const bridge = { from, to, pay: "USDC", get: "USDC", amount: parseUnits("25", 6) };
     const { quote, received } = await execute(bridge);
-    expect(received).toBeGreaterThanOrEqual(promised(quote));
+    expect(received).toBeGreaterThanOrEqual(minimumOutput(quote));
     expect(opened).toEqual([url]);
     expect(statuses.at(-1)).toBe("success");
     expect(asked.filter((path) => path.includes("/intents/status"))).toEqual([]);
@@ -280,7 +280,7 @@ test("pays through a deposit address", async () => {
     options: { useDepositAddress: true },
   });
   expect(quote.steps[0]?.depositAddress).toMatch(/^0x[0-9a-f]{40}$/);
-  expect(received).toBeGreaterThanOrEqual(promised(quote));
+  expect(received).toBeGreaterThanOrEqual(minimumOutput(quote));
 });
 
 test("passes on the error message and code of the service", async () => {
@@ -336,7 +336,7 @@ test("claims from the app balance with one signature", async () => {
     .toBe(5_000_000n);
 });
 
-test("executes a batch without gas, by an executor that the account delegates to", async () => {
+test("executes a gasless batch through an executor that the account delegates to", async () => {
   const [from, to] = [chainNamed("local-a"), chainNamed("local-b")];
   const owner = aWallet(from);
   const reads = createPublicClient({ chain: owner.chain, transport: http(from.httpRpcUrl) });
@@ -373,7 +373,7 @@ test("executes a batch without gas, by an executor that the account delegates to
     tokenOf(to, "USDC"),
     recipient,
   );
-  expect(received).toBeGreaterThanOrEqual(promised(quote));
+  expect(received).toBeGreaterThanOrEqual(minimumOutput(quote));
 });
 
 /**
@@ -394,7 +394,7 @@ async function withApiKey<T>(run: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The test contract SignedBatch, described as the SDK expects an executor. */
+/** Describes the test contract SignedBatch to the SDK as an executor. */
 function signedBatch(address: Address): BatchExecutorConfig {
   const salt = keccak256(toHex("causeway.test.SignedBatch"));
   return {
@@ -428,12 +428,12 @@ function signedBatch(address: Address): BatchExecutorConfig {
         functionName: "execute",
         args: [calls as readonly { to: Address; value: bigint; data: Hex }[], wrappedSignature],
       }),
-    // For an account that has no code yet.
+    // The account has no code yet.
     getNonce: async () => 0n,
   };
 }
 
-test("a fast fill with the app's key pays before the deposit", async () => {
+test("a fast fill with the app's key pays the recipient before the deposit", async () => {
   const [from, to] = [chainNamed("local-a"), chainNamed("local-b")];
   const recipient = anAddress();
   const { actions } = getClient();

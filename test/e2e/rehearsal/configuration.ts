@@ -5,13 +5,13 @@ import { AWS_CREDENTIALS, type KmsAccount } from "./kms-account.ts";
 import type { Variables } from "./instance.ts";
 import type { Network } from "./network.ts";
 
-/** The name of the instance's files. */
+/** The `ENVIRONMENT` of the instance, which its chain files are named after. */
 export const ENVIRONMENT = "rehearsal";
 
 /** The keys of the service. */
 export interface ServiceKeys {
   readonly solver: KmsAccount;
-  /** Finishes what it began; absent before the first replacement. */
+  /** Finishes its own orders. Absent before the first replacement. */
   readonly former?: KmsAccount;
   readonly executor: KmsAccount;
   readonly depositAddressOperator: KmsAccount;
@@ -20,8 +20,8 @@ export interface ServiceKeys {
 type Entry = Record<string, unknown> & { readonly id: string; tokens: { readonly id: string }[] };
 
 /**
- * Copies the files of the mainnets for this instance, as docs/operations/deploy.md says. Changes only what
- * the chains of this machine lack: tokens, exchanges, and hours until a block is final.
+ * Copies the mainnet chain files for this instance, as docs/operations/deploy.md says. Changes only what
+ * local chains lack: tokens, swap venues, and hours until finality.
  */
 export async function copyChainFiles(folder: string, { usdc }: Pick<Network, "usdc">): Promise<void> {
   const source = join(repositoryRoot, "configs");
@@ -57,14 +57,14 @@ export async function fillInEnvironment(
     ...given,
     ...chainVariables(network, folder),
     ...accountVariables(keys),
-    // Compose has these two for its own servers.
+    // Only the servers that Compose starts use these two.
     POSTGRES_PASSWORD: "",
     REDIS_PASSWORD: "",
     DATABASE_URL: network.postgres.url,
     REDIS_URL: network.redis.url,
     PRICE_SOURCE: "coingecko",
-    PRICE_URL: network.outsideUrl,
-    NOTIFY_URLS: `${network.outsideUrl}/notices`,
+    PRICE_URL: network.thirdPartyUrl,
+    NOTIFY_URLS: `${network.thirdPartyUrl}/notices`,
     APP_BALANCE_CHAIN_ID: "1",
     UNATTRIBUTED_REFUND_AFTER_MS: "3600000",
     SPENDING_LIMITS: JSON.stringify([{ transactionUsd: "5000", dayUsd: "50000", maxFeePerGasGwei: "500" }]),
@@ -107,7 +107,7 @@ export function kmsSecrets({ kms }: Pick<Network, "kms">): Variables {
   return { ...AWS_CREDENTIALS, AWS_ENDPOINT_URL_KMS: kms.url };
 }
 
-/** Where the worker's keys are. */
+/** Points the worker to its keys. */
 export function workerSecrets({ solver, former, executor, depositAddressOperator }: ServiceKeys): Variables {
   return {
     SOLVER_SIGNER: solver.source,

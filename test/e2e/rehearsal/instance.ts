@@ -14,8 +14,8 @@ import { parseDockerfile } from "../../../scripts/check/dockerfile.ts";
 /** Variables of one process. */
 export type Variables = Readonly<Record<string, string>>;
 
-/** What a command printed and how it ended. */
-export interface Ran {
+/** The output and exit code of a command. */
+export interface CommandResult {
   readonly code: number | null;
   readonly output: string;
   readonly errors: string;
@@ -30,7 +30,7 @@ export interface Program {
   readonly entry: string;
   /** Read at each start, so that a restart applies changes. */
   readonly env: () => Variables;
-  /** Where it answers: a port of 127.0.0.1 or a socket. */
+  /** Where it listens: a port on 127.0.0.1, or the path of a socket. */
   readonly at: number | string;
   readonly readyPath: string;
 }
@@ -44,13 +44,13 @@ export interface Instance {
   /** The folder of a process's secrets. */
   secretsOf(process: string): string;
   /** Runs `operator <words>`. */
-  operator(words: readonly string[], env: Variables): Promise<Ran>;
-  /** The same, killed with SIGKILL once it has printed a line that matches. */
+  operator(words: readonly string[], env: Variables): Promise<CommandResult>;
+  /** Runs `operator <words>`, and kills it with SIGKILL once it prints a line that matches. */
   operatorKilled(words: readonly string[], env: Variables, when: RegExp): Promise<void>;
   /** Runs a program of the image until it ends. */
-  run(entry: string, env: Variables): Promise<Ran>;
+  run(entry: string, env: Variables): Promise<CommandResult>;
   start(name: string, program: Program): Promise<void>;
-  /** Stops the process as a platform does, and starts it with its current variables. */
+  /** Stops the process as a platform does, and starts it again with its current variables. */
   restart(name: string): Promise<void>;
   pid(name: string): number;
   /** Everything that the processes have logged. */
@@ -125,7 +125,7 @@ export async function createInstance(portBase: number): Promise<Instance> {
   };
 }
 
-/** The command with which an image starts `entry`, run from the sources. */
+/** The command with which an image starts `entry`, run from source. */
 function imageCommand(image: Program["image"], entry: string, env: Variables, words: readonly string[] = []) {
   const last = parseDockerfile(readFileSync(join(repositoryRoot, `Dockerfile.${image}`), "utf8")).at(-1);
   const textOf = (name: string): string =>
@@ -147,13 +147,23 @@ function imageCommand(image: Program["image"], entry: string, env: Variables, wo
   };
 }
 
-async function runToEnd({ command, args, cwd, env }: ReturnType<typeof imageCommand>): Promise<Ran> {
+async function runToEnd({
+  command,
+  args,
+  cwd,
+  env,
+}: ReturnType<typeof imageCommand>): Promise<CommandResult> {
   const child = spawn(command, args, { cwd, env });
   const exited = once(child, "exit");
   const [output, errors] = await Promise.all([text(child.stdout), text(child.stderr)]);
   const [code] = (await exited) as [number | null];
   const json = output.split("\n").filter((line) => line.startsWith("{"));
-  return { code, output, errors, lines: json.map((line) => JSON.parse(line) as Ran["lines"][number]) };
+  return {
+    code,
+    output,
+    errors,
+    lines: json.map((line) => JSON.parse(line) as CommandResult["lines"][number]),
+  };
 }
 
 async function statusOf(at: Program["at"], path: string): Promise<number | undefined> {

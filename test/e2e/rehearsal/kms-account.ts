@@ -12,7 +12,7 @@ import {
 } from "viem";
 import { toAccount } from "viem/accounts";
 
-/** What an AWS client of this machine may use keys with. */
+/** Credentials that let an AWS client use keys. */
 export const AWS_CREDENTIALS = {
   AWS_ACCESS_KEY_ID: "AKIAREHEARSAL",
   AWS_SECRET_ACCESS_KEY: "rehearsal-secret-access-key",
@@ -29,7 +29,7 @@ export interface KmsAccount {
   close(): void;
 }
 
-/** Creates a key in the key service, and asks it for the address. */
+/** Creates a key in the key service, and reads its address. */
 export async function createKmsAccount(kms: RunningKms): Promise<KmsAccount> {
   const { id: keyId } = kms.createKey("ECC_SECG_P256K1");
   const credentials = {

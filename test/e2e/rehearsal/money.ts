@@ -14,7 +14,6 @@ interface Chains {
   readonly usdc: Address;
 }
 
-/** A transaction. */
 export interface Call {
   readonly to?: Address;
   readonly data?: Hex;
@@ -81,7 +80,7 @@ export async function fundAccounts(
   ]);
 }
 
-/** What a hub owes an account of the solver in USDC of Ethereum. */
+/** The USDC on Ethereum that the hub owes an account of the solver. */
 export async function hubBalanceOf(
   { hub, usdc }: Pick<Chains, "hub" | "usdc">,
   hubAddress: Address,

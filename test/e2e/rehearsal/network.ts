@@ -28,9 +28,9 @@ export interface Network {
   readonly usdc: Address;
   /** A contract, as a multisignature wallet is, at the same address everywhere. */
   readonly multisig: Address;
-  /** Of a service with CoinGecko's interface, which also receives notifications. */
-  readonly outsideUrl: string;
-  /** Notifications of alarms so far. */
+  /** A server with CoinGecko's API, which also receives notifications. */
+  readonly thirdPartyUrl: string;
+  /** Alert notifications received so far. */
   readonly notices: readonly object[];
   readonly postgres: RunningPostgres;
   readonly redis: RunningRedis;
@@ -41,11 +41,11 @@ export interface Network {
 const HUB_CHAIN_ID = 720_042;
 const PRICES: Readonly<Record<string, number>> = { ethereum: 2500, "usd-coin": 1 };
 
-/** Starts chains with a block per second, Postgres, Redis, a key service, and services of others. */
+/** Starts chains with a block per second, Postgres, Redis, a key service, and third-party services. */
 export async function startNetwork(): Promise<Network> {
   const dataDir = newTempDir("rehearsal-postgres");
-  const [ethereum, base, hub, postgres, redis, kms, outside] = await startTogether<
-    [RunningAnvil, RunningAnvil, RunningAnvil, RunningPostgres, RunningRedis, RunningKms, Outside]
+  const [ethereum, base, hub, postgres, redis, kms, thirdParty] = await startTogether<
+    [RunningAnvil, RunningAnvil, RunningAnvil, RunningPostgres, RunningRedis, RunningKms, ThirdParty]
   >([
     startBareChain(1),
     startBareChain(8453),
@@ -53,26 +53,26 @@ export async function startNetwork(): Promise<Network> {
     startPostgres({ dataDir, removeDataAtStop: true }),
     startRedis({ env: { PATH: process.env["PATH"] } }),
     startKms({ region: "eu-west-1" }),
-    startOutside(),
+    startThirdParty(),
   ]);
   const stop = async (): Promise<void> =>
-    await stopTogether([ethereum, base, hub, postgres, redis, kms, outside]);
+    await stopTogether([ethereum, base, hub, postgres, redis, kms, thirdParty]);
   try {
-    await Promise.all([ethereum, base, hub].map(furnish));
+    await Promise.all([ethereum, base, hub].map(deployPrerequisites));
   } catch (error) {
     await stop();
     throw error;
   }
   const [multisig, usdc] = [0n, 1n].map((nonce) => getContractAddress({ from: treasury.address, nonce }));
-  if (multisig === undefined || usdc === undefined) throw new Error("two addresses expected");
+  if (multisig === undefined || usdc === undefined) throw new Error("expected two addresses");
   return {
     ethereum,
     base,
     hub,
     usdc,
     multisig,
-    outsideUrl: outside.url,
-    notices: outside.notices,
+    thirdPartyUrl: thirdParty.url,
+    notices: thirdParty.notices,
     postgres,
     redis,
     kms,
@@ -80,7 +80,7 @@ export async function startNetwork(): Promise<Network> {
   };
 }
 
-/** A chain of which two blocks count as final, without even the deterministic deployer. */
+/** Starts a chain whose blocks are final two blocks later, without even the deterministic deployer. */
 async function startBareChain(chainId: number): Promise<RunningAnvil> {
   return await startAnvil({
     chainId,
@@ -89,27 +89,27 @@ async function startBareChain(chainId: number): Promise<RunningAnvil> {
   });
 }
 
-/** Creates the owner's wallet and USDC. */
-async function furnish(chain: RunningAnvil): Promise<void> {
+/** Deploys the owner's wallet and USDC. */
+async function deployPrerequisites(chain: RunningAnvil): Promise<void> {
   const usdc = encodeDeployData({ abi: testUsdAbi, bytecode: testUsdBytecode, args: ["USD Coin", "USDC"] });
   const to = getContractAddress({ from: treasury.address, nonce: 1n });
   const mint = { abi: testUsdAbi, functionName: "mint", args: [treasury.address, 10n ** 12n] } as const;
   await sendFrom(treasury, chain, [
-    // Its code is one byte.
+    // The wallet, whose code is one byte.
     { data: "0x6001600c60003960016000f300" },
     { data: usdc },
     { to, data: encodeFunctionData(mint) },
   ]);
 }
 
-interface Outside {
+interface ThirdParty {
   readonly url: string;
   readonly notices: object[];
   stop(): Promise<void>;
 }
 
-/** Services of others: prices as CoinGecko answers them, and a receiver of notifications. */
-async function startOutside(): Promise<Outside> {
+/** Third-party services: prices in CoinGecko's format, and a receiver of notifications. */
+async function startThirdParty(): Promise<ThirdParty> {
   const notices: object[] = [];
   const server = createServer((request, response) => {
     const answer = async (): Promise<object> => {

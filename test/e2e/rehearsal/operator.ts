@@ -13,7 +13,13 @@ import {
   workerSecrets,
   type ServiceKeys,
 } from "./configuration.ts";
-import { createInstance, type Instance, type Program, type Ran, type Variables } from "./instance.ts";
+import {
+  createInstance,
+  type Instance,
+  type Program,
+  type CommandResult,
+  type Variables,
+} from "./instance.ts";
 import { createKmsAccount, type KmsAccount } from "./kms-account.ts";
 import { fundAccounts, hubBalanceOf } from "./money.ts";
 import type { Network } from "./network.ts";
@@ -84,15 +90,15 @@ export class Operator {
     return privateKeyToAddress(this.#deployerKey);
   }
 
-  /** Runs an operator's command with the worker's environment, as the documents say. */
-  async run(...words: readonly string[]): Promise<Ran> {
+  /** Runs an operator's command with the worker's environment, as the docs say. */
+  async run(...words: readonly string[]): Promise<CommandResult> {
     const ran = await this.instance.operator(words, this.#workerEnvironment());
     expect(ran.code, ran.errors + ran.output).toBe(0);
     return ran;
   }
 
   /** Runs `operator deploy <action>` for both chains and the hub. */
-  async deploy(action: "plan" | "apply" | "verify"): Promise<Ran> {
+  async deploy(action: "plan" | "apply" | "verify"): Promise<CommandResult> {
     return await this.instance.operator(this.#deployment(action), this.#deployEnvironment());
   }
 
@@ -171,7 +177,7 @@ export class Operator {
     ]);
   }
 
-  /** Finds what is not in order, with the environments of the worker and the API. */
+  /** Runs `doctor` with the environments of the worker and the API. @returns the checks that are not ok */
   async doctor(): Promise<readonly object[]> {
     const checks = await Promise.all([
       this.instance.operator(["doctor", "--json"], this.#workerEnvironment()),
@@ -208,7 +214,7 @@ export class Operator {
     for (const name of ["worker-1", "signer-1", "api-1", ...oracles]) await this.instance.restart(name);
   }
 
-  /** What the hub owes an account of the solver in USDC of Ethereum. */
+  /** The USDC on Ethereum that the hub owes an account of the solver. */
   async hubBalance(account: KmsAccount): Promise<bigint> {
     const { hubAddress } = await this.#entryOf<{ hubAddress: Address }>("chains.hub", "hub");
     return await hubBalanceOf(this.network, hubAddress, account);

@@ -4,13 +4,13 @@ import type { Instance, Variables } from "./instance.ts";
 import { createKmsAccount, type KmsAccount } from "./kms-account.ts";
 import type { Network } from "./network.ts";
 
-/** An oracle, each with a key of its own in the key service. */
+/** An oracle with its own key in the key service. */
 export interface OraclePlan {
   readonly name: string;
   readonly url: string;
   readonly port: number;
   readonly key: KmsAccount;
-  /** API keys that it issued: to the service, and to each peer by its name. */
+  /** API keys that it issued to the service and to each peer, by name. */
   readonly issued: Readonly<Record<string, string>>;
 }
 
@@ -18,7 +18,7 @@ const ORACLES = 3;
 /** Signatures that the hub needs. */
 export const THRESHOLD = 2;
 
-/** Oracles on ports from `firstPort`, each of which has an API key of each other one. */
+/** Plans oracles on consecutive ports from `firstPort`. Each has an API key for every other one. */
 export async function planOracles({ kms }: Network, firstPort: number): Promise<readonly OraclePlan[]> {
   const names = Array.from({ length: ORACLES }, (_, at) => `oracle-${at + 1}`);
   return await Promise.all(

@@ -95,7 +95,7 @@ const signed = async (account: PrivateKeyAccount, claimId: Hex32): Promise<Hex> 
 
 async function record(claimId: Hex32): Promise<ClaimRecord> {
   const claim = await world.services.balances.claim(claimId);
-  if (claim === undefined) throw new Error("the claim is stored");
+  if (claim === undefined) throw new Error("the claim was not stored");
   return claim;
 }
 

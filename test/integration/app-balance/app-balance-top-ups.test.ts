@@ -95,7 +95,7 @@ test("a token that the solver does not hold becomes no balance, even with a mark
   const wallet = world.anAddress();
   const before = world.events.of("top_up_seen").length;
   const [odd] = world.origin.chain.tokens.filter(({ supportsBridging }) => !supportsBridging);
-  if (odd === undefined) throw new RangeError("the local chains have a token that only pools take");
+  if (odd === undefined) throw new RangeError("the local chains have no token that only pools accept");
   const to = odd.address;
   const txHash = await world.origin.send(world.user, { to, data: transferInput(5n, tailFor(wallet)) });
   await block(2);

@@ -317,7 +317,7 @@ test("one of two concurrent reservations of fills for one request gets a nonce, 
 test("a leg that occurs twice in one batch gets one nonce, and the batch's other legs get theirs", async () => {
   const sender = await aLane(3);
   const [first, second] = [1, 2].map(() => aFill(someTerms().requestId));
-  if (first === undefined || second === undefined) throw new Error("two legs");
+  if (first === undefined || second === undefined) throw new Error("expected two legs");
   const plans = [first, first, second].map((leg) => aPlan(sender, leg));
   const slots = await uow.run(async (tx) => await tx.lanes.reserve(plans, NOW_MS));
   expect(slots.map(({ leg, nonce }) => [leg.requestId, nonce])).toEqual([

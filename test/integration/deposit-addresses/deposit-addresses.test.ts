@@ -77,7 +77,7 @@ test("an open address gets three other amounts: the first is the quote's, the ot
     [second, usd(37)],
     [third, usd(2_500)],
   ] as const) {
-    if (id === undefined) throw new Error("each sum has its request");
+    if (id === undefined) throw new Error("an amount has no request");
     const record = await world.request(id);
     expect(record.terms.origin.amount).toBe(amount);
     expect(record.terms.depositAddress?.address).toBe(at);
@@ -689,7 +689,7 @@ test("keeps the money of a sweep that reverted after a recovery assigned until t
   expect(await destination.balance(terms.recipient, usdc)).toBe(terms.destination.expectedAmount);
 });
 
-test("a sweep whose commit a failover lost is not repeated with money that came later", async () => {
+test("a sweep whose commit a failover lost is not repeated with money that arrived later", async () => {
   const { origin, usdc, services, pool } = world;
   const operator = services.depositAddressOperator?.address as Address;
   const { at, requestId } = await world.address({ strict: true, refundTo: world.anAddress() });
@@ -699,7 +699,7 @@ test("a sweep whose commit a failover lost is not repeated with money that came 
   await world.work();
   const [sweep] = await world.sweepsFrom(at);
   const slot = await services.reads.slotOfLeg("sweep", sweep?.id ?? "");
-  if (sweep === undefined || slot === undefined) throw new Error("the sweep has a nonce");
+  if (sweep === undefined || slot === undefined) throw new Error("the sweep has no nonce");
   await origin.mine();
   const sentBefore = (await origin.sentBy(operator)).length;
   // The state of a database that failed over to a copy without the commit that gave the sweep its nonce.
@@ -740,7 +740,7 @@ test("a sweep whose commit a failover lost is not repeated with money that came 
 test("keeps reporting the funds of a new quote whose sweep is refused after a wait, so that the first request never asks for a second payment", async () => {
   const { origin, services } = world;
   const operator = services.depositAddressOperator?.address;
-  if (operator === undefined) throw new Error("the operator is configured");
+  if (operator === undefined) throw new Error("the operator is not configured");
   const agreed = await world.address();
   const { at, requestId } = agreed;
   await origin.client.setBalance({ address: operator, value: 0n });
@@ -814,7 +814,7 @@ test("after two sweeps that moved nothing the next one is planned only after a p
 async function recoverBeforeSweep(agreed: Awaited<ReturnType<AddressWorld["address"]>>): Promise<void> {
   const { origin, usdc, user } = world;
   const key = (await world.reads.find(agreed.at))?.key;
-  if (key === undefined) throw new Error("the address was given out");
+  if (key === undefined) throw new Error("the address was not issued");
   await origin.client.sendTransaction({
     account: privateKeyToAccount(user.privateKey),
     to: origin.chain.contracts.depositAddressFactory as Address,
@@ -841,7 +841,7 @@ test.each([
     await world.watch(origin);
     await world.work();
     const [sweep] = await world.sweepsFrom(first.at);
-    if (sweep === undefined) throw new Error("the payment is on its way");
+    if (sweep === undefined) throw new Error("the payment has no sweep");
     // If a refund goes to the sender, the order is recreated with the sender in it.
     const agreed = {
       ...first,
@@ -1298,7 +1298,7 @@ test("a strict address with refunds to the sender that its contract binds to the
   const aBoundAddress = async (): Promise<Awaited<ReturnType<AddressWorld["address"]>>> => {
     const agreed = await world.address({ strict: true, refundTo: NATIVE_CURRENCY });
     const key = (await world.reads.find(agreed.at))?.key;
-    if (key === undefined) throw new Error("the address was given out");
+    if (key === undefined) throw new Error("the address was not issued");
     const bound = await origin.client.readContract({
       abi: depositAddressFactoryAbi,
       address: origin.chain.contracts.depositAddressFactory as Address,

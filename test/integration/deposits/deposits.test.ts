@@ -372,7 +372,7 @@ test("a deposit that a client reports is recorded before the watcher reads it; t
   await filledOnce(agreed);
 });
 
-test("a reported deposit in a block that never became canonical is removed when the watcher gets there", async () => {
+test("a reported deposit in a block that never became canonical is removed when the watcher reaches its height", async () => {
   const agreed = await agree();
   const txHash = await deposit(world.origin, world.user, agreed);
   await world.origin.mine();

@@ -336,7 +336,7 @@ test("a deposit too low for a refund pays for the gas that its fills used", asyn
   await world.origin.mine(3);
   await world.watch(world.origin);
   const [stored] = await world.depositsOf(agreed.requestId);
-  if (stored === undefined) throw new Error("the deposit is read");
+  if (stored === undefined) throw new Error("the deposit was not read");
   await world.pool.query(
     "insert into fill_burns (slot_id, request_id, chain_id, wei, unpaid_wei, at_ms) values (-2, $1, $2, 100, 100, 1)",
     [agreed.requestId, world.destination.chain.id],
@@ -764,7 +764,7 @@ test("an app stays liable for its fast fill when a reorg makes the deposit unatt
     disposition: "unattributed",
     state: "filled",
   });
-  if (stored === undefined) throw new Error("the deposit is stored");
+  if (stored === undefined) throw new Error("the deposit was not stored");
 
   const facts = {
     deposit: stored,

@@ -162,7 +162,7 @@ test("a planned return continues, and the request is not filled from that deposi
   expect(await payments(lost)).toEqual({ fills: 0, refunds: 0, returns: 1 });
 });
 
-test("a return that the operator released continues as well", async () => {
+test("a return that the operator released continues too", async () => {
   const lost = await lostRequest();
   await world.origin.mine(3);
   await world.watch(world.origin);
@@ -327,7 +327,7 @@ test("a request that a failover lost together with its fill is not filled again 
   const lost: Lost = { agreed, hash, restore: async () => undefined };
   expect(await payments(lost)).toEqual({ fills: 1, refunds: 0, returns: 0 });
   const slot = await services.reads.slotOfLeg("fill", agreed.requestId);
-  if (slot === undefined) throw new Error("the fill has a slot");
+  if (slot === undefined) throw new Error("the fill has no slot");
   await loseRows(pool, slot);
   await pool.query(
     "update deposits set request_id = null, disposition = 'unattributed' where request_id = $1",
@@ -352,7 +352,7 @@ test("a deposit whose return a failover lost is not assigned while that payment 
   await rounds();
   const { id } = await rowOf(lost.hash);
   const slot = await world.services.reads.slotOfLeg("refund", String(id));
-  if (slot === undefined) throw new Error("the return has a slot");
+  if (slot === undefined) throw new Error("the return has no slot");
   await loseRows(world.pool, slot);
   await world.pool.query(
     "update deposits set refund_state = 'none', disposition = 'unattributed' where id = $1",

@@ -124,7 +124,7 @@ for (const [what, id] of [
     expect(await sentBack(hash, depositor, world.usdc, 0n)).toBe(gained);
   });
 
-test("native currency is returned as well", async () => {
+test("returns native currency too", async () => {
   const depositor = world.anAddress();
   const hash = await stray({ currency: NATIVE_CURRENCY, amount: parseEther("0.05"), depositor });
   await anHourLater();
@@ -465,7 +465,7 @@ test("a deposit whose request a failover lost together with its fill is returned
   for (let round = 0; round < 5; round++) await world.round();
   expect(await destination.balance(filled.terms.recipient, usdc)).toBeGreaterThan(0n);
   const slot = await services.reads.slotOfLeg("fill", filled.requestId);
-  if (slot === undefined) throw new Error("the fill has a slot");
+  if (slot === undefined) throw new Error("the fill has no slot");
   await loseRows(world.pool, slot);
   await loseRequest(filled);
   await openLane(services, destination.connected);
@@ -521,7 +521,7 @@ test("a refund whose rows a failover lost is found on the chain, and not repeate
   const gained = await sentBack(hash, depositor, world.usdc, 0n);
   const { id } = await rowOf(hash);
   const slot = await world.services.reads.slotOfLeg("refund", String(id));
-  if (slot === undefined) throw new Error("the refund has a slot");
+  if (slot === undefined) throw new Error("the refund has no slot");
   const restore = await loseRows(world.pool, slot);
   await world.pool.query(
     "update deposits set refund_state = 'none', disposition = 'unattributed' where id = $1",

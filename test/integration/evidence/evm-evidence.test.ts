@@ -123,7 +123,7 @@ describe("deposits", () => {
     expect(await source.deposits(hash)).toEqual({ kind: "refuted", reason: "transaction reverted" });
   });
 
-  test("credits a token with a transfer fee with what arrived", async () => {
+  test("credits the received amount of a token with a transfer fee", async () => {
     await world.mint(world.feeToken, user.address, 1_000n);
     const approve = encodeFunctionData({
       abi: erc20Abi,

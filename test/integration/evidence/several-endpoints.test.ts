@@ -90,7 +90,7 @@ async function round(lagBlocks = 0n): Promise<void> {
       .toBeGreaterThanOrEqual(mined.number - lagBlocks);
     const head = connection.heads.latest;
     const connected = services.chains.get(chain.chain.id);
-    if (head === undefined || connected === undefined) throw new Error("the chain is connected");
+    if (head === undefined || connected === undefined) throw new Error("the chain is not connected");
     const trail = await scanChain(services, connected, await loadTrail(services, connected), head);
     await trackLane(services, connected, trail);
     await openLane(services, connected);
@@ -257,9 +257,9 @@ test("a transaction that one endpoint invents is not a report of a payment", asy
   await behave([]);
 });
 
-test("a chain that is only called, such as the hub, is read and sent to with one endpoint away and one that lies", async () => {
+test("reads and sends on a call-only chain, such as the hub, with one endpoint down and one that lies", async () => {
   const [pooled] = chains;
-  if (pooled === undefined) throw new Error("two chains are connected");
+  if (pooled === undefined) throw new Error("fewer than two chains are connected");
   const { chain, proxies } = pooled;
   await behave([
     { answer: () => ({ status: 503, body: "away" }) },

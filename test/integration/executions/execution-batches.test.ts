@@ -44,7 +44,7 @@ function together(): { readonly services: WorkerServices; readonly commits: () =
 const rowsOf = async (table: string): Promise<number> =>
   (await world.pool.query(`select from ${table}`)).rowCount ?? 0;
 
-test("simultaneous calls are accepted in few commits, and each is stored, broadcast and charged as if it were alone", async () => {
+test("accepts simultaneous calls in few commits, and stores, broadcasts and charges each separately", async () => {
   const { services, commits } = together();
   const recipients = Array.from({ length: 12 }, () => world.anAddress());
   const ids = await Promise.all(
@@ -111,7 +111,7 @@ test("simultaneous calls that are accepted together stay within their budgets", 
   expect(ends.filter(({ status }) => status === "fulfilled")).toHaveLength(2);
 });
 
-test("when a common commit fails, each of its calls is accepted by itself", async () => {
+test("when a shared commit fails, each of its calls is accepted separately", async () => {
   const { services } = together();
   const { uow } = services;
   let failures = 0;

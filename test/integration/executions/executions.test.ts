@@ -169,7 +169,7 @@ test("a call whose commit a failover lost is neither broadcast again nor abandon
   await origin.mine();
   // The state of a database that failed over to a copy without the commit that planned the call.
   const slot = await services.reads.slotOfLeg("execution", requestId);
-  if (slot === undefined) throw new Error("the call has a nonce");
+  if (slot === undefined) throw new Error("the call has no nonce");
   await pool.query("delete from attempts where slot_id = $1", [slot.id]);
   await pool.query("delete from slots where id = $1", [slot.id]);
   await pool.query("update lanes set next_nonce = $3 where chain_id = $1 and sender = $2", [
@@ -222,7 +222,7 @@ test("a call that is never mined frees its nonce, and the app's reservation is r
   expect(await world.book()).toEqual({ balance: GIVEN, pending: 0n, fees: 0n });
 });
 
-test("while the executor lacks native tokens accepted calls wait, an alarm is raised, and in the end they are abandoned", async () => {
+test("while the executor lacks native tokens, accepted calls wait, an alert is raised, and the calls are finally abandoned", async () => {
   const { origin, executor, clock, anAddress } = world;
   const requestId = await world.execute(world.mintCall(anAddress()));
   await origin.client.setBalance({ address: executor, value: 0n });

@@ -323,7 +323,7 @@ test("final deposits are read once, and again from the same cursor", async () =>
     attestation: { bitcoin: { esploraUrl: bitcoin.esploraUrl } },
     now: () => Date.now(),
   });
-  if (users === undefined) throw new Error("the explorer is configured");
+  if (users === undefined) throw new Error("no explorer is configured");
   expect(await users.balance(user.bytes, NATIVE)).toBe(100_000n);
   const step = await users.deposit({ user: user.bytes, currency: NATIVE, amount: 30_000n, orderId: id });
   const tx = Transaction.fromPSBT(Buffer.from(step.data.psbt ?? "", "hex"), { allowUnknownOutputs: true });

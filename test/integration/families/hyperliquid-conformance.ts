@@ -95,7 +95,7 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
   });
   const transfer = async ({ orderId, payments }: PaymentPlan, fields: Partial<ExchangeAction> = {}) => {
     const [payment, ...more] = payments;
-    if (payment === undefined || more.length > 0) throw new Error("a transfer pays one recipient");
+    if (payment === undefined || more.length > 0) throw new Error("expected one recipient of the transfer");
     return say(await send(solver, { ...arriving(payment), ...fields }), orderId);
   };
   const withdrawal = async (plan: WithdrawalPlan): Promise<MadeWithdrawal & { action: ExchangeAction }> => {

@@ -234,7 +234,7 @@ test("a deposit that the explorer does not know yet waits, and delays no other",
   expect(late.deposits.map(({ txHash }) => txHash)).toEqual([first]);
 });
 
-test("however late the explorer learns of it, and however far the rest has advanced, it is reported in the end", async () => {
+test("a deposit is reported no matter how late the explorer lists it and how far the scan has advanced", async () => {
   const { control } = exchange;
   let { cursor } = await connection.arrivals(undefined);
   const first = await sent(exchange);

@@ -146,7 +146,7 @@ test("the depositor that a wallet names for its transfer is the depositor, with 
   expect(asked).toEqual([["hyperliquid", userAddress, BigInt(action["time"] ?? 0)]]);
 });
 
-test("a transaction id has one format; in any other it is not looked up", async () => {
+test("a transaction id has one format; ids in other formats are not looked up", async () => {
   const source = await evidenceAt([exchange.url]);
   await usdSend(config(), { destination: depository, amount: "1" });
   const bare = lastHash().slice(2);

@@ -25,7 +25,7 @@ async function loadedFor(...paths: readonly string[]): Promise<readonly string[]
 const FOREIGN =
   /node_modules\/(?:\.pnpm\/)?@?(?:solana|scure\+btc-signer|scure\/btc-signer)|(?:chains|families)\/src\/(?:solana|bitcoin|hyperliquid|lighter|tron)\/(?!(?:codec|chain-entry|facts)\.ts)/;
 
-test("services of EVM chains alone load nothing of other families", async () => {
+test("services with only EVM chains load no module of other families", async () => {
   const loaded = await loadedFor(
     "apps/oracle/src/container.ts",
     "apps/api/src/process/api.ts",

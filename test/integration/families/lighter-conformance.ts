@@ -74,7 +74,7 @@ export async function startLighterFamily(): Promise<FamilyWorld> {
   };
   const pay = async ({ orderId, payments }: PaymentPlan, payer = solver): Promise<string> => {
     const [payment, ...others] = payments;
-    if (payment === undefined || others.length > 0) throw new Error("a transfer pays one recipient");
+    if (payment === undefined || others.length > 0) throw new Error("expected one recipient of the transfer");
     return await payer.send({
       ...arrivingIn(payment.currency),
       toAccountIndex: BigInt(payment.recipient),

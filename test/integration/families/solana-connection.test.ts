@@ -494,7 +494,7 @@ test("another program under the address of deposit addresses is noticed", async 
   const { node } = world;
   const place = await programDataAddress(LOCAL_DEPOSIT_ADDRESSES);
   const real = node.controls.account(place);
-  if (real === undefined) throw new Error("the program is deployed");
+  if (real === undefined) throw new Error("the program is not deployed");
   const data = Uint8Array.from(real.data);
   data[200] = (data[200] ?? 0) ^ 1;
   node.controls.setAccount(place, { ...real, data });

@@ -120,7 +120,7 @@ async function depositsOf(signature: string) {
   if (found === undefined) throw new Error(`no transaction ${signature}`);
   const facts = { ...found, timestamp: 0n };
   const reading = depositsIn(world.at, await vaultAccountsIn(world.at, facts), facts);
-  if (reading.kind !== "read") throw new Error("the logs are cut");
+  if (reading.kind !== "read") throw new Error("the logs were not read");
   return reading.deposits.map(({ depositor, amount, depositId }) => ({ depositor, amount, depositId }));
 }
 
@@ -237,7 +237,7 @@ test("pays into no other depository, vault or token account, and for no other de
     world.token.tokenProgram,
   );
   await mintTo(world.node.url, world.token, stranger.address, 1n);
-  if (ofTokens === undefined) throw new Error("a token sweep has two instructions");
+  if (ofTokens === undefined) throw new Error("expected two instructions in a token sweep");
   await expect(world.send(operator, [withKey(ofTokens, 8, strangers)])).rejects.toThrow(custom(6010));
   expect(await lamports(issued.address)).toBe(10_000_000n);
 });

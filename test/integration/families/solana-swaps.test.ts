@@ -131,7 +131,7 @@ async function stepOf(...of: Parameters<typeof depositOf>): Promise<SolanaDeposi
 }
 
 async function depositOf(answer: SwapAnswer | undefined, output: Hex, input = token.mint) {
-  if (answer?.propose === undefined) throw new Error("the aggregator has a route");
+  if (answer?.propose === undefined) throw new Error("the aggregator has no route");
   const proposed = await answer.propose(bytesOf(user.address));
   return await users.deposit?.({
     user: bytesOf(user.address),
@@ -251,7 +251,7 @@ test("nothing is swapped for a Token-2022 currency, whose deposit could be unrea
   await expect(stepOf(answer, bytesOf(taxed.mint))).rejects.toThrow("a Token-2022 token");
 });
 
-test("the program reads a swap from the front and ignores what follows", async () => {
+test("the program reads a swap from the start of its data and ignores trailing bytes", async () => {
   const before = await holdings();
   const asked = { inputMint: token.mint, outputMint: usdc.mint, mode: "ExactIn", amount: 7_000n } as const;
   const honest = await pools.swap(user.address, { ...asked, quoted: 1n, slippageBps: 0 });

@@ -240,7 +240,7 @@ test("fast fills an executed request only once its transaction has a nonce", asy
   await expectUnchanged(agreed, "accepted");
 
   const sender = services.executor?.address;
-  if (sender === undefined) throw new Error("this instance sends calls");
+  if (sender === undefined) throw new Error("this instance sends no calls");
   await services.uow.run(async (tx) => {
     await tx.lanes.reserve(
       [
@@ -386,7 +386,7 @@ test("a reported deposit of another amount refuses the fast fill and is named", 
   await expectUnchanged(agreed, "quoted");
 });
 
-test("one reported transaction that can become the deposit suffices among several", async () => {
+test("one of several reported transactions that can become the deposit is enough", async () => {
   const agreed = await agree();
   await approved(agreed);
   const nonce = await world.origin.client.getTransactionCount({ address: world.user.address });

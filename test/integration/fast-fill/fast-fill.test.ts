@@ -370,7 +370,7 @@ test("releases the hold when a deposit with another hash replaces the orphaned o
   expect(await world.paymentsOf(agreed, world.origin)).toEqual([]);
 });
 
-test("the app pays in the end for a deposit that a reorg dropped permanently", async () => {
+test("the app finally pays for a deposit that a reorg dropped permanently", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree({ ttl: 600 });
   await sponsor.fastFill(agreed);
@@ -767,7 +767,7 @@ test("deposits that name the order of a fast fill that waits for funds prolong n
   await world.watch(destination);
 });
 
-test("when nothing is filled in the end, the user's own wrong deposit that arrived meanwhile is shown for the request, and refunded", async () => {
+test("when nothing is filled, the user's own wrong deposit that arrived in the meantime is shown for the request, and refunded", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree({ destinationCurrency: NATIVE_CURRENCY });
   await sponsor.fastFill(agreed);
@@ -920,7 +920,7 @@ const balanceOf = async (sponsor: Sponsor): Promise<bigint> => {
   return (line?.balance ?? 0n) - (line?.owed ?? 0n);
 };
 
-test("a deposit that arrives after the app has paid returns no more than its current value", async () => {
+test("a deposit that arrives after the app has paid is credited at no more than its current value", async () => {
   const sponsor = await aSponsor(world, 40_000);
   const agreed = await agreeOnEther(sponsor);
   await sponsor.fastFill(agreed);

@@ -87,7 +87,7 @@ test.each([
     ]);
     const [payment, ...more] = await world.paymentsOf(agreed, destination);
     expect(more).toEqual([]);
-    if (payment === undefined) throw new Error("there is a payment");
+    if (payment === undefined) throw new Error("there is no payment");
     expect(await judgedFill(world, agreed, payment.hash)).toEqual({ amounts: [promised.expectedAmount] });
 
     await world.round();
@@ -562,11 +562,11 @@ test("an app's deny rules apply to calls with the fill at every depth", async ()
   // The payment itself is the solver's own, so the app's deny rules do not apply to it.
   const noTransfers = refusing({ denySelectors: [{ selector: "0xa9059cbb" }] });
   await world.execute(deep.call, noTransfers).catch((error: unknown) => {
-    throw new Error("a mint is allowed", { cause: error });
+    throw new Error("the mint failed", { cause: error });
   });
 });
 
-test("without a trace it is unknown what calls with a fill reach, which is the service's fault", async () => {
+test("without a trace, the effects of calls in a fill are unknown, which is reported as the service's fault", async () => {
   const { destination } = world;
   const { call } = await asked({ calls: [mintWithFill(world.anAddress(), 3n)] });
   const strict = { ...world.app, rules: { ...world.app.rules, denyTargets: [world.anAddress()] } };

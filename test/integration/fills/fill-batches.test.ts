@@ -279,7 +279,7 @@ test("whenever the process dies while it stores the outcomes of fills together, 
     expect(deaths).toContain(moment);
 }, 300_000);
 
-test("whenever the process dies while it sends fills together, each of them pays exactly once", async () => {
+test("whenever the process dies while it sends fills together, each fill pays exactly once", async () => {
   let list: readonly Due[] = [];
   const deaths = await dieAtEveryMoment(world, {
     prepare: async () => {

@@ -101,7 +101,7 @@ test("a fill that was planned ahead pays nothing if another process has paid it 
   expect(await world.paymentsOf(agreed, world.destination)).toHaveLength(1);
 });
 
-test("the job of a fill decides what prevents it, not the plan made ahead", async () => {
+test("the fill's job decides what prevents it, not the plan made ahead", async () => {
   const agreed = await fillable();
   const { services, planned } = planning({ nonce: async () => 1_000_000 });
   const ahead = { ...services, fillsAhead: createFillsAhead() };

@@ -47,7 +47,7 @@ async function planOf(statement: {
     [...statement.values],
   );
   const [row] = rows;
-  if (row === undefined) throw new Error("a statement has a plan");
+  if (row === undefined) throw new Error("a statement has no plan");
   return row["QUERY PLAN"][0].Plan;
 }
 

@@ -526,7 +526,7 @@ test("lists a request under its public status after each change", async () => {
   for (const name of requestStates.filter((one) => one !== "quoted" && one !== "expired")) {
     await world.uow.run(async (tx) => {
       const record = await tx.requests.lock(terms.requestId);
-      if (record === undefined) throw new Error("the request is stored");
+      if (record === undefined) throw new Error("the request was not stored");
       await tx.requests.save(terms.requestId, { state: { ...record.state, name } }, 1);
     });
     const { rows } = await world.pool.query<{ status: string }>(
@@ -749,7 +749,7 @@ test("app fees, and what an app pays of the others, are shown as agreed, and as 
   }
 });
 
-test("fees that became zero by the fill count as paid", async () => {
+test("fees that are zero by the time of the fill count as paid", async () => {
   const wallet = someAddress();
   const nothing = { selected: true, totalUsd: 0n, sponsoredUsd: 0n };
   const [execution, swap, relay, app, rent] = [nothing, nothing, nothing, nothing, nothing];

@@ -74,7 +74,7 @@ async function start(key: "solver" | "deployer", record = "record"): Promise<Sig
   return signer;
 }
 
-test("a second signer does not start with the record of a running one, which goes on signing", async () => {
+test("a second signer does not start on a running signer's record, and the running one keeps signing", async () => {
   const first = await start("solver");
   expect(await first.transfer(0, 90n)).toBe(200);
   await expect(start("solver")).rejects.toThrow("record is used by another process");

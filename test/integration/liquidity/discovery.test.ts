@@ -206,7 +206,7 @@ async function createTraffic(): Promise<void> {
           valueUsd: 0n,
         },
       ]);
-      if (stored === undefined) throw new Error("the deposit is new");
+      if (stored === undefined) throw new Error("the deposit was already stored");
       const record = await tx.requests.lock(requestId);
       if (record === undefined) throw new Error("invariant violated: request is not stored");
       const seen = {
@@ -221,7 +221,7 @@ async function createTraffic(): Promise<void> {
     return requestId;
   };
   const [usdc, tst] = localDeployment.tokens.map(({ address }) => address.toLowerCase() as Address);
-  if (usdc === undefined || tst === undefined) throw new Error("the local chains have two tokens");
+  if (usdc === undefined || tst === undefined) throw new Error("the local chains have no USDC or no TST");
   // One whose transaction was reported, and is not mined.
   const reported = await paid(usdc, 1);
   await pool.query("update request_history set in_block = null where request_id = $1", [reported]);

@@ -275,7 +275,7 @@ test("liquidity that is added and removed, near the price and far from it, is fo
   const { WETH, USDC } = world.token;
   const pair = tokenPair(WETH, USDC);
   const pool = (await world.pools.at(world.pairs)).live.get(pair.key)?.[0]?.down;
-  if (pool?.kind !== "concentrated") throw new TypeError("the first pool is a v3 one");
+  if (pool?.kind !== "concentrated") throw new TypeError("the first pool is not a v3 pool");
   const center = Math.floor(pool.pool.tick / 10) * 10;
   const far = pool.pool.ticks.to + 10;
   const amounts = { amount0: 10n ** 12n, amount1: 10n ** 12n };
@@ -308,7 +308,7 @@ test("missed blocks, one or a hundred, and orphaned blocks are made up for", asy
   const pair = tokenPair(TST, WETH);
   const position = { pair, fee: 3_000, amount0: unit, amount1: unit };
   const pool = (await world.pools.at(world.pairs)).live.get(pair.key)?.[0]?.down;
-  if (pool?.kind !== "concentrated") throw new TypeError("the first pool is a v3 one");
+  if (pool?.kind !== "concentrated") throw new TypeError("the first pool is not a v3 pool");
   const near = Math.floor(pool.pool.tick / 60) * 60;
   await world.provide({ ...position, from: near - 600, to: near + 600 });
   await world.client.mine({ blocks: 2 });
@@ -331,7 +331,7 @@ test("ticks are read again with each block if the node refuses block hashes in l
   for (const seed of [41, 42]) {
     const pair = tokenPair(TST, WETH);
     const pool = (await world.pools.at(world.pairs)).live.get(pair.key)?.[0]?.down;
-    if (pool?.kind !== "concentrated") throw new TypeError("the first pool is a v3 one");
+    if (pool?.kind !== "concentrated") throw new TypeError("the first pool is not a v3 pool");
     const near = Math.floor(pool.pool.tick / 60) * 60;
     await world.provide({ pair, fee: 3_000, amount0: unit, amount1: unit, from: near - 600, to: near + 600 });
     const head = await world.announce();
@@ -431,7 +431,7 @@ test("the returned calls spend the exact input or deliver the exact output, and 
     const { tokenIn, tokenOut } = asked;
     await fund(tokenIn, 10n ** 24n);
     const answer = await world.liquidity[kind](asked, amount);
-    if (answer === undefined) throw new TypeError("there is a way");
+    if (answer === undefined) throw new TypeError("no route found");
     const [before, had] = [await balance(tokenIn, trader.address), await balance(tokenOut, receiver)];
     // Half as much again is allowed for an output, so that some of the allowance is left over.
     const limit = kind === "exactIn" ? answer.amountOut : (answer.amountIn * 3n) / 2n;
@@ -459,12 +459,12 @@ test("a swap worse than its limit reverts", async () => {
   const { WETH, USDC } = world.token;
   await fund(WETH, 10n * unit);
   const answer = await world.liquidity.exactIn(question(WETH, USDC), unit);
-  if (answer === undefined) throw new TypeError("there is a way");
+  if (answer === undefined) throw new TypeError("no route found");
   const calls = answer.calls({ kind: "exactIn", limit: answer.amountOut + 1n, recipient: receiver });
   await expect(world.send(trader, calls)).rejects.toThrow();
   await world.announce();
   const bought = await world.liquidity.exactOut(question(WETH, USDC), 1_000_000n);
-  if (bought === undefined) throw new TypeError("there is a way");
+  if (bought === undefined) throw new TypeError("no route found");
   const tooCheap = bought.calls({ kind: "exactOut", limit: bought.amountIn - 1n, recipient: receiver });
   await expect(world.send(trader, tooCheap)).rejects.toThrow();
 });
@@ -499,7 +499,7 @@ test("a larger input never buys less, and a larger output never costs less, in a
 test("a token without a price is valued by its deepest path to one with a price", async () => {
   const { chain, pools } = world;
   const { liquidity, native, tokens } = chain;
-  if (liquidity === undefined) throw new TypeError("the chain has pools");
+  if (liquidity === undefined) throw new TypeError("the chain has no pools");
   const priced: PricedChain = {
     chainId: chain.id,
     liquidity,

@@ -43,7 +43,7 @@ let client: LocalClient;
 beforeAll(async () => {
   nodes = await Promise.all([72_100_117, 72_100_228].map(async (chainId) => await startAnvil({ chainId })));
   const [a, b] = nodes;
-  if (a === undefined || b === undefined) throw new RangeError("two nodes");
+  if (a === undefined || b === undefined) throw new RangeError("expected two nodes");
   chains = readLocalChains(nodeEnvironment({ portA: a.port, portB: b.port }));
   client = createLocalClient(a);
   const tokens = localDeployment.tokens.map(({ address, decimals }) => ({
@@ -237,7 +237,7 @@ test("ODD is only traded for TST", async () => {
 test("the v2 pair holds as much USDC as TST, at the fixed price", async () => {
   for (const { pair: tokens, usdPerSide } of pools.v2) {
     const [a, b] = tokens.toSorted((one, other) => (BigInt(one.address) < BigInt(other.address) ? -1 : 1));
-    if (a === undefined || b === undefined) throw new RangeError("a pair");
+    if (a === undefined || b === undefined) throw new RangeError("expected a pair");
     const pair = await client.readContract({
       address: localDeployment.uniswapV2Factory,
       abi: pairFactoryAbi,

@@ -33,7 +33,7 @@ afterAll(async () => {
 
 function probeOn(asked: Pick<RpcTransport, "request">): TokenProbe {
   const { contracts, liquidity } = world.chain;
-  if (liquidity === undefined) throw new TypeError("the chain has pools");
+  if (liquidity === undefined) throw new TypeError("the chain has no pools");
   return createTokenProbe({ transport: asked, multicall3: contracts.multicall3, liquidity });
 }
 

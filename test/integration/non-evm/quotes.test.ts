@@ -192,7 +192,7 @@ const familyByName = (name: string): VmType => {
 /** The stored terms equal the answer, and contain the order whose id an oracle computes. */
 async function stored(answer: QuoteAnswer) {
   const record = await reads.request(answer.requestId as Hex32);
-  if (record === undefined) throw new Error("the quote is stored");
+  if (record === undefined) throw new Error("the quote was not stored");
   const { terms } = record;
   expect(orderIdOf(terms.order)).toBe(answer.protocol.v2.orderId);
   expect(encodeOrder(answer.protocol.v2.orderData as OrderJson, familyByName)).toEqual(terms.order);
@@ -247,7 +247,7 @@ test("a Bitcoin wallet that signs a quote's transaction makes a deposit for that
   const terms = await stored(answer);
   expect(answer.details).toMatchObject({ sender: bitcoinUser.address, userBalance: "1000000" });
   const [item] = answer.steps[0]?.items ?? [];
-  if (item === undefined || !("payment" in item.data)) throw new Error("a transaction");
+  if (item === undefined || !("payment" in item.data)) throw new Error("expected a step with a transaction");
   // In the format of this network's users; the order uses the main network's format.
   expect(item.data.payment.address).toBe(formatAddress(chain, depository.bytes));
   expect(answer.protocol.v2.orderData.inputs[0]?.refunds[0]?.recipient).toBe(bitcoinUser.canonical);
@@ -287,7 +287,7 @@ test("a Hyperliquid wallet that signs the second step of a withdrawal sends it w
     item === undefined ||
     !("action" in item.data)
   )
-    throw new Error("two steps");
+    throw new Error("expected two steps");
   expect(authorization.data.post.body).toMatchObject({ nonce: terms.walletNonce, id: terms.orderId });
 
   const { action, nonce, eip712Types, eip712PrimaryType } = item.data;

@@ -272,7 +272,7 @@ test("a deposit too low for a refund pays for the gas that its fills used", asyn
   const [depositRow] = await world.depositsAt(txHash);
   const request = await world.services.reads.request(requestId);
   const deposit = depositRow && (await world.services.reads.deposit(depositRow.id));
-  if (!deposit || !request) throw new Error("the deposit is read");
+  if (!deposit || !request) throw new Error("the deposit was not read");
   const { chainId } = agreed.terms.destination;
   await world.pool.query(
     "insert into fill_burns (slot_id, request_id, chain_id, wei, unpaid_wei, at_ms) values (-2, $1, $2, 1, 1, 1)",
@@ -374,7 +374,7 @@ test("a refund deducts the gas that a fill used in its block", async () => {
   await depositAndFill(filled);
   await expectFilledOnce(filled);
   const slot = await world.services.reads.slotOfLeg("fill", filled.requestId);
-  if (slot === undefined) throw new Error("the request is filled");
+  if (slot === undefined) throw new Error("the request was not filled");
   const agreed = await world.agree();
   world.destination.network.bar(agreed.terms.recipient, "the account takes nothing");
   const reverted = {

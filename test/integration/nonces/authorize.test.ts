@@ -127,7 +127,7 @@ async function arrived(terms: RequestTerms): Promise<void> {
         valueUsd: 0n,
       },
     ]);
-    if (stored === undefined) throw new Error("the deposit is new");
+    if (stored === undefined) throw new Error("the deposit was already stored");
     await tx.nonEvm.noteNonce(stored.id, BigInt(terms.walletNonce ?? 0), world.clock.nowMs() + 3_600_000);
   });
 }

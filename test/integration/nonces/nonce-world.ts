@@ -233,7 +233,7 @@ export async function startNonceWorld(): Promise<NonceWorld> {
     async publishElsewhere(authorization) {
       const { walletChainId: _, nonce, ...words } = authorization;
       const oracle = oracles[0];
-      if (oracle === undefined) throw new Error("there are oracles");
+      if (oracle === undefined) throw new Error("no oracle is configured");
       const body = { walletChainId: NAME, ...words, nonce: nonce.toString(), requestPeerSignatures: true };
       const answer = await oracle.post("signatures/nonce-mapping", body, {}, "v2");
       if (answer.status !== 200) throw new Error(answer.text);

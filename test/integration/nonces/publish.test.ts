@@ -213,7 +213,7 @@ function withAnswers(...answers: readonly ((body: object) => Promise<OracleAnswe
 }
 const honest = async (body: object): Promise<OracleAnswer> => {
   const [oracle] = world.services.oracles;
-  if (oracle === undefined) throw new Error("there are oracles");
+  if (oracle === undefined) throw new Error("no oracle is configured");
   return await oracle.ask("/attestations/signatures/nonce-mapping/v2", body, new AbortController().signal);
 };
 const changed =

@@ -119,7 +119,7 @@ test("the payment waits for its mapping, which was committed with its bytes, and
     request_id: agreed.requestId,
     state: "stored",
   });
-  if (word === undefined) throw new Error("there is a word");
+  if (word === undefined) throw new Error("no nonce mapping was signed");
   const digest = nonceMappingDigest({
     walletChain: EXCHANGE_WALLET_CHAIN,
     wallet: key.address,

@@ -72,7 +72,7 @@ test("a page of exported entries or payments reads only its own rows, also near 
         [...values],
       );
       const [found] = rows;
-      if (found === undefined) throw new Error("a statement has a plan");
+      if (found === undefined) throw new Error("a statement has no plan");
       const [{ Plan: plan }] = found["QUERY PLAN"];
       expect(rowsRead(plan), text).toBeLessThanOrEqual(4 * plan["Actual Rows"] + LAST_ROWS);
     }

@@ -199,7 +199,7 @@ test("plan prints addresses, arguments, owners, roles and costs, and sends nothi
   expect(await client.getBlockNumber({ cacheTime: 0 })).toBe(block);
 });
 
-test("refuses before anything is sent: an owner without code, too little money, gas above the limit", async () => {
+test("refuses before anything is sent: an owner without code, insufficient funds, gas above the limit", async () => {
   const { env, account } = await newDeployer();
   const wrongOwner = OPTIONS.replace(OWNER, STRANGER);
   const refused = await run(`apply ${wrongOwner} ${QUICK}`, env);
@@ -276,7 +276,7 @@ test("two runs at once with one key deploy every contract once", async () => {
   });
 });
 
-test("waits for confirmations, and sends again what a reorg undid", async () => {
+test("waits for confirmations, and resends transactions that a reorg dropped", async () => {
   await undone(async () => {
     const { env } = await newDeployer();
     const before = await client.snapshot();

@@ -209,7 +209,7 @@ test("doctor checks each sentinel and node, and the server that has the keys", a
   expect(await problems(plain)).toEqual([`redis.node ${host}`]);
 });
 
-test("a server that became a replica is left for the one that takes writes", async () => {
+test("switches from a server that became a replica to the one that accepts writes", async () => {
   const first = await aServer();
   const { place } = await sentinelsOf(first.at);
   const { ran } = await service(place);

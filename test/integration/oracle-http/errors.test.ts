@@ -210,7 +210,7 @@ test("an address that sends many wrong keys gets 429, and valid keys still work 
   expect((await world.get("/chains/v1")).status).toBe(401);
 });
 
-test("a key with too many calls in progress gets 429 until one of them ends, others do not", async () => {
+test("a key with too many calls in progress gets 429 until one of them ends; other keys do not", async () => {
   const world = await aWorld({ apiKeys: keys, callBounds: { perCaller: 2, total: 3 } });
   let release = (): void => undefined;
   const held = new Promise<void>((resolve) => (release = resolve));

@@ -58,7 +58,7 @@ test("when the caller hangs up, the oracle cancels its calls to peers", async ()
   expect(peer.calls).toEqual({ begun: 1, hungUp: 1 });
 });
 
-test("callers with the same concurrent request share one call to a peer, which ends when the last of them hangs up", async () => {
+test("callers with the same concurrent request share one call to a peer, which is aborted when the last caller hangs up", async () => {
   const peer = await silentPeer();
   const signer = oracleSigner(0);
   const signers = new Set([signer.address, oracleSigner(1).address]);

@@ -104,7 +104,7 @@ test("(a) (d) (f): no set of requests, in whatever format, mints more than was d
           await other.post("depository-deposits", request),
         ];
         const [mine, theirs] = answers;
-        if (mine === undefined || theirs === undefined) throw new Error("two were asked");
+        if (mine === undefined || theirs === undefined) throw new Error("expected two queried oracles");
         expect(mine.status).toBe(theirs.status);
         if (mine.status !== 200) continue;
         expect(payloadOf(mine)).toBe(payloadOf(theirs));
@@ -115,7 +115,7 @@ test("(a) (d) (f): no set of requests, in whatever format, mints more than was d
       }
       const minted = new Map<bigint, bigint>();
       for (const action of [...executions.values()].flat().map(decodeHubAction)) {
-        if (action.kind !== "mint") throw new Error("a deposit only mints");
+        if (action.kind !== "mint") throw new Error("expected a mint for the deposit");
         minted.set(action.tokenId, (minted.get(action.tokenId) ?? 0n) + action.amount);
       }
       for (const [tokenId, amount] of minted) expect(amount).toBeLessThanOrEqual(received.get(tokenId) ?? 0n);

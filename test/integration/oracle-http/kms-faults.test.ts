@@ -126,7 +126,7 @@ test("a disabled or removed key causes 503 until it is back", async () => {
   await mustSign(world);
 });
 
-test("a key service that is down causes 503, and what needs no signature is answered", async () => {
+test("when the key service is down, signing requests get 503 and others are answered", async () => {
   const world = await aWorld();
   await kms.stop();
   mustBeUnavailable(await ask(world));
@@ -135,7 +135,7 @@ test("a key service that is down causes 503, and what needs no signature is answ
   expect((await ask(world)).status).toBe(200);
 });
 
-test("without its key an oracle passes on what its peers signed, and signs nothing itself", async () => {
+test("without its key, an oracle passes on its peers' signatures and signs nothing itself", async () => {
   const origin = new FakeChain(aChain("origin", 1));
   const addresses = [0, 1, 2].map((n) => oracleSigner(n).address);
   const list = { origin, signers: new Set(addresses), threshold: 2 };

@@ -632,5 +632,5 @@ test("refunds of one transaction that name different fill contracts cannot be di
 });
 
 function never(): never {
-  throw new Error("the example order has a payment");
+  throw new Error("the example order has no payment");
 }

@@ -184,7 +184,7 @@ const aBurn = (from: Hex, amount = 50n, currency: string = USDC): Hex =>
   });
 const spenderOf = ({ execution }: AnswerBody): Hex => {
   const action = decodeHubAction(execution.actions[0] ?? "0x");
-  if (action.kind !== "burn") throw new Error("an executed withdrawal is burned");
+  if (action.kind !== "burn") throw new Error("expected a burn of the executed withdrawal");
   return action.from;
 };
 

@@ -12,7 +12,7 @@ export interface Received {
   readonly hungUp: Promise<void>;
 }
 
-export type Behaviour = (request: Received, response: ServerResponse) => void | Promise<void>;
+export type Behavior = (request: Received, response: ServerResponse) => void | Promise<void>;
 
 export interface FakePeer {
   readonly url: string;
@@ -22,7 +22,7 @@ export interface FakePeer {
 }
 
 /** An HTTP server with the given behavior; ends with the test. */
-export async function startPeer(behaviour: Behaviour): Promise<FakePeer> {
+export async function startPeer(behavior: Behavior): Promise<FakePeer> {
   const received: Received[] = [];
   const open = new Set<Socket>();
   let made = 0;
@@ -33,7 +33,7 @@ export async function startPeer(behaviour: Behaviour): Promise<FakePeer> {
       });
       const one = { path: request.url ?? "", headers: request.headers, body, hungUp };
       received.push(one);
-      await behaviour(one, response);
+      await behavior(one, response);
     });
   });
   server.keepAliveTimeout = 60_000;
@@ -52,11 +52,11 @@ export async function startPeer(behaviour: Behaviour): Promise<FakePeer> {
 }
 
 /** Answers 200 with this JSON. */
-export function answering(json: unknown, afterMs = 0): Behaviour {
+export function answering(json: unknown, afterMs = 0): Behavior {
   return sending(200, JSON.stringify(json), afterMs);
 }
 
-export function sending(status: number, text: string, afterMs = 0): Behaviour {
+export function sending(status: number, text: string, afterMs = 0): Behavior {
   return async (_request, response) => {
     if (afterMs > 0) await pause(afterMs);
     response.writeHead(status, { "content-type": "application/json" }).end(text);
@@ -64,7 +64,7 @@ export function sending(status: number, text: string, afterMs = 0): Behaviour {
 }
 
 /** Accepts the request and never answers. */
-export const silent: Behaviour = () => undefined;
+export const silent: Behavior = () => undefined;
 
 /**
  * Waits until every caller of this peer has hung up.

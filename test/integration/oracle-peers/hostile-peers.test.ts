@@ -3,13 +3,13 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { answering, pause, sending, startPeer, type Behaviour } from "./fake-peer.ts";
+import { answering, pause, sending, startPeer, type Behavior } from "./fake-peer.ts";
 import { notesRoute, type NotesAnswer } from "./note-route.ts";
 import { A, answerBy, ask, askAgain, B, connect, kindsOf, L, says, signersOf } from "./oracles.ts";
 
 /** Such a peer adds nothing to the local answer; returns how it was logged. */
-const withPeer = async (behaviour: Behaviour, timeoutMs = 400): Promise<string> => {
-  const outcome = await ask({ local: says(await answerBy([L])), peers: [behaviour], timeoutMs });
+const withPeer = async (behavior: Behavior, timeoutMs = 400): Promise<string> => {
+  const outcome = await ask({ local: says(await answerBy([L])), peers: [behavior], timeoutMs });
   expect(signersOf(outcome)).toEqual([["L"]]);
   expect(kindsOf(outcome)).toEqual(["peerSkipped", "belowThreshold"]);
   expect(outcome.tookMs).toBeLessThan(timeoutMs + 1_500);
@@ -51,7 +51,7 @@ test("skips an answer on which the route's parser throws, like one that it refus
 test("cuts off an answer of 300 MB early", async () => {
   let sentBytes = 0;
   const chunk = Buffer.alloc(64 * 1024, " ");
-  const flood: Behaviour = async (_request, response) => {
+  const flood: Behavior = async (_request, response) => {
     response.writeHead(200, { "content-type": "application/json" });
     while (sentBytes < 300 * 1024 * 1024 && !response.destroyed) {
       sentBytes += chunk.length;
@@ -69,7 +69,7 @@ test("refuses a large answer that states its size", async () => {
 });
 
 test("a slowly dripping answer is bounded as a whole, even if it begins at once", async () => {
-  const drip: Behaviour = async (_request, response) => {
+  const drip: Behavior = async (_request, response) => {
     response.writeHead(200, { "content-type": "application/json" });
     while (!response.destroyed) {
       response.write(" ");
@@ -81,14 +81,14 @@ test("a slowly dripping answer is bounded as a whole, even if it begins at once"
 
 test("a compressed answer was not requested and is skipped", async () => {
   const answer = JSON.stringify(await answerBy([A]));
-  const zipped: Behaviour = (request, response) => {
+  const zipped: Behavior = (request, response) => {
     expect(request.headers["accept-encoding"]).toBe("identity");
     response.writeHead(200, { "content-encoding": "gzip" }).end(gzipSync(answer));
   };
   expect(await withPeer(zipped)).toBe("encoding");
-  const labelled: Behaviour = (_request, response) =>
+  const labeled: Behavior = (_request, response) =>
     void response.writeHead(200, { "content-encoding": "br" }).end(answer);
-  expect(await withPeer(labelled)).toBe("encoding");
+  expect(await withPeer(labeled)).toBe("encoding");
 });
 
 test("a peer that refuses is skipped, even if its refusal contains an answer", async () => {
@@ -121,7 +121,7 @@ test("an unreachable peer, or one that hangs up, is skipped", async () => {
 test("a redirect is not followed", async () => {
   const elsewhere = await startPeer(answering(await answerBy([A])));
   for (const status of [301, 302, 303, 307, 308]) {
-    const redirecting: Behaviour = (_request, response) =>
+    const redirecting: Behavior = (_request, response) =>
       void response.writeHead(status, { location: `${elsewhere.url}${notesRoute.path}` }).end();
     expect(await withPeer(redirecting)).toBe("status");
   }
@@ -163,7 +163,7 @@ test("a peer gets its own key, or the caller's, or no header at all", async () =
   expect(await keyAt("pass-through")).toBe("no header");
 });
 
-test("a peer is only asked for its own signature, and never with looser requirements", async () => {
+test("requests only a peer's own signature, and never with looser requirements", async () => {
   const { asked } = await ask({
     local: says(await answerBy([L])),
     peers: [answering(await answerBy([A]))],
@@ -180,7 +180,7 @@ test("a peer is only asked for its own signature, and never with looser requirem
 test("two oracles that list each other ask once", async () => {
   const urls = { A: "", L: "" };
   const oracle =
-    (own: typeof L, other: keyof typeof urls): Behaviour =>
+    (own: typeof L, other: keyof typeof urls): Behavior =>
     async ({ body }, response) => {
       const peer = connect()({
         url: urls[other],

@@ -74,7 +74,7 @@ test("fifty requests that do not need the dead peer do not wait for it", async (
   for (const outcome of outcomes) expect(outcome.tookMs).toBeLessThan(3_000);
 });
 
-test("measures what asking peers adds to the slowest answer that was needed", async () => {
+test("measures how much time querying peers adds to the slowest required answer", async () => {
   const delays = [10, 20, 30];
   const local = says(await answerBy([L]));
   const answers = await Promise.all([A, B, C].map(async (signer) => await answerBy([signer])));

@@ -12,7 +12,7 @@ import {
   type Signer,
 } from "@causeway/attest";
 import { onTestFinished } from "vitest";
-import { startPeer, type Behaviour, type FakePeer } from "./fake-peer.ts";
+import { startPeer, type Behavior, type FakePeer } from "./fake-peer.ts";
 import { digestOf, notesRoute, OUR_DOMAIN, type Note, type NotesAnswer } from "./note-route.ts";
 
 const signerOf = (byte: string): Signer => rawKeySigner(`0x${byte.repeat(32)}`);
@@ -63,7 +63,7 @@ export function answerWith(oracle: string, signature: string): NotesAnswer {
 
 export interface Question {
   readonly local: PeerAttestation<NotesAnswer>["local"];
-  readonly peers: readonly Behaviour[];
+  readonly peers: readonly Behavior[];
   readonly route?: typeof notesRoute;
   /** Undefined: no list. Default: L, A, B and C. */
   readonly list?: readonly Signer[] | "none";

@@ -255,7 +255,7 @@ test("an amount with leading zeros and upper-case hex mean the same", async () =
   expect(outcome.answer.notes[0]).toMatchObject(X);
 });
 
-test("a lagging local node does not hide what two peers signed", async () => {
+test("a lagging local node does not hide the signatures of two peers", async () => {
   const nothing = await answerOfNotes([]);
   const outcome = await ask({
     local: says(nothing),
@@ -266,7 +266,7 @@ test("a lagging local node does not hide what two peers signed", async () => {
   expect(kindsOf(outcome)).toEqual(["localDiverges"]);
 });
 
-test("lagging peers do not hide what this oracle signed, and an empty answer is not preferred", async () => {
+test("lagging peers do not hide this oracle's signature, and an empty answer is not preferred", async () => {
   const nothing = await answerOfNotes([]);
   const found = await ask({
     local: says(await answerBy([L])),

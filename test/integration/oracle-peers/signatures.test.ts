@@ -56,7 +56,7 @@ test("a signature under a listed name that another key made is dropped", async (
   expect(signersOf(byListed)).toEqual([["L"]]);
 });
 
-test("counts each signer of a bundle once, and a separate answer of one of them adds nothing", async () => {
+test("counts each signer of a bundle once, even if one of them also answers separately", async () => {
   const outcome = await withPeerAnswers(4, await answerBy([A, B, A]), await answerBy([B]));
   expect(signersOf(outcome)).toEqual([["L", "A", "B"]]);
   expect(outcome.quorum?.signers).toBe(3);

@@ -332,7 +332,7 @@ test("refunds the deposit if the token returns false instead of reverting the fi
   expect(await received(agreed)).toBe(0n);
 });
 
-test("a node that forgets receipts does not make a paid nonce dead: nothing is refunded on its silence", async () => {
+test("a node that loses receipts does not make a paid nonce dead: a missing receipt refunds nothing", async () => {
   const { destination, origin } = world;
   const agreed = await aSubmittedFill();
   await destination.mine();
@@ -902,7 +902,7 @@ test("does not finalize a fill by a block that a reorg replaced after the lane w
   const { minedBlockHash: formerBlock, attempts } = await slotOf(agreed);
   const trail = await loadTrail(world.services, connected);
   const head = trail.at(-1);
-  if (head === undefined) throw new Error("the chain has blocks");
+  if (head === undefined) throw new Error("the chain has no blocks");
   const formerTrail = [
     ...trail,
     ...[1n, 2n].map((after) => ({ ...head, number: head.number + after, hash: `0x${after}` as const })),
@@ -941,7 +941,7 @@ test("does not end a payment by a used nonce while an attempt was signed after t
   }
   const slow = await readBefore();
   const [attempt] = attempts;
-  if (attempt === undefined) throw new Error("the fill is signed");
+  if (attempt === undefined) throw new Error("the fill is not signed");
   const later = { ...attempt, n: 1, txHash: keccak256("0x01") };
   await world.services.uow.run((tx) => tx.lanes.addAttempts([{ slotId: id, attempt: later }]));
   await destination.mine();

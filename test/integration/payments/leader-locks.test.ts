@@ -143,7 +143,7 @@ test("a leader whose connection is cut stops leading everything, and leads again
   expect((await locks.lead("watch:1", forever))?.lost.aborted).toBe(false);
 });
 
-test("a leader behind a cut network stops by itself before another process leads", async () => {
+test("a leader that is cut off from the network stops by itself before another process leads", async () => {
   const { hostname, port } = new URL(database.url);
   const network = await startSwallowingProxy({ host: hostname, port: Number(port) });
   try {

@@ -312,7 +312,7 @@ test("while a chain is paused, new fills wait and then refund, and payments in p
   });
 });
 
-test("after a rotation the new key pays what was promised before, and counts against the same day", async () => {
+test("after a rotation, the new key pays orders agreed before it, and counts against the same daily limit", async () => {
   const { destination, origin, services } = world;
   const by = limited({ dayUsd: 150 });
   const first = await deposited(by);

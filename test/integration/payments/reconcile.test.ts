@@ -85,7 +85,7 @@ async function quotesFrom(
 
 async function aQuoteFrom(chainId: number, fillDeadlineMs: number): Promise<RequestTerms> {
   const [terms] = await quotesFrom(chainId, fillDeadlineMs);
-  if (terms === undefined) throw new Error("one was asked for");
+  if (terms === undefined) throw new Error("no terms were requested");
   return terms;
 }
 
@@ -174,7 +174,7 @@ test("checks reported transactions before it expires a quote, and expires those 
   expect((await stateOf(reported))?.name).toBe("expired");
 });
 
-test("leaves in the database, for many untouched quotes at once, exactly what each would leave by itself", async () => {
+test("expiring many untouched quotes at once leaves the same rows as expiring each one separately", async () => {
   await pool.query(
     `insert into api_keys (id, label, secret_hash, scopes, referrers, origins, rules, created_at_ms, updated_at_ms)
      values ('00000000000000aa', 'app', '\\xaa', '{read}', '{}', '{}', '{}', 1, 1)`,

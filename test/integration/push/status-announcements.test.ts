@@ -278,7 +278,7 @@ test.each([
       await depositAddresses.observe(place, [], 2n, true);
       const id = await depositAddresses.addSweep(sweepFor(place, requestId, Number(sinceBlock) + 1));
       const sweep = await depositAddresses.lockSweep(id);
-      if (sweep === undefined) throw new Error("the sweep was added");
+      if (sweep === undefined) throw new Error("the sweep was not added");
       await depositAddresses.voidSweep(sweep, 9);
       expect(await depositAddresses.funds(place.chainId, place.address)).toMatchObject([
         { layers: [{ amount: 5n, sinceBlock, foundBlock: 40n, unseenBlock: 38n, seenAtMs: 7 }] },
@@ -299,7 +299,7 @@ test("funds at an address do not change the status of a request that has its dep
   expect(views.at(-1)).toMatchObject({ requestId, supersededByRequestId: standIn, fundsAt: "depository" });
 });
 
-test("a commit announces nothing itself, and another process sends what a dead process did not", async () => {
+test("a commit announces nothing itself, and another process announces what a dead process did not", async () => {
   const requestId = await aDeposited();
   const before = await statusOf(requestId);
   const sent = (): readonly string[] => other.announced.filter((payload) => payload.startsWith(requestId));

@@ -409,7 +409,7 @@ test("during the rotation of a secret both sign, afterwards only the new one", a
   await world.happens((await owner.aRequest()).requestId, deposited());
   await expect.poll(() => receiver.received.length).toBe(2);
   const [during, after] = receiver.received;
-  if (during === undefined || after === undefined) throw new Error("two came");
+  if (during === undefined || after === undefined) throw new Error("expected two deliveries");
   expect(isSigned(during, json.secret)).toBe(true);
   expect(isSigned(during, owner.secret, "x-signature-sha256-previous")).toBe(true);
   expect(isSigned(after, json.secret)).toBe(true);

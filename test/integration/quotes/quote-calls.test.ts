@@ -234,7 +234,7 @@ test("authorizations are sent with the fill", async () => {
   expect(await destination.client.getCode({ address: owner.address })).toBe(`0xef0100${failures.slice(2)}`);
 });
 
-test("the gas of the calls is priced in, by what they need or by what the client reserves", async () => {
+test("the price includes the gas of the calls: what they need, or what the client reserves", async () => {
   const { destinationCurrency, txs } = {
     destinationCurrency: NATIVE_CURRENCY,
     txs: [pays(world.anAddress(), 1n)],

@@ -117,7 +117,7 @@ test("charges the app for gas when the deposit is refunded, because no output ca
   await expectCharged(agreed, before - (await origin.balance(executor, native)));
 });
 
-test("a deposit that is refunded only after its transaction is final charges the app as well", async () => {
+test("a deposit that is refunded only after its transaction is final charges the app too", async () => {
   const { origin, executor } = world;
   const { agreed, call } = await asked();
   const before = await origin.balance(executor, native);

@@ -48,7 +48,7 @@ async function confirmed(confirmAtBlock: bigint): Promise<void> {
 function due(amount: bigint, currency: Address): bigint {
   const { chain, pulse } = world.origin.connected;
   const known = world.services.chains.currency(chain.id, currency);
-  if (known === undefined) throw new Error("the currency is configured");
+  if (known === undefined) throw new Error("the currency is not configured");
   const { prices, quotePolicy } = world.services;
   const unit = (of: typeof known) => ({ decimals: of.decimals, priceUsd: prices.usd(of) as bigint });
   const wei = gasCostWei(
@@ -58,7 +58,7 @@ function due(amount: bigint, currency: Address): bigint {
     0,
   );
   const refund = refundAmount(amount, wei, unit(chain.native), unit(known));
-  if (refund.kind !== "refund") throw new Error("the amount is worth a refund");
+  if (refund.kind !== "refund") throw new Error("the amount is too small for a refund");
   expect(refund.gasFee).toBeGreaterThan(0n);
   return refund.amount;
 }
@@ -224,7 +224,7 @@ test("a deposit after the quote's lifetime is refunded", async () => {
   expect(await world.origin.balance(agreed.terms.refundTo, late.currency)).toBe(expected);
 });
 
-test("a deposit for a request that was closed for its age is refunded as well", async () => {
+test("a deposit for a request that was closed because of its age is refunded too", async () => {
   const agreed = await agree({ ttl: 60 });
   world.clock.forward(61_000);
   await world.round();
@@ -248,7 +248,7 @@ test("a deposit for a request that was closed for its age is refunded as well", 
   });
 });
 
-test("a timely deposit that could not be filled in time is refunded", async () => {
+test("a timely deposit that could not be filled before the deadline is refunded", async () => {
   const agreed = await agree({ ttl: 60 });
   await deposited(agreed);
   world.clock.forward(61_000);
@@ -463,7 +463,7 @@ test("a request whose deposit could not be refunded waits again when a reorg dro
 
 test("a deposit in a token without a price source waits an hour for a price, and is then reported to the operator", async () => {
   const tst = world.origin.chain.tokens.find(({ symbol }) => symbol === "TST")?.address;
-  if (tst === undefined) throw new Error("the local chains have it");
+  if (tst === undefined) throw new Error("the local chains have no TST");
   const agreed = await agree();
   world.prices.set("causeway-test-token", undefined);
   const { confirmAtBlock } = await deposited(agreed, { currency: tst, amount: parseEther("50") });

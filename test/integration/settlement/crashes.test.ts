@@ -27,7 +27,7 @@ function mortalSettler(dieAt: number): {
   const mortal = mortalServices(world.engine.services, dieAt);
   const { hub } = world.services;
   const [any] = world.engine.services.chains.all;
-  if (any === undefined) throw new Error("there are chains");
+  if (any === undefined) throw new Error("no chain is configured");
   const seenBy = (reader: object) =>
     mortal.mortal({
       ...any,

@@ -30,7 +30,7 @@ import type { AddressInfo } from "node:net";
 import type { TestChain } from "../../support/test-chain.ts";
 
 /** An oracle's answer, in place of the honest one. */
-export type Behaviour = (path: string, body: Body, honest: () => Promise<object>) => Promise<Reply>;
+export type Behavior = (path: string, body: Body, honest: () => Promise<object>) => Promise<Reply>;
 
 export interface Reply {
   readonly status: number;
@@ -54,7 +54,7 @@ export interface FakeOracle {
   readonly url: string;
   /** Requests so far, oldest first. */
   readonly asked: { readonly path: string; readonly body: Body }[];
-  behave(behaviour: Behaviour): void;
+  behave(behavior: Behavior): void;
   close(): Promise<void>;
 }
 
@@ -110,7 +110,7 @@ export function attestedChain({ chain, connected }: TestChain): AttestedChain {
   };
 }
 
-export const honest: Behaviour = async (_path, _body, answer) => ({ status: 200, json: await answer() });
+export const honest: Behavior = async (_path, _body, answer) => ({ status: 200, json: await answer() });
 
 export async function startFakeOracle(
   chains: readonly AttestedChain[],
@@ -118,14 +118,14 @@ export async function startFakeOracle(
   signers: readonly Signer[],
   more: MoreRoutes = async () => undefined,
 ): Promise<FakeOracle> {
-  let behaviour = honest;
+  let behavior = honest;
   const asked: FakeOracle["asked"] = [];
   const server = createServer((request, response) => {
     void (async () => {
       const path = request.url ?? "";
       const body = JSON.parse(await textOf(request)) as Body;
       asked.push({ path, body });
-      const { status, json } = await behaviour(path, body, () => attest(path, body));
+      const { status, json } = await behavior(path, body, () => attest(path, body));
       const text = JSON.stringify(json);
       response.writeHead(status, { "content-type": "application/json" }).end(text);
     })().catch((error: unknown) => response.writeHead(500).end(String(error)));
@@ -265,7 +265,7 @@ export async function startFakeOracle(
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     asked,
     behave(next) {
-      behaviour = next;
+      behavior = next;
     },
     async close() {
       server.closeAllConnections();

@@ -1,7 +1,7 @@
 import { rawKeySigner } from "@causeway/attest";
 import type { RequestId } from "@causeway/domain";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { honest, type Behaviour } from "./fake-oracle.ts";
+import { honest, type Behavior } from "./fake-oracle.ts";
 import { startSettlementWorld, type SettlementWorld } from "./settlement-world.ts";
 
 let world: SettlementWorld;
@@ -17,7 +17,7 @@ beforeEach(async () => {
 
 /** The honest answer, changed. */
 const changed =
-  (change: (answer: Answer, path: string) => void): Behaviour =>
+  (change: (answer: Answer, path: string) => void): Behavior =>
   async (path, _body, answer) => {
     const json = structuredClone(await answer()) as Answer;
     change(json, path);
@@ -107,7 +107,7 @@ test.for(Object.keys(lies))("rejects an oracle's answer with %s", async (lie) =>
 test("ignores any number of signatures by unknown signers", async () => {
   const strangers = ["d4", "e5", "f6"].map((byte) => rawKeySigner(`0x${byte.repeat(32)}`));
   const [one] = world.signers;
-  if (one === undefined) throw new Error("there are signers");
+  if (one === undefined) throw new Error("no signer is configured");
   const crowd = world.askingOnly(await world.startOracle([...strangers, one]));
   await world.attest(crowd);
   expect((await world.stateOf(requestId)).state).toBe("due");
@@ -116,7 +116,7 @@ test("ignores any number of signatures by unknown signers", async () => {
 test("extra signatures, including by strangers and in any order, give a combination that the hub accepts", async () => {
   const stranger = rawKeySigner(`0x${"d4".repeat(32)}`);
   const [a, b, c] = world.signers;
-  if (!a || !b || !c) throw new Error("there are three signers");
+  if (!a || !b || !c) throw new Error("expected three signers");
   const crowd = world.askingOnly(await world.startOracle([stranger, c, a, b]));
   await world.attest(crowd);
   expect((await world.stateOf(requestId)).state).toBe("attested");

@@ -63,7 +63,7 @@ async function deathsOfOnePass(pass: number): Promise<string[]> {
     const mortal = mortalServices(world.engine.services, dieAt);
     const { lane } = world.services.hub;
     const [any] = world.engine.services.chains.all;
-    if (any === undefined) throw new Error("there are chains");
+    if (any === undefined) throw new Error("no chain is configured");
     const { connection } = mortal.mortal({
       ...any,
       chain: { ...any.chain, id: -1 },

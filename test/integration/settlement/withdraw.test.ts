@@ -109,7 +109,7 @@ test("two operators that make the same withdrawal at once pay it once", async ()
   expect(await world.solverOnHub()).toBe(owned - 4_000_000n);
 });
 
-test("oracles that sign for another withdrawal, or too few of them, move nothing", async () => {
+test("signatures for another withdrawal, or too few signatures, move nothing", async () => {
   const order = world.order({ amount: 1_000_000n });
   for (const lie of ["fewSignatures", "anotherAmount"] as const) {
     world.lie(lie);

@@ -27,7 +27,7 @@ import {
   type Progress,
   type WithdrawalServices,
 } from "../../../apps/api/src/settlement/withdrawals/withdraw.ts";
-import { attestedChain, honest, startFakeOracle, type Behaviour, type MoreRoutes } from "./fake-oracle.ts";
+import { attestedChain, honest, startFakeOracle, type Behavior, type MoreRoutes } from "./fake-oracle.ts";
 import { startSettlementWorld } from "./settlement-world.ts";
 
 type Lie = "fewSignatures" | "anotherAmount" | undefined;
@@ -60,7 +60,7 @@ export interface WithdrawalWorld {
   delayFinality(isDelayed: boolean): void;
   lie(lie: Lie): void;
   /** The oracles' answer about the outcome of a payload. */
-  setOracleAnswer(behaviour: Behaviour): void;
+  setOracleAnswer(behavior: Behavior): void;
   /** The key of the allocator's account; undefined restores the one that the contracts know. */
   allocatorKey(privateKey: Hex | undefined): void;
   /** The hub's Allocator grants the allocator's role to no account. */
@@ -93,7 +93,7 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
   let isDown = false;
   let signed = 0;
   let hubMines = true;
-  let oracleBehaviour: Behaviour = honest;
+  let oracleBehavior: Behavior = honest;
   let isDelayed = false;
 
   const routes: MoreRoutes = async (path, body, signing) => {
@@ -203,7 +203,7 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
   const alone = await startFakeOracle(attested, hub, world.signers.slice(0, 1), routes);
   quorum.behave(async (path, body, answer) =>
     path.includes("depository-withdrawals")
-      ? await oracleBehaviour(path, body, answer)
+      ? await oracleBehavior(path, body, answer)
       : await honest(path, body, answer),
   );
 
@@ -298,8 +298,8 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
     lie(now) {
       lie = now;
     },
-    setOracleAnswer(behaviour) {
-      oracleBehaviour = behaviour;
+    setOracleAnswer(behavior) {
+      oracleBehavior = behavior;
     },
     allocatorKey(privateKey) {
       void stranger?.close();
