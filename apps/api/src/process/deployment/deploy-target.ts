@@ -1,7 +1,7 @@
 import { DEPLOYABLE_VM_TYPE } from "@causeway/chains/deployment";
 import type { ConfigLocation, Env } from "@causeway/config";
 import { ConfigError, readJsonFile, resolvePlaceholders } from "@causeway/config";
-import { planChain, planHub, type DeploymentPlan } from "@causeway/contracts/deploy";
+import { planChain, planHub, plannedAddress, type DeploymentPlan } from "@causeway/contracts/deploy";
 import { join } from "node:path";
 import type { DeployInputs } from "./deploy-inputs.ts";
 import { Misused } from "../commands/run-command.ts";
@@ -59,9 +59,23 @@ function chainTarget(entry: object, fileName: string, inputs: DeployInputs, env:
       `--chain: ${shared.name} is a ${family} chain; only chains of the family ${DEPLOYABLE_VM_TYPE} are supported`,
     );
   if (solver === undefined) throw new Misused("--solver is required with --chain");
-  const multicall3 = textAt(shared.resolved, ["contracts", "multicall3"]) === undefined;
-  const plan = planChain({ owner, allocator, solver, depositAddressOperator, multicall3 });
+  const options = { owner, allocator, solver, depositAddressOperator };
+  const complete = planChain({ ...options, multicall3: true });
+  const isPlanned = isMulticall3Planned(shared.resolved, complete);
+  const plan = isPlanned ? complete : planChain({ ...options, multicall3: false });
   return { kind: "chain", ...shared, plan, fields: CHAIN_FIELDS };
+}
+
+/**
+ * Whether a plan includes Multicall3: the entry has none, or the one that an earlier deployment created and
+ * wrote there. Any other, such as the public one, is not part of the deployment.
+ */
+export function isMulticall3Planned(entry: unknown, complete: DeploymentPlan): boolean {
+  const configured = textAt(entry, ["contracts", "multicall3"]);
+  return (
+    configured === undefined ||
+    configured.toLowerCase() === plannedAddress(complete, "Multicall3").toLowerCase()
+  );
 }
 
 function hubTarget(entry: object, fileName: string, inputs: DeployInputs, env: Env): DeployTarget {
