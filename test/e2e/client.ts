@@ -76,6 +76,7 @@ export interface Status {
   readonly refundTxHashes: readonly Hex[];
   readonly failReason: string;
   readonly fundsAt: string;
+  readonly nextAction: string;
   readonly final: boolean;
   readonly pollAfterMs: number;
 }

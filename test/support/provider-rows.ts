@@ -9,27 +9,27 @@ import type {
   Reply,
 } from "./provider-proxy.ts";
 
-/** A way in which providers misbehave, documented or observed. */
+/** One way in which providers misbehave, documented or observed. */
 export interface ProviderRow {
   readonly name: string;
   /** Created anew for each provider. */
   readonly behavior: () => ProviderBehavior;
-  /** Whether the check runs it too. */
+  /** Also runs in the check. */
   readonly isInCheck?: boolean;
   /**
-   * How a bridge that starts with this provider ends: within three times the quiet latency, or later with a
-   * correct status in the meantime. Absent: another row of the same kind is measured.
+   * How long a bridge takes that begins with this provider: at most three times the usual time, or longer.
+   * Absent: another row of the same kind is measured.
    */
   readonly bridge?: "prompt" | "late";
-  /** The maximum rate of calls, relative to an honest provider. Default 2. */
+  /** How much more often per second than an honest provider this one may be called. Default 2. */
   readonly maxFactor?: number;
-  /** The services restart with this provider and then with the honest one, or only with the honest one. */
+  /** The services are restarted with this provider and then with the honest one, or only with that. */
   readonly restarts?: "before and after" | "after";
   /** How the flow with a swap ends. Default: `success`. */
-  readonly swapEnds?: "unquoted" | "refund";
+  readonly swapEnds?: "unsold" | "refund";
   /** When the provider becomes honest again. Default: never. */
   readonly lastsMs?: number;
-  /** How long a flow may take to get a quote, and then to complete. Default 60 s. */
+  /** How long a flow may take to be quoted, and then to end. Default 60 s. */
   readonly withinMs?: number;
 }
 
@@ -116,7 +116,7 @@ function limitedBatches(max: number, refusal: HttpReply | "each"): ProviderBehav
   return { answer: ({ calls }) => (calls.length > max ? refusal : undefined) };
 }
 
-/** Passes the transaction on, but answers something else. */
+/** Passes the transaction on and answers something else. */
 function broadcasting(answer: (bytes: Hex, at: number) => Reply): ProviderBehavior {
   let at = 0;
   return {
@@ -190,7 +190,7 @@ function lateReceipts(blocks: number): ProviderBehavior {
   };
 }
 
-/** All provider rows. The honest one comes first, because the others are compared with it. */
+/** Every provider row; the honest one comes first, because the others are compared with it. */
 export const providerRows: readonly ProviderRow[] = [
   { name: "honest", behavior: () => ({}), isInCheck: true },
   {
@@ -259,7 +259,7 @@ export const providerRows: readonly ProviderRow[] = [
     bridge: "late",
     behavior: () => ({ delayMs: 2_000 }),
     // Pools take longer to read than their maximum age.
-    swapEnds: "unquoted",
+    swapEnds: "unsold",
     withinMs: 120_000,
   },
   {
@@ -333,14 +333,14 @@ export const providerRows: readonly ProviderRow[] = [
     behavior: () => withoutMethods(["debug_traceCall", "debug_traceTransaction", "eth_simulateV1"]),
     // A service detects a node's capabilities when it starts.
     restarts: "before and after",
-    swapEnds: "unquoted",
+    swapEnds: "unsold",
   },
   {
     name: "traces and simulations lost while the services run",
     behavior: () => withoutMethods(["debug_traceCall", "debug_traceTransaction", "eth_simulateV1"]),
     // It was quoted before they were found to be lost.
     swapEnds: "refund",
-    // Detecting that they are back also takes up to a minute.
+    // It takes up to a minute to detect that they are back, too.
     restarts: "after",
     withinMs: 120_000,
   },
