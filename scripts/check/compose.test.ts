@@ -1,10 +1,11 @@
 import { spawn } from "node:child_process";
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
+import { readSignerConfig } from "../../apps/api/src/config/signer-config.ts";
 import { apiSettingGroups, deploySettings, withdrawSettings } from "../../apps/api/src/config/settings.ts";
 import { solverSettings } from "../../apps/api/src/config/solver.ts";
 import { oracleSettingGroups } from "../../apps/oracle/src/settings.ts";
@@ -33,6 +34,23 @@ test("the oracle has its own file, and the API's file requires passwords but no 
   );
 });
 
+interface Service {
+  readonly command?: readonly string[];
+  readonly volumes?: readonly string[];
+  readonly ports?: readonly string[];
+  readonly profiles?: readonly string[];
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly depends_on?: Readonly<Record<string, unknown>>;
+  readonly healthcheck?: { readonly test?: unknown };
+}
+
+async function servicesOf(file: string): Promise<Readonly<Record<string, Service>>> {
+  const { services } = parse(await readFile(join(root, file), "utf8"), { merge: true }) as {
+    services: Record<string, Service>;
+  };
+  return services;
+}
+
 /** The lines of one service, up to the next. */
 async function serviceOf(file: string, name: string): Promise<string> {
   const text = await readFile(join(root, file), "utf8");
@@ -42,13 +60,16 @@ async function serviceOf(file: string, name: string): Promise<string> {
 test("each process reads a secrets folder of its own, where it looks for one, and the folders are in no repository or image", async () => {
   const folders = [
     ["docker-compose.yml", "signer"],
+    ["docker-compose.yml", "payment-signer"],
     ["docker-compose.yml", "api"],
     ["docker-compose.yml", "worker"],
     ["docker-compose.oracle.yml", "oracle"],
   ] as const;
   for (const [file, name] of folders) {
     const service = await serviceOf(file, name);
-    expect(service).toContain(`    volumes: ["./secrets/${name}:/vault/secrets:ro"`);
+    const { volumes = [] } = (await servicesOf(file))[name] ?? {};
+    const mounted = volumes.filter((one) => one.includes("/vault/secrets"));
+    expect(mounted).toEqual([`./secrets/${name}:/vault/secrets:ro`]);
     // An environment variable would be as visible as one in `.env`.
     expect(service).not.toMatch(/(PRIVATE_KEY|SOLVER_\w+_KEY|API_KEYS|TOKEN)(_FILE)?: [^"]/);
   }
@@ -60,8 +81,8 @@ test("each process reads a secrets folder of its own, where it looks for one, an
 test("no process gets a private key from .env, and the API none from a file that .env names", async () => {
   const text = await readFile(join(root, "docker-compose.yml"), "utf8");
   const shared = /^x-solver:.*\n(?:  .*\n|\n)+/m.exec(text)?.[0] ?? "";
-  const [signer, api, worker] = await Promise.all(
-    ["signer", "api", "worker"].map((name) => serviceOf("docker-compose.yml", name)),
+  const [signer, paymentSigner, api, worker] = await Promise.all(
+    ["signer", "payment-signer", "api", "worker"].map((name) => serviceOf("docker-compose.yml", name)),
   );
   const settings = Object.values(solverSettings).filter(({ name }) => /_(KEYS?|SIGNERS?)$/.test(name));
   const privateKeys = settings.flatMap(({ name }) => (/_KEYS?$/.test(name) ? [name] : []));
@@ -74,30 +95,69 @@ test("no process gets a private key from .env, and the API none from a file that
   );
   expect(emptied(api, others)).toEqual(others);
   for (const service of [api, worker]) expect(service).toContain("<<: *solver-environment");
-  // It reads only the listed variables of `.env`.
-  expect(signer).not.toContain("env_file");
+  // They read only the listed variables of `.env`.
+  for (const service of [signer, paymentSigner]) expect(service).not.toMatch(/env_file|<<: \*solver/);
 });
 
-test("the API reaches the signer through a socket that no other service mounts", async () => {
-  const text = await readFile(join(root, "docker-compose.yml"), "utf8");
-  expect(text.match(/signer:\/run\/causeway/g)).toHaveLength(2);
+test.each([
+  ["signer", "signer", "api"],
+  ["payment-signer", "payment-signer", "worker"],
+])(
+  "%s is reached through a socket in the volume %s, which only the %s mounts besides",
+  async (name, volume, client) => {
+    const services = await servicesOf("docker-compose.yml");
+    const mounting = Object.entries(services).flatMap(([service, { volumes = [] }]) =>
+      volumes.includes(`${volume}:/run/causeway`) ? [service] : [],
+    );
+    expect(mounting.toSorted()).toEqual([name, client].toSorted());
+    expect(await serviceOf("docker-compose.yml", name)).toContain("network_mode: ${SIGNER_NETWORK:-none}");
+  },
+);
+
+test("the API uses the socket of its signer", async () => {
   expect(await serviceOf("docker-compose.yml", "api")).toContain("ORDER_SIGNER_URL: *order-signer");
-  expect(await serviceOf("docker-compose.yml", "signer")).toContain("network_mode: ${SIGNER_NETWORK:-none}");
 });
 
-interface Service {
-  readonly command?: readonly string[];
-  readonly volumes?: readonly string[];
-  readonly ports?: readonly string[];
-  readonly healthcheck?: { readonly test?: unknown };
-}
+test("the limited signer starts with its profile alone, reads the files of docs/operations/keys.md, and keeps its record", async () => {
+  const services = await servicesOf("docker-compose.yml");
+  const signer = services["payment-signer"];
+  expect(signer?.profiles).toEqual(["limits"]);
+  expect(services["worker"]?.depends_on?.["payment-signer"]).toEqual({
+    condition: "service_healthy",
+    required: false,
+  });
+  const page = await readFile(join(root, "docs/operations/keys.md"), "utf8");
+  const { ORDER_SIGNER_URL = "", SIGNING_RULES_FILE = "", SIGNING_RECORD = "" } = signer?.environment ?? {};
+  expect(page).toContain(`SOLVER_SIGNER=signer:${ORDER_SIGNER_URL}`);
+  expect(page).toContain(SIGNING_RULES_FILE.replace("/vault/secrets/", "secrets/payment-signer/"));
+  const mounts = (signer?.volumes ?? []).map((one) => one.split(":"));
+  expect(mounts.find(([, path]) => path === dirname(SIGNING_RECORD))?.[0]).toBe("signing-record");
+});
 
-async function servicesOf(file: string): Promise<Readonly<Record<string, Service>>> {
-  const { services } = parse(await readFile(join(root, file), "utf8"), { merge: true }) as {
-    services: Record<string, Service>;
-  };
-  return services;
-}
+test("the limited signer accepts its variables of compose, with the key and the rules from files", async () => {
+  const { environment } = (await servicesOf("docker-compose.yml"))["payment-signer"] ?? {};
+  const folder = await mkdtemp(join(tmpdir(), "causeway-compose-"));
+  try {
+    await mkdir(join(folder, "files"));
+    const rules = join(folder, "files", "rules.json");
+    await writeFile(join(folder, "keys"), `SOLVER_PRIVATE_KEY=0x${"1".repeat(64)}\n`);
+    const page = await readFile(join(root, "docs/operations/keys.md"), "utf8");
+    const [, example = ""] = /```json\n([\s\S]*?)```/.exec(page) ?? [];
+    await writeFile(rules, example.replaceAll("0x…", `0x${"2".repeat(40)}`));
+    const config = readSignerConfig({
+      ...environment,
+      ENVIRONMENT: "testnets.prod",
+      SOLVER_ADDRESS: "",
+      LOG_LEVEL: "info",
+      SIGNING_RULES_FILE: rules,
+      VAULT_SECRETS_DIR: folder,
+    });
+    expect(config.signing?.recordPath).toBe("/var/lib/causeway/signed");
+    expect(config.signing?.rules.key).toBe("solver");
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
 
 test.each(["docker-compose.yml", "docker-compose.oracle.yml"])(
   "every health check of %s is a list of strings: a colon and a space in one would make it a map",
@@ -182,7 +242,10 @@ test("every line of an example file is a setting, belongs to an entry of a chain
     const composeText = await readFile(join(root, compose), "utf8");
     const lines = (await readFile(join(root, example), "utf8")).matchAll(/^#?([A-Z][A-Z0-9_]+)=/gm);
     const unknown = [...lines].flatMap(([, name = ""]) => {
-      const isRead = composeText.includes(`\${${name}`) || configs.some((one) => one.includes(`"$${name}"`));
+      const isRead =
+        name === "COMPOSE_PROFILES" ||
+        composeText.includes(`\${${name}`) ||
+        configs.some((one) => one.includes(`"$${name}"`));
       return settings.has(name) || isRead ? [] : [name];
     });
     expect(unknown).toEqual([]);

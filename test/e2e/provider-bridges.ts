@@ -16,8 +16,8 @@ export interface BridgedWorld {
 /** One bridge, after its request completed. */
 export interface Bridge {
   readonly tookMs: number;
-  /** Reads the chain, any number of times. */
-  readonly judge: () => Promise<void>;
+  /** Expects exactly one payment on the chain. Can be called repeatedly. */
+  readonly checkPayment: () => Promise<void>;
 }
 
 /** What each status of a bridge says about the money, and what the request waits for. */
@@ -47,7 +47,7 @@ export async function bridge(
   const recipient = anAddress();
   const fromBlock = await newestBlock(nodes[destination]);
   const startedAtMs = performance.now();
-  const quote = await quotedWithin(api, withinMs, {
+  const quote = await quoteWithin(api, withinMs, {
     user: wallet.address,
     recipient,
     originChainId: chains[origin]?.id,
@@ -58,7 +58,7 @@ export async function bridge(
     tradeType: "EXACT_INPUT",
   });
   const { hash: deposit } = await wallet.execute(quote);
-  const judge = async (): Promise<void> => {
+  const checkPayment = async (): Promise<void> => {
     const { payments, amount } = await arrivedAt(nodes[destination], recipient, fromBlock);
     expect(payments).toHaveLength(1);
     const { txHashes } = await api.status(quote.requestId);
@@ -68,13 +68,13 @@ export async function bridge(
     expect(amount).toBeLessThanOrEqual((BigInt(quoted) * 101n) / 100n);
   };
   for (;;) {
-    // Read before the chain: what is reported as paid must have been paid before.
+    // Read the status before the chain: a bridge that is reported as paid must already be paid.
     const status = await api.status(quote.requestId);
     const tookMs = performance.now() - startedAtMs;
     expectTrue(status, deposit);
     if (status.status === "success") {
-      await judge();
-      return { tookMs, judge };
+      await checkPayment();
+      return { tookMs, checkPayment };
     }
     if (tookMs > withinMs) throw new Error(`no payment in time: ${JSON.stringify(status)}`);
     await sleep(20);
@@ -93,8 +93,8 @@ function expectTrue(status: Status, deposit: Hex): void {
   if (status.status === "submitted" || status.status === "success") expect(status.txHashes).not.toEqual([]);
 }
 
-/** A quote that is refused for now, because a node did not answer, is asked for again, as wallets do. */
-async function quotedWithin(api: Client, withinMs: number, body: object): Promise<Quote> {
+/** Retries a quote that failed because a node did not answer, as wallets do. */
+async function quoteWithin(api: Client, withinMs: number, body: object): Promise<Quote> {
   for (const endMs = performance.now() + withinMs; ;) {
     const { code, body: answer } = await api.call<Quote & { readonly errorCode?: string }>("/quote/v2", body);
     if (code === 200) return answer;
@@ -105,7 +105,7 @@ async function quotedWithin(api: Client, withinMs: number, body: object): Promis
 }
 
 async function newestBlock(node: NodeAddress | undefined): Promise<bigint> {
-  if (node === undefined) throw new Error("the system has two chains");
+  if (node === undefined) throw new Error("the system has fewer than two chains");
   return await createLocalClient(node).getBlockNumber({ cacheTime: 0 });
 }
 
@@ -115,7 +115,7 @@ async function arrivedAt(
   recipient: Address,
   fromBlock: bigint,
 ): Promise<{ readonly payments: readonly Hex[]; readonly amount: bigint }> {
-  if (node === undefined) throw new Error("the system has two chains");
+  if (node === undefined) throw new Error("the system has fewer than two chains");
   const client = createLocalClient(node);
   const count = Number((await newestBlock(node)) - fromBlock) + 1;
   const blocks = await Promise.all(

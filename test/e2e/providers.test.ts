@@ -70,7 +70,7 @@ async function restart(): Promise<void> {
 }
 
 const swapOutcomes: Readonly<Record<NonNullable<ProviderRow["swapEnds"]>, Outcome>> = {
-  unsold: { end: "unsold", money: "with the user" },
+  unquoted: { end: "unquoted", money: "with the user" },
   refund: { end: "refund", money: "refunded" },
 };
 
@@ -100,7 +100,7 @@ test.each(rows)(
     };
     const timer = lastsMs === undefined ? undefined : setTimeout(stop, lastsMs);
     const keys = system.users.map(({ privateKey }) => privateKey);
-    const { judge } = await runMainFlows({ api, chains, keys, withinMs: row.withinMs ?? 60_000 });
+    const { readOutcomes } = await runMainFlows({ api, chains, keys, withinMs: row.withinMs ?? 60_000 });
     clearTimeout(timer);
     stop();
     const seconds = (performance.now() - startedAtMs) / 1_000;
@@ -120,9 +120,9 @@ test.each(rows)(
     console.log(`providers: ${row.name}: ${measured.join(", ")}`);
     if (row.restarts !== undefined) await restart();
     const expected = expectedOf(row);
-    expect(await judge()).toEqual(expected);
+    expect(await readOutcomes()).toEqual(expected);
     await blocksPass(nodes, 3n);
-    expect(await judge()).toEqual(expected);
+    expect(await readOutcomes()).toEqual(expected);
     if (isJudgedByClock && !isHonest)
       expect(Math.max(factors.httpRequests, factors.calls)).toBeLessThan(row.maxFactor ?? 2);
   },
@@ -174,7 +174,7 @@ test("bridges succeed while providers misbehave, are paid once, and their status
     made.push(...bridges);
   }
   await blocksPass(nodes, 3n);
-  for (const { judge } of made) await judge();
+  for (const { checkPayment } of made) await checkPayment();
   const db = new pg.Pool({ connectionString: system.databaseUrl, max: 1 });
   await expect
     .poll(async () => (await db.query("select chain_id, nonce from slots where state = 'open'")).rows, {

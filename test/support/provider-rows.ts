@@ -9,27 +9,27 @@ import type {
   Reply,
 } from "./provider-proxy.ts";
 
-/** One way in which providers misbehave, documented or observed. */
+/** A way in which providers misbehave, documented or observed. */
 export interface ProviderRow {
   readonly name: string;
   /** Created anew for each provider. */
   readonly behavior: () => ProviderBehavior;
-  /** Also runs in the check. */
+  /** Whether the check runs it too. */
   readonly isInCheck?: boolean;
   /**
-   * How long a bridge takes that begins with this provider: at most three times the usual time, or longer.
+   * How long a bridge that starts with this provider takes: at most three times the usual time, or longer.
    * Absent: another row of the same kind is measured.
    */
   readonly bridge?: "prompt" | "late";
-  /** How much more often per second than an honest provider this one may be called. Default 2. */
+  /** The maximum rate of calls, relative to an honest provider. Default 2. */
   readonly maxFactor?: number;
-  /** The services are restarted with this provider and then with the honest one, or only with that. */
+  /** The services restart with this provider and then with the honest one, or only with the honest one. */
   readonly restarts?: "before and after" | "after";
   /** How the flow with a swap ends. Default: `success`. */
-  readonly swapEnds?: "unsold" | "refund";
+  readonly swapEnds?: "unquoted" | "refund";
   /** When the provider becomes honest again. Default: never. */
   readonly lastsMs?: number;
-  /** How long a flow may take to be quoted, and then to end. Default 60 s. */
+  /** How long a flow may take to get a quote, and then to complete. Default 60 s. */
   readonly withinMs?: number;
 }
 
@@ -116,7 +116,7 @@ function limitedBatches(max: number, refusal: HttpReply | "each"): ProviderBehav
   return { answer: ({ calls }) => (calls.length > max ? refusal : undefined) };
 }
 
-/** Passes the transaction on and answers something else. */
+/** Passes the transaction on, but answers something else. */
 function broadcasting(answer: (bytes: Hex, at: number) => Reply): ProviderBehavior {
   let at = 0;
   return {
@@ -190,7 +190,7 @@ function lateReceipts(blocks: number): ProviderBehavior {
   };
 }
 
-/** Every provider row; the honest one comes first, because the others are compared with it. */
+/** All provider rows. The honest one comes first, because the others are compared with it. */
 export const providerRows: readonly ProviderRow[] = [
   { name: "honest", behavior: () => ({}), isInCheck: true },
   {
@@ -259,7 +259,7 @@ export const providerRows: readonly ProviderRow[] = [
     bridge: "late",
     behavior: () => ({ delayMs: 2_000 }),
     // Pools take longer to read than their maximum age.
-    swapEnds: "unsold",
+    swapEnds: "unquoted",
     withinMs: 120_000,
   },
   {
@@ -333,14 +333,14 @@ export const providerRows: readonly ProviderRow[] = [
     behavior: () => withoutMethods(["debug_traceCall", "debug_traceTransaction", "eth_simulateV1"]),
     // A service detects a node's capabilities when it starts.
     restarts: "before and after",
-    swapEnds: "unsold",
+    swapEnds: "unquoted",
   },
   {
     name: "traces and simulations lost while the services run",
     behavior: () => withoutMethods(["debug_traceCall", "debug_traceTransaction", "eth_simulateV1"]),
     // It was quoted before they were found to be lost.
     swapEnds: "refund",
-    // It takes up to a minute to detect that they are back, too.
+    // Detecting that they are back also takes up to a minute.
     restarts: "after",
     withinMs: 120_000,
   },
