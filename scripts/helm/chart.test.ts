@@ -38,9 +38,16 @@ const full = {
     serviceAnnotations: { a: "b" },
   },
   worker: {
+    replicas: 1,
     secrets: ["causeway-worker"],
     env: { SPENDING_LIMITS: '[{"dayUsd":"1"}]' },
     podAnnotations: { a: "b" },
+  },
+  paymentSigner: {
+    enabled: true,
+    secrets: ["causeway-payment-signer"],
+    rulesSecret: "causeway-signing-rules",
+    storageClassName: "block",
   },
   oracle: {
     enabled: true,
@@ -138,7 +145,7 @@ test("names are unique, and every selector selects the pods of its component", (
   expect(allPods.map(({ component }) => component)).toEqual(["api", "migrate", "oracle", "worker"]);
   const selectors = everything.flatMap((manifest) => {
     const spec = manifest["spec"] as Record<string, { matchLabels?: Record<string, string> }>;
-    if (manifest.kind === "ServiceMonitor" || manifest.kind === "Job" || manifest.kind === "PrometheusRule")
+    if (["ServiceMonitor", "Job", "PrometheusRule", "PersistentVolumeClaim"].includes(manifest.kind))
       return [];
     const selector = spec["podSelector"] ?? spec["selector"];
     return [{ manifest, labels: (selector?.matchLabels ?? selector) as Record<string, string> }];
@@ -188,7 +195,38 @@ test("each process mounts its own secrets, and the solver's key is out of the AP
   ]);
 });
 
-/** Variables that a container receives, without those of its image. */
+test("the limited signer alone has its key, its rules and its record, and one worker alone uses it", async () => {
+  expect(secretsOf(allPods, "payment-signer")).toEqual({
+    "/vault/secrets": ["causeway-payment-signer"],
+    "/vault/rules": ["causeway-signing-rules"],
+  });
+  const volumesOf = (name: string) => named(allPods, name).volumeMounts?.map((mount) => mount.name) ?? [];
+  const shared = volumesOf("payment-signer").filter((name) => volumesOf("worker").includes(name));
+  expect(shared).toEqual(["tmp", "socket"]);
+  const claim = everything.find(({ kind }) => kind === "PersistentVolumeClaim");
+  expect(claim).toMatchObject({
+    metadata: { name: "causeway-signing-record", annotations: { "helm.sh/resource-policy": "keep" } },
+    spec: { accessModes: ["ReadWriteOncePod"], storageClassName: "block" },
+  });
+  const worker = everything.find(
+    ({ kind, metadata }) => kind === "Deployment" && metadata.name === "causeway-worker",
+  );
+  expect(worker?.["spec"]).toMatchObject({ replicas: 1, strategy: { type: "Recreate" } });
+  const two = { ...full, worker: { ...full.worker, replicas: 2 } };
+  expect((await valueProblems(two)).join()).toContain("/worker/replicas");
+});
+
+test("without the limited signer, the chart has no volume for its record, and two workers replace each other", async () => {
+  const objects = await renderChart(minimal);
+  expect(objects.filter(({ kind }) => kind === "PersistentVolumeClaim")).toEqual([]);
+  const worker = objects.find(
+    ({ metadata, kind }) => kind === "Deployment" && metadata.name === "causeway-worker",
+  );
+  expect(worker?.["spec"]).toMatchObject({ replicas: 2, strategy: { rollingUpdate: { maxSurge: 0 } } });
+  expect(solverPods.flatMap(containersOf).map(({ name }) => name)).not.toContain("payment-signer");
+});
+
+/** Variables that a container gets, without those of its image. */
 const variablesOf = (pods: readonly Pod[], name: string): Readonly<Record<string, string>> =>
   Object.fromEntries((named(pods, name).env ?? []).map((variable) => [variable.name, variable.value ?? ""]));
 
@@ -306,6 +344,56 @@ test("API, signer and worker accept the chart's variables with the mounted secre
   }
 });
 
+test("limited signer and worker accept the chart's variables, with the key in the signer's Secret alone", async () => {
+  const key = `0x${"1".repeat(64)}` as const;
+  const pods = podsOf(
+    await renderChart({
+      ...full,
+      environment: "testnets.prod",
+      env: {
+        TRUST_PROXY: "1",
+        SOLVER_ADDRESS: privateKeyToAddress(key),
+        SEPOLIA_DEPOSITORY_ADDRESS: `0x${"1".repeat(40)}`,
+        SEPOLIA_ROUTER_ADDRESS: `0x${"2".repeat(40)}`,
+        SEPOLIA_APPROVAL_PROXY_ADDRESS: `0x${"3".repeat(40)}`,
+        SEPOLIA_RECEIVER_ADDRESS: `0x${"4".repeat(40)}`,
+      },
+      metrics: {},
+    }),
+  );
+  const folder = await mkdtemp(join(tmpdir(), "causeway-chart-"));
+  try {
+    const environmentOf = async (name: string, file: string) => {
+      await mountSecrets(join(folder, name), { "1-secret": file });
+      return {
+        ...(await imageVariables("Dockerfile.api")),
+        ...variablesOf(pods, name),
+        CONFIGS_DIR: join(root, "configs"),
+        VAULT_SECRETS_DIR: join(folder, name),
+      };
+    };
+    const rules = join(folder, "rules.json");
+    const page = await readFile(join(root, "docs/operations/keys.md"), "utf8");
+    const [, example = ""] = /```json\n([\s\S]*?)```/.exec(page) ?? [];
+    await writeFile(rules, example.replaceAll("0x…", `0x${"2".repeat(40)}`));
+    const signer = readSignerConfig({
+      ...(await environmentOf("payment-signer", `SOLVER_PRIVATE_KEY=${key}`)),
+      SIGNING_RULES_FILE: rules,
+    });
+    expect(signer.place).toEqual({ kind: "socket", path: "/run/causeway/payments.sock" });
+    expect(signer.signing?.recordPath).toBe("/var/lib/causeway/signed");
+    const shared = [
+      "DATABASE_URL=postgres://postgres/causeway",
+      "REDIS_URL=redis://redis",
+      "SEPOLIA_RPC_URL=https://node.test",
+    ].join("\n");
+    const worker = readWorkerConfig(await environmentOf("worker", shared));
+    expect(worker.chains.map(({ name }) => name)).toEqual(["sepolia"]);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
+
 test("probes and services use the ports that the images listen on", async () => {
   const { HTTP_PORT, HEALTH_PORT } = await imageVariables("Dockerfile.api");
   const portOf = (name: string) => `${named(allPods, name).ports?.[0]?.containerPort}`;
@@ -386,9 +474,14 @@ test("values with and without optional parts are accepted", async () => {
 
 test("the values in docs/operations/kubernetes.md are accepted, and render", async () => {
   const page = await readFile(join(root, "docs/operations/kubernetes.md"), "utf8");
-  const [, block = ""] = /```yaml\n([\s\S]*?)```/.exec(page) ?? [];
-  const values = parse(block.replaceAll("sha256:…", `sha256:${"ab".repeat(32)}`)) as Record<string, unknown>;
+  const [values = {}, limits = {}] = [...page.matchAll(/```yaml\n([\s\S]*?)```/g)].map(
+    ([, block = ""]) =>
+      parse(block.replaceAll("sha256:…", `sha256:${"ab".repeat(32)}`)) as Record<string, object>,
+  );
   expect(await valueProblems(values)).toEqual([]);
+  const worker = { ...values["worker"], ...limits["worker"] };
+  expect(await valueProblems({ ...values, ...limits, worker })).toEqual([]);
+  expect(Object.keys(limits)).toEqual(["worker", "paymentSigner"]);
   expect(podsOf(await renderChart(values)).map(({ component }) => component)).toEqual([
     "api",
     "migrate",
@@ -402,6 +495,11 @@ test.each([
   ["a misspelled value", { wroker: {} }, "must NOT have additional properties"],
   ["a signer without a key", { signer: { secrets: [] } }, "/signer/secrets"],
   ["a number, which YAML may round", { env: { HUB_CHAIN_ID: 72100339 } }, "/env/HUB_CHAIN_ID must be string"],
+  [
+    "a limited signer without rules",
+    { worker: { replicas: 1, secrets: ["w"] }, paymentSigner: { enabled: true, secrets: ["p"] } },
+    "/paymentSigner/rulesSecret",
+  ],
   ["a private key", { worker: { env: { SOLVER_PRIVATE_KEY: "x" } } }, "SOLVER_PRIVATE_KEY"],
   ["a URL with credentials", { env: { BASE_RPC_URL: "x" } }, "BASE_RPC_URL"],
   ["a port that the chart sets", { api: { env: { HTTP_PORT: "1" } } }, "HTTP_PORT"],

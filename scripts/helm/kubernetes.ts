@@ -1,6 +1,6 @@
 import type { Deployment } from "kubernetes-types/apps/v1.d.ts";
 import type { Job } from "kubernetes-types/batch/v1.d.ts";
-import type { Service } from "kubernetes-types/core/v1.d.ts";
+import type { PersistentVolumeClaim, Service } from "kubernetes-types/core/v1.d.ts";
 import type { NetworkPolicy } from "kubernetes-types/networking/v1.d.ts";
 import type { PodDisruptionBudget } from "kubernetes-types/policy/v1.d.ts";
 
@@ -8,6 +8,7 @@ import type { PodDisruptionBudget } from "kubernetes-types/policy/v1.d.ts";
 export interface KubernetesObjects {
   readonly Deployment: Deployment;
   readonly Job: Job;
+  readonly PersistentVolumeClaim: PersistentVolumeClaim;
   readonly Service: Service;
   readonly NetworkPolicy: NetworkPolicy;
   readonly PodDisruptionBudget: PodDisruptionBudget;

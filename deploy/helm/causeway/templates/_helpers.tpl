@@ -141,3 +141,24 @@ readinessProbe:
   timeoutSeconds: 3
   failureThreshold: 2
 {{- end }}
+
+{{- /* Probes of a signer process, which listens on a socket. */ -}}
+{{- define "causeway.signerProbes" -}}
+startupProbe:
+  exec:
+    command: &probe
+      - node
+      - -e
+      - >-
+        require("node:http").get({ socketPath: "{{ .socket }}", path: "/health/live", timeout: 2000 },
+        (answer) => process.exit(answer.statusCode === 200 ? 0 : 1))
+        .on("timeout", () => process.exit(1)).on("error", () => process.exit(1))
+  periodSeconds: 2
+  timeoutSeconds: 5
+  failureThreshold: 60
+livenessProbe:
+  exec: { command: *probe }
+  periodSeconds: 20
+  timeoutSeconds: 5
+  failureThreshold: 3
+{{- end }}
