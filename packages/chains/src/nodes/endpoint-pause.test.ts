@@ -39,6 +39,32 @@ test("requests that were pending when a pause began neither lengthen nor end it"
 });
 
 test.each([
+  ["an overload that fails a part of each burst does not lengthen the pauses", true, [500, 500, 500, 500]],
+  ["a rate limit that refuses a part of each burst does", false, [500, 1_000, 2_000, 4_000]],
+])("%s", (_, isOverload, expected) => {
+  const { clock, pause } = clockedPause();
+  const pauses = expected.map(() => {
+    pause.refused(clock.ms, undefined, isOverload);
+    pause.served(clock.ms - 1);
+    const leftMs = pause.leftMs();
+    clock.ms += leftMs + 2;
+    return leftMs;
+  });
+  expect(pauses).toEqual(expected);
+});
+
+test("an overload that fails every request doubles the pause", () => {
+  const { clock, pause } = clockedPause();
+  pause.served(0);
+  const pauses = [500, 1_000, 2_000].map(() => {
+    clock.ms += 1 + pause.leftMs();
+    pause.refused(clock.ms, undefined, true);
+    return pause.leftMs();
+  });
+  expect(pauses).toEqual([500, 1_000, 2_000]);
+});
+
+test.each([
   ["a month", 30 * 86_400_000, 63_000],
   ["nothing", 0, 262.5],
   ["five seconds", 5_000, 5_250],

@@ -14,8 +14,13 @@ export const MAX_WAIT_MS = 2_500;
 export interface EndpointPause {
   /** Milliseconds left; 0 if it may be called. */
   leftMs(): number;
-  /** The endpoint refused a request that was sent at this time. @param askedMs how long it asked to wait */
-  refused(sentAtMs: number, askedMs: number | undefined): void;
+  /**
+   * The endpoint refused a request that was sent at this time.
+   *
+   * @param askedMs how long it asked to wait
+   * @param isOverload it named no limit: other requests of the same time may have been served
+   */
+  refused(sentAtMs: number, askedMs: number | undefined, isOverload?: boolean): void;
   /** The endpoint served a request that was sent at this time. */
   served(sentAtMs: number): void;
 }
@@ -36,11 +41,13 @@ export function createEndpointPause(
   random: () => number = Math.random,
 ): EndpointPause {
   let beganAtMs = Number.NEGATIVE_INFINITY;
+  /** Requests sent since then show that the endpoint works, whenever their answers arrive. */
+  let countsSinceMs = Number.NEGATIVE_INFINITY;
   let untilMs = Number.NEGATIVE_INFINITY;
   let defaultMs = FIRST_PAUSE_MS;
   return {
     leftMs: () => Math.max(0, untilMs - now()),
-    refused: (sentAtMs, askedMs) => {
+    refused: (sentAtMs, askedMs, isOverload = false) => {
       const isNew = sentAtMs >= beganAtMs;
       if (!isNew && askedMs === undefined) return;
       // A requested pause is never shortened; a default one varies in both directions.
@@ -49,11 +56,13 @@ export function createEndpointPause(
           ? defaultMs * (0.75 + random() / 2)
           : Math.min(Math.max(askedMs, FIRST_PAUSE_MS / 2), MAX_PAUSE_MS) * (1 + random() / 10);
       if (isNew && askedMs === undefined) defaultMs = Math.min(defaultMs * 2, MAX_DEFAULT_PAUSE_MS);
+      // One bad backend of several fails a part of each burst, which must not lengthen pauses without end.
+      if (isNew) countsSinceMs = isOverload ? beganAtMs : now();
       beganAtMs = now();
       untilMs = Math.max(untilMs, beganAtMs + pauseMs);
     },
     served: (sentAtMs) => {
-      if (sentAtMs >= beganAtMs) defaultMs = FIRST_PAUSE_MS;
+      if (sentAtMs >= Math.min(beganAtMs, countsSinceMs)) defaultMs = FIRST_PAUSE_MS;
     },
   };
 }

@@ -22,8 +22,8 @@ export type HttpAnswer =
        * The maximum batch size that the endpoint states, for later batches; these calls are not sent again.
        */
       readonly maxBatch: number | undefined;
-      /** Set if the endpoint rate-limits calls. */
-      readonly pause: { readonly askedMs: number | undefined } | undefined;
+      /** Set if the endpoint rate-limits calls, or is overloaded. */
+      readonly pause: { readonly askedMs: number | undefined; readonly isOverload: boolean } | undefined;
     };
 
 export interface ReceivedAnswer {
@@ -56,7 +56,10 @@ export function readAnswer({ status, text, retryAfter }: ReceivedAnswer, nowMs: 
     refusesBatch: isOverloaded || limit !== undefined ? undefined : batchRefusalOf(status, error),
     maxBatch: isOverloaded && limit === undefined ? maxBatchIn(error) : undefined,
     pause: pauses
-      ? { askedMs: pauseAskedBy(retryAfter, limit ?? (error && factsOf(error)), nowMs) }
+      ? {
+          askedMs: pauseAskedBy(retryAfter, limit ?? (error && factsOf(error)), nowMs),
+          isOverload: limit === undefined && status !== 429,
+        }
       : undefined,
   };
 }

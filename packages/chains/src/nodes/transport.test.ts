@@ -592,6 +592,20 @@ test("retries a read once after a 502", async () => {
   expect(node.requests).toHaveLength(13);
 });
 
+test("retries a read once after a 503 that names no limit, when the pause is over", async () => {
+  let failing = 0;
+  const { node, rpc } = await over(
+    startLyingNode(([call], response) => {
+      if (failing-- > 0) response.writeHead(503).end("unavailable");
+      else json(response, { jsonrpc: "2.0", id: call?.id, result: call?.params[0] });
+    }),
+  );
+  for (let n = 0; n < 3; n++) await rpc.request("echo", [n]);
+  failing = 1;
+  expect(await rpc.request("echo", ["read"])).toBe("read");
+  expect(node.requests).toHaveLength(5);
+});
+
 test.each([
   "eth_sendRawTransaction",
   "eth_sendRawTransactionConditional",

@@ -77,8 +77,8 @@ type SharedFault = Omit<RpcFaultFacts, "method">;
  * calls, until it accepts. A batch with a response that is too large is requested again call by call, each
  * with the whole size limit and deadline for itself. After a rate limit (HTTP 429 or an equivalent error) or
  * an overload that requests a pause, no request is sent until the pause is over: calls wait for a short pause
- * and fail at once during a long one. Reads that fail with HTTP 502 or above without requesting a pause are
- * retried once, within the {@link createRetryBudget}.
+ * and fail at once during a long one. Reads that fail with HTTP 502 or above and no requested pause are retried
+ * once, within the {@link createRetryBudget}.
  */
 export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
   const target = splitUrl(options.url);
@@ -203,11 +203,16 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
       return;
     }
     const answer = readAnswer(end, Date.now());
-    if (answer.pause !== undefined) pause.refused(sentAtMs, answer.pause.askedMs);
+    if (answer.pause !== undefined) pause.refused(sentAtMs, answer.pause.askedMs, answer.pause.isOverload);
     else if (end.status < 500) {
       pause.served(sentAtMs);
       if (end.status < 300) retries.served(open.length);
-    } else if (end.status >= 502 && !isRetry && canRetry(open, sentAtMs) && retries.take(open.length)) {
+    }
+    const mayRetry =
+      answer.pause === undefined
+        ? end.status >= 502
+        : answer.pause.isOverload && answer.pause.askedMs === undefined;
+    if (mayRetry && !isRetry && canRetry(open, sentAtMs) && retries.take(open.length)) {
       retry(open, mayPart, sentAtMs);
       return;
     }
