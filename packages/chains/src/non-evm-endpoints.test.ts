@@ -24,6 +24,7 @@ interface Behavior {
   outcome?: NonEvmOutcome | Error | Promise<NonEvmOutcome>;
   send?: "sent" | { refused: string } | Error | Promise<"sent">;
   head?: NonEvmHead;
+  headFault?: Error;
   prepare?: NonEvmAttempt | Error;
   /** What it prepares conflicts with every earlier attempt. */
   conflicts?: true;
@@ -48,7 +49,10 @@ function chainOf(...behaviors: readonly Behavior[]) {
       prepare: async () => await answer(at, behavior.prepare),
       ...(behavior.conflicts && { conflict: () => true }),
       ...(behavior.head !== undefined && {
-        head: async () => await Promise.resolve(behavior.head ?? { position: 0n }),
+        head: async () => {
+          if (behavior.headFault !== undefined) throw behavior.headFault;
+          return await Promise.resolve(behavior.head ?? { position: 0n });
+        },
       }),
       close: async () => await Promise.resolve(void closed.push(at)),
     } as unknown as PayingConnection;
@@ -210,6 +214,29 @@ test("an endpoint that stands still is asked last until it catches up", async ()
   first.head = { position: 6n };
   await pass();
   expect(states()).toEqual(["ok, lead", "ok"]);
+  await together.close();
+});
+
+test.each<[string, number, "keeps it" | "takes it back" | "fails"]>([
+  ["of three, and keeps showing it", 3, "keeps it"],
+  ["of three, and takes it back", 3, "takes it back"],
+  ["of three, and then fails", 3, "fails"],
+  ["of two, and takes it back", 2, "takes it back"],
+  ["of two, and then fails", 2, "fails"],
+])("one endpoint that shows an absurd head does not make the others lag: one %s", async (_, count, then) => {
+  vi.useFakeTimers();
+  const head = { position: 5n };
+  const absurd: Behavior = { balance: 1n, head: { position: 10n ** 12n } };
+  const honest = Array.from({ length: count - 1 }, () => ({ balance: 2n, head }));
+  const { together, forward, states } = chainOf(...honest, absurd);
+  await vi.advanceTimersByTimeAsync(0);
+  if (then === "takes it back") absurd.head = head;
+  if (then === "fails") absurd.headFault = down;
+  for (let n = 0; n < 4; n++) {
+    forward(15_000);
+    await vi.advanceTimersByTimeAsync(15_000);
+  }
+  expect(states()?.slice(0, -1)).toEqual(["ok, lead", "ok"].slice(0, count - 1));
   await together.close();
 });
 

@@ -48,7 +48,7 @@ export function createEndpointOrder(
     head: undefined as bigint | undefined,
     read: undefined as bigint | undefined,
   }));
-  /** When an endpoint was the first to reach a position, oldest first. */
+  /** When the endpoints together were the first to reach a position, oldest first. */
   let reached: readonly { readonly position: bigint; readonly atMs: number }[] = [];
   type Endpoint = (typeof endpoints)[number];
 
@@ -66,12 +66,32 @@ export function createEndpointOrder(
     ];
   };
 
+  /**
+   * Of three endpoints or more, one alone does not show how far the chain is. Of two it does, but only while
+   * it does not take it back.
+   */
+  const noteReached = (): void => {
+    const shown = endpoints
+      .flatMap(({ position }) => position ?? [])
+      .toSorted((a, b) => (a < b ? 1 : a > b ? -1 : 0));
+    const believed = shown[shown.length > 2 ? 1 : 0];
+    reached = reached.filter(({ position }) => believed !== undefined && position <= believed);
+    const best = reached.at(-1);
+    if (believed === undefined || (best !== undefined && believed <= best.position)) return;
+    // The newest one that is due outdates those before it.
+    const due = reached.findLastIndex(({ atMs }) => now() - atMs >= LAG_MS);
+    reached = [...reached.slice(Math.max(0, due)), { position: believed, atMs: now() }];
+  };
+
   const note = (endpoint: Endpoint, fault: RpcFault, tookMs: number): void => {
     // A node that refuses a request works, and so does one whose share of requests is used up.
     if ((fault instanceof NodeRefusal && !fault.isPause) || fault instanceof ShareUsedUp) return;
     endpoint.health.noteFault(fault, tookMs);
     endpoint.lastFault = fault;
     endpoint.passedOverUntilMs = now() + PASSED_OVER_MS;
+    // Nothing follows from what it showed before it failed.
+    endpoint.position = undefined;
+    noteReached();
   };
 
   const stateOf = (endpoint: Endpoint): EndpointState => {
@@ -109,11 +129,7 @@ export function createEndpointOrder(
       if (endpoint === undefined) return;
       endpoint.position = position;
       endpoint.head = number;
-      const best = reached.at(-1);
-      if (best !== undefined && position <= best.position) return;
-      // The newest one that is due outdates those before it.
-      const due = reached.findLastIndex(({ atMs }) => now() - atMs >= LAG_MS);
-      reached = [...reached.slice(Math.max(0, due)), { position, atMs: now() }];
+      noteReached();
     },
     noteRead: (at, number) => {
       const endpoint = endpoints[at];
