@@ -123,7 +123,7 @@ const independent: readonly Step[] = [
 
 /**
  * In parallel, because a whole system often waits for blocks while integration tests compute. End-to-end
- * tests run one at a time and would end last, so they get the processors first.
+ * tests get the processors first, so that a system does not wait for a busy machine.
  */
 const running: readonly Step[] = [tests("e2e", 940), tests("integration", 1050, 5)];
 
