@@ -60,7 +60,7 @@ export default defineConfig({
       },
       {
         extends: true,
-        // A whole system mostly waits for blocks, so two of them share the processors. No test measures time.
+        // A whole system mostly waits for blocks, so two of them share the processors.
         test: {
           ...native,
           name: "e2e",

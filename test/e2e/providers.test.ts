@@ -123,8 +123,9 @@ test.each(rows)(
     expect(await readOutcomes()).toEqual(expected);
     await blocksPass(nodes, 3n);
     expect(await readOutcomes()).toEqual(expected);
-    if (isJudgedByClock && !isHonest)
-      expect(Math.max(factors.httpRequests, factors.calls)).toBeLessThan(row.maxFactor ?? 2);
+    // In the check a busy machine changes rates, but a provider must not be called without bounds.
+    const maxFactor = (row.maxFactor ?? 2) * (isJudgedByClock ? 1 : 5);
+    if (!isHonest) expect(Math.max(factors.httpRequests, factors.calls)).toBeLessThan(maxFactor);
   },
   400_000,
 );
@@ -152,7 +153,7 @@ function longest(names: string, bridges: readonly Bridge[]): number {
 
 test("bridges succeed while providers misbehave, are paid once, and their status is true all along", async () => {
   for (const provider of providers) provider.behave({});
-  const made = [...(await both(60_000))];
+  const made = [...(await both(60_000)), ...(await both(60_000))];
   const quietMs = longest("quiet", made);
   const prompt = providerRows.filter((row) => row.bridge === "prompt");
   for (let at = 0; at < prompt.length; at += 2) {

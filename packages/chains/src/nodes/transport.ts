@@ -77,8 +77,8 @@ type SharedFault = Omit<RpcFaultFacts, "method">;
  * calls, until it accepts. A batch with a response that is too large is requested again call by call, each
  * with the whole size limit and deadline for itself. After a rate limit (HTTP 429 or an equivalent error) or
  * an overload that requests a pause, no request is sent until the pause is over: calls wait for a short pause
- * and fail at once during a long one. Reads that fail with HTTP 502 or above and no requested pause are retried
- * once, within the {@link createRetryBudget}.
+ * and fail at once during a long one. Reads that fail with HTTP 502 or above without requesting a pause are
+ * retried once, within the {@link createRetryBudget}.
  */
 export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
   const target = splitUrl(options.url);
