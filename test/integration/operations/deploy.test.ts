@@ -497,7 +497,8 @@ test("the contracts of the local system are those of the plan", async () => {
     };
     const words = `--owner ${owner} --allocator ${allocator} --solver ${solver} --deposit-address-operator ${operator} --chain local-a`;
     const onChain = await run(`verify ${words}`, env);
-    expect([onChain.code, onChain.lines.length], onChain.errors + onChain.output).toEqual([0, 6]);
+    expect([onChain.code, onChain.lines.length], onChain.errors + onChain.output).toEqual([0, 7]);
+    expect(onChain.lines.map((line) => line["contract"])).toContain("Multicall3");
     const quorum = `--hub ${oracles.map((one) => `--oracle ${one}`).join(" ")} --threshold 2`;
     const onHub = await run(`verify --owner ${owner} --allocator ${allocator} ${quorum}`, env);
     expect(onHub.lines.map((line) => [line["chain"], line["state"]])).toEqual(
