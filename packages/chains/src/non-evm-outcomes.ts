@@ -135,12 +135,13 @@ function isInBlock(
 
 /**
  * Whether a payment can be made again: all endpoints that answer report it as dead, and either those are all
- * endpoints, or those are most of them and a final transaction proves it.
+ * endpoints, or a final transaction proves it.
  */
 function areDead(answers: readonly NonEvmOutcome[], endpoints: number): boolean {
-  if (!answers.every(({ kind }) => kind === "dead")) return false;
-  const isProven = answers.some((one) => one.kind === "dead" && one.isProven === true);
-  return answers.length === endpoints || (isProven && answers.length > endpoints / 2);
+  return (
+    answers.every(({ kind }) => kind === "dead") &&
+    (answers.length === endpoints || answers.some((one) => one.kind === "dead" && one.isProven === true))
+  );
 }
 
 function isContradiction(answer: Answer | undefined): answer is RpcFault {
