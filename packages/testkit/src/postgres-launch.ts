@@ -33,7 +33,7 @@ export interface PostgresLaunch {
 }
 
 /**
- * Tries each way and returns the first that works: directly if not root; as `nobody` if that user can read
+ * Returns the first launch option that works: directly if not root; as `nobody` if that user can read
  * the files; in a user namespace if only root can read the repository's folder (/root); otherwise from copies
  * of the programs in the temporary folder.
  */

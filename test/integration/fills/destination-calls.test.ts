@@ -87,7 +87,7 @@ test.each([
     ]);
     const [payment, ...more] = await world.paymentsOf(agreed, destination);
     expect(more).toEqual([]);
-    if (payment === undefined) throw new Error("there is no payment");
+    if (payment === undefined) throw new Error("no payment found");
     expect(await judgedFill(world, agreed, payment.hash)).toEqual({ amounts: [promised.expectedAmount] });
 
     await world.round();

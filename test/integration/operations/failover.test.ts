@@ -172,7 +172,7 @@ async function openAndWork(world: EngineWorld, by: WorkerServices): Promise<void
 test("a process that is still connected to the former primary sends nothing once the new one was seen", async () => {
   const { world, pair, journalOf } = await startWorld();
   const [first] = await deposited(world);
-  if (first === undefined) throw new Error("there are no requests");
+  if (first === undefined) throw new Error("no requests found");
   await world.watch(world.origin);
   await pair.catchUp();
   const pool = createPool(pair.formerUrl, { max: 4, statementTimeoutMs: 10_000, applicationName: "former" });
