@@ -52,8 +52,8 @@ async function closeParts(): Promise<void> {
   for (const part of started) await part.close();
 }
 
-/** A catalog that only records which jobs ran. */
-function aCatalog(run: (payload: unknown) => Promise<Progress> = async () => ({ waitMs: 0 })) {
+/** A catalog that only records which jobs ran. Jobs of `fill` may run in the process that commits them. */
+function aCatalog(run: (payload: unknown) => Promise<Progress> = async () => ({ waitMs: 0 }), ofFill = {}) {
   const ran: unknown[] = [];
   const job = (name: "fill" | "refund") => ({
     name,
@@ -64,7 +64,7 @@ function aCatalog(run: (payload: unknown) => Promise<Progress> = async () => ({ 
       return await run(payload);
     },
   });
-  const catalog = { fill: job("fill"), refund: job("refund") } satisfies Catalog;
+  const catalog = { fill: { ...job("fill"), ...ofFill }, refund: job("refund") } satisfies Catalog;
   return { catalog, ran };
 }
 
@@ -269,6 +269,81 @@ test("the jobs of a commit are queued without a look at the table, and marked th
   await expect.poll(unpublished, { timeout: 5_000 }).toBe(0);
   await sleep(200);
   expect(runs(n)).toHaveLength(1);
+});
+
+/** A process that runs the jobs of its commits itself, and whose relay has reached Redis. */
+async function committing(run: (payload: unknown) => Promise<Progress>) {
+  const { catalog, ran } = aCatalog(run, { runsAtCommit: true });
+  const { url } = testRedis();
+  const own = newJobs();
+  const started = await relay(catalog, url, own);
+  const host = workers(catalog, url);
+  own.runBy(host.runCommitted);
+  await expect.poll(async () => await started.depths().catch(() => []), { timeout: 5_000 }).not.toEqual([]);
+  const { run: inUnit } = postgresUnitOfWork(pool, events, undefined, own);
+  const commit = async (entries: readonly OutboxEntry[]): Promise<void> =>
+    await inUnit(async (tx) => await tx.outbox.add(entries, clock.nowMs()));
+  return { ran, started, host, commit };
+}
+
+test("a job that its process runs at commit begins at once, and the queue never gets it", async () => {
+  const { ran, host, commit } = await committing(async () => ({ waitMs: 0 }));
+  await commit(jobs(0, 3));
+  expect(numbers(ran)).toEqual([0, 1, 2]);
+  await expect.poll(unpublished, { timeout: 900 }).toBe(0);
+  await sleep(200);
+  expect(numbers(ran)).toEqual([0, 1, 2]);
+  await host.close();
+  await commit(jobs(3, 4));
+  await expect.poll(unpublished, { timeout: 5_000 }).toBe(0);
+  expect(numbers(ran), "a closing process leaves its jobs to the queue").toEqual([0, 1, 2]);
+});
+
+test("the queue gets a job that waits or fails at commit", async () => {
+  const tries = new Map<number, number>();
+  const { ran, commit } = await committing(async (payload) => {
+    const { n } = payload as { n: number };
+    const tried = tries.get(n) ?? 0;
+    tries.set(n, tried + 1);
+    if (tried > 0) return { waitMs: 0 };
+    if (n === 0) throw new Error("the node is unreachable");
+    return { waitMs: 1, why: "the inventory is short" };
+  });
+  await commit(jobs(0, 2));
+  await expect.poll(() => numbers(ran), { timeout: 5_000, interval: 20 }).toEqual([0, 0, 1, 1]);
+  await expect.poll(unpublished, { timeout: 5_000 }).toBe(0);
+});
+
+test("the queue gets a job whose process dies or hangs at commit, within two and a half seconds", async () => {
+  const frozen = Promise.withResolvers<Progress>();
+  let isFirst = true;
+  const { ran, commit } = await committing(async () => {
+    if (!isFirst) return { waitMs: 0 };
+    isFirst = false;
+    return await frozen.promise;
+  });
+  try {
+    await commit(jobs(0, 1));
+    await expect.poll(() => numbers(ran), { timeout: 2_500, interval: 20 }).toEqual([0, 0]);
+    await expect.poll(unpublished, { timeout: 1_000 }).toBe(0);
+  } finally {
+    frozen.resolve({ waitMs: 0 });
+  }
+});
+
+test("a process runs at most as many jobs at commit as its queue; the queue gets the others at once", async () => {
+  const held = Promise.withResolvers<Progress>();
+  const { ran, started, host, commit } = await committing(async () => await held.promise);
+  try {
+    await commit(jobs(0, 6));
+    // Four at commit, and the other two by the queue.
+    await expect.poll(() => ran.length, { timeout: 900, interval: 5 }).toBe(6);
+    expect(await started.depths()).toContainEqual({ queue: "fill", state: "active", jobs: 2 });
+  } finally {
+    held.resolve({ waitMs: 0 });
+  }
+  await host.close();
+  await expect.poll(unpublished, { timeout: 1_000 }).toBe(0);
 });
 
 test("jobs that are committed while Redis is unavailable run once it is back", async () => {

@@ -73,6 +73,7 @@ export function startJobs(
     for (const { job, payload } of jobs) catalog[job]?.prepare?.(services, payload);
   });
   const workers = startWorkers(services, catalog, { ...queueOf(config), runs: jobRuns(sql) });
+  newJobs.runBy(workers.runCommitted);
   lifecycle.add("workers", () => workers.close());
 }
 

@@ -9,6 +9,8 @@ export interface JobDefinition {
   readonly concurrency: number;
   /** Tries before the queue gives up on a job; the reconciler queues unfinished work again. */
   readonly attempts: number;
+  /** A process runs jobs that it commits at once; the queue gets those that are not done by that. */
+  readonly runsAtCommit?: true;
   /** Begins to read what a job needs that this process has committed, while the job is queued. */
   readonly prepare?: (services: WorkerServices, data: unknown) => void;
   /** @throws BadPayload if `data` is malformed: a retry would not help */
@@ -32,14 +34,16 @@ export function defineJob<Payload>(definition: {
   readonly payload: z.ZodType<Payload>;
   readonly concurrency: number;
   readonly attempts: number;
+  readonly runsAtCommit?: true | undefined;
   readonly prepare?: (services: WorkerServices, payload: Payload) => void;
   readonly run: (services: WorkerServices, payload: Payload) => Promise<Progress>;
 }): JobDefinition {
-  const { name, payload, concurrency, attempts, prepare, run } = definition;
+  const { name, payload, concurrency, attempts, runsAtCommit, prepare, run } = definition;
   return {
     name,
     concurrency,
     attempts,
+    ...(runsAtCommit && { runsAtCommit }),
     ...(prepare && {
       prepare: (services: WorkerServices, data: unknown): void => {
         const parsed = payload.safeParse(data);

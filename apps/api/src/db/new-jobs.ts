@@ -5,6 +5,12 @@ export interface StoredJob extends OutboxEntry {
   readonly id: number;
 }
 
+/**
+ * Runs a job in the process that committed it, without the queue. Resolves to whether nothing is left to do;
+ * never rejects. Undefined: the job is left to the queue.
+ */
+export type RunCommitted = (job: StoredJob) => Promise<boolean> | undefined;
+
 /** Takes what a commit of this process left in the outbox to its relay, if this process has one. */
 export interface NewJobs {
   /** Whether a relay of this process listens, so that its commits need not be announced to others. */
@@ -15,11 +21,15 @@ export interface NewJobs {
   listen(take: ((jobs: readonly StoredJob[]) => void) | undefined): void;
   /** Calls `prepare` with jobs that the relay was given. */
   prepareBy(prepare: (jobs: readonly StoredJob[]) => void): void;
+  readonly run: RunCommitted;
+  /** Runs committed jobs by `run`. Until then, all are left to the queue. */
+  runBy(run: RunCommitted): void;
 }
 
 export function newJobs(): NewJobs {
   let listener: ((jobs: readonly StoredJob[]) => void) | undefined;
   let prepared: ((jobs: readonly StoredJob[]) => void) | undefined;
+  let runner: RunCommitted | undefined;
   return {
     isHeard: () => listener !== undefined,
     committed(jobs) {
@@ -31,6 +41,10 @@ export function newJobs(): NewJobs {
     },
     prepareBy(prepare) {
       prepared = prepare;
+    },
+    run: (job) => runner?.(job),
+    runBy(run) {
+      runner = run;
     },
   };
 }

@@ -67,7 +67,8 @@ const MAX_DIRECT = 100;
 
 /**
  * Moves committed jobs from the outbox to the queues. Those of this process are queued as soon as they are
- * committed; the others, and what failed, are read from the table, woken by notifications and a timer.
+ * committed, or run at once and are only queued if something is left to do; the others, and what failed or
+ * takes long, are read from the table, woken by notifications and a timer.
  * Several relays may run: publishing a job twice (a crash before it is marked, or another relay that reads it
  * meanwhile) has no effect.
  */
@@ -132,7 +133,7 @@ export async function startOutboxRelay(
   };
 
   const sql = sqlOn(options.pool);
-  /** Rows that are being queued without a look at the table, and since when. */
+  /** Rows that are being queued or run without a look at the table, and since when. */
   const inHand = new Map<number, number>();
   const publish = (): Promise<number> =>
     inTransaction(options.pool, async (client) => {
@@ -155,11 +156,10 @@ export async function startOutboxRelay(
     return published.map(() => undefined);
   }, MARKS);
   const direct = new Set<Promise<void>>();
-  const publishCommitted = async (jobs: readonly StoredJob[]): Promise<void> => {
-    const nowMs = performance.now();
-    for (const { id } of jobs) inHand.set(id, nowMs);
+  const settle = async (jobs: readonly StoredJob[], isDone: boolean): Promise<void> => {
+    if (jobs.length === 0) return;
     try {
-      await enqueue(jobs);
+      if (!isDone) await enqueue(jobs);
       await markTogether(jobs.map(({ id }) => id));
     } catch (error) {
       services.events.fault("relay_fault", error, {});
@@ -167,6 +167,20 @@ export async function startOutboxRelay(
       poke();
     }
     for (const { id } of jobs) inHand.delete(id);
+  };
+  const publishCommitted = async (jobs: readonly StoredJob[]): Promise<void> => {
+    const nowMs = performance.now();
+    for (const { id } of jobs) inHand.set(id, nowMs);
+    const begun = jobs.map((job) => ({ job, run: options.newJobs?.run(job) }));
+    await Promise.all([
+      settle(
+        begun.flatMap(({ job, run }) => (run === undefined ? job : [])),
+        false,
+      ),
+      ...begun.map(async ({ job, run }) => {
+        if (run !== undefined) await settle([job], await run);
+      }),
+    ]);
   };
   const takeCommitted = (jobs: readonly StoredJob[]): void => {
     // A queue without a connection waits for it indefinitely, and one that hangs would gather all commits.

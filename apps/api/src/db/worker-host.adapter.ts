@@ -4,6 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { BadPayload } from "./define-job.job.ts";
 import type { Catalog, JobDefinition } from "./define-job.job.ts";
 import type { JobRuns, LegJob } from "./job-runs.port.ts";
+import type { JobName } from "./job-name.port.ts";
+import type { RunCommitted } from "./new-jobs.ts";
 import type { WorkerServices } from "./services.port.ts";
 import { workerConnection } from "./connections.adapter.ts";
 import type { RedisPlace } from "./redis-place.port.ts";
@@ -14,6 +16,8 @@ const SILENT_MS = 60_000;
 const CLOSE_WITHIN_MS = 2_000;
 
 export interface WorkerHost {
+  /** As many jobs of a queue at a time as the queue itself runs. */
+  readonly runCommitted: RunCommitted;
   /** Stops taking jobs and waits for those in progress. */
   close(): Promise<void>;
 }
@@ -28,6 +32,8 @@ export function startWorkers(
   options: { readonly redis: RedisPlace; readonly prefix: string; readonly runs: JobRuns },
 ): WorkerHost {
   const jobs = new Set<Promise<unknown>>();
+  const committed = new Map<JobName, number>();
+  let isClosing = false;
   const running = Object.values(catalog).map((definition) => {
     const connection = workerConnection(options.redis);
     const worker = new HostedWorker(
@@ -60,7 +66,25 @@ export function startWorkers(
     return { worker, connection };
   });
   return {
+    runCommitted({ job, payload }) {
+      const definition = catalog[job];
+      const runningNow = committed.get(job) ?? 0;
+      if (isClosing || definition?.runsAtCommit !== true || runningNow >= definition.concurrency)
+        return undefined;
+      committed.set(job, runningNow + 1);
+      // The queue's job meets the error itself, if it persists.
+      const done = definition.run(services, payload).then(
+        ({ waitMs }) => waitMs === 0,
+        () => false,
+      );
+      jobs.add(done);
+      return done.finally(() => {
+        jobs.delete(done);
+        committed.set(job, (committed.get(job) ?? 1) - 1);
+      });
+    },
     async close(): Promise<void> {
+      isClosing = true;
       // Without Redis no job can be taken or returned.
       const closed = Promise.all(
         running.map(({ worker, connection }) => worker.close(connection.status !== "ready")),

@@ -6,12 +6,13 @@ import { pay } from "./pay.ts";
 /** One queue per kind of payment: each job pays one leg. */
 export const legJobs: Catalog = Object.fromEntries(
   LEG_KINDS.map((kind) => {
-    const { name, id, concurrency } = kind.queue;
+    const { name, id, concurrency, runsAtCommit } = kind.queue;
     const job = defineJob({
       name,
       payload: z.object({ [id]: z.string() }).transform((payload) => String(payload[id])),
       concurrency,
       attempts: 8,
+      runsAtCommit,
       prepare: (services, legId) => kind.prepare?.(services, legId),
       run: (services, legId) => pay(services, kind, legId),
     });

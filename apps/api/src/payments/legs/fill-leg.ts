@@ -49,7 +49,7 @@ export interface WantedFill extends Wanted {
 /** The payment of a request's recipient, with a confirmed deposit or a fast fill. */
 export const fillLeg: LegKind<DueFill, WantedFill, FillEnd, RefusedFill> = {
   name: "fill",
-  queue: { name: "fill", id: "requestId", concurrency: 128 },
+  queue: { name: "fill", id: "requestId", concurrency: 128, runsAtCommit: true },
   isTransfer: true,
 
   overdue: async ({ reads }, ...since) => await reads.overdueFills(...since),

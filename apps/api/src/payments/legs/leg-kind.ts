@@ -136,6 +136,7 @@ export interface LegKind<
     readonly id: string;
     /** Jobs that one process runs at a time. */
     readonly concurrency: number;
+    readonly runsAtCommit?: true;
   };
   /** Legs without a slot that have not moved since then and may have lost their jobs. */
   overdue(services: LegReads, since: Overdue, limit: number): Promise<readonly string[]>;
