@@ -16,7 +16,10 @@ const loaders: Readonly<Record<NonEvmVmType, () => Promise<ConnectNonEvm>>> = {
   hypevm: async () => (await import("./hyperliquid/connection.ts")).connectExchange,
 };
 
-/** Connects to a chain by all its endpoints: they are asked in their order, and payments are sent to all. */
+/**
+ * Connects to a chain by all its endpoints: they are asked in their order, payments are sent to all, and
+ * `rpcQuorum` of them decide what became of a payment.
+ */
 export async function connectNonEvm(options: NonEvmOptions): Promise<OpenConnection> {
   const create = await loaders[options.chain.vmType]();
   const urls = urlsOf(options);
@@ -24,7 +27,16 @@ export async function connectNonEvm(options: NonEvmOptions): Promise<OpenConnect
     urls.map(async (_, at) => await create(atEndpoint(options, at))),
   );
   if (first === undefined) throw new RangeError(`chain ${options.chain.name}: httpRpcUrl names no endpoint`);
-  return connectedTogether([first, ...others], createEndpointOrder(hostsOf(urls)));
+  const hosts = hostsOf(urls);
+  return connectedTogether([first, ...others], createEndpointOrder(hosts), {
+    quorum: options.attestation.rpcQuorum,
+    onDisagreement: (question, places) =>
+      options.onDisagreement?.(
+        question,
+        places.flatMap((place) => hosts[place] ?? []),
+      ),
+    now: () => performance.now(),
+  });
 }
 
 const usersLoaders: Readonly<Record<NonEvmVmType, () => Promise<ConnectUsers>>> = {

@@ -269,11 +269,8 @@ export type NonEvmOutcome =
   | { readonly kind: "mined"; readonly block: Pick<BlockRef, "number" | "hash">; readonly txId?: TxHash }
   /** It paid and is final. `txId`: the chain's id, if the attempt could not know it. */
   | { readonly kind: "final"; readonly block: Pick<BlockRef, "number" | "hash">; readonly txId?: TxHash }
-  /**
-   * It can no longer count: it failed, expired, or its inputs were spent otherwise, all final. `isProven`: a
-   * final transaction shows that; otherwise it is concluded from what the node does not have.
-   */
-  | { readonly kind: "dead"; readonly reason: string; readonly isProven?: true };
+  /** It can no longer count: it failed, expired, or its inputs were spent otherwise, all final. */
+  | { readonly kind: "dead"; readonly reason: string };
 
 /** The solver's balance of a currency is insufficient for a payment now. */
 export class InsufficientInventory extends Error {

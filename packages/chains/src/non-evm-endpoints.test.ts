@@ -30,9 +30,14 @@ interface Behavior {
   conflicts?: true;
 }
 
-/** Endpoints that answer as the test says, together. */
+/** Endpoints that answer as the test says, together. More than half of them must agree. */
 function chainOf(...behaviors: readonly Behavior[]) {
+  return chainWith(Math.floor(behaviors.length / 2) + 1, behaviors);
+}
+
+function chainWith(quorum: number, behaviors: readonly Behavior[]) {
   let nowMs = 0;
+  const disagreements: [string, readonly number[]][] = [];
   const asked: number[] = [];
   const closed: number[] = [];
   const answer = async <T>(at: number, value: T | Promise<T> | Error | undefined): Promise<T> => {
@@ -62,9 +67,14 @@ function chainOf(...behaviors: readonly Behavior[]) {
     behaviors.map((_, at) => `node${at}`),
     () => nowMs,
   );
-  const together = connectedTogether(connections as unknown as [OpenConnection], order);
+  const together = connectedTogether(connections as unknown as [OpenConnection], order, {
+    quorum,
+    onDisagreement: (question, places) => void disagreements.push([question, places]),
+    now: () => nowMs,
+  });
   return {
     together,
+    disagreements,
     closed,
     forward: (ms: number) => void (nowMs += ms),
     /** The endpoints that were asked since the last call of this. */
@@ -130,69 +140,152 @@ test("a payment is sent once one endpoint accepts it; closing waits for the othe
 });
 
 const dead: NonEvmOutcome = { kind: "dead", reason: "expired" };
-const proven: NonEvmOutcome = { kind: "dead", reason: "another one was final", isProven: true };
 const unseen: NonEvmOutcome = { kind: "unseen" };
 const pending: NonEvmOutcome = { kind: "pending" };
 const mined: NonEvmOutcome = { kind: "mined", block };
 const final: NonEvmOutcome = { kind: "final", block };
+const other = { number: 8n, hash: `0x${"08".repeat(32)}` } as const;
+const forked: NonEvmOutcome = { kind: "final", block: other };
+const pruned = new RpcFault({ kind: "pruned", method: "outcome", reason: "no longer has the blocks" });
 
 test.each<[string, readonly (NonEvmOutcome | Error)[], NonEvmOutcome]>([
-  ["dead and final", [dead, final], final],
-  ["dead and pending", [dead, pending], pending],
-  ["dead and unseen", [dead, unseen], unseen],
+  ["final from all", [final, final, final], final],
+  ["final from two of three", [final, unseen, final], final],
+  ["final, and mined in the same block", [unseen, mined, final], mined],
+  ["final, and another one is down", [down, final, final], final],
+  ["one liar of three shows it as final", [final, unseen, unseen], pending],
+  ["one liar of three shows it as mined", [mined, unseen, unseen], pending],
+  ["one liar of three reports it as dead", [dead, unseen, unseen], unseen],
+  ["one liar of three reports it as dead, and it is final", [dead, final, final], final],
+  ["one liar of three shows it as final, and it is dead", [final, dead, dead], pending],
+  ["one liar of three shows it in another block", [forked, final, final], final],
+  ["final in two blocks", [forked, final, down], pending],
   ["dead from all", [dead, dead, dead], dead],
-  ["dead, and no answer of one that may know better", [dead, dead, down], unseen],
-  ["no answer of the first one, and dead", [down, dead], unseen],
-  ["proof that it is dead, and no answer", [proven, down], proven],
-  ["proof that it is dead, and unseen", [proven, unseen], unseen],
-  ["proof that it is dead, and final", [proven, final], final],
-  ["unseen and dead", [unseen, dead], unseen],
-  ["unseen and pending", [unseen, pending], pending],
-  ["pending and mined", [pending, unseen, mined], mined],
-  ["unseen, mined and final", [unseen, mined, final], final],
-  ["unseen, and no answer", [unseen, down], unseen],
-  ["unseen, a contradiction and final", [unseen, contradicted, final], final],
-])("the outcome of a payment is the most advanced one: %s", async (_, outcomes, expected) => {
+  ["dead from two of three, and the third does not know it", [unseen, dead, dead], dead],
+  ["dead from two of three, and the third is down", [dead, dead, down], dead],
+  ["dead from two of three, and the third has pruned it", [pruned, dead, dead], dead],
+  ["dead from two of three, and the third shows it", [dead, dead, pending], pending],
+  ["of two, one is dead and one is final", [dead, final], pending],
+  ["of two, one is dead and one is unseen", [dead, unseen], unseen],
+  ["of two, one is mined and one is pending", [mined, pending], pending],
+  ["unseen, pending and mined", [unseen, pending, mined], pending],
+  ["unseen, and another one is down", [unseen, unseen, down], unseen],
+  ["final from two of three, and the third contradicts itself", [final, contradicted, final], final],
+  ["final from a single one", [final], final],
+  ["mined from a single one", [mined], mined],
+  ["dead from a single one", [dead], dead],
+])("a quorum decides the outcome of a payment: %s", async (_, outcomes, expected) => {
   const { together } = chainOf(...outcomes.map((outcome) => ({ outcome })));
   expect(await together.outcome(attempt)).toEqual(expected);
 });
 
-test.each<[string, readonly (NonEvmOutcome | Error)[]]>([
-  ["first", [contradicted, dead]],
-  ["later", [dead, contradicted]],
-  ["among others", [unseen, pending, contradicted]],
-])("an endpoint that contradicts itself about a payment is not passed over: %s", async (_, outcomes) => {
+test.each<[string, readonly (NonEvmOutcome | Error)[], Error]>([
+  ["one liar of three, and the others are down: final", [final, down, down], down],
+  ["one liar of three, and the others are down: mined", [down, mined, down], down],
+  ["one liar of three, and the others are down: dead", [down, down, dead], down],
+  ["one of two is down: final", [down, final], down],
+  ["one of two is down: dead", [dead, down], down],
+  ["one of two is down: unseen", [unseen, down], down],
+  ["one of two has pruned it", [dead, pruned], pruned],
+  ["one of two contradicts itself", [contradicted, dead], contradicted],
+  [
+    "one of three contradicts itself, and the others report it as dead",
+    [dead, contradicted, dead],
+    contradicted,
+  ],
+  [
+    "one of three contradicts itself, and the others do not agree",
+    [unseen, contradicted, final],
+    contradicted,
+  ],
+  ["a single one is down", [down], down],
+  ["a single one has pruned it", [pruned], pruned],
+])("nothing is decided without a quorum: %s", async (_, outcomes, fault) => {
   const { together } = chainOf(...outcomes.map((outcome) => ({ outcome })));
-  await expect(together.outcome(attempt)).rejects.toBe(contradicted);
+  await expect(together.outcome(attempt)).rejects.toBe(fault);
 });
 
-test("a payment does not leave its block when the endpoint that showed it fails and the others are behind", async () => {
+test("with rpcQuorum 1, one of two decides alone only while the other one is silent", async () => {
+  const ofTwo = async (...outcomes: readonly (NonEvmOutcome | Error)[]) =>
+    await chainWith(
+      1,
+      outcomes.map((outcome) => ({ outcome })),
+    ).together.outcome(attempt);
+  expect(await ofTwo(final, down)).toEqual(final);
+  expect(await ofTwo(dead, down)).toEqual(dead);
+  expect(await ofTwo(dead, unseen)).toEqual(unseen);
+});
+
+test("a payment goes on when the second of two endpoints returns", async () => {
+  const second: Behavior = { outcome: down };
+  const { together, states } = chainOf({ outcome: final }, second);
+  await expect(together.outcome(attempt)).rejects.toBe(down);
+  expect(states()).toEqual(["ok, lead", "failing"]);
+  second.outcome = final;
+  expect(await together.outcome(attempt)).toEqual(final);
+});
+
+test("what is dead for two endpoints waits for the third, however slow it is", async () => {
   vi.useFakeTimers();
-  const first: Behavior = { outcome: mined, head: { position: 7n, number: 7n } };
-  const second: Behavior = { outcome: unseen, head: { position: 6n, number: 6n } };
-  const { together } = chainOf(first, second);
+  const late = Promise.withResolvers<NonEvmOutcome>();
+  const { together } = chainOf({ outcome: dead }, { outcome: dead }, { outcome: late.promise });
+  const outcome = together.outcome(attempt);
+  await vi.advanceTimersByTimeAsync(20_000);
+  late.resolve(final);
+  expect(await outcome).toEqual(pending);
+});
+
+test("endpoints with contradicting final answers are named at once", async () => {
+  const { together, disagreements } = chainOf({ outcome: dead }, { outcome: final }, { outcome: final });
+  await together.outcome(attempt);
+  await vi.waitFor(() => expect(disagreements).toEqual([["outcome", [0]]]));
+});
+
+test("an endpoint that alone shows a payment is named after half a minute", async () => {
+  const { together, disagreements, forward } = chainOf(
+    { outcome: unseen },
+    { outcome: unseen },
+    { outcome: mined },
+  );
+  for (let n = 0; n < 2; n++) {
+    await together.outcome(attempt);
+    expect(disagreements).toEqual([]);
+    forward(15_000);
+  }
+  await together.outcome(attempt);
+  expect(disagreements).toEqual([["outcome", [2]]]);
+});
+
+test("a payment does not leave its block when one endpoint that showed it fails and another is behind", async () => {
+  vi.useFakeTimers();
+  const head = { position: 7n, number: 7n };
+  const first: Behavior = { outcome: mined, head };
+  const second: Behavior = { outcome: mined, head };
+  const third: Behavior = { outcome: unseen, head: { position: 6n, number: 6n } };
+  const { together } = chainOf(first, second, third);
   expect(await together.outcome(attempt)).toEqual(mined);
   first.outcome = down;
   await expect(together.outcome(attempt)).rejects.toMatchObject({ kind: "inconsistent" });
-  second.head = { position: 7n, number: 7n };
+  second.outcome = unseen;
+  await expect(together.outcome(attempt)).rejects.toMatchObject({ kind: "inconsistent" });
+  third.head = head;
   await vi.advanceTimersByTimeAsync(15_000);
   expect(await together.outcome(attempt)).toEqual(unseen);
   await together.close();
 });
 
-test("an endpoint that hangs delays an answer by two seconds and is not asked again meanwhile", async () => {
+test("an endpoint that hangs delays an answer by one second and is not asked again meanwhile", async () => {
   vi.useFakeTimers();
   const late = Promise.withResolvers<NonEvmOutcome>();
-  const { together, asked } = chainOf({ outcome: pending }, { outcome: late.promise });
+  const { together, asked } = chainOf({ outcome: pending }, { outcome: pending }, { outcome: late.promise });
   for (let n = 0; n < 2; n++) {
     const outcome = together.outcome(attempt);
-    await vi.advanceTimersByTimeAsync(2_000);
+    await vi.advanceTimersByTimeAsync(1_000);
     expect(await outcome).toEqual(pending);
   }
-  expect(asked()).toEqual([0, 1, 0]);
-  const outcome = together.outcome(attempt);
+  expect(asked()).toEqual([0, 1, 2, 0, 1]);
   late.resolve(final);
-  expect(await outcome).toEqual(final);
+  expect(await together.outcome(attempt)).toEqual(pending);
 });
 
 test("an endpoint that stands still is asked last until it catches up", async () => {
@@ -252,11 +345,39 @@ test.each<[string, NonEvmOutcome | Error, NonEvmOutcome | Error, boolean]>([
   ["report differently: one does not know it", dead, unseen, false],
   ["report differently: one shows it", dead, pending, false],
   ["report differently: the one that signs now does not know it", unseen, dead, false],
+  ["report differently: one has pruned it", dead, pruned, false],
   ["cannot all be asked about", dead, down, false],
 ])("new bytes after an attempt that the endpoints %s", async (_, own, other, may) => {
   const behaviors = [{ prepare: attempt, outcome: own }, { outcome: other }];
   if (may) expect(await preparedAfter(...behaviors)).toEqual(attempt);
-  else await expect(preparedAfter(...behaviors)).rejects.toMatchObject({ kind: "inconsistent" });
+  else await expect(preparedAfter(...behaviors)).rejects.toBeInstanceOf(RpcFault);
+});
+
+test.each<[string, NonEvmOutcome | Error, boolean]>([
+  ["is down", down, true],
+  ["has pruned it", pruned, true],
+  ["does not know it", unseen, true],
+  ["shows it", pending, false],
+])(
+  "new bytes after an attempt that two of three endpoints report as dead and the third %s",
+  async (_, third, may) => {
+    const prepared = preparedAfter(
+      { prepare: attempt, outcome: dead },
+      { outcome: dead },
+      { outcome: third },
+    );
+    if (may) expect(await prepared).toEqual(attempt);
+    else await expect(prepared).rejects.toMatchObject({ kind: "inconsistent" });
+  },
+);
+
+test("an endpoint that has pruned an earlier attempt is replaced by one that has not", async () => {
+  const behaviors = [
+    { prepare: pruned, outcome: pruned },
+    { prepare: attempt, outcome: dead },
+    { outcome: dead },
+  ];
+  expect(await preparedAfter(...behaviors)).toEqual(attempt);
 });
 
 test("bytes that conflict with an earlier attempt need no agreement about it", async () => {

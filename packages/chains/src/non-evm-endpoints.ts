@@ -7,7 +7,7 @@ import type {
   PayingConnection,
 } from "./non-evm-connection.ts";
 import { followHeads } from "./non-evm-heads.ts";
-import { createSharedOutcomes, type SharedOutcomes } from "./non-evm-outcomes.ts";
+import { createSharedOutcomes, type OutcomeQuorum, type SharedOutcomes } from "./non-evm-outcomes.ts";
 import { createSharedSending, type SharedSending } from "./non-evm-sending.ts";
 import type { OpenNonEvmUsers } from "./non-evm-users.ts";
 
@@ -21,14 +21,18 @@ interface Shared {
   stopFollowing(): void;
 }
 
-/** Connections to the same chain, one for each endpoint, as one connection. Payments are sent to all. */
+/**
+ * Connections to the same chain, one for each endpoint, as one connection. Payments are sent to all, and a
+ * quorum decides what became of them.
+ */
 export function connectedTogether(
   connections: NonEmpty<OpenConnection>,
   order: EndpointOrder,
+  quorum: OutcomeQuorum,
 ): OpenConnection {
   const shared: Shared = {
     order,
-    outcomes: createSharedOutcomes(connections, order),
+    outcomes: createSharedOutcomes(connections, order, quorum),
     sending: createSharedSending(connections, order),
     stopFollowing: followHeads(connections, order),
   };

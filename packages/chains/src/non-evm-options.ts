@@ -25,6 +25,8 @@ export interface NonEvmOptions {
   now(): number;
   /** Called with every fault that no caller awaits. */
   onFault(error: unknown): void;
+  /** Called when these endpoints contradict a quorum or, without a quorum, each other. */
+  readonly onDisagreement?: (question: string, hosts: readonly string[]) => void;
 }
 
 export type ConnectNonEvm = (options: NonEvmOptions) => OpenConnection | Promise<OpenConnection>;

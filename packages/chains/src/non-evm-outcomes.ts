@@ -1,69 +1,113 @@
 import type { TxHash } from "@causeway/domain";
 import { inconsistent, RpcFault } from "@causeway/families";
+import { agreedOn, askAll, type Answer } from "./nodes/ask-all.ts";
 import type { EndpointOrder } from "./nodes/endpoint-order.ts";
+import { createUnconfirmedClaims } from "./nodes/unconfirmed-claims.ts";
 import type { NonEvmAttempt, NonEvmConnection, NonEvmOutcome } from "./non-evm-connection.ts";
 
-/** From the least to the most advanced. */
-const KINDS: readonly NonEvmOutcome["kind"][] = ["unseen", "pending", "mined", "final"];
-/** How long an answer that may be more advanced is awaited, ms. */
-const MAX_WAIT_MS = 2_000;
 /** Maximum number of payments to remember. */
 const MAX_REMEMBERED = 10_000;
+/** Endpoints in these states are waited for once a quorum has answered. */
+const ANSWERING: readonly string[] = ["ok", "lagging"];
+const QUESTION = "outcome";
 
-/** What all endpoints report about payments: none of them can deny what another one shows. */
+/** What a quorum of endpoints reports about payments. */
 export interface SharedOutcomes {
   readonly outcome: NonEvmConnection["outcome"];
   /**
    * Checks that an earlier attempt, which does not conflict with a new one, can no longer count.
    *
-   * @throws RpcFault if not all endpoints report it as dead
+   * @throws RpcFault if a quorum does not report it as dead
    */
   confirmDead(attempt: NonEvmAttempt): Promise<void>;
 }
 
-type Answer = NonEvmOutcome | RpcFault;
+export interface OutcomeQuorum {
+  /** How many endpoints must agree. */
+  readonly quorum: number;
+  /** These endpoints, by their places, contradict the quorum or, without a quorum, each other. */
+  readonly onDisagreement: (question: string, places: readonly number[]) => void;
+  /** Monotonic ms. */
+  readonly now: () => number;
+}
 
+/** An endpoint that contradicts itself about a payment may be the one that knows it, so it is not silent. */
+type Report = NonEvmOutcome | { readonly kind: "contradiction"; readonly fault: unknown };
+type InBlock = Extract<NonEvmOutcome, { readonly kind: "mined" | "final" }>;
+type Verdict = { readonly outcome: NonEvmOutcome } | { readonly fault: unknown };
+
+/** Endpoints that fail count as silent. */
 export function createSharedOutcomes(
   connections: readonly NonEvmConnection[],
   order: EndpointOrder,
+  { quorum, onDisagreement, now }: OutcomeQuorum,
 ): SharedOutcomes {
-  /** The blocks in which an endpoint showed payments, mined or final. */
+  /** The blocks in which a quorum showed payments. */
   const blocks = new Map<TxHash, bigint>();
-  const running = new Map<string, Promise<Answer>>();
+  const running = new Map<string, Promise<Report>>();
+  const claims = createUnconfirmedClaims<number>(now);
+  const electorate = {
+    endpoints: connections.map((_, place) => place),
+    quorum,
+    isExpected: (place: number) => ANSWERING.includes(order.statuses()[place]?.state ?? ""),
+    onLate: () => {},
+    onDisagreement,
+  };
 
-  const ask = async (place: number, attempt: NonEvmAttempt): Promise<NonEvmOutcome> => {
+  const askOne = async (place: number, attempt: NonEvmAttempt): Promise<NonEvmOutcome> => {
     const one = connections[place];
     if (one === undefined) throw new RangeError(`invariant violated: no endpoint ${place}`);
     return await one.outcome(attempt);
   };
-  const answerOf = async (place: number, attempt: NonEvmAttempt): Promise<Answer> => {
+  const report = async (place: number, attempt: NonEvmAttempt): Promise<Report> => {
     try {
-      return await ask(place, attempt);
+      return await askOne(place, attempt);
     } catch (fault) {
-      if (!(fault instanceof RpcFault)) throw fault;
       order.noteFault(place, fault);
-      return fault;
+      if (fault instanceof RpcFault && fault.kind !== "inconsistent") throw fault;
+      return { kind: "contradiction", fault };
     }
   };
 
   /** An endpoint that has not answered yet is not asked again. */
-  const askFurther = async (place: number, attempt: NonEvmAttempt): Promise<Answer> => {
+  const ask = async (place: number, attempt: NonEvmAttempt): Promise<Report> => {
     const key = `${place} ${attempt.txId}`;
-    const answer = running.get(key) ?? answerOf(place, attempt).finally(() => running.delete(key));
+    const answer = running.get(key) ?? report(place, attempt).finally(() => running.delete(key));
     running.set(key, answer);
     return await answer;
   };
 
-  /** @throws RpcFault if the attempt was in a block that no endpoint with an answer has reached */
-  function checkReached({ txId }: NonEvmAttempt, answered: readonly number[]): void {
+  /** Whether as many endpoints as the quorum have reached the block that a payment was in. */
+  const isPassed = ({ txId }: NonEvmAttempt, places: readonly number[]): boolean => {
     const block = blocks.get(txId);
-    if (block === undefined) return;
-    if (!answered.some((place) => (order.headOf(place) ?? -1n) >= block))
-      throw inconsistent(
-        "outcome",
-        `the payment was in block ${block}, which no endpoint that answers has reached`,
-      );
-  }
+    return (
+      block === undefined || places.filter((place) => (order.headOf(place) ?? -1n) >= block).length >= quorum
+    );
+  };
+
+  const judge = (
+    attempt: NonEvmAttempt,
+    answers: readonly Answer<number, Report>[],
+    isComplete: boolean,
+  ): Verdict | undefined => {
+    const reports = answers.map(({ value }) => value);
+    const inBlock = agreedInBlock(answers, quorum);
+    if (inBlock !== undefined) return { outcome: inBlock };
+    if (!isComplete) return undefined;
+    const contradiction = reports.find((one) => one.kind === "contradiction");
+    if (contradiction !== undefined) return { fault: contradiction.fault };
+    const dead = agreedDead(reports, quorum);
+    if (dead !== undefined) return { outcome: dead };
+    const others = answers.filter(({ value }) => !isInBlock(value)).map(({ endpoint }) => endpoint);
+    if (!isPassed(attempt, others))
+      return {
+        fault: inconsistent(
+          QUESTION,
+          `the payment was in block ${blocks.get(attempt.txId)}, and too few endpoints that reached it answer`,
+        ),
+      };
+    return { outcome: { kind: reports.some(isShown) ? "pending" : "unseen" } };
+  };
 
   function remember({ txId }: NonEvmAttempt, found: NonEvmOutcome): void {
     blocks.delete(txId);
@@ -73,97 +117,95 @@ export function createSharedOutcomes(
     blocks.set(txId, found.block.number);
   }
 
+  /** Reports an endpoint that holds a payment up because it alone shows it. */
+  function reportClaims(
+    { txId }: NonEvmAttempt,
+    answers: readonly Answer<number, Report>[],
+    verdict: Verdict,
+  ): void {
+    const isDead = answers.some(({ value }) => value.kind === "dead");
+    const late = claims.unconfirmed(
+      txId,
+      "outcome" in verdict && isInBlock(verdict.outcome) ? 1 : 0,
+      answers.map(({ endpoint, value }) => ({
+        endpoint,
+        value: isInBlock(value) || (isDead && isShown(value)) ? 1 : 0,
+      })),
+    );
+    if (late.length > 0) onDisagreement(QUESTION, late);
+  }
+
   async function outcome(attempt: NonEvmAttempt): Promise<NonEvmOutcome> {
-    const answers = new Map<number, Answer | undefined>();
-    const first = await order.ask(
-      async (place) => {
-        answers.set(place, undefined);
-        const found = await ask(place, attempt);
-        answers.set(place, found);
-        return found;
+    if (connections.length === 1) return await order.ask(async (place) => await askOne(place, attempt));
+    const answers: Answer<number, Report>[] = [];
+    const asked: Promise<unknown>[] = [];
+    let verdict = await askAll<number, Report, Verdict>(electorate, {
+      question: QUESTION,
+      read: async (endpoint) => {
+        const answer = ask(endpoint, attempt);
+        asked.push(answer);
+        const value = await answer;
+        answers.push({ endpoint, value });
+        return value;
       },
-      ({ kind }) => kind !== "inconsistent",
-    );
-    if (connections.length === 1) return first;
-    if (!isInBlock(first)) {
-      const others = connections.map((_, place) => place).filter((place) => !answers.has(place));
-      const wait = first.kind === "dead" ? unbounded : upToMaxWait;
-      await Promise.all(
-        others.map(async (place) => void answers.set(place, await wait(askFurther(place, attempt)))),
-      );
+      decide: (known, isComplete) => {
+        const value = judge(attempt, known, isComplete);
+        return value && { value };
+      },
+      textOf: settledText,
+    });
+    if ("outcome" in verdict && verdict.outcome.kind === "dead") {
+      // What is dead is paid again, so the slowest endpoint is waited for: it may show the payment.
+      await Promise.allSettled(asked);
+      verdict = judge(attempt, answers, true) ?? verdict;
     }
-    const known = [...answers].flatMap(([place, answer]) =>
-      answer === undefined || answer instanceof RpcFault ? [] : [{ place, found: answer }],
-    );
-    const found = known.map((one) => one.found).reduce(moreAdvanced, first);
-    const isDead = areDead(
-      known.map((one) => one.found),
-      connections.length,
-    );
-    if (!isInBlock(found)) {
-      const contradiction = [...answers.values()].find(isContradiction);
-      if (contradiction !== undefined) throw contradiction;
-      if (!isDead)
-        checkReached(
-          attempt,
-          known.map(({ place }) => place),
-        );
-    }
-    remember(attempt, found);
-    return found.kind === "dead" && !isDead ? { kind: "unseen" } : found;
+    reportClaims(attempt, answers, verdict);
+    if ("fault" in verdict) throw verdict.fault;
+    remember(attempt, verdict.outcome);
+    return verdict.outcome;
   }
 
   return {
     outcome,
     confirmDead: async (attempt) => {
-      if (connections.length === 1) return;
-      const answers = await Promise.all(
-        connections.map(async (_, place) => await askFurther(place, attempt)),
-      );
-      const known = answers.filter((answer) => !(answer instanceof RpcFault));
-      if (answers.some(isContradiction) || !areDead(known, connections.length))
-        throw inconsistent("outcome", "not all endpoints report an earlier attempt as dead");
+      if (connections.length === 1 || (await outcome(attempt)).kind === "dead") return;
+      throw inconsistent(QUESTION, "too few endpoints report an earlier attempt as dead");
     },
   };
 }
 
-function isInBlock(
-  outcome: NonEvmOutcome,
-): outcome is Extract<NonEvmOutcome, { readonly kind: "mined" | "final" }> {
-  return outcome.kind === "mined" || outcome.kind === "final";
+function isInBlock(report: Report): report is InBlock {
+  return report.kind === "mined" || report.kind === "final";
+}
+
+function isShown(report: Report): boolean {
+  return report.kind === "pending" || isInBlock(report);
+}
+
+/** The block in which a quorum shows the payment; `final` if a quorum shows it as final there. */
+function agreedInBlock(answers: readonly Answer<number, Report>[], quorum: number): InBlock | undefined {
+  const final = agreedOn(answers, quorum, (one) => (one.kind === "final" ? placeOf(one) : undefined));
+  const shown = final ?? agreedOn(answers, quorum, (one) => (isInBlock(one) ? placeOf(one) : undefined));
+  if (shown === undefined || !isInBlock(shown)) return undefined;
+  return { ...shown, kind: final === undefined ? "mined" : "final" };
+}
+
+function placeOf({ block, txId }: InBlock): string {
+  return `${block.number} ${block.hash} ${txId ?? ""}`;
 }
 
 /**
- * Whether a payment can be made again: all endpoints that answer report it as dead, and either those are all
- * endpoints, or a final transaction proves it.
+ * A payment can be made again if a quorum reports it as dead and no endpoint shows it. One endpoint never
+ * decides that alone while another one answers, not even with a quorum of 1.
  */
-function areDead(answers: readonly NonEvmOutcome[], endpoints: number): boolean {
-  return (
-    answers.every(({ kind }) => kind === "dead") &&
-    (answers.length === endpoints || answers.some((one) => one.kind === "dead" && one.isProven === true))
-  );
+function agreedDead(reports: readonly Report[], quorum: number): NonEvmOutcome | undefined {
+  if (reports.some(isShown)) return undefined;
+  const dead = reports.filter((one) => one.kind === "dead");
+  return dead.length >= Math.min(Math.max(quorum, 2), reports.length) ? dead[0] : undefined;
 }
 
-function isContradiction(answer: Answer | undefined): answer is RpcFault {
-  return answer instanceof RpcFault && answer.kind === "inconsistent";
-}
-
-function moreAdvanced(a: NonEvmOutcome, b: NonEvmOutcome): NonEvmOutcome {
-  return KINDS.indexOf(b.kind) > KINDS.indexOf(a.kind) ? b : a;
-}
-
-async function unbounded<T>(answer: Promise<T>): Promise<T> {
-  return await answer;
-}
-
-async function upToMaxWait<T>(answer: Promise<T>): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, MAX_WAIT_MS, undefined);
-  });
-  try {
-    return await Promise.race([answer, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+/** Only answers that no longer change contradict each other. */
+function settledText(report: Report): string | undefined {
+  if (report.kind === "final") return `final ${placeOf(report)}`;
+  return report.kind === "dead" ? "dead" : undefined;
 }

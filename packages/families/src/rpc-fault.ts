@@ -19,6 +19,8 @@ export type RpcFaultKind =
   | "refused"
   /** The node serves another chain than the configured one. */
   | "wrongChain"
+  /** The node no longer has the history that the answer needs. Another node may have it. */
+  | "pruned"
   /** Answers contradict each other, or the chain changed between two reads. Retry. */
   | "inconsistent"
   /** The connection was closed by us, or the caller's signal aborted the call. */

@@ -1,8 +1,9 @@
 import { connectNonEvm, type NonEvmOptions, type OpenConnection } from "@causeway/chains";
 import { connectBitcoin } from "@causeway/chains/bitcoin";
 import type { Hex } from "@causeway/domain";
-import { encodeAddress, nativeCurrency } from "@causeway/families";
+import { encodeAddress, nativeCurrency, RpcFault } from "@causeway/families";
 import { startBitcoin } from "@causeway/simulators/bitcoin";
+import { expect, test } from "vitest";
 import { nonEvmConnectionContract, type NonEvmWorld } from "../../contracts/non-evm-connection.ts";
 import {
   anAttestationChain,
@@ -17,33 +18,63 @@ import { startFaultyFronts } from "../../support/faulty-front.ts";
 
 nonEvmConnectionContract("the adapter of Bitcoin", async () => await bitcoinThrough(connectBitcoin));
 
-// Nothing listens at the first endpoint, and everything works through the second one.
+// Nothing listens at the first endpoint, and the other two are a quorum.
 nonEvmConnectionContract(
-  "two endpoints of Bitcoin, the first of which is down",
-  async () =>
-    await bitcoinThrough(async ({ chain, attestation, ...options }) => {
-      const [rpcUrl = ""] = attestation.rpcUrls;
-      const rpcUrls = ["http://127.0.0.1:1", rpcUrl];
-      return await connectNonEvm({
-        ...options,
-        chain: { ...chain, vmType: "bvm", rpcUrl: rpcUrls[0] ?? "", rpcUrls },
-        attestation: { ...attestation, rpcUrls },
-      });
-    }),
+  "three endpoints of Bitcoin, the first of which is down",
+  async () => await bitcoinThrough(async (options) => await connectAll(options, ["http://127.0.0.1:1"])),
 );
+
+test("two endpoints of Bitcoin: a payment waits while one of them is down, and goes on when it returns", async () => {
+  const world = await bitcoinThrough(connectAll);
+  try {
+    const { connection, currency, amount } = world;
+    const payment = { recipient: await world.aRecipient(), currency, amount, orderId: undefined };
+    const first = await connection.prepare(payment, [], []);
+    const second = await connection.prepare(payment, [first], []);
+    expect(await connection.send(second)).toBe("sent");
+    world.setSecondDown(true);
+    await world.settle();
+    for (const attempt of [first, second])
+      await expect(connection.outcome(attempt)).rejects.toBeInstanceOf(RpcFault);
+    world.setSecondDown(false);
+    expect((await connection.outcome(first)).kind).toBe("dead");
+    expect((await connection.outcome(second)).kind).toBe("final");
+  } finally {
+    await world.close();
+  }
+});
+
+/** All endpoints of the attestation, after the further ones. */
+async function connectAll(
+  { chain, attestation, ...options }: NonEvmOptions,
+  further: readonly string[] = [],
+): Promise<OpenConnection> {
+  const rpcUrls = [...further, ...attestation.rpcUrls];
+  return await connectNonEvm({
+    ...options,
+    chain: { ...chain, vmType: "bvm", rpcUrl: rpcUrls[0] ?? "", rpcUrls },
+    attestation: { ...attestation, rpcUrls, rpcQuorum: 2 },
+  });
+}
+
+interface BitcoinWorld extends NonEvmWorld {
+  /** Makes the second of two endpoints unavailable, or available again. */
+  setSecondDown(isDown: boolean): void;
+}
 
 async function bitcoinThrough(
   connect: (options: NonEvmOptions) => OpenConnection | Promise<OpenConnection>,
-): Promise<NonEvmWorld> {
+): Promise<BitcoinWorld> {
   const bitcoin = await startBitcoin();
   const { controls, esploraUrl } = bitcoin;
   const fronts = await startFaultyFronts([bitcoin.rpcUrl, esploraUrl]);
+  const second = await startFaultyFronts([bitcoin.rpcUrl]);
   const [rpcUrl = "", explorerUrl = ""] = fronts.urls;
   const [depository, solver] = [anOwner(), anOwner()];
   for (let index = 0; index < 12; index++) await utxoOf(controls, solver, 100_000n);
   const { username, password } = new URL(bitcoin.rpcUrl);
-  const known = Object.assign(new URL(rpcUrl), { username, password });
-  const urls = { rpcUrls: [known.href], esploraUrl: explorerUrl };
+  const withUser = (url: string) => Object.assign(new URL(url), { username, password }).href;
+  const urls = { rpcUrls: [rpcUrl, ...second.urls].map(withUser), esploraUrl: explorerUrl };
   const open = await connect({
     chain: aNonEvmChain(depository),
     attestation: anAttestationChain(urls, depository),
@@ -77,10 +108,13 @@ async function bitcoinThrough(
       const answer = await fetch(`${esploraUrl}/address/${paid.get(recipient)?.address}/utxo`);
       return ((await answer.json()) as { value: number }[]).reduce((sum, one) => sum + BigInt(one.value), 0n);
     },
-    setDown: (isDown) => fronts.begin(() => (isDown ? { instead: "closed" } : undefined)),
+    setDown: (isDown) => {
+      for (const one of [fronts, second]) one.begin(() => (isDown ? { instead: "closed" } : undefined));
+    },
+    setSecondDown: (isDown) => second.begin(() => (isDown ? { instead: "closed" } : undefined)),
     close: async () => {
       await connection.close();
-      await fronts.close();
+      await Promise.all([fronts.close(), second.close()]);
       await bitcoin.stop();
     },
   };

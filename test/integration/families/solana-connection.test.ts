@@ -9,7 +9,7 @@ import {
 import { associatedTokenAddress } from "@causeway/chains/solana";
 import { solanaEvidence } from "../../../packages/chains/src/solana/evidence.ts";
 import type { Hex, Hex32, NonEvmChain, OrderId, TxHash } from "@causeway/domain";
-import { decodeAddress, encodeAddress, transactionIdBytes } from "@causeway/families";
+import { decodeAddress, encodeAddress, RpcFault, transactionIdBytes } from "@causeway/families";
 import {
   askNode,
   createMint,
@@ -310,7 +310,7 @@ test("a completed payment is never dead, whatever a node forgets or omits", asyn
       return (await connection.outcome(attempt)).kind;
     } catch (error) {
       expect(error).toMatchObject({ code: "RPC_FAULT" });
-      return "fault";
+      return error instanceof RpcFault && error.kind === "pruned" ? "pruned" : "fault";
     }
   };
   const forgotten: RpcTrouble = {
@@ -342,7 +342,7 @@ test("a completed payment is never dead, whatever a node forgets or omits", asyn
           ? { kind: "lie", tell: () => [] }
           : noStatus(one),
     ),
-  ).toBe("fault");
+  ).toBe("pruned");
   world.node.controls.trouble(undefined);
   expect((await connection.outcome(attempt)).kind).toBe("final");
 });

@@ -57,6 +57,8 @@ async function connectNonEvmChain(
     observeEndpoint: (url: string) => observeEndpoint(chain.name, url),
     now: () => clock.nowMs(),
     onFault: (fault) => events.fault("chain_fault", fault, facts),
+    onDisagreement: (question, endpoints) =>
+      events.alarm("endpoints_disagree", { ...facts, question, endpoints: endpoints.join(", ") }),
   };
   const connection = await connectNonEvm(options);
   lifecycle.add(`non-EVM chain ${chain.name}`, () => connection.close());

@@ -137,8 +137,7 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
       return { kind: confirmations >= facts.confirmations ? "final" : "mined", block };
     }
     const rival = await finalRival(reads, explorer, { ...own, inputs: ownInputs(own, ownScript) });
-    if (rival !== undefined)
-      return { kind: "dead", reason: `${rival} spends the same outputs`, isProven: true };
+    if (rival !== undefined) return { kind: "dead", reason: `${rival} spends the same outputs` };
     return { kind: found === undefined ? "unseen" : "pending" };
   };
 

@@ -9,7 +9,7 @@ import type {
 import { inconsistent } from "@causeway/families";
 import { agreedOn, askAll, reachedBy, type Answer, type Electorate } from "../nodes/ask-all.ts";
 import { exactText } from "../nodes/exact-text.ts";
-import { createNonceClaims } from "./nonce-claims.ts";
+import { createUnconfirmedClaims } from "../nodes/unconfirmed-claims.ts";
 
 /** One endpoint by itself. */
 export interface ReadingEndpoint {
@@ -44,7 +44,7 @@ export function quorumReader<E extends ReadingEndpoint>(
   now: () => number = Date.now,
 ): ChainReader {
   const { quorum } = electorate;
-  const claims = createNonceClaims<E>(now);
+  const claims = createUnconfirmedClaims<E>(now);
 
   /** Undefined values are absent ones. */
   const agree = async <T>(

@@ -84,8 +84,9 @@ export function createEndpointOrder(
   };
 
   const note = (endpoint: Endpoint, fault: RpcFault, tookMs: number): void => {
-    // A node that refuses a request works, and so does one whose share of requests is used up.
+    // A node that refuses a request or lacks old data works; so does one whose share of requests is used up.
     if ((fault instanceof NodeRefusal && !fault.isPause) || fault instanceof ShareUsedUp) return;
+    if (fault.kind === "pruned") return;
     endpoint.health.noteFault(fault, tookMs);
     endpoint.lastFault = fault;
     endpoint.passedOverUntilMs = now() + PASSED_OVER_MS;

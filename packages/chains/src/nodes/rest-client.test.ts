@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from "vitest";
 import { startLyingNode } from "../../test/lying-node.ts";
-import { createRestClient } from "./rest-client.ts";
+import { createEndpointOrder } from "./endpoint-order.ts";
+import { createRestClient, jsonOf } from "./rest-client.ts";
 
 const closers: (() => Promise<void>)[] = [];
 afterEach(async () => {
@@ -11,12 +12,13 @@ afterEach(async () => {
  * A server that responds to its first request with 429 and this header, and to the others with 200, with
  * their arrival times.
  */
-async function limitedOnce(retryAfter: string) {
+async function limitedOnce(retryAfter: string | (() => string), status = 429) {
   const cameAtMs: number[] = [];
   const node = await startLyingNode((_, response) => {
     cameAtMs.push(performance.now());
+    const header = typeof retryAfter === "string" ? retryAfter : retryAfter();
     if (cameAtMs.length > 1) response.end("{}");
-    else response.writeHead(429, { "retry-after": retryAfter }).end();
+    else response.writeHead(status, { "retry-after": header }).end("{}");
   });
   const client = createRestClient({ url: node.url });
   closers.push(node.stop, client.close);
@@ -25,18 +27,48 @@ async function limitedOnce(retryAfter: string) {
 
 const ask = (client: ReturnType<typeof createRestClient>) => client.post("info", "/info", {});
 
-test("a request after a rate limit waits as long as the server requested", async () => {
-  const { client, cameAtMs } = await limitedOnce("1");
-  expect(await ask(client)).toMatchObject({ status: 429 });
-  expect(await ask(client)).toMatchObject({ status: 200 });
-  const [first = 0, second = 0] = cameAtMs;
-  expect(second - first).toBeGreaterThanOrEqual(990);
-});
+/** The time in so many seconds, in the format of HTTP. */
+const inSeconds = (seconds: number) => () => new Date(Date.now() + seconds * 1_000).toUTCString();
 
-test("a request fails at once during a long pause that the server requested", async () => {
-  const { client, cameAtMs } = await limitedOnce("60");
+test.each<[string, string | (() => string), number, number]>([
+  ["in seconds", "1", 429, 990],
+  // A date has no milliseconds.
+  ["as a date", inSeconds(2), 429, 990],
+  ["in seconds, with status 503", "1", 503, 990],
+  ["as a past date", inSeconds(-3_600), 429, 240],
+  ["that cannot be read", "soon", 429, 370],
+])(
+  "a request after a rate limit waits as long as the server requested: %s",
+  async (_, asked, status, minMs) => {
+    const { client, cameAtMs } = await limitedOnce(asked, status);
+    expect(await ask(client)).toMatchObject({ status });
+    expect(await ask(client)).toMatchObject({ status: 200 });
+    const [first = 0, second = 0] = cameAtMs;
+    expect(second - first).toBeGreaterThanOrEqual(minMs);
+    expect(second - first).toBeLessThan(2_500);
+  },
+);
+
+test.each<[string, string | (() => string)]>([
+  ["a minute", "60"],
+  ["a month", "2592000"],
+  ["more seconds than a number holds", "9".repeat(400)],
+  ["until a date in a year", inSeconds(31_536_000)],
+])("a request fails at once during a long pause, which lasts at most a minute: %s", async (_, asked) => {
+  const { client, cameAtMs } = await limitedOnce(asked);
   await ask(client);
   const reason = expect.stringMatching(/^the endpoint rate-limited this service; try again in 6\d s$/);
   await expect(ask(client)).rejects.toMatchObject({ kind: "http", reason });
+  expect(cameAtMs).toHaveLength(1);
+});
+
+test("endpoints in order: one that requested a pause is paused, and the next one answers", async () => {
+  const { client: limited, cameAtMs } = await limitedOnce("30");
+  const { client: other } = await limitedOnce("0", 200);
+  const order = createEndpointOrder(["one", "two"]);
+  const read = async () =>
+    await order.ask(async (at) => jsonOf("info", await ask(at === 0 ? limited : other)));
+  for (let n = 0; n < 3; n++) expect(await read()).toEqual({});
+  expect(order.statuses().map(({ state }) => state)).toEqual(["paused", "ok"]);
   expect(cameAtMs).toHaveLength(1);
 });

@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { bytesOf, type Hex, type TxHash } from "@causeway/domain";
-import { decodeAddress, inconsistent, nativeCurrency } from "@causeway/families";
+import { decodeAddress, inconsistent, nativeCurrency, RpcFault } from "@causeway/families";
 import { getBase58Decoder } from "@solana/kit";
 import {
   InsufficientInventory,
@@ -412,10 +412,11 @@ export function createPayments({ rpc, reads, pdas, payer, now, depositAddressPro
     if (final.height <= lastHeight + LISTING_BLOCKS) return { kind: "unseen" };
     // A node cannot prove the absence of what it has already pruned.
     if ((await reads.firstSlot()) > madeAt)
-      throw inconsistent(
-        "getFirstAvailableBlock",
-        "the node no longer has the blocks that could contain the attempt",
-      );
+      throw new RpcFault({
+        kind: "pruned",
+        method: "getFirstAvailableBlock",
+        reason: "the node no longer has the blocks that could contain the attempt",
+      });
     if (await isListed(signature, madeAt, final.slot)) return await settled(signature);
     return { kind: "dead", reason: `not mined up to block height ${lastHeight}` };
   }

@@ -1,20 +1,20 @@
-import type { Answer } from "../nodes/ask-all.ts";
+import type { Answer } from "./ask-all.ts";
 
-/** Maximum time for other endpoints to confirm a nonce. Endpoints lag behind each other for a few seconds. */
+/** Maximum time for other endpoints to confirm a claim. Endpoints lag behind each other for a few seconds. */
 const MAX_UNCONFIRMED_MS = 30_000;
 
-/** Nonces that one endpoint shows as used but a quorum does not. */
-export interface NonceClaims<E> {
+/** Numbers that one endpoint shows but a quorum has not reached, such as a used nonce. */
+export interface UnconfirmedClaims<E> {
   /**
-   * Endpoints whose count a quorum has not reached for 30 s. Each is returned at most once in that time.
-   * @param subject the account and the block tag of the counts
-   * @param agreed the count that a quorum shows
+   * Endpoints whose number a quorum has not reached for 30 s. Each is returned at most once in that time.
+   * @param subject what the numbers are about
+   * @param agreed the number that a quorum shows
    */
   unconfirmed(subject: string, agreed: number, answers: readonly Answer<E, number>[]): readonly E[];
 }
 
 /** @param now ms */
-export function createNonceClaims<E>(now: () => number): NonceClaims<E> {
+export function createUnconfirmedClaims<E>(now: () => number): UnconfirmedClaims<E> {
   const claims = new Map<string, Map<E, { readonly count: number; readonly sinceMs: number }>>();
   return {
     unconfirmed: (subject, agreed, answers) => {
