@@ -116,6 +116,7 @@ const independent: readonly Step[] = [
   command("config-docs", 1, script("config-docs.ts", "--check")),
   command("lifecycle-docs", 1, script("lifecycle-docs.ts", "--check")),
   command("route-docs", 1, script("route-docs.ts", "--check")),
+  command("family-lists", 1, script("family-lists.ts", "--check")),
   command("eyes", 2, script("eyes.ts", "--check")),
   command("licenses", 1, script("notices.ts", "--check")),
   command("unused", 6, ["knip", "--no-progress"]),

@@ -1,26 +1,18 @@
 import { familyIdOf, type FamilyId } from "@causeway/domain";
 import type { ConfiguredChain, EvidenceSource, NonceMappings } from "@causeway/families";
 import type { SourceOptions } from "./evidence-source.ts";
-import { evmEvidence, type EvmEvidenceOptions } from "./evm/evidence.ts";
+import { evidence } from "./list.ts";
 
 /** Options for all families. */
 export interface EvidenceOptions extends SourceOptions {
-  readonly evm?: Pick<EvmEvidenceOptions, "rpc">;
   /** The hub's nonce mappings. Without them, no Hyperliquid transfer is for an order. */
   readonly nonceMappings?: NonceMappings;
 }
 
 type SourceOf = (chain: ConfiguredChain, options: EvidenceOptions) => EvidenceSource;
 
-/** Loads each family on demand: its libraries are imported only if one of its chains is configured. */
-const SOURCES: Readonly<Record<FamilyId, () => Promise<SourceOf> | SourceOf>> = {
-  evm: () => (chain, options) => evmEvidence(chain, { ...options, ...options.evm }),
-  solana: async () => (await import("./solana/evidence.ts")).solanaEvidence,
-  bitcoin: async () => (await import("./bitcoin/evidence.ts")).bitcoinEvidence,
-  hyperliquid: async () => (await import("./hyperliquid/evidence.ts")).hyperliquidEvidence,
-  lighter: async () => (await import("./lighter/evidence.ts")).lighterEvidence,
-  tron: async () => (await import("./tron/evidence.ts")).tronEvidence,
-};
+/** The compiler compares the list of families with these. */
+const SOURCES: Readonly<Record<FamilyId, () => Promise<SourceOf>>> = evidence;
 
 /**
  * A source for each configured chain, by name. Does not connect yet.

@@ -14,14 +14,15 @@ import {
 } from "./address.ts";
 
 const addresses = vector.input.addresses as [VmType, string][];
-const families: VmType[] = [
+/** The families of the contract's vectors. Others test their format in their own folder. */
+const families = [
   "ethereum-vm",
   "solana-vm",
   "bitcoin-vm",
   "hyperliquid-vm",
   "lighter-vm",
   "tron-vm",
-];
+] as const satisfies readonly VmType[];
 
 test("encodes the addresses of the contract's vectors", () => {
   expect(addresses.map(([vm, text]) => encodeAddress(vm, text))).toEqual(vector.output.encoded);
@@ -174,7 +175,7 @@ const hex = (minLength: number, maxLength = minLength) =>
     .map((bytes): Hex => `0x${Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("")}`);
 
 test("no two texts of a family have the same bytes", () => {
-  const shapes: Record<VmType, fc.Arbitrary<Hex>> = {
+  const shapes: Record<(typeof families)[number], fc.Arbitrary<Hex>> = {
     "ethereum-vm": hex(20),
     "solana-vm": hex(32),
     "bitcoin-vm": fc.oneof(

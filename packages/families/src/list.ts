@@ -1,7 +1,5 @@
-/**
- * The chain families, each under its name. To add a family, add it to the list of names in
- * `domain/src/chain/family.ts`: the compiler then asks for its line here and for its files.
- */
+// Generated from packages/domain/src/chain/family.ts by scripts/family-lists.ts; do not edit.
+
 export { evm } from "./evm/chain-entry.ts";
 export { solana } from "./solana/chain-entry.ts";
 export { bitcoin } from "./bitcoin/chain-entry.ts";

@@ -5,7 +5,7 @@ import type { Tx } from "../db/unit-of-work.port.ts";
 import type { JournalEntry } from "./payment-journal.port.ts";
 import type { Lane } from "./payers/payer.ts";
 import { proposalOf } from "./policy/admit.ts";
-import { judgeCall } from "./policy/judge.ts";
+import { judgeCall } from "./policy/judge-call.ts";
 import { factsOfLeg } from "./policy/leg-facts.ts";
 import { isGenuine } from "./policy/signed-payment.ts";
 

@@ -3,7 +3,7 @@ import type { ConnectedChain } from "../chains/chains.port.ts";
 import { laneSigners } from "../chains/index.ts";
 import type { LaneState } from "../db/reads.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
-import { explainAll, explainFrom, whyHoleStays } from "./explain-hole.ts";
+import { explainAll, explainFrom, whyHoleStays } from "./explain-nonce-gap.ts";
 import { markOf, openReconciled, restoreLost } from "./restore-lost.ts";
 
 /** Blocks for which a lane without a journal must be quiet, at least. */

@@ -1,6 +1,7 @@
 /**
  * The chain families: the name of a family's folders, and its name in configuration files, orders and
- * attestations (`vmType`). To add a family, add it here: the compiler then names every list that lacks it.
+ * attestations (`vmType`). To add a family, add a line here and run `pnpm family-lists`: the compiler then
+ * names every file that is missing.
  */
 export const FAMILY_VM_TYPES = {
   evm: "ethereum-vm",

@@ -24,7 +24,7 @@ import {
   refuseUnrepaid,
   unrepaidOf,
   type UnrepaidRefund,
-} from "../unrepaid-refunds.ts";
+} from "../unrepaid-refund-limit.ts";
 import type { DueLeg, LegKind, Stopped } from "./leg-kind.ts";
 import type { Wanted } from "../wanted.port.ts";
 

@@ -1,7 +1,9 @@
 import type { UnsignedTransaction } from "@causeway/chains";
 import { amountToUsdUp, NATIVE_CURRENCY, type Address, type Hex } from "@causeway/domain";
 import { toFunctionSelector } from "viem";
-import { judgeFee, judgeValue, outflowsOf } from "../policy/judge.ts";
+import { judgeValue } from "../policy/daily-limit.ts";
+import { outflowsOf } from "../policy/judge-call.ts";
+import { judgeFee } from "../policy/lane-limits.ts";
 import type { Refusal } from "../policy/limits.port.ts";
 import { readCall, type CallReading } from "../policy/read-call.ts";
 import { HUB_CALLS } from "../policy/signed-calls.ts";

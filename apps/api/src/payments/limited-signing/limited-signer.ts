@@ -3,7 +3,7 @@ import { signTransaction, type UnsignedTransaction } from "@causeway/chains";
 import { ServiceError, type Address, type Hex } from "@causeway/domain";
 import type { Logger } from "@causeway/service-kit";
 import { parseTransaction } from "viem";
-import { judgeValue } from "../policy/judge.ts";
+import { judgeValue } from "../policy/daily-limit.ts";
 import type { Refusal } from "../policy/limits.port.ts";
 import { judgeTransaction } from "./judge-transaction.ts";
 import type { CountSigning, SigningRecord, SigningRules } from "./signing-rules.port.ts";

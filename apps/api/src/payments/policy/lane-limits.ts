@@ -1,7 +1,7 @@
 import type { FeeCaps } from "@causeway/chains";
 import type { Address } from "@causeway/domain";
 import type { WorkerServices } from "../../db/services.port.ts";
-import type { KeyName, LaneLimits, SpendingLimit } from "./limits.port.ts";
+import type { KeyName, LaneLimits, Refusal, SpendingLimit } from "./limits.port.ts";
 
 /** The strictest of all limits that apply to a key on a chain. */
 export function limitsOfLane(
@@ -32,9 +32,14 @@ export function cappedFees(
   return { maxFeePerGas: max, maxPriorityFeePerGas: maxPriorityFeePerGas < max ? maxPriorityFeePerGas : max };
 }
 
-/** Whether any key has a daily limit, and payments are therefore counted. */
-export function hasDailyLimit({ spendingLimits = [] }: Pick<WorkerServices, "spendingLimits">): boolean {
-  return spendingLimits.some(({ dayUsd }) => dayUsd !== undefined);
+/** @returns undefined: the limit allows the fee */
+export function judgeFee(maxFeePerGas: bigint, { maxFeePerGasWei }: LaneLimits): Refusal | undefined {
+  if (maxFeePerGasWei === undefined || maxFeePerGas <= maxFeePerGasWei) return undefined;
+  return {
+    rule: "fee",
+    found: `${maxFeePerGas} wei per gas`,
+    limit: `at most ${maxFeePerGasWei} wei per gas`,
+  };
 }
 
 type Keys = Pick<WorkerServices, "signer" | "executor" | "depositAddressOperator" | "payoutContracts"> &

@@ -8,7 +8,7 @@ import { addressesOn } from "../../deposits/index.ts";
 import { endOf } from "../../http/request-end.ts";
 import { refundRecipient } from "../../requests/index.ts";
 import type { CallReading } from "./read-call.ts";
-import type { LegFacts, PaymentFacts, RouteFacts } from "./judge.ts";
+import type { LegFacts, PaymentFacts, RouteFacts } from "./judge-call.ts";
 import { HUB_CALLS, PAYOUT_CALLS } from "./signed-calls.ts";
 import { knownPrice } from "./value.ts";
 

@@ -1,7 +1,7 @@
 import type { CallPlan } from "@causeway/chains";
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Address, Hex } from "@causeway/domain";
-import type { KeyName, LaneLimits, Refusal, Rule } from "./limits.port.ts";
+import type { KeyName, Refusal, Rule } from "./limits.port.ts";
 import { lower, readOwnCall, readTransfer, type CallReading, type Spent } from "./read-call.ts";
 
 /** Decides whether a key may sign a payment, from what its bytes do and what the database says. Pure. */
@@ -176,38 +176,6 @@ export function outflowsOf({ call, reading }: Pick<Proposal, "call" | "reading">
   if (reading.kind === "routed" && reading.spent.currency !== NATIVE_CURRENCY)
     return reading.value === 0n ? [reading.spent] : [reading.spent, { ...value, amount: reading.value }];
   return call.value === 0n ? [] : [value];
-}
-
-/** @returns undefined: the limit allows the fee */
-export function judgeFee(maxFeePerGas: bigint, { maxFeePerGasWei }: LaneLimits): Refusal | undefined {
-  if (maxFeePerGasWei === undefined || maxFeePerGas <= maxFeePerGasWei) return undefined;
-  return refusal("fee", `${maxFeePerGas} wei per gas`, `at most ${maxFeePerGasWei} wei per gas`);
-}
-
-/**
- * Whether the value of a payment is within the limits.
- * @param usd its value with gas, 18 decimals; undefined: it has no price
- * @param spentUsd what the day counts without it, 18 decimals
- * @returns undefined: it is
- */
-export function judgeValue(
-  usd: bigint | undefined,
-  spentUsd: bigint,
-  { transactionUsd, dayUsd }: LaneLimits,
-): Refusal | undefined {
-  if (transactionUsd === undefined && dayUsd === undefined) return undefined;
-  if (usd === undefined) return refusal("price", "a currency without a price", "a known value");
-  if (transactionUsd !== undefined && usd > transactionUsd)
-    return refusal("transaction", dollars(usd), `at most ${dollars(transactionUsd)} per transaction`);
-  if (dayUsd !== undefined && spentUsd + usd > dayUsd)
-    return refusal("day", dollars(spentUsd + usd), `at most ${dollars(dayUsd)} per UTC day`);
-  return undefined;
-}
-
-/** Rounded up to cents, so that what exceeds a limit never reads as within it. */
-function dollars(usd: bigint): string {
-  const cents = (usd + 10n ** 16n - 1n) / 10n ** 16n;
-  return `$${cents / 100n}.${String(cents % 100n).padStart(2, "0")}`;
 }
 
 function refusal(rule: Rule, found: string, limit: string): Refusal {

@@ -5,7 +5,7 @@ import type { Address, Hex } from "@causeway/domain";
 import fc from "fast-check";
 import { encodeFunctionData, erc20Abi } from "viem";
 import { describe, expect, test } from "vitest";
-import { judgeCall, judgeFee, judgeValue, outflowsOf, type LegFacts, type PaymentFacts } from "./judge.ts";
+import { judgeCall, outflowsOf, type LegFacts, type PaymentFacts } from "./judge-call.ts";
 import { readCall } from "./read-call.ts";
 
 const account = (byte: string): Address => `0x${byte.repeat(20)}`;
@@ -19,7 +19,6 @@ const contracts = { router: account("d0"), approvalProxy: account("d1") };
 const ORDER: Hex = `0x${"0d".repeat(32)}`;
 const OTHER_ORDER: Hex = `0x${"0e".repeat(32)}`;
 const MAX = 1_000n;
-const ETHER = 10n ** 18n;
 
 const userCall: CallPlan = { to: account("f0"), data: "0x12345678", value: 7n };
 
@@ -248,39 +247,4 @@ test("whatever is proposed, an allowed fill takes at most the order's amount and
     { numRuns: 400 },
   );
   expect(allowed).toBeGreaterThan(3);
-});
-
-test("however payments are cut, a day moves at most its limit", () => {
-  fc.assert(
-    fc.property(
-      fc.array(fc.bigInt(0n, 40n * ETHER), { maxLength: 30 }),
-      fc.bigInt(0n, 100n * ETHER),
-      (values, dayUsd) => {
-        let spent = 0n;
-        const limits = { transactionUsd: 30n * ETHER, dayUsd, maxFeePerGasWei: undefined };
-        for (const usd of values) {
-          const refusal = judgeValue(usd, spent, limits);
-          if (refusal === undefined) spent += usd;
-          expect(refusal === undefined).toBe(
-            usd <= 30n * ETHER && (refusal?.rule === "day" ? false : spent <= dayUsd),
-          );
-        }
-        expect(spent).toBeLessThanOrEqual(dayUsd);
-      },
-    ),
-  );
-});
-
-test("allows everything without limits, and refuses an unknown value with a limit", () => {
-  const none = { transactionUsd: undefined, dayUsd: undefined, maxFeePerGasWei: undefined };
-  expect(judgeValue(undefined, 0n, none)).toBeUndefined();
-  expect(judgeValue(undefined, 0n, { ...none, dayUsd: 1n })?.rule).toBe("price");
-  expect(judgeValue(10n ** 16n + 1n, 0n, { ...none, transactionUsd: 10n ** 16n })).toEqual({
-    rule: "transaction",
-    found: "$0.02",
-    limit: "at most $0.01 per transaction",
-  });
-  expect(judgeFee(5n, none)).toBeUndefined();
-  expect(judgeFee(5n, { ...none, maxFeePerGasWei: 5n })).toBeUndefined();
-  expect(judgeFee(6n, { ...none, maxFeePerGasWei: 5n })?.rule).toBe("fee");
 });
