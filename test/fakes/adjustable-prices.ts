@@ -12,7 +12,7 @@ export interface AdjustablePrices extends PriceBook {
 }
 
 /** Price readings that must not decide amounts between different assets. */
-export const unbelievable: Readonly<Record<"disputed" | "too old", PriceReading>> = {
+export const unreliable: Readonly<Record<"disputed" | "too old", PriceReading>> = {
   disputed: { ageMs: 0, volatilityBps: 0, disputedBy: "pool" },
   "too old": { ageMs: 600_000, volatilityBps: 0 },
 };

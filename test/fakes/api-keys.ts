@@ -27,8 +27,7 @@ export function anApiKey(change: Partial<ApiKeyIdentity> = {}): ApiKeyIdentity {
 
 /** A key administration without keys. */
 export function fakeKeyAdmin(overrides: Partial<KeyAdmin> = {}): KeyAdmin {
-  const none = (): Promise<never> =>
-    Promise.reject(new ServiceError("NOT_FOUND", "there is no such API key"));
+  const none = (): Promise<never> => Promise.reject(new ServiceError("NOT_FOUND", "API key not found"));
   return {
     create: none,
     list: async () => [],

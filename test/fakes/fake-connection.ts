@@ -88,7 +88,7 @@ export function createFakeConnection(
 
 function paymentIn(raw: Hex): FakePayment {
   const transaction = fakeTransaction(raw);
-  if (transaction.type !== "payment") throw new Error("these are no bytes of a payment");
+  if (transaction.type !== "payment") throw new Error("the bytes are not a payment");
   return transaction;
 }
 
@@ -99,9 +99,13 @@ function withExpiry(
   before: readonly NonEvmAttempt[],
   reserved: readonly Hex[],
 ): FakePayment {
-  const living = before.filter((attempt) => outcomeOf(chain, view, attempt).kind !== "dead");
-  if (living.length > 0)
-    throw new RpcFault({ kind: "inconsistent", method: "prepare", reason: "the former may still count" });
+  const alive = before.filter((attempt) => outcomeOf(chain, view, attempt).kind !== "dead");
+  if (alive.length > 0)
+    throw new RpcFault({
+      kind: "inconsistent",
+      method: "prepare",
+      reason: "the previous attempt may still be mined",
+    });
   const fee = chain.cost;
   const others = reserved.filter((raw) => blockOf(view.blocks, chain.idOf(raw)) === undefined).map(paymentIn);
   const held = (currency: Hex): bigint =>
@@ -114,7 +118,7 @@ function withExpiry(
     );
   const needed = payment.amount + (payment.currency === chain.native ? fee : 0n);
   if (chain.balance(payment.currency, view) < held(payment.currency) + needed)
-    throw new InsufficientInventory("the solver has not enough");
+    throw new InsufficientInventory("insufficient balance");
   return { ...paymentWith(payment, fee), lastHeight: BigInt(view.blocks.length) + LIFETIME };
 }
 
@@ -145,7 +149,7 @@ function withOutputs(
     if (sum >= payment.amount + fee) break;
     if (id !== shared && !held.has(id)) take(id);
   }
-  if (sum < payment.amount + fee) throw new InsufficientInventory("the solver has not enough coins");
+  if (sum < payment.amount + fee) throw new InsufficientInventory("insufficient unspent outputs");
   return { ...paymentWith(payment, fee), outputs };
 }
 
@@ -181,14 +185,14 @@ function outcomeOf(
     const known = new Set(chain.outputs({ blocks, finalHeight }).map(({ id }) => id));
     // An output that is not in a final block may be in a newer one.
     const spent = outputs.some(
-      (output) => !unspent.has(output) && !known.has(output) && wasThere(chain, final, output),
+      (output) => !unspent.has(output) && !known.has(output) && wasUnspentBefore(chain, final, output),
     );
-    if (spent) return { kind: "dead", reason: "what it spends is spent otherwise" };
+    if (spent) return { kind: "dead", reason: "another transaction spent its outputs" };
   }
   return { kind: chain.isPooled(txId) ? "pending" : "unseen" };
 }
 
-function wasThere(chain: FakeNonEvmChain, final: readonly FakeBlock[], output: Hex32): boolean {
+function wasUnspentBefore(chain: FakeNonEvmChain, final: readonly FakeBlock[], output: Hex32): boolean {
   for (let height = 0; height <= final.length; height++) {
     const blocks = final.slice(0, height);
     if (chain.outputs({ blocks, finalHeight: 0n }).some(({ id }) => id === output)) return true;

@@ -11,7 +11,7 @@ export type Lag =
   /** Neither receipts nor transactions. */
   | "receipts";
 
-type Asked = { readonly method: string; readonly params: readonly unknown[] };
+type Call = { readonly method: string; readonly params: readonly unknown[] };
 const numberOf = (entry: { readonly blockNumber?: string; readonly number?: string } | null): bigint =>
   BigInt(entry?.blockNumber ?? entry?.number ?? 0);
 
@@ -30,7 +30,7 @@ export function laggingNode(
   const newestKnown = async (): Promise<bigint> =>
     BigInt(String(await honest.request("eth_blockNumber", []))) - blocks;
 
-  const cut = async ({ method, params }: Asked, answer: unknown): Promise<unknown> => {
+  const cut = async ({ method, params }: Call, answer: unknown): Promise<unknown> => {
     const known = await newestKnown();
     if (method === "eth_getLogs" && lag !== "receipts" && Array.isArray(answer)) {
       const [{ blockHash }] = params as [{ readonly blockHash?: string }];

@@ -138,7 +138,7 @@ export function aConnectedNonEvmChain(vmType: NonEvmVmType, story: NonEvmStory =
   const all = [chain.native, ...chain.tokens];
   const balanceOf = (address: Hex): bigint => {
     const found = all.find((one) => one.address === address);
-    if (found === undefined) throw new RangeError(`${address} is no currency of ${chain.name}`);
+    if (found === undefined) throw new RangeError(`${address} is not a currency of ${chain.name}`);
     return story.balance ?? 100_000n * 10n ** BigInt(found.decimals);
   };
   const unused = (): never => {

@@ -41,8 +41,8 @@ export const poolCall = (
   `0x${Buffer.from(`${kind} ${amountIn} ${amountOut} ${limit} ${recipient}`, "utf8").toString("hex")}`;
 
 /**
- * Constant-product pairs, and every path through at most `maxHops` of them. `later`: they answer over a
- * network.
+ * Constant-product pairs, and every path through at most `maxHops` of them. With `later` they answer
+ * asynchronously, like sources on a network.
  */
 export function pairLiquidity(
   pairs: readonly FakePair[],

@@ -41,8 +41,8 @@ export const PAIRS = "pairs";
 export const SMALL_PAIRS = "small-pairs";
 
 /**
- * Token prices: WETH at $2000, the locked token at $5, the foreign one at a cent; and a second, smaller
- * market.
+ * Pools that price WETH at $2000, the locked token at $5 and the foreign one at a cent, and the same pools
+ * again with smaller reserves.
  */
 export function market(): FakePair[] {
   return [ORIGIN, DESTINATION].flatMap((chainId) => {

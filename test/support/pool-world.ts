@@ -69,9 +69,9 @@ export interface PoolWorld {
 /** The behavior of the process's node. */
 export interface NodeBehavior {
   /** Calls so far. */
-  asked: number;
+  requestCount: number;
   /** Whether all calls fail. */
-  away: boolean;
+  isDown: boolean;
   /** ms before each answer. */
   slowMs: number;
   /** Whether it refuses block hashes in log filters. */
@@ -116,8 +116,8 @@ export async function startPoolWorld(): Promise<PoolWorld> {
   const manager = localExchanges.positionManager;
   const provider = localAccount("deployer");
   const behavior: NodeBehavior = {
-    asked: 0,
-    away: false,
+    requestCount: 0,
+    isDown: false,
     slowMs: 0,
     refusesHashes: false,
     behind: undefined,
@@ -126,16 +126,16 @@ export async function startPoolWorld(): Promise<PoolWorld> {
   const transport: typeof rpc = {
     ...rpc,
     request: async (method, params, options) => {
-      behavior.asked++;
-      if (behavior.away) throw new Error("the node is unreachable");
+      behavior.requestCount++;
+      if (behavior.isDown) throw new Error("the node is unreachable");
       if (behavior.slowMs > 0) await sleep(behavior.slowMs);
       if (behavior.refusesHashes && method === "eth_getLogs")
         throw refusal(method, "filter by blockHash is not supported");
       if (behavior.behind === undefined) return await rpc.request(method, params, options);
       const { unknown, newest } = behavior.behind;
       if (JSON.stringify(params).includes(unknown)) throw refusal(method, "header not found");
-      const asked = params.map((param) => (param === "latest" ? toHex(newest) : param));
-      return await rpc.request(method, asked, options);
+      const requestCount = params.map((param) => (param === "latest" ? toHex(newest) : param));
+      return await rpc.request(method, requestCount, options);
     },
   };
   const heads = steppedHeads();

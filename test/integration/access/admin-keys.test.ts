@@ -91,7 +91,7 @@ async function aKey(change: object = {}): Promise<{ readonly key: string; readon
 const asKey = async (key: string) =>
   (await app.inject({ url: "/metrics/usage", headers: { "x-api-key": key } })).statusCode;
 
-test("a key is created, shown once, used, changed, rotated and revoked", async () => {
+test("a key is created, output once, used, changed, rotated and revoked", async () => {
   const made = await admin("POST", "/admin/keys", {
     label: "backend",
     scopes: ["read", "execute"],
@@ -188,7 +188,7 @@ test("refuses requests without the operator token, or with a wrong one", async (
   expect((await pool.query("select api_keys::text from api_keys order by id")).rows).toEqual(before.rows);
 });
 
-test("an instance without a token does not have these routes", async () => {
+test("serves no admin routes without an operator token", async () => {
   const without = await aServer();
   for (const url of ["/admin/keys", "/admin/keys/0123456789abcdef/rotate"]) {
     const answer = await without.app.inject({
@@ -233,7 +233,7 @@ async function challenge(id: string, address: string): Promise<string> {
 const link = async (id: string, address: string, signature: Hex) =>
   await admin("POST", `/admin/keys/${id}/funding-address`, { address, signature });
 
-test("a wallet is linked by the signature of its key over the message, once", async () => {
+test("links a wallet by its signature over the challenge, and accepts each challenge once", async () => {
   const { id } = await aKey();
   const owner = privateKeyToAccount(generatePrivateKey());
   const message = await challenge(id, owner.address);
@@ -260,7 +260,8 @@ test("refuses a signature by another wallet, for another key, for another challe
     await link(one.id, owner.address, "0x1234"),
     await link(one.id, owner.address, `0x${"00".repeat(65)}`),
   ];
-  // The key of one wallet requests a challenge for the other wallet: each challenge names its own wallet.
+  // The second API key has its own challenge for this wallet; the signature is over the first key's
+  // challenge.
   await challenge(two.id, owner.address);
   refusals.push(await link(two.id, owner.address, signature));
   const newer = await challenge(one.id, owner.address);
@@ -394,8 +395,8 @@ test("aggregates usage to hours after two days and to days after sixty, in two c
     { endpoint: "GET /x", rows: 18, calls: 25_000 },
     { endpoint: "GET /y", rows: 100, calls: 100 },
   ]);
-  const asked = `granularity=daily&startTimestamp=${(today - 71 * dayMs) / 1000}&endTimestamp=${(today - 70 * dayMs) / 1000}`;
-  const day = await app.inject({ url: `/metrics/usage?${asked}`, headers: { "x-api-key": key } });
+  const firstDay = `granularity=daily&startTimestamp=${(today - 71 * dayMs) / 1000}&endTimestamp=${(today - 70 * dayMs) / 1000}`;
+  const day = await app.inject({ url: `/metrics/usage?${firstDay}`, headers: { "x-api-key": key } });
   expect(day.json().metrics).toMatchObject([{ endpoint: "GET /x", count: dayMs / 60_000 }]);
 });
 
@@ -424,7 +425,8 @@ test("two processes that aggregate the same day do not wait for each other's row
       id,
       day + 2 * hourMs,
     ]);
-    // The first adds to the hours in their order, and waits at the second one. The other aggregates the day.
+    // The first counter goes through the hours in order and waits at the second. The other aggregates the
+    // day.
     const flushed: Promise<void>[] = [];
     for (const [at, counter] of counters.entries()) {
       flushed.push(counter.flush());
@@ -464,18 +466,18 @@ test("neither deletes nor aggregates usage while no chain confirms the clock", a
   expect(await minutes()).toEqual([]);
 });
 
-test("writes counts later, once, if they could not be written", async () => {
+test("retries counts that could not be written, and writes them once", async () => {
   const { id } = await aKey();
   let isDown = true;
   const sql = sqlOn(pool);
   const counter = aCounter({
     ...sql,
     query: async (statement, values) =>
-      isDown ? Promise.reject(new Error("away")) : await sql.query(statement, values),
+      isDown ? Promise.reject(new Error("connection refused")) : await sql.query(statement, values),
   });
   const call = { keyId: id, endpoint: "GET /x", status: 200, errorCode: "" };
   counter.note(call);
-  await expect(counter.flush()).rejects.toThrow("away");
+  await expect(counter.flush()).rejects.toThrow("connection refused");
   counter.note(call);
   isDown = false;
   await counter.close();
@@ -489,16 +491,18 @@ test("writes counts later, once, if they could not be written", async () => {
 
 /** Runs the command in this process, on the same keys. */
 async function operator(
-  ...words: string[]
+  ...args: string[]
 ): Promise<{ code: number; errorText: string; rows: ReturnType<typeof linesOf> }> {
-  let [shown, errorText] = ["", ""];
-  const out = vi.spyOn(process.stdout, "write").mockImplementation((text) => ((shown += String(text)), true));
+  let [output, errorText] = ["", ""];
+  const out = vi
+    .spyOn(process.stdout, "write")
+    .mockImplementation((text) => ((output += String(text)), true));
   const err = vi
     .spyOn(process.stderr, "write")
     .mockImplementation((text) => ((errorText += String(text)), true));
   try {
-    const code = await runKeys(words, () => ({ admin: keyAdministration, close: async () => undefined }));
-    return { code, errorText, rows: linesOf(shown) };
+    const code = await runKeys(args, () => ({ admin: keyAdministration, close: async () => undefined }));
+    return { code, errorText, rows: linesOf(output) };
   } finally {
     out.mockRestore();
     err.mockRestore();
@@ -511,13 +515,13 @@ const linesOf = (text: string) =>
     .filter((line) => line !== "")
     .map((line) => JSON.parse(line));
 
-test("the operator's command manages the same keys", async () => {
-  const did = async (...words: string[]) => {
+test("`operator keys` manages the same keys as the admin routes", async () => {
+  const run = async (...words: string[]) => {
     const { code, errorText, rows } = await operator(...words);
     expect([words, code, errorText]).toEqual([words, 0, ""]);
     return rows;
   };
-  const [made] = await did(
+  const [made] = await run(
     "create",
     "--label",
     "by hand",
@@ -529,32 +533,32 @@ test("the operator's command manages the same keys", async () => {
   expect(made.apiKey).toMatchObject({ label: "by hand", scopes: ["read", "execute"] });
   const { id } = made.apiKey;
   expect(await asKey(made.key)).toBe(200);
-  expect(await did("rules", id)).toEqual([{ maxCallValueUsd: "0", dailyUsd: "5" }]);
-  expect(await did("rules", id, "--rules", '{"maxHoldsUsd":"9.25"}')).toEqual([
+  expect(await run("rules", id)).toEqual([{ maxCallValueUsd: "0", dailyUsd: "5" }]);
+  expect(await run("rules", id, "--rules", '{"maxHoldsUsd":"9.25"}')).toEqual([
     { maxCallValueUsd: "0", maxHoldsUsd: "9.25" },
   ]);
-  expect(await did("change", id, "--referrers", "a, b", "--quote-per-minute", "9")).toMatchObject([
+  expect(await run("change", id, "--referrers", "a, b", "--quote-per-minute", "9")).toMatchObject([
     { referrers: ["a", "b"], limits: { quotePerMinute: 9 }, label: "by hand" },
   ]);
   const owner = privateKeyToAccount(generatePrivateKey());
-  const [asked] = await did("link", id, "--address", owner.address);
-  const signature = await owner.signMessage({ message: asked.message });
-  expect(await did("link", id, "--address", owner.address, "--signature", signature)).toMatchObject([
+  const [offered] = await run("link", id, "--address", owner.address);
+  const signature = await owner.signMessage({ message: offered.message });
+  expect(await run("link", id, "--address", owner.address, "--signature", signature)).toMatchObject([
     { fundingAddress: owner.address.toLowerCase() },
   ]);
-  const [rotated] = await did("rotate", id);
+  const [rotated] = await run("rotate", id);
   clock.forward(1_000);
   expect([await asKey(made.key), await asKey(rotated.key)]).toEqual([401, 200]);
-  await did("revoke", id);
+  await run("revoke", id);
   clock.forward(1_000);
   expect(await asKey(rotated.key)).toBe(401);
-  expect((await did("list")).find((one) => one.id === id)).toMatchObject({ revokedAt: expect.any(Number) });
+  expect((await run("list")).find((one) => one.id === id)).toMatchObject({ revokedAt: expect.any(Number) });
 });
 
-test("an unknown command only prints the usage; a failing one reports the reason", async () => {
+test("an invalid command prints the usage and a failing one only its reason; neither changes a key", async () => {
   const { id } = await aKey();
   const before = await pool.query("select api_keys::text from api_keys order by id");
-  const words: [string[], number, string][] = [
+  const cases: [string[], number, string][] = [
     [[], 2, "keys requires a command"],
     [["make"], 2, "unknown command: keys make"],
     [["create", "--label", "x"], 2, "scopes is required"],
@@ -575,7 +579,7 @@ test("an unknown command only prints the usage; a failing one reports the reason
     ],
     [["revoke", "0123456789abcdef"], 1, "API key 0123456789abcdef not found or revoked"],
   ];
-  for (const [given, code, reason] of words) {
+  for (const [given, code, reason] of cases) {
     const answer = await operator(...given);
     expect([given, answer.code, answer.rows]).toEqual([given, code, []]);
     expect(answer.errorText).toContain(reason);
@@ -584,7 +588,7 @@ test("an unknown command only prints the usage; a failing one reports the reason
   expect((await pool.query("select api_keys::text from api_keys order by id")).rows).toEqual(before.rows);
 });
 
-test("the program itself needs only the database", async () => {
+test("`operator keys` needs no setting but the database", async () => {
   const program = join(repositoryRoot, "apps/api/src/operator.ts");
   const { stdout } = await promisify(execFile)(
     workspaceNode,

@@ -21,23 +21,23 @@ let register: ApiKeyRegister;
 const clock = adjustableClock();
 const keyServices = () => ({ register, clock });
 
-/** A process that reads keys: its pool, its cache and, unless it is deaf, its listener. */
+/** A process that reads keys, with its own pool and cache. */
 interface KeyProcess {
   readonly keys: KnownKeys;
   /** Queries that reached Postgres. */
-  readonly asked: string[][];
+  readonly queries: string[][];
   stop(): Promise<void>;
 }
 const processes: KeyProcess[] = [];
 
-async function aProcess({ deaf = false } = {}): Promise<KeyProcess> {
+async function aProcess({ isWithoutListener = false } = {}): Promise<KeyProcess> {
   const own = createPool(database.url, { max: 2, statementTimeoutMs: 5_000, applicationName: "test" });
-  const asked: string[][] = [];
+  const queries: string[][] = [];
   const read = storedKeys(sqlOn(own));
   const keys = knownKeys(
     tickBatcher(
       async (ids: readonly string[]) => {
-        asked.push([...ids]);
+        queries.push([...ids]);
         return await read(ids);
       },
       { inFlight: 1, maxBatch: 500 },
@@ -45,7 +45,7 @@ async function aProcess({ deaf = false } = {}): Promise<KeyProcess> {
     { clock },
   );
   const listening = Promise.withResolvers<void>();
-  const listener = deaf
+  const listener = isWithoutListener
     ? undefined
     : listen(database.url, API_KEYS_CHANNEL, {
         onNotice: (id) => {
@@ -58,7 +58,7 @@ async function aProcess({ deaf = false } = {}): Promise<KeyProcess> {
   if (listener !== undefined) await listening.promise;
   const started = {
     keys,
-    asked,
+    queries,
     stop: async () => {
       await listener?.close();
       await own.end();
@@ -89,12 +89,12 @@ const someSettings = (change: Partial<ApiKeySettings> = {}): ApiKeySettings => (
   ...change,
 });
 
-apiKeysContract("keys of a test", async () => {
+apiKeysContract("fake API keys", async () => {
   const identity = anApiKey();
   const text = `cwk_${identity.id}_${"a".repeat(43)}`;
   return { keys: fakeApiKeys({ [text]: identity }), text, identity };
 });
-apiKeysContract("keys of the register", async () => {
+apiKeysContract("API keys in Postgres", async () => {
   const { keys } = await aProcess();
   const settings = someSettings();
   const { key, record } = await createKey(keyServices(), settings);
@@ -130,7 +130,7 @@ test("a key is found with all its fields, and its secret is not stored", async (
   expect(rows.map(({ row }) => row).join()).not.toContain(Buffer.from(secret, "base64url").toString("hex"));
 });
 
-test("a wrong secret, an unknown id and a malformed key identify no one", async () => {
+test("finds no key for a wrong secret, an unknown id or a malformed key", async () => {
   const { keys } = await aProcess();
   const { key, record } = await createKey(keyServices(), someSettings());
   const other = await createKey(keyServices(), someSettings());
@@ -164,7 +164,7 @@ test("a revoked key is invalid in every process within a second, and stays so", 
 });
 
 test("a process without notifications applies a revocation within a second, even while the key is in use", async () => {
-  const { keys } = await aProcess({ deaf: true });
+  const { keys } = await aProcess({ isWithoutListener: true });
   const { key, record } = await createKey(keyServices(), someSettings());
   expect(await keys.find(key)).toBeDefined();
   await revokeKey(keyServices(), record.id);
@@ -175,7 +175,7 @@ test("a process without notifications applies a revocation within a second, even
   }
 });
 
-test("a change in the table by any means sends a notification", async () => {
+test("a change made directly in the table also sends a notification", async () => {
   const { keys } = await aProcess();
   const { key, record } = await createKey(keyServices(), someSettings());
   expect(await keys.find(key)).toMatchObject({ label: "backend" });
@@ -199,24 +199,24 @@ test("accepts the old secret for the grace period after a rotation, and no earli
   expect(await keys.find(fourth.key)).toMatchObject({ id });
 });
 
-test("a key in use causes at most two queries a second, however many requests it makes at once", async () => {
-  const { keys, asked } = await aProcess({ deaf: true });
+test("a key in use causes at most two queries a second, however many concurrent requests it makes", async () => {
+  const { keys, queries } = await aProcess({ isWithoutListener: true });
   const { key, record } = await createKey(keyServices(), someSettings());
   await Promise.all(Array.from({ length: 1_000 }, () => keys.find(key)));
-  expect(asked).toEqual([[record.id]]);
+  expect(queries).toEqual([[record.id]]);
   const endsAtMs = Date.now() + 1_000;
   while (Date.now() < endsAtMs) {
     await Promise.all(Array.from({ length: 20 }, () => keys.find(key)));
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
-  expect(asked.length).toBeLessThanOrEqual(4);
+  expect(queries.length).toBeLessThanOrEqual(4);
 });
 
 test("10,000 unknown keys cause at most 20 queries in sequence, and evict no valid key", async () => {
-  const { keys, asked } = await aProcess();
+  const { keys, queries } = await aProcess();
   const { key, record } = await createKey(keyServices(), someSettings());
   await keys.find(key);
-  const before = asked.length;
+  const before = queries.length;
   const made = (index: number): string => `cwk_${index.toString(16).padStart(16, "f")}_${"A".repeat(43)}`;
   let refused = 0;
   for (let wave = 0; wave < 10; wave++)
@@ -226,7 +226,7 @@ test("10,000 unknown keys cause at most 20 queries in sequence, and evict no val
         expect(found).toBeUndefined();
       }),
     );
-  expect(asked.length - before).toBeLessThanOrEqual(20 + 1);
+  expect(queries.length - before).toBeLessThanOrEqual(20 + 1);
   expect(refused).toBe(0);
   expect(await keys.find(key)).toMatchObject({ id: record.id });
 });
@@ -258,7 +258,7 @@ test("the database itself prevents a publishable key from spending", async () =>
   });
 });
 
-test("a publishable key gets no wallet, and a key with a wallet is not published, even if both happen at once", async () => {
+test("no key has both a wallet and origins, even if both are added concurrently", async () => {
   const wallet: Address = `0x${"13".repeat(20)}`;
   const origins = ["https://app.example"];
   const settings = someSettings({ scopes: ["read"] });
@@ -322,7 +322,7 @@ test("a change affects only the fields that it names", async () => {
   expect((await register.list()).find(({ id }) => id === record.id)).toEqual(changed);
 });
 
-test("one of two clients that answer the same challenge links the wallet, and an expired challenge links nothing", async () => {
+test("the second of two clients that answer one challenge is refused, and so is an expired or replaced challenge", async () => {
   const { record } = await createKey(keyServices(), someSettings());
   const wallet: Address = `0x${"12".repeat(20)}`;
   const atMs = clock.nowMs();

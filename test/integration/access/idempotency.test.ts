@@ -65,14 +65,14 @@ test("the effects of a commit and its answer are stored together", async () => {
   expect(await store.begin(call, NOW_MS)).toEqual({ kind: "answered", answer: anAnswer });
 });
 
-test("nothing remains of a commit whose lease was taken over", async () => {
+test("rolls back a commit whose lease was taken over", async () => {
   const store = eitherProcess();
   const call = aCall();
-  const dead = await begun(store, call);
+  const expired = await begun(store, call);
   await begun(store, call, NOW_MS + MINUTE_MS);
   const commit = postgresUnitOfWork(pools[0], recordedEvents()).run(async (tx) => {
     await tx.outbox.add([{ job: "fill", jobId: call.key, payload: {} }], NOW_MS);
-    await tx.idempotency.finish(dead, anAnswer);
+    await tx.idempotency.finish(expired, anAnswer);
   });
   await expect(commit).rejects.toBeInstanceOf(LeaseLost);
   expect(await queued(call.key)).toBe(false);
@@ -112,7 +112,7 @@ test("only one of two processes that both run the call commits", async () => {
   expect(rows).toEqual([{ job_id: `${call.key}-${second.token}` }]);
 });
 
-test("calls of the day before are deleted in bounded batches, and those of today are kept", async () => {
+test("deletes calls older than a day, and keeps newer ones", async () => {
   const store = eitherProcess();
   const [old, young] = [aCall(), aCall()];
   await store.finish(await begun(store, old, NOW_MS), anAnswer);
@@ -134,7 +134,7 @@ test("calls of the day before are deleted in bounded batches, and those of today
   expect(rows).toEqual([{ key: young.key }]);
 });
 
-test("a process whose clock is ahead repeats the first answer and takes over no run", async () => {
+test("a process whose clock is ahead replays the stored answer and takes over no call in progress", async () => {
   const store = eitherProcess();
   const [answered, underWay] = [aCall(), aCall()];
   const { rows } = await pools[0].query<{ now_ms: number }>(
@@ -149,7 +149,7 @@ test("a process whose clock is ahead repeats the first answer and takes over no 
   expect(await store.begin(underWay, aheadMs)).toEqual({ kind: "underWay" });
 });
 
-test("in any order of events, Postgres answers like the fake", async () => {
+test("the Postgres store and the fake agree on any sequence of calls", async () => {
   const step = fc.record({
     what: fc.constantFrom("begin", "begin", "finish", "abandon"),
     key: fc.constantFrom("a", "b"),

@@ -67,7 +67,7 @@ test("the limit holds in every new window for any mix of processes", async () =>
   expect(passedAt.length).toBeGreaterThan(60);
 });
 
-test("Redis forgets a caller at the end of the window", async () => {
+test("the count of a caller expires in Redis at the end of the window", async () => {
   const limits = await aProcess();
   await limits.take("gone", 10);
   const keys = () => redis.keys(`${prefix}:limit:gone`);
@@ -77,7 +77,7 @@ test("Redis forgets a caller at the end of the window", async () => {
   await expect.poll(keys, { timeout: 2 * windowMs }).toEqual([]);
 });
 
-test("a Redis that refuses or is silent delays a caller once for a moment, and limits no one permanently", async () => {
+test("while Redis is unreachable or does not answer, a process applies its own limits after one short delay", async () => {
   const silent = createServer((socket) => socket.on("error", () => undefined)).listen(0, "127.0.0.1");
   await new Promise((resolve) => silent.once("listening", resolve));
   const { port } = silent.address() as AddressInfo;

@@ -163,7 +163,7 @@ test("only the wallet's own signature moves money, and only over this claim", as
   expect((await line(account.address)).pending).toBe(0n);
 });
 
-test("a contract wallet signs by EIP-1271, and a node that does not answer decides nothing", async () => {
+test("accepts a contract wallet's EIP-1271 signature, and passes on the error of an unreachable node", async () => {
   const owner = privateKeyToAccount(generatePrivateKey());
   const hash = await world.origin.client.deployContract({
     account: privateKeyToAccount(world.stranger.privateKey),
@@ -180,7 +180,7 @@ test("a contract wallet signs by EIP-1271, and a node that does not answer decid
   await expect(accept(claimId, await signed(stranger, claimId))).rejects.toMatchObject({
     code: "INVALID_REQUEST",
   });
-  const deaf = {
+  const unreachable = {
     ...world.services,
     signatures: accountSignatures({
       ask: async () => {
@@ -188,14 +188,14 @@ test("a contract wallet signs by EIP-1271, and a node that does not answer decid
       },
     }),
   };
-  await expect(acceptClaim(deaf, claimId, await signed(owner, claimId))).rejects.toThrow(
+  await expect(acceptClaim(unreachable, claimId, await signed(owner, claimId))).rejects.toThrow(
     "connection refused",
   );
   await accept(claimId, await signed(owner, claimId));
   expect((await untilEnded(claimId)).state).toBe("paid");
 });
 
-test("refuses to claim what holds and debts need, both at the offer and at the signature", async () => {
+test("refuses to claim funds that are held, both at the offer and at the signature", async () => {
   const account = await aWallet(10_000_000n);
   const wallet = account.address.toLowerCase() as Address;
   const early = await offer(wallet, { amount: 9_000_000n });
@@ -223,7 +223,7 @@ test("refuses to claim what holds and debts need, both at the offer and at the s
   expect((await untilEnded(early.claimId)).state).toBe("paid");
 });
 
-test("a hundred signatures of one claim, and ten claims on a balance for two, never overdraw", async () => {
+test("ten concurrent acceptances of each of ten claims never overdraw a balance that covers two", async () => {
   const account = await aWallet(10_000_000n);
   const claims = await Promise.all(Array.from({ length: 10 }, async () => await offer(account.address)));
   const results = await Promise.allSettled(
@@ -240,7 +240,7 @@ test("a hundred signatures of one claim, and ten claims on a balance for two, ne
     expect(await world.origin.balance(recipient, world.usdc)).toBe(state === "paying" ? 4_000_000n : 0n);
 });
 
-test("an expired offer refuses a later signature and the offer is deleted a day after", async () => {
+test("refuses a signature after the offer expired, and deletes the offer a day later", async () => {
   const account = await aWallet(10_000_000n);
   const { claimId } = await offer(account.address);
   world.clock.forward(601_000);
@@ -251,7 +251,7 @@ test("an expired offer refuses a later signature and the offer is deleted a day 
   expect(await world.services.balances.claim(claimId)).toBeUndefined();
 });
 
-test("an invalid claim is refused with the field at fault", async () => {
+test("refuses an invalid claim with the error code of its fault", async () => {
   const account = await aWallet(10_000_000n);
   const poor = await aWallet(1n);
   const cases: readonly [() => Promise<unknown>, string][] = [
@@ -268,7 +268,7 @@ test("an invalid claim is refused with the field at fault", async () => {
   for (const [refused, code] of cases) await expect(refused()).rejects.toMatchObject({ code });
 });
 
-test("a recipient that rejects money returns it to the balance, including the cost", async () => {
+test("a claim whose recipient rejects native tokens is returned to the balance, including its cost", async () => {
   const account = await aWallet(ONE, NATIVE_CURRENCY);
   // A contract whose code rejects plain transfers.
   const refuses = world.anAddress();
@@ -294,7 +294,10 @@ test("a payout that reverts is returned without its cost when its block is final
   await world.work();
   await world.origin.client.setCode({ address: recipient, bytecode: "0x5f5ffd" });
   await world.round();
-  expect(await line(account.address, NATIVE_CURRENCY), "not given back before it is certain").toMatchObject({
+  expect(
+    await line(account.address, NATIVE_CURRENCY),
+    "not returned before the revert is final",
+  ).toMatchObject({
     balance: ONE / 2n - (await record(claimId)).feeAmount,
   });
   const ended = await untilEnded(claimId);
@@ -324,7 +327,7 @@ test("broadcasts the same payout again after a reorg and pays once", async () =>
   expect(await world.origin.balance(recipient, world.usdc)).toBe(4_000_000n);
 });
 
-test("wherever the process that accepts and pays dies, others finish: the claim is paid once or the wallet has its money", async () => {
+test("after a crash at any step of accepting or paying, another process pays the claim once", async () => {
   for (let dieAt = 0; ; dieAt++) {
     const account = await aWallet(10_000_000n);
     const { claimId, recipient } = await offer(account.address);
@@ -340,7 +343,7 @@ test("wherever the process that accepts and pays dies, others finish: the claim 
       if (!(error instanceof Died) && !mortal.isDead()) throw error;
       died = true;
     }
-    // The client, which got no answer, signs again.
+    // The client got no answer and submits its signature again.
     await accept(claimId, signature);
     expect((await untilEnded(claimId)).state).toBe("paid");
     expect(await world.origin.balance(recipient, world.usdc), mortal.acts.at(-1)).toBe(4_000_000n);

@@ -87,7 +87,7 @@ const anAct: fc.Arbitrary<Act> = fc.record({
   asset: fc.constantFrom(usdc, ether),
   cents: fc.integer({ min: 1, max: 1_000 }),
 });
-/** Acts of one row happen at once. */
+/** The acts of one row run concurrently. */
 const aHistory = fc.array(fc.array(anAct, { minLength: 1, maxLength: 6 }), { minLength: 10, maxLength: 20 });
 
 /** Ids of one history, the same for every act on the same thing. */
@@ -107,7 +107,7 @@ function namesOf(): Names {
 const unitsOf = (asset: LedgerAsset, cents: number): bigint =>
   asset === usdc ? BigInt(cents) * 10_000n : BigInt(cents) * 5n * 10n ** 12n;
 
-async function happen(names: Names, { kind, at, asset, cents }: Act): Promise<void> {
+async function apply(names: Names, { kind, at, asset, cents }: Act): Promise<void> {
   const { services } = world;
   const { wallet } = names;
   const usd = (BigInt(cents) * ONE) / 100n;
@@ -118,7 +118,7 @@ async function happen(names: Names, { kind, at, asset, cents }: Act): Promise<vo
     names.topUps[at],
   ];
   if (requestId === undefined || heldId === undefined || claimId === undefined || topUp === undefined)
-    throw new Error("five of each are named");
+    throw new Error("invariant violated: fewer than five ids");
   const amount = unitsOf(asset, 100 * (at + 1));
   const moved = { wallet, asset: at % 2 === 0 ? usdc : ether, amount };
   switch (kind) {
@@ -191,7 +191,7 @@ async function happen(names: Names, { kind, at, asset, cents }: Act): Promise<vo
   }
 }
 
-/** Offered and signed at once; refused without enough balance, or if offered before. */
+/** Offers a claim unless it was offered before, and accepts it if the balance suffices. */
 async function claim(wallet: Address, claimId: Hex32, asset: LedgerAsset, cents: number): Promise<void> {
   const balances = balanceReads(sqlOn(world.pool));
   const createdAtMs = world.services.clock.nowMs();
@@ -225,7 +225,7 @@ test("for any history and concurrency, every asset sums to zero, balances are th
     fc.asyncProperty(aHistory, async (history) => {
       const names = namesOf();
       for (const acts of history) {
-        const results = await Promise.allSettled(acts.map(async (act) => await happen(names, act)));
+        const results = await Promise.allSettled(acts.map(async (act) => await apply(names, act)));
         for (const result of results) if (result.status === "rejected") throw result.reason;
       }
       expect(await violatedInvariants(world.pool)).toEqual([]);
@@ -250,7 +250,7 @@ test("for any history and concurrency, every asset sums to zero, balances are th
   ]);
 }, 120_000);
 
-test("the solver's holdings equal what came in minus what went out, whatever happened in between", async () => {
+test("the solver's holdings equal what came in minus what went out, after any history", async () => {
   const { rows } = await world.pool.query<{ currency: string; ledger: bigint; facts: bigint }>(
     `select currency, sum(amount) filter (where account = 'custody') as ledger,
        (select coalesce(sum(c.amount), 0) from claims c where c.state = 'paid' and c.currency = e.currency)

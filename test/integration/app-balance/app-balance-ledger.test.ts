@@ -12,7 +12,7 @@ import { payFees } from "../../../apps/api/src/balances/pay-fees.ts";
 import { placeHold } from "../../../apps/api/src/balances/place-hold.ts";
 import { releaseFees } from "../../../apps/api/src/balances/release-fees.ts";
 import { reserveFees } from "../../../apps/api/src/balances/reserve-fees.ts";
-import { unbelievable } from "../../fakes/adjustable-prices.ts";
+import { unreliable } from "../../fakes/adjustable-prices.ts";
 import { creditTopUp, reverseTopUp } from "../../../apps/api/src/balances/credit-top-up.ts";
 import { appraise } from "../../../apps/api/src/balances/appraise.ts";
 import {
@@ -235,9 +235,9 @@ test("stablecoins back a hold in a volatile currency with a margin for its rise,
   // The hold is worth 6.30 dollars now.
   world.prices.set("ethereum", "2100");
   expect(await world.available(wallet, "claim")).toBe((55n * ONE) / 100n);
-  world.prices.trust("ethereum", unbelievable.disputed);
+  world.prices.trust("ethereum", unreliable.disputed);
   await expect(hold(wallet, 1n)).rejects.toMatchObject({ code: "PRICE_FETCH_FAILED" });
-  expect((await reserve(wallet, ONE)).kind, "fees are not paid out of what is free").toBe("reserved");
+  expect((await reserve(wallet, ONE)).kind, "fees may use held funds").toBe("reserved");
   await expect(reserve(wallet, ONE, someHash(), 1n)).rejects.toMatchObject({ code: "PRICE_FETCH_FAILED" });
   world.prices.trust("ethereum", undefined);
   world.prices.set("ethereum", "2000");
@@ -252,7 +252,7 @@ test.each(["disputed", "too old", "missing"] as const)(
     // Three times 60 dollars, and half of that for its rise.
     world.prices.set("ethereum", "2400");
     if (doubt === "missing") world.prices.set("ethereum", undefined);
-    else world.prices.trust("ethereum", unbelievable[doubt]);
+    else world.prices.trust("ethereum", unreliable[doubt]);
     for (const purpose of ["fastFill", "claim"] as const)
       expect(await world.available(wallet, purpose)).toBe(730n * ONE);
     const [currency] = world.services.appBalance.currencies;
@@ -260,7 +260,7 @@ test.each(["disputed", "too old", "missing"] as const)(
     const free = async (wanted: bigint) =>
       freeAmount(world.services, await world.book(wallet), currency, wanted);
     expect(await free(730_000_000n)).toBe(730_000_000n);
-    await expect(free(730_000_001n), "with a price it may suffice").rejects.toMatchObject({
+    await expect(free(730_000_001n), "may suffice once the price is known").rejects.toMatchObject({
       code: "PRICE_FETCH_FAILED",
     });
     expect((await reserve(wallet, 30n * ONE, someHash(), 30n * ONE)).kind).toBe("reserved");
@@ -278,7 +278,7 @@ test("a balance in the hold's own currency is its collateral: it needs its hairc
   const inEther = { currency: ether.currency, amount: ONE / 2n };
   expect(await hold(wallet, 1_000n * ONE, inEther)).toEqual({ kind: "placed" });
   expect(await hold(wallet, ONE, inEther)).toMatchObject({ kind: "insufficient", availableUsd: 0n });
-  // Beyond the balance in the same currency, the margin applies.
+  // The margin applies to the part above the balance in the hold's currency.
   await world.give(wallet, usdc, 3_001_000_000n);
   const more = { currency: ether.currency, amount: (3n * ONE) / 2n };
   expect(await hold(wallet, 3_000n * ONE, more)).toMatchObject({
@@ -304,7 +304,7 @@ test("never transfers held funds to others in a sponsored charge, whatever its f
   expect((await reserve(wallet, ONE, someHash(), 1n)).kind).toBe("insufficient");
 });
 
-test("a key holds at most its limit at once, whatever its wallet has", async () => {
+test("the active holds of a key never exceed its limit, whatever its wallet's balance", async () => {
   const wallet = await aWallet(100_000_000n);
   const limit = { keyId: someHash(), maxExposureUsd: 10n * ONE };
   expect(await hold(wallet, 6n * ONE, limit)).toEqual({ kind: "placed" });
@@ -403,7 +403,7 @@ test.each(["disputed", "too old"] as const)(
     const wallet = await aWallet(2_000_000n, ONE);
     const requestId = someHash();
     await hold(wallet, 5n * ONE, { requestId });
-    world.prices.trust("ethereum", unbelievable[doubt]);
+    world.prices.trust("ethereum", unreliable[doubt]);
     await expect(hold(wallet, ONE)).rejects.toMatchObject({ code: "PRICE_FETCH_FAILED" });
     await expect(reserve(wallet, 5n * ONE)).rejects.toMatchObject({ code: "PRICE_FETCH_FAILED" });
     const debit = async () =>
@@ -415,7 +415,7 @@ test.each(["disputed", "too old"] as const)(
   },
 );
 
-test("the same movement is posted once, however many processes post it at once", async () => {
+test("a movement that twenty transactions post concurrently is posted once", async () => {
   const wallet = someAddress();
   const topUp = { wallet, asset: usdc, amount: 7n, movementKey: someHash() };
   const posted = await Promise.all(
@@ -428,7 +428,7 @@ test("the same movement is posted once, however many processes post it at once",
   expect((await world.line(wallet, usdc)).balance).toBe(7n);
 });
 
-test("a transaction that fails leaves no trace in the ledger", async () => {
+test("a transaction that fails changes nothing in the ledger", async () => {
   const wallet = await aWallet(5_000_000n);
   const requestId = someHash();
   await expect(
@@ -529,7 +529,7 @@ test("the database itself refuses to overdraw, to unbalance, to change and to de
       /what was written stays/,
     );
   }
-  // An entry cannot be added to a movement of another day, nor does an early check let the rest pass.
+  // An entry cannot be added to another transaction's movement, and an early check does not replace the last.
   const add = `insert into ledger_entries (movement_id, account, wallet, chain_id, currency, amount)
     select max(id), 'balance', '${wallet}', 1, '0x', 1 from ledger_movements where wallet = '${wallet}'`;
   await expect(world.pool.query(add)).rejects.toThrow(/another transaction/);

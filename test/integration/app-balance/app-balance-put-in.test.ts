@@ -173,7 +173,7 @@ class Group {
     this.putInUsd += usd;
   }
 
-  /** The recipient is paid at once. */
+  /** The recipient is paid immediately. */
   async #fastFill(at: number, usd: bigint): Promise<void> {
     const requestId = someHash();
     const hold = { wallet: this.app, keyId: this.keyId, requestId, usd, chainId: 1, amount: unitsOf(usd) };

@@ -55,8 +55,8 @@ beforeAll(async () => {
   await hold(heldId, 20n * ONE);
   await hold(lostId, 5n * ONE);
   await world.in(async (tx) => await makeHoldPermanent(services, tx, lostId));
-  const gone = { wallet: debtor, asset: usdc, amount: 3_000_000n, movementKey: someHash() };
-  await world.in(async (tx) => await reverseTopUp(services, tx, gone));
+  const reversed = { wallet: debtor, asset: usdc, amount: 3_000_000n, movementKey: someHash() };
+  await world.in(async (tx) => await reverseTopUp(services, tx, reversed));
   const createdAtMs = services.clock.nowMs();
   await world.in(
     async (tx) =>

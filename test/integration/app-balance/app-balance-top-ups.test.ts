@@ -91,7 +91,7 @@ test("transfers without a marker and reverted ones are ignored; a malformed mark
   ).toEqual([6n, 7n]);
 });
 
-test("a token that the solver does not hold becomes no balance, even with a marker", async () => {
+test("a marked transfer of a token that cannot be bridged is not credited", async () => {
   const wallet = world.anAddress();
   const before = world.events.of("top_up_seen").length;
   const [odd] = world.origin.chain.tokens.filter(({ supportsBridging }) => !supportsBridging);
@@ -203,7 +203,7 @@ test("a credited top-up that a reorg moves to another block stays credited", asy
   expect(await line(wallet, world.usdc)).toEqual({ balance: 2_000_000n, owed: 0n });
 });
 
-test("many top-ups at once, after an hour without a watcher, are each credited once", async () => {
+test("credits each of many top-ups once after downtime of the watcher", async () => {
   const wallet = world.anAddress();
   for (let at = 0; at < 5; at++) {
     await sendToken(1_000_000n, tailFor(wallet));
@@ -221,12 +221,12 @@ test("a reported transaction is recorded before the watcher reads it, and credit
   const report = { chainId: world.origin.chain.id, txHash: await sendToken(9_000_000n, tailFor(wallet)) };
   await world.origin.mine();
   const seen = world.events.of("top_up_seen").length;
-  const report2 = async () => await indexTransaction(world.services, report);
-  await Promise.all([report2(), report2()]);
+  const reportTransaction = async () => await indexTransaction(world.services, report);
+  await Promise.all([reportTransaction(), reportTransaction()]);
   expect(world.events.of("top_up_seen")).toHaveLength(seen + 1);
   expect((await line(wallet, world.usdc)).balance).toBe(0n);
   await block(2);
-  await report2();
+  await reportTransaction();
   expect((await line(wallet, world.usdc)).balance).toBe(9_000_000n);
 });
 
@@ -244,7 +244,7 @@ test("when two processes read the same blocks, one records and credits, and noth
   expect((await line(wallet, world.usdc)).balance).toBe(1_000_000n);
 });
 
-test("a process that dies while it credits leaves nothing half done", async () => {
+test("a crash before the commit of a credit changes nothing, and the next scan credits once", async () => {
   const wallet = world.anAddress();
   await sendToken(1_000_000n, tailFor(wallet));
   await world.origin.mine(2);

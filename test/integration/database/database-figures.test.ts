@@ -38,7 +38,7 @@ const store = async (state: string, hours: number, count: number): Promise<unkno
     [state, hours, count],
   );
 
-test("requests in progress are counted by state with the time of the oldest, and others are not read", async () => {
+test("counts requests in progress by state, with the time of the oldest, and reads no others", async () => {
   await store("quoted", 5, 1_000);
   await store("filled", 5, 1_000);
   await store("fillable", 2, 3);
@@ -58,7 +58,7 @@ test("requests in progress are counted by state with the time of the oldest, and
   expect(plan).not.toContain("Seq Scan");
 });
 
-test("the outbox's depth counts jobs that are in no queue yet, and reports the oldest job's age", async () => {
+test("counts the outbox jobs that are in no queue yet, and reports the age of the oldest", async () => {
   const sql = sqlOn(pool);
   expect(await outboxDepth(sql)).toEqual({ waiting: 0, oldestMs: undefined });
   await pool.query(

@@ -72,13 +72,13 @@ test("a row goes to the partition of its month, and to the default one if there 
   expect((await oldestRows(sqlOn(pool))).get("request_events")).toBe(NOW_MS);
 });
 
-test("two workers make the coming months at once, and each again, without an error", async () => {
+test("three concurrent workers create the partitions of the coming months once, and a repeated run changes nothing", async () => {
   await Promise.all([1, 2, 3].map(async () => await makePartitionsAhead(pool, NOW_MS)));
   await makePartitionsAhead(pool, NOW_MS);
   expect(await months()).toEqual(["2031-11", "2031-12", "2032-01"]);
 });
 
-test("a locked table delays the partition, and neither inserts nor the worker", async () => {
+test("a lock on the table delays a new partition, but neither inserts nor the worker", async () => {
   const blocker = await pool.connect();
   try {
     await blocker.query("begin; lock table request_events in share update exclusive mode");
@@ -96,7 +96,7 @@ test("a locked table delays the partition, and neither inserts nor the worker", 
   expect(await tablesOfRows()).toEqual(["request_events_2031_11"]);
 });
 
-test("moves a month of rows that one statement could not, and lets others write meanwhile", async () => {
+test("moves more rows of a month than one statement can, while other processes write", async () => {
   const ROWS = 300_000;
   const AT_ONCE = 30_000;
   for (let from = 1; from < ROWS; from += AT_ONCE)

@@ -21,7 +21,7 @@ import { onServer } from "../../support/template-database.ts";
 import { someAddress, someHash } from "../../support/terms.ts";
 import { settlementPolicy } from "../settlement/settlement-world.ts";
 
-// An upgrade with transactions to the hub in flight, on a database from before they became slots.
+// Upgrades a database from before hub transactions became slots, with transactions in flight.
 
 const shipped = resolve(import.meta.dirname, "../../../apps/api/migrations");
 const CHAIN_ID = 412_346;
@@ -48,7 +48,7 @@ afterAll(async () => {
   await Promise.all([node.stop(), rm(folder, { recursive: true })]);
 });
 
-interface Old {
+interface FormerTransaction {
   readonly nonce: number;
   readonly state: "open" | "final";
   readonly isNoop?: true;
@@ -56,8 +56,13 @@ interface Old {
   readonly attempts: readonly ("pay" | "noop" | "pruned")[];
 }
 
-/** A transaction that carries one execution, as the former tables had it. */
-async function anOldOne({ nonce, state, isNoop, attempts }: Old): Promise<{ key: Hex; hashes: Hex[] }> {
+/** Inserts a transaction that carries one execution into the former tables. */
+async function aFormerTransaction({
+  nonce,
+  state,
+  isNoop,
+  attempts,
+}: FormerTransaction): Promise<{ key: Hex; hashes: Hex[] }> {
   const [to, key] = [someAddress(), someHash()];
   const { rows } = await pool.query<{ id: number }>(
     `insert into hub_transactions (sender, nonce, call_to, call_data, gas_limit, max_fee_per_gas, max_priority_fee_per_gas, state,
@@ -112,10 +117,15 @@ async function anOldOne({ nonce, state, isNoop, attempts }: Old): Promise<{ key:
 }
 
 test("an upgrade continues transactions in flight with the same bytes and nonces, and loses no execution", async () => {
-  const old = await anOldOne({ nonce: 0, state: "final", attempts: ["pruned"] });
-  const inFlight = await anOldOne({ nonce: 1, state: "open", attempts: ["pay", "pay"] });
-  const refused = await anOldOne({ nonce: 2, state: "open", isNoop: true, attempts: ["pay", "noop"] });
-  const unsigned = await anOldOne({ nonce: 3, state: "open", attempts: [] });
+  const old = await aFormerTransaction({ nonce: 0, state: "final", attempts: ["pruned"] });
+  const inFlight = await aFormerTransaction({ nonce: 1, state: "open", attempts: ["pay", "pay"] });
+  const refused = await aFormerTransaction({
+    nonce: 2,
+    state: "open",
+    isNoop: true,
+    attempts: ["pay", "noop"],
+  });
+  const unsigned = await aFormerTransaction({ nonce: 3, state: "open", attempts: [] });
   await pool.query(
     `insert into nonce_mappings (chain_id, wallet, nonce, mapped_id, depositor, signature, signature_chain_id, state, next_try_ms,
        hub_signature, transaction_id, created_at_ms, updated_at_ms)
@@ -176,10 +186,10 @@ test("an upgrade continues transactions in flight with the same bytes and nonces
   const client = createLocalClient(node);
   await client.setBalance({ address: solver.address, value: 10n ** 20n });
   await client.setNonce({ address: solver.address, nonce: 1 });
-  const care = async (): Promise<void> => await advanceCalls(services, on, [solver], settlementPolicy);
-  await care();
+  const advance = async (): Promise<void> => await advanceCalls(services, on, [solver], settlementPolicy);
+  await advance();
   await client.mine({ blocks: 4 });
-  await care();
+  await advance();
   expect(await services.reads.unsettledCalls(CHAIN_ID)).toEqual([]);
   const { status } = await client.getTransactionReceipt({ hash: inFlight.hashes[1] ?? "0x" });
   expect(status).toBe("success");

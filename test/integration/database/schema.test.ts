@@ -54,7 +54,7 @@ test("a migrated database has the keys, references and checks of the schema", as
   expect(wanted.migrated).toEqual(wanted.described);
 });
 
-/** The same question to the migrated tables, and to tables that are made from the schema. */
+/** Runs a catalog query on the migrated tables and on tables created from the schema. */
 async function definitionsIn(query: string): Promise<{ migrated: string[]; described: string[] }> {
   const ask = async (): Promise<string[]> => {
     const { rows } = await client.query<{ definition: string }>(query);

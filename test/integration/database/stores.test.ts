@@ -205,7 +205,7 @@ test("a transaction that continues after a failed statement reports that nothing
   expect(events.all).toEqual([]);
 });
 
-test("a transaction fails by the error of its first failed write, although it waits for none, and commits nothing", async () => {
+test("a transaction that awaits no write fails with the error of its first failed one, and commits nothing", async () => {
   const events = recordedEvents();
   const tooHigh = { number: 2n ** 64n, hash: someHash() };
   const block = { number: 1n, hash: someHash(), parentHash: someHash(), timestamp: 1n, baseFeePerGas: 1n };
@@ -234,11 +234,11 @@ test("a request that enters history in a transaction that fails is not listed", 
   const failed = uow.run(async (tx) => {
     const record = await tx.requests.lock(terms.requestId);
     if (record === undefined) throw new Error("invariant violated: request is not stored");
-    // Its save waits for nothing, so the failure comes before its answer.
+    // The save is not awaited, so the transaction fails before the save is answered.
     await transition(services, tx, record, seen("1"));
-    throw new Error("the process changed its mind");
+    throw new Error("the caller aborts");
   });
-  await expect(failed).rejects.toThrow("changed its mind");
+  await expect(failed).rejects.toThrow("the caller aborts");
   await sleep(200);
   const listed = "select 1 from request_history where request_id = $1";
   expect((await pool.query(listed, [terms.requestId])).rows).toEqual([]);
@@ -262,7 +262,7 @@ test("a request that is saved twice in the transaction in which it enters histor
   expect(rows).toEqual([{ state: "fillable", status: "pending" }]);
 });
 
-test("a deadlock victim that runs again raises its events once", async () => {
+test("a transaction that is retried after a deadlock raises its events once", async () => {
   const events = recordedEvents();
   const own = postgresUnitOfWork(pool, events);
   const [first, second] = [await aStoredRequest(), await aStoredRequest()];
@@ -326,7 +326,7 @@ test("a leg that occurs twice in one batch gets one nonce, and the batch's other
   ]);
 });
 
-test("two lanes cannot pay one leg at once: the database itself refuses the second", async () => {
+test("the database refuses a second lane that pays the same leg", async () => {
   const terms = await aStoredRequest();
   const leg = aFill(terms.requestId);
   const senders = [await aLane(), await aLane()];
@@ -367,7 +367,7 @@ test("50 concurrent reservations get 50 consecutive nonces, and a failing one us
   expect(nonces.toSorted((a, b) => a - b)).toEqual(Array.from({ length: 45 }, (_, at) => 7 + at));
 });
 
-test("a lane never goes back, and skips nonces that the key used elsewhere", async () => {
+test("a lane's next nonce never decreases, and skips nonces that the key used elsewhere", async () => {
   const sender = await aLane(5);
   const next = async () => {
     const { requestId } = someTerms();
@@ -472,7 +472,7 @@ test("keeps the signed bytes of a payment until long after it became final", asy
   expect(await after(finalAtMs + 1)).toMatchObject(emptied);
 });
 
-test("reads a payment and its signed bytes as of one moment", async () => {
+test("reads a payment and its signed bytes from one snapshot", async () => {
   const plan = aPlan(await aLane(), aFill(someHash()));
   const fees = { maxFeePerGas: 1n, maxPriorityFeePerGas: 1n, createdAtMs: NOW_MS } as const;
   const attempt = { n: 0, kind: "pay", raw: "0xabcd", txHash: someHash(), ...fees } as const;
@@ -483,7 +483,7 @@ test("reads a payment and its signed bytes as of one moment", async () => {
     return slot.id;
   });
   const one = await pool.connect();
-  // Everything that happens to the payment happens between two statements of the reader.
+  // The payment changes between two statements of the reader.
   const interrupted = new Proxy(one, {
     get: (client, name) =>
       name === "query"
@@ -593,7 +593,7 @@ test("reserves the gas of the most expensive signed attempt, and that of the pla
   expect(await reserved()).toBe(400_000n);
 });
 
-test("keeps the first bytes when two processes sign for one nonce at once", async () => {
+test("keeps the first bytes when two processes sign for one nonce concurrently", async () => {
   const sender = await aLane();
   const slot = await uow.run(async (tx) => await aSlot(tx, aPlan(sender, aFill(someHash()))));
   const results = await Promise.all(
@@ -627,12 +627,12 @@ test("two hundred simultaneous quotes are all stored, and a quote that is alread
   await expect(insertQuoted(many[0] as RequestTerms)).rejects.toThrow(/duplicate/);
 });
 
-test("each of five hundred concurrent status requests gets its own answer", async () => {
+test("answers each of five hundred concurrent status requests with its own request", async () => {
   const many = await Promise.all(Array.from({ length: 20 }, async () => await aStoredRequest()));
-  const asked = Array.from({ length: 500 }, (_, at) => many[at % 25]?.requestId ?? someHash());
-  const answers = await Promise.all(asked.map(async (requestId) => await reads.status(requestId)));
+  const requestIds = Array.from({ length: 500 }, (_, at) => many[at % 25]?.requestId ?? someHash());
+  const answers = await Promise.all(requestIds.map(async (requestId) => await reads.status(requestId)));
   for (const [at, answer] of answers.entries())
-    expect(answer?.requestId).toBe(many[at % 25] === undefined ? undefined : asked[at]);
+    expect(answer?.requestId).toBe(many[at % 25] === undefined ? undefined : requestIds[at]);
 });
 
 test("a deposit keeps its row through a reorg: removed with its block, back in another, and unchanged otherwise", async () => {
@@ -729,7 +729,7 @@ test("the reconciler closes overdue requests and restores lost jobs, however man
     failReason: "TTL_EXPIRED",
   });
   expect((await reads.request(young.requestId))?.state.name).toBe("quoted");
-  expect((await pool.query("select 1 from outbox")).rows, "a job of a moment ago is not lost").toEqual([]);
+  expect((await pool.query("select 1 from outbox")).rows, "a recent job does not count as lost").toEqual([]);
   await reconcileRequests(later(enginePolicy.overdueAfterMs + 1));
   const { rows } = await pool.query("select job_name, payload from outbox");
   expect(rows).toEqual([

@@ -26,7 +26,7 @@ const received = async (recipient: Hex): Promise<bigint> =>
 const statesOf = async (at: Hex): Promise<(bigint | string)[][]> =>
   (await world.sweepsFrom(at)).map(({ amount, state }) => [amount, state]);
 
-test("fills an open address once its sweep is as confirmed as a deposit must be, and reports fundsAt until then", async () => {
+test("fills an open address once its sweep has the confirmations that a deposit needs, and reports fundsAt until then", async () => {
   const { bitcoin } = world;
   const { address, bytes, requestId, terms, answer } = await world.bitcoinAddress();
   const [step] = answer.steps;
@@ -79,7 +79,8 @@ test("a strict address fills its quote, and refunds excess, insufficient and lat
       async ({ address: refundTo }) => await world.bitcoinAddress({ strict: true, refundTo, ttl: 3_600 }),
     ),
   );
-  if (over === undefined || under === undefined || late === undefined) throw new Error("three quotes");
+  if (over === undefined || under === undefined || late === undefined)
+    throw new Error("expected three quotes");
   await bitcoin.controls.fund(over.address, 260_000n);
   await bitcoin.controls.fund(under.address, 150_000n);
   await world.untilStatus(over.requestId, "success");
@@ -161,7 +162,7 @@ test("replaces a sweep that no block includes, and moves the money once", async 
   expect(await received(terms.recipient)).toBe(terms.destination.expectedAmount);
 }, 60_000);
 
-test("a process that dies before or after it sends a sweep leaves it to another one, which moves the money once", async () => {
+test("after a crash before or after the broadcast of a sweep, another process moves the money once", async () => {
   const { bitcoin, services } = world;
   const { end } = bitcoin;
   const inDepository = await bitcoin.held(bitcoin.depository.address);

@@ -29,7 +29,8 @@ import { startAddressWorld, type AddressWorld } from "../../support/address-worl
 import { aSponsor } from "../../support/sponsors.ts";
 import type { TestChain } from "../../support/test-chain.ts";
 
-// Payers that can only transfer send funds to addresses. All of them are filled, refunded, or remain visible.
+// Payers that can only transfer send funds to deposit addresses: each payment is filled, refunded or stays
+// visible.
 
 let world: AddressWorld;
 
@@ -110,7 +111,7 @@ test("a second payment of the quoted amount during the firm quote belongs to ano
   expect(await destination.balance(terms.recipient, usdc)).toBe(terms.destination.expectedAmount + again);
 });
 
-test("money waits at its address for as many blocks as a deposit of its value would", async () => {
+test("money stays at its address until it has the confirmations that a deposit of its value needs", async () => {
   const { origin } = world;
   const { at } = await world.address();
   await world.sendTo(at, usd(2_500));
@@ -240,7 +241,7 @@ test("an expired request shows the outcome of later money at its open address", 
   expect(await destination.balance(terms.recipient, usdc)).toBe(expectedAmount);
 });
 
-test("dust in every block for an hour delays no payment: it is swept with the confirmations of its value, and the dust stays", async () => {
+test("dust in every block for an hour does not delay a payment: it is swept with the confirmations for its value, and the dust stays", async () => {
   const { origin, usdc } = world;
   const { at, requestId } = await world.address({ strict: true, refundTo: world.anAddress() });
   const { connection } = origin.connected;
@@ -268,23 +269,23 @@ test("dust in every block for an hour delays no payment: it is swept with the co
     },
   };
   const alarms = world.events.of("funds_held").length;
-  const PAID_IN = 10;
+  const PAYMENT_BLOCK = 10;
   const watching = world.watching();
-  let movedIn: number | undefined;
+  let sweptInBlock: number | undefined;
   for (let block = 1; block <= 120; block++) {
     world.clock.forward(30_000);
-    balance += block === PAID_IN ? usd(100) : 1n;
+    balance += block === PAYMENT_BLOCK ? usd(100) : 1n;
     const look = { addresses, currencies: [usdc], atBlock: first + BigInt(block) };
     await lookAtAddresses(watching, dusted, look);
-    movedIn ??= (await world.sweepsFrom(at)).length > 0 ? block : undefined;
+    sweptInBlock ??= (await world.sweepsFrom(at)).length > 0 ? block : undefined;
   }
-  expect(movedIn).toBe(PAID_IN + 23);
+  expect(sweptInBlock).toBe(PAYMENT_BLOCK + 23);
   expect(await world.sweepsFrom(at)).toMatchObject([{ requestId, amount: usd(100), excess: 0n }]);
   const [dust] = await world.reads.fundsAt(at);
   expect(dust?.amount).toBe(119n);
   expect(dust?.layers.length).toBeLessThanOrEqual(8);
   expect(world.events.of("funds_held").length - alarms).toBeLessThanOrEqual(1);
-  // The balance was made up: nothing is to be swept.
+  // The balance was simulated: there is nothing to sweep.
   await world.pool.query("update deposit_sweeps set state = 'void' where address = $1", [at]);
 });
 
@@ -326,24 +327,28 @@ test("fills the quoted amount at a strict address and refunds the excess, from o
 
 test("a sweep that only refunds pays its own gas; an excess swept with the quoted amount does not", async () => {
   const { origin, usdc } = world;
-  const keptOf = async (sent: number, back: number, changes: Partial<QuoteInput> = {}): Promise<bigint> => {
+  const costOf = async (
+    sent: number,
+    refundable: number,
+    changes: Partial<QuoteInput> = {},
+  ): Promise<bigint> => {
     const { at, terms } = await world.address({ strict: true, refundTo: world.anAddress(), ...changes });
     await world.sendTo(at, usd(sent));
     await world.untilSettled(at, 1);
     for (let n = 0; n < 5; n++) await world.round();
-    return usd(back) - (await origin.balance(terms.refundTo, usdc));
+    return usd(refundable) - (await origin.balance(terms.refundTo, usdc));
   };
-  const [alone, withQuoted] = [await keptOf(30, 30), await keptOf(130, 30)];
+  const [alone, withQuoted] = [await costOf(30, 30), await costOf(130, 30)];
   expect(withQuoted).toBeGreaterThan(0n);
   expect(alone).toBeGreaterThan(withQuoted * 2n);
-  // Also the quoted amount, if it was to be refunded from the start.
-  const forced = await keptOf(100, 100, { referrer: "debug-force-refund" });
+  // The quoted amount pays its own gas too if only its refund was ever planned.
+  const forced = await costOf(100, 100, { referrer: "debug-force-refund" });
   expect(forced).toBeGreaterThan(withQuoted * 2n);
 });
 
-test("dust at an open address asks a rate-limited chain nothing, and is held", async () => {
+test("holds dust at an open address without a request to a rate-limited destination", async () => {
   const { chains } = world.services;
-  const asked: string[] = [];
+  const priced: string[] = [];
   const limited: WorkerServices = {
     ...world.services,
     chains: {
@@ -352,7 +357,7 @@ test("dust at an open address asks a rate-limited chain nothing, and is held", a
         const connected = chains.get(chainId);
         if (chainId !== world.destination.chain.id || connected === undefined) return connected;
         const costOfPaying: NonNullable<RequestEnd["costOfPaying"]> = async (_, account) => {
-          asked.push(account);
+          priced.push(account);
           throw new Error("unreachable");
         };
         return { ...connected, isRateLimited: true, costOfPaying } as typeof connected;
@@ -366,8 +371,8 @@ test("dust at an open address asks a rate-limited chain nothing, and is held", a
   for (let n = 0; n < 5; n++) await world.origin.mine();
   await world.scan(world.origin);
   await world.look(world.origin, limited);
-  expect(asked).toContain(enough.terms.recipient);
-  expect(asked).not.toContain(dust.terms.recipient);
+  expect(priced).toContain(enough.terms.recipient);
+  expect(priced).not.toContain(dust.terms.recipient);
   expect(await world.reads.fundsAt(dust.at)).toMatchObject([{ amount: 1n, held: "AMOUNT_TOO_LOW" }]);
 });
 
@@ -452,11 +457,11 @@ test.each([
     });
     const fastFill = async () => await app.fastFill({ ...agreed, requestId });
     const notSwept = { code: "REQUEST_IN_PROGRESS", facts: { data: { rule: "depositAddressNotSwept" } } };
-    await expect(fastFill(), "nothing came").rejects.toMatchObject(notSwept);
+    await expect(fastFill(), "nothing was paid").rejects.toMatchObject(notSwept);
     await world.sendTo(at, usd(2_500));
     await origin.mine();
     await world.watch(origin);
-    await expect(fastFill(), "the money waits for its confirmations").rejects.toMatchObject(notSwept);
+    await expect(fastFill(), "the payment lacks confirmations").rejects.toMatchObject(notSwept);
     await origin.mine();
     await world.watch(origin);
     await expect(fastFill(), "the sweep has no nonce").rejects.toMatchObject(notSwept);
@@ -498,7 +503,7 @@ test("refuses to fast fill a superseded request and names its successor", async 
   await origin.mine();
   await world.watch(origin);
   const [, standIn] = await world.requestsOf(agreed.at);
-  if (standIn === undefined) throw new Error("55 USDC are another request's");
+  if (standIn === undefined) throw new Error("the 55 USDC have no request of their own");
   await expect(app.fastFill(agreed)).rejects.toMatchObject({
     code: "FAST_FILL_REFUSED",
     message: expect.stringContaining(standIn) as string,
@@ -527,7 +532,7 @@ test("refuses to fast fill a superseded request and names its successor", async 
   });
 });
 
-test("an open address without refundTo keeps money that cannot be routed, visibly, and its recovery address can take it", async () => {
+test("an open address without refundTo holds and reports money that cannot be routed, and its recovery address can withdraw it", async () => {
   const { origin, usdc } = world;
   const weth = origin.chain.liquidity?.wrappedNative as Address;
   const recovery = world.user;
@@ -594,7 +599,7 @@ test("money without a refund address is not sent to a placeholder, but reported 
   expect(await world.origin.balance(dead, world.usdc)).toBe(0n);
 });
 
-test("refunds to the sender if it is the only one, and never guesses between two senders", async () => {
+test("refunds to the sender if there is only one, and to none of two senders", async () => {
   const { origin, usdc, user, stranger } = world;
   const ask = { strict: true, refundTo: NATIVE_CURRENCY };
   const one = await world.address(ask);
@@ -627,7 +632,7 @@ test("refunds to the sender if it is the only one, and never guesses between two
   expect((await world.status(two.requestId)).status).toBe("success");
 });
 
-test("two workers that see the same money at once sweep it once, under one request", async () => {
+test("two workers that detect the same money concurrently sweep it once, under one request", async () => {
   const { origin, usdc, destination } = world;
   const { at, terms } = await world.address();
   await world.sendTo(at, usd(77));
@@ -647,7 +652,7 @@ test("two workers that see the same money at once sweep it once, under one reque
   const sweeps = await world.sweepsFrom(at);
   expect(sweeps.map(({ amount }) => amount)).toEqual([usd(77)]);
   expect(await world.requestsOf(at)).toHaveLength(2);
-  // The others saw the decision, and did not run into the database's constraint.
+  // The other worker found the stored decision and did not violate the database's constraint.
   expect(world.events.of("deposit_address_fault")).toEqual([]);
   const [id] = await world.untilSettled(at, 1);
   expect(await world.sweepsFrom(at)).toHaveLength(1);
@@ -747,7 +752,7 @@ test("keeps reporting the funds of a new quote whose sweep is refused after a wa
   await world.sendTo(at, usd(37));
   for (let n = 0; n < 3; n++) await world.round();
   const [planned] = await world.sweepsFrom(at);
-  if (planned === undefined) throw new Error("37 USDC are planned to be swept");
+  if (planned === undefined) throw new Error("no sweep of the 37 USDC is planned");
   expect(planned.requestId).not.toBe(requestId);
   world.clock.forward(120_000);
   await origin.client.setBalance({ address: operator, value: 10n ** 21n });
@@ -769,7 +774,9 @@ test("keeps reporting the funds of a new quote whose sweep is refused after a wa
   };
   const states = async (): Promise<string[]> => (await world.sweepsFrom(at)).map(({ state }) => state);
   await pay(by, sweepLeg, planned.id);
-  expect(await states(), "one refusal, whatever time the sweep waited before it").toEqual(["planned"]);
+  expect(await states(), "one refusal does not void a sweep, however long it waited before").toEqual([
+    "planned",
+  ]);
   world.clock.forward(61_000);
   await pay(by, sweepLeg, planned.id);
   expect(await states()).toEqual(["void"]);
@@ -831,7 +838,7 @@ test.each([
   ["a strict address", { strict: true, refundTo: "0x00000000000000000000000000000000000b0b0b" }],
   ["a strict address that refunds to the sender", { strict: true, refundTo: NATIVE_CURRENCY }],
 ])(
-  "covers a fast fill with a second payment to %s, late and one unit too large, after the first was orphaned; pays the recipient once",
+  "after a fast fill's payment to %s never arrived, covers the fill with a late second payment that is one unit too large, and pays the recipient once",
   async (_, kind) => {
     const { origin, destination, usdc } = world;
     const app = await aSponsor(world, 1_000);
@@ -913,7 +920,7 @@ const tokensOf = (listed: TestChain): TokenBook => ({
     } as Currency),
 });
 
-test("a requested check finds money that no scan would look for, decides again about money on hold, and is refused elsewhere", async () => {
+test("a requested check finds money that scans miss, reconsiders held money, and is refused for an unknown address, chain or currency", async () => {
   const { origin, usdc } = world;
   const services = { ...world.watching(), tokens: tokensOf(origin) };
   const { at, requestId } = await world.address({ recoveryAddress: world.user.address });
@@ -962,25 +969,25 @@ test("a requested check finds money that no scan would look for, decides again a
   for (let n = 0; n < 5; n++) await world.round();
   expect(await world.reads.fundsAt(at)).toMatchObject([{ currency: odd, held: "CURRENCY_NOT_HELD" }]);
 
-  // Not the shared scan, which one token that burns all gas would break.
+  // The shared scan does not read this token: one token that burns all gas would break the scan.
   const { heldAmounts } = origin.connected.connection.reader;
-  const asked: Address[] = [];
-  const looking = {
+  const readCurrencies: Address[] = [];
+  const recording = {
     ...origin.connected,
     connection: {
       ...origin.connected.connection,
       reader: {
         ...origin.connected.connection.reader,
         heldAmounts: async (...question: Parameters<typeof heldAmounts>) => {
-          asked.push(...question[1]);
+          readCurrencies.push(...question[1]);
           return await heldAmounts(...question);
         },
       },
     },
   };
-  await createAddressWatch(world.watching(), looking).look(await origin.client.getBlockNumber());
-  expect(asked).toContain(usdc);
-  expect(asked).not.toContain(odd);
+  await createAddressWatch(world.watching(), recording).look(await origin.client.getBlockNumber());
+  expect(readCurrencies).toContain(usdc);
+  expect(readCurrencies).not.toContain(odd);
 
   const refused = async (changes: object): Promise<unknown> =>
     await reindexAddress(services, { ...scope, ...changes }).catch(
@@ -993,7 +1000,7 @@ test("a requested check finds money that no scan would look for, decides again a
   expect(await refused({ currency: "0x12" })).toBe("INVALID_INPUT_CURRENCY");
 });
 
-test("the whole requested amount is at the deposit address although today's fees exceed it: the status does not ask for a second payment", async () => {
+test("the status asks for no second payment if the whole amount is at the address but below today's fees", async () => {
   const { at, requestId } = await world.address({ amount: "2000000" });
   world.clock.forward(120_000);
   world.prices.set("ethereum", "25000000");
@@ -1071,7 +1078,7 @@ test("a fault at one address does not hide money at another one", async () => {
   expect(await world.untilSettled(broken.at, 1)).toEqual([broken.requestId]);
 });
 
-test("unconfigured tokens and dust change no status, alert no operator and are stored in bounded number", async () => {
+test("unconfigured tokens and dust change no status, alert no operator and add a bounded number of rows", async () => {
   const { origin, usdc } = world;
   const finished = await world.address();
   await world.sendTo(finished.at, usd(100));
@@ -1274,7 +1281,7 @@ test("a strict address is bound to its order by the contract, unless unfilled mo
       "strict",
     );
   }
-  // Without the binding only the operator can make its deposit, even for the whole amount and its own order.
+  // Only the operator can sweep an unbound address, even its whole amount under its own order.
   await world.sendTo(toSender.at, usd(100));
   await world.origin.mine();
   const { orderId, user } = toSender.terms;
@@ -1342,7 +1349,7 @@ test("scans write nothing while no money arrives", async () => {
   expect(await written()).toEqual(before);
 });
 
-test("after the solver's key changed, money at an open address is filled under an order of the new key, and a strict one pays nothing that settlement would miss", async () => {
+test("after the solver's key changed, money at an open address is filled under an order of the new key, and money at a strict one is neither filled nor refunded beyond the limit for unrepaid refunds", async () => {
   const { destination, origin, usdc, services, solver } = world;
   const former = { solver: world.anAddress() };
   const quoted = async (ask: Parameters<typeof world.quote>[0]) => {
@@ -1372,7 +1379,7 @@ test("after the solver's key changed, money at an open address is filled under a
   expect(await world.status(strict.requestId)).toMatchObject({ fundsAt: "depository" });
 });
 
-test("an address that is no longer used is still scanned in its turn", async () => {
+test("an inactive address is still scanned in its turn", async () => {
   const { at } = await world.address({ refundTo: world.anAddress() });
   await world.pool.query("update deposit_addresses set active_at_ms = 0 where address = $1", [at]);
   await world.sendTo(at, usd(12));

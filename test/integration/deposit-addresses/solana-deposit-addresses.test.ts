@@ -78,7 +78,8 @@ test("a strict address fills its quote and refunds the excess, underpaid and lat
     for (const refundTo of refundTos)
       quotes.push(await world.solanaAddress(currency, quoted, { strict: true, refundTo, ttl: 3_600 }));
     const [more, less, late] = quotes;
-    if (more === undefined || less === undefined || late === undefined) throw new Error("three quotes");
+    if (more === undefined || less === undefined || late === undefined)
+      throw new Error("expected three quotes");
     const had = await vaultHas(currency);
     await world.payTo(more.address, currency, over);
     await world.payTo(less.address, currency, under);
@@ -101,7 +102,7 @@ test("a strict address fills its quote and refunds the excess, underpaid and lat
   }
 }, 60_000);
 
-test("deposits dust below the rent minimum with the sweep, and does not change the payment", async () => {
+test("deposits dust below the rent minimum together with the payment, and fills the quoted amount", async () => {
   const { sol } = world.currencies;
   const { address, requestId, terms } = await world.solanaAddress(sol, SOL, { strict: true });
   await world.payTo(address, sol, SOL);
@@ -113,7 +114,7 @@ test("deposits dust below the rent minimum with the sweep, and does not change t
   expect(amounts.toSorted((a, b) => Number(a - b))).toEqual([1n, SOL]);
 });
 
-test("a process that dies before or after it sends a sweep leaves it to another one, which moves the money once", async () => {
+test("after a crash before or after the broadcast of a sweep, another process moves the money once", async () => {
   const { services, end } = world;
   const { sol } = world.currencies;
   const had = await vaultHas();
@@ -152,7 +153,7 @@ test("sweeps again when the fork with the sweep was dropped, and moves the money
   controls.resumeFinality();
   expect(await world.held(address, sol)).toBe(SOL);
   expect(await received(terms.recipient)).toBe(0n);
-  // The bytes of the first attempt die with their blockhash, unless the node includes them again.
+  // The first attempt expires with its blockhash, unless the node includes it again.
   controls.passSlots(150 + 32 + 10);
   await world.untilStatus(requestId, "success");
   expect(await received(terms.recipient)).toBe(terms.destination.expectedAmount);

@@ -72,7 +72,7 @@ test("a deposit that is reorged out before its fill leaves the request waiting; 
     fundsAt: "user",
   });
   expect((await world.depositsOf(agreed.requestId))[0]?.canonical).toBe(false);
-  // The job that was queued meanwhile finds nothing to pay for.
+  // The job that was queued meanwhile finds no deposit to fill.
   await world.work();
   expect(await world.services.reads.slotOfLeg("fill", agreed.requestId)).toBeUndefined();
 
@@ -335,7 +335,7 @@ test("a reorg is reported once, by the commit that records it", async () => {
   expect(world.events.of("reorg")).toHaveLength(reported + 1);
 });
 
-test("when two watchers run at once, one does the work and the other finds the cursor moved; no deposit counts twice", async () => {
+test("one of two concurrent watchers commits and the other finds the cursor moved; no deposit counts twice", async () => {
   const agreed = await agree();
   await deposit(world.origin, world.user, agreed);
   await world.origin.mine();
@@ -444,7 +444,7 @@ test("a reported deposit is not confirmed by blocks that are announced but not r
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "waiting", inTxHashes: [] });
 });
 
-test("a reported deposit has the confirmations that were read since its block", async () => {
+test("a reported deposit counts scanned blocks as confirmations", async () => {
   const { origin } = world;
   const agreed = await agree({ amount: "20000000000" });
   const txHash = await deposit(origin, world.user, agreed);
@@ -509,8 +509,8 @@ async function loggedAndStored(since: bigint): Promise<{ logged: string[]; store
 }
 
 /**
- * The services of a process that dies before its transaction number `dies`, and runs `between` before each
- * transaction except the first and the last.
+ * The services of a process that dies before its database transaction with the index `dies`, and runs
+ * `between` before each transaction after the first.
  */
 function mortal(
   dies: number,
@@ -710,8 +710,8 @@ test("a report that moves a deposit back to an orphaned block between two slices
 const aHash = (): Hex => `0x${randomBytes(32).toString("hex")}`;
 
 /**
- * The answers of a node on another branch from the newest block on: its block has the deposit for `agreed`,
- * copied from `model`, and 300 deposits by a stranger.
+ * A node with another newest block, which has a deposit for the quoted order, copied from `model`, and 300
+ * one-unit deposits for unknown orders.
  */
 async function anotherBranch(model: DepositFact, { terms }: Agreed) {
   const { connected, announce } = world.origin;
@@ -988,7 +988,7 @@ test("reports that wait for a chain's scan are answered in time, and leave datab
   expect(stored).toEqual(logged);
 });
 
-test("a report that the scan overtakes while it waits is answered as recorded", async () => {
+test("reports a transaction as indexed if the scan recorded it while the report waited", async () => {
   const { origin, services } = world;
   const chainId = origin.chain.id;
   const agreed = await agree();

@@ -111,11 +111,11 @@ for (const { what, first, second, filled } of [
     const { origin } = world;
     const { contract, worthless } = await aContract();
     const agreed = await agree({ amount: agreedAmount.toString() });
-    const brings = async ({ isUsdc, amount }: typeof first): Promise<void> => {
+    const setDeposit = async ({ isUsdc, amount }: typeof first): Promise<void> => {
       const calls = depositing(agreed, isUsdc ? world.usdc : worthless, amount);
       await origin.client.setCode({ address: contract, bytecode: batchCode(calls) });
     };
-    await brings(first);
+    await setDeposit(first);
     const raw = await rawOf(await origin.send(world.user, { to: contract }));
     await origin.mine();
     await world.watch(origin);
@@ -124,7 +124,7 @@ for (const { what, first, second, filled } of [
     ]);
 
     await origin.client.request({ method: "anvil_reorg" as never, params: [1, []] as never });
-    await brings(second);
+    await setDeposit(second);
     await origin.client.sendRawTransaction({ serializedTransaction: raw });
     await origin.mine();
     await world.watch(origin);
@@ -296,7 +296,7 @@ async function aPayableContract(): Promise<Address> {
   return recipient;
 }
 
-test("a recipient whose code burns the fill's gas only in the block pays for it out of the deposit", async () => {
+test("charges the deposit for the gas of a fill that the recipient's code burns only in its block", async () => {
   const { origin, destination, usdc, solver } = world;
   const gwei = 10n ** 9n;
   const at = async (chain: TestChain, baseFeePerGas: bigint): Promise<void> => {
@@ -488,8 +488,7 @@ for (const lag of ["logs", "logs without an error", "blocks", "receipts"] as con
     expect(rows.map((row) => row.tx_hash)).toEqual(onChain.map((log) => log.transactionHash));
     const missed = world.events.of("deposit_missed").length - missedBefore;
     expect({ failed: failed > 0, missed: missed > 0 }).toEqual({
-      // A node that refuses is asked again at once; one that hides missing logs is detected when the block is
-      // final.
+      // A refused request is retried immediately; hidden logs are detected when the block is final.
       failed: lag !== "logs without an error",
       missed: lag === "logs without an error",
     });
@@ -562,7 +561,7 @@ for (const lag of ["logs", "logs without an error", "blocks"] as const)
 for (const { hub, attestation, isFilled } of [
   { hub: "without depositPartsSince", attestation: {}, isFilled: false },
   {
-    hub: "whose depositPartsSince is still to come",
+    hub: "whose depositPartsSince is in the future",
     attestation: { depositPartsSince: 9e9 },
     isFilled: false,
   },
@@ -860,7 +859,7 @@ test("every reserved deposit is refunded if the fast fill is not made", async ()
   ]);
 });
 
-test("a deposit that a slow node kept from being judged is judged when its block is final", async () => {
+test("a deposit whose receipt a slow node did not return is judged when its block is final", async () => {
   const { origin } = world;
   const sponsor = await aSponsor(world, 10_000);
   const agreed = await agree();
@@ -879,7 +878,7 @@ test("a deposit that a slow node kept from being judged is judged when its block
   expect(await sponsor.holdState(agreed)).toBe("released");
 });
 
-test("a node that is slow when a final block is read again changes nothing about its deposits", async () => {
+test("a slow node at the second reading of a final block changes nothing about its deposits", async () => {
   const { origin } = world;
   const agreed = await agree();
   await deposit(origin, world.user, agreed);

@@ -68,7 +68,7 @@ async function rowOf(hash: TxHash): Promise<Row> {
 }
 
 /** The worker's periodic check of deposits for unknown orders. */
-async function look(by: WorkerServices = world.services): Promise<void> {
+async function checkUnattributed(by: WorkerServices = world.services): Promise<void> {
   const connected = by.chains.get(world.origin.chain.id) ?? world.origin.connected;
   await attributeKnown(by, connected);
   const tip = await by.reads.cursor(connected.chain.id);
@@ -78,7 +78,7 @@ async function look(by: WorkerServices = world.services): Promise<void> {
 async function rounds(count = 5, by: WorkerServices = world.services): Promise<void> {
   for (let round = 0; round < count; round++) {
     await world.round(by);
-    await look(by);
+    await checkUnattributed(by);
     await world.work(by);
   }
 }
@@ -97,12 +97,12 @@ async function payments({
   return { fills: fills.length, refunds: refunds.length, returns: returns.length };
 }
 
-test("a deposit whose request becomes known in time is filled once", async () => {
+test("fills a deposit once if its request becomes known before the deadline", async () => {
   const lost = await lostRequest();
-  await look();
+  await checkUnattributed();
   expect(await rowOf(lost.hash)).toMatchObject({ disposition: "unattributed", request_id: null });
   await lost.restore();
-  await look();
+  await checkUnattributed();
   expect(await rowOf(lost.hash)).toMatchObject({
     disposition: "accepted",
     request_id: lost.agreed.requestId,
@@ -131,7 +131,7 @@ test("a deposit whose request becomes known after its deadline is refunded to th
 test("a deposit with too few confirmations waits for them, and a reorg removes it from its request", async () => {
   const lost = await lostRequest();
   await lost.restore();
-  await look();
+  await checkUnattributed();
   expect(await world.request(lost.agreed.requestId)).toMatchObject({ state: { name: "deposited" } });
   await world.origin.reorg(2);
   await world.watch(world.origin);
@@ -145,7 +145,7 @@ test("a deposit that a reorg dropped is not assigned", async () => {
   await world.origin.reorg(2);
   await world.watch(world.origin);
   await lost.restore();
-  await look();
+  await checkUnattributed();
   expect(await rowOf(lost.hash)).toMatchObject({ disposition: "unattributed", request_id: null });
 });
 
@@ -154,7 +154,7 @@ test("a planned return continues, and the request is not filled from that deposi
   await world.origin.mine(3);
   await world.watch(world.origin);
   world.clock.forward(HOUR_MS);
-  await look();
+  await checkUnattributed();
   expect(await rowOf(lost.hash)).toMatchObject({ disposition: "refund", refund_state: "none" });
   await lost.restore();
   await rounds();
@@ -162,7 +162,7 @@ test("a planned return continues, and the request is not filled from that deposi
   expect(await payments(lost)).toEqual({ fills: 0, refunds: 0, returns: 1 });
 });
 
-test("a return that the operator released continues too", async () => {
+test("a return that the operator released continues, and the request is not filled from that deposit", async () => {
   const lost = await lostRequest();
   await world.origin.mine(3);
   await world.watch(world.origin);
@@ -172,12 +172,12 @@ test("a return that the operator released continues too", async () => {
   expect(await payments(lost)).toEqual({ fills: 0, refunds: 0, returns: 1 });
 });
 
-test("two workers at once assign it once, whether or not one of them would return it", async () => {
+test("two concurrent workers assign a deposit once, even if one of them would return it", async () => {
   const lost = await lostRequest();
   for (let round = 0; round < 3; round++) await world.round();
   world.clock.forward(HOUR_MS);
-  await Promise.all([lost.restore(), look(), look()]);
-  await Promise.all([look(), look()]);
+  await Promise.all([lost.restore(), checkUnattributed(), checkUnattributed()]);
+  await Promise.all([checkUnattributed(), checkUnattributed()]);
   await Promise.all([world.work(), world.work()]);
   await rounds();
   world.clock.forward(2 * HOUR_MS);
@@ -228,14 +228,14 @@ test("dust that is assigned while another worker marks dust stays with its reque
   expect(await payments(lost)).toEqual({ fills: 1, refunds: 0, returns: 0 });
 });
 
-test("wherever the worker dies, another one pays once for the deposit", async () => {
+test("after a crash of the worker at any step, another one pays once for the deposit", async () => {
   const deaths = new Set<string>();
   for (let dieAt = 0; ; dieAt++) {
     const lost = await lostRequest();
     await lost.restore();
     const mortal = mortalServices(world.services, dieAt);
     try {
-      await look(mortal);
+      await checkUnattributed(mortal);
     } catch (error) {
       if (!mortal.isDead() || !isDeath(error)) throw error;
     }
@@ -256,7 +256,7 @@ test("deposits of known orders that are not assigned yet do not delay returns of
     depositor: world.anAddress(),
   });
   for (let round = 0; round < 4; round++) await world.round();
-  // More than one check handles, and all older than the other.
+  // More deposits than one check handles, all older than the one to return.
   await world.pool.query(
     `insert into deposits (chain_id, tx_hash, ordinal, block_number, block_hash, canonical, confirm_at_block, depositor, sender, currency,
        amount, value_usd, order_id, disposition, seen_at_ms)
@@ -268,7 +268,7 @@ test("deposits of known orders that are not assigned yet do not delay returns of
   world.clock.forward(HOUR_MS);
   await returnUnattributed(world.services, world.origin.connected, 1_000_000n);
   expect(await rowOf(stray)).toMatchObject({ disposition: "refund" });
-  await look();
+  await checkUnattributed();
   const { rows } = await world.pool.query("select from deposits where tx_hash = $1 and request_id is null", [
     lost.hash,
   ]);
@@ -277,12 +277,12 @@ test("deposits of known orders that are not assigned yet do not delay returns of
   await world.pool.query("delete from requests where request_id = $1", [lost.agreed.requestId]);
 });
 
-test("a request with a deposit that is not stored leaves this one to the operator", async () => {
+test("leaves a deposit to the operator if its request refers to a deposit that is not stored", async () => {
   const lost = await lostRequest();
   await lost.restore({ state: "submitted", deposit_id: 1_000_001 });
   const alarms = world.events.of("deposit_unattributed").length;
-  await look();
-  await look();
+  await checkUnattributed();
+  await checkUnattributed();
   const { id, ...row } = await rowOf(lost.hash);
   expect(row).toMatchObject({
     disposition: "unattributed",
@@ -300,7 +300,7 @@ test("a deposit whose slot shows a return is left to the operator", async () => 
   await world.origin.mine(3);
   await world.watch(world.origin);
   world.clock.forward(HOUR_MS);
-  await look();
+  await checkUnattributed();
   await rounds();
   const { id } = await rowOf(lost.hash);
   await world.pool.query(
@@ -348,7 +348,7 @@ test("a deposit whose return a failover lost is not assigned while that payment 
   await world.origin.mine(3);
   await world.watch(world.origin);
   world.clock.forward(HOUR_MS);
-  await look();
+  await checkUnattributed();
   await rounds();
   const { id } = await rowOf(lost.hash);
   const slot = await world.services.reads.slotOfLeg("refund", String(id));

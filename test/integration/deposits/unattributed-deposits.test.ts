@@ -78,7 +78,7 @@ const start = async (by: WorkerServices = world.services): Promise<void> => {
   await returnUnattributed(by, world.origin.connected, tip?.number ?? 0n);
 };
 
-/** The worker's action for a deposit that has waited long enough. */
+/** Runs the worker's checks and payments an hour later. */
 async function anHourLater(by: WorkerServices = world.services): Promise<void> {
   world.clock.forward(HOUR_MS);
   for (let round = 0; round < 5; round++) {
@@ -157,7 +157,7 @@ test("a deposit that a reorg drops before its refund is signed is not refunded",
   expect((await rowOf(hash)).refund_state).toBe("none");
 });
 
-test("above the daily limit, it waits visibly until the operator releases it", async () => {
+test("a return above the daily limit waits until the operator releases it, and reports say so", async () => {
   const depositor = world.anAddress();
   const hash = await stray({ depositor });
   const limited = {
@@ -179,7 +179,7 @@ test("above the daily limit, it waits visibly until the operator releases it", a
   expect(await sentBack(hash, depositor, world.usdc, 0n)).toBeGreaterThan(0n);
 });
 
-test("such deposits use at most half of the daily limit, so that refunds of requests keep the other half", async () => {
+test("returns for unknown orders use at most half of the daily limit, so that refunds of requests keep the other half", async () => {
   const depositor = world.anAddress();
   const limited = {
     ...world.services,
@@ -202,7 +202,7 @@ test("such deposits use at most half of the daily limit, so that refunds of requ
   expect((await rowOf(waiting)).refund_state).toBe("final");
 });
 
-test("the operator can return it before the hour is over", async () => {
+test("the operator can return a deposit before the hour is over", async () => {
   const depositor = world.anAddress();
   const hash = await stray({ depositor });
   for (let round = 0; round < 5; round++) await world.round();
@@ -252,7 +252,7 @@ test("dust is marked in one statement, without a payment or an alarm", async () 
   expect(world.events.of("refund_impossible")).toHaveLength(alarms);
 });
 
-test("two workers at once return it once", async () => {
+test("two concurrent workers return a deposit once", async () => {
   const depositor = world.anAddress();
   const hash = await stray({ depositor });
   world.clock.forward(HOUR_MS);
@@ -263,7 +263,7 @@ test("two workers at once return it once", async () => {
   await sentBack(hash, depositor, world.usdc, 0n);
 });
 
-test("wherever the worker dies, another one returns it once", async () => {
+test("after a crash of the worker at any step, another one returns the deposit once", async () => {
   const deaths = new Set<string>();
   for (let dieAt = 0; ; dieAt++) {
     const depositor = world.anAddress();
@@ -376,7 +376,7 @@ test("a deposit that another account's transaction triggered at a contract is re
   expect(await origin.balance(contract, usdc)).toBeGreaterThan(0n);
 });
 
-test("a report of its transaction shows that it belongs to no request, where it is, and when it is returned", async () => {
+test("a report of the transaction says that its deposit matches no request, and when it is returned", async () => {
   const depositor = world.anAddress();
   const hash = await stray({ depositor });
   const chainId = world.origin.chain.id;
@@ -394,12 +394,12 @@ test("a report of its transaction shows that it belongs to no request, where it 
   expect(await answer()).toBe(`${about}it was refunded to ${depositor}`);
 });
 
-test("lists that name its transaction show it in each state, and show no others", async () => {
+test("request lists filtered by the deposit's transaction show it in each state, and other lists do not", async () => {
   const { pool, services, origin } = world;
   const sql = sqlOn(pool);
   const needs = { ...services, history: postgresRequestHistory(sql), turns: searchTurns() };
   const { app } = await aServer({
-    listRequests: (...asked) => listRequests(needs, ...asked),
+    listRequests: (...args) => listRequests(needs, ...args),
   });
   const list = async (query: string) => (await app.inject(`/requests/v2?${query}`)).json<Listed>();
   const depositor = world.anAddress();
@@ -445,7 +445,7 @@ test("lists that name its transaction show it in each state, and show no others"
   await app.close();
 });
 
-/** Leaves of a request what a failover to an older copy knows: nothing, until its deposit is read again. */
+/** Simulates a failover to a copy without the request: only its deposit remains, for an unknown order. */
 async function loseRequest({ requestId }: Agreed): Promise<void> {
   const { pool } = world;
   await pool.query("delete from request_events where request_id = $1", [requestId]);
@@ -494,7 +494,11 @@ test("a deposit of an unknown order is not returned while an EVM chain cannot sh
         ...destination.connected.connection.reader,
         nonce: () =>
           Promise.reject(
-            new RpcFault({ kind: "network", method: "eth_getTransactionCount", reason: "it is away" }),
+            new RpcFault({
+              kind: "network",
+              method: "eth_getTransactionCount",
+              reason: "connection refused",
+            }),
           ),
       },
     },
@@ -513,7 +517,7 @@ test("a deposit of an unknown order is not returned while an EVM chain cannot sh
   expect(await origin.balance(depositor, usdc)).toBeGreaterThan(0n);
 });
 
-// After this, the world's lane plans nothing more.
+// After this test the world's lane plans no more transactions.
 test("a refund whose rows a failover lost is found on the chain, and not repeated", async () => {
   const depositor = world.anAddress();
   const hash = await stray({ depositor });
@@ -534,7 +538,7 @@ test("a refund whose rows a failover lost is found on the chain, and not repeate
   await restore();
 });
 
-test("without a waiting time only the operator returns it", async () => {
+test("returns no deposit without the operator if no waiting time is configured", async () => {
   const hash = await stray();
   const off = {
     ...world.services,

@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await world.stop());
 
-test("many small deposits in recent blocks are no safer than a large one: above the cap they wait for the strictest tier", async () => {
+test("small deposits of recent blocks that together exceed the cap wait for the confirmations of the strictest tier", async () => {
   const stateOf = async (requestId: string) => (await world.request(requestId as `0x${string}`)).state.name;
   const agreed = [];
   for (let n = 0; n < 3; n++) {
@@ -30,7 +30,7 @@ test("many small deposits in recent blocks are no safer than a large one: above 
   expect(await Promise.all(agreed.map(stateOf))).toEqual(["fillable", "fillable", "fillable"]);
 });
 
-test("one wei under a large quote does not use up the cap for other deposits of its block", async () => {
+test("a one-wei deposit for a large quote does not use up the cap for other deposits of its block", async () => {
   await world.origin.mine(10);
   await world.watch(world.origin);
   const large = await world.quote({ amount: "240000000", refundTo: world.anAddress() });

@@ -116,7 +116,7 @@ describe("deposits", () => {
     const hash = (await world.wallet.rpc("eth_sendTransaction", [
       { from: user.address, to: world.depository, data, gas: "0x493e0" },
     ])) as Hex;
-    // The node knows a transaction in its block a moment before it has the receipt.
+    // The receipt appears shortly after the transaction is mined.
     await expect.poll(() => world.wallet.rpc("eth_getTransactionReceipt", [hash])).not.toBeNull();
     expect(await source.deposits(hash)).toMatchObject({ kind: "notFinal" });
     await world.mine(DEPTH);
@@ -290,7 +290,7 @@ describe("after the depository was replaced", () => {
     });
   });
 
-  test("a withdrawal that no depository paid expires, and may have been meant for each of them", async () => {
+  test("expires a withdrawal that neither depository paid", async () => {
     const expiration = (await world.newestTime()) + 1_000n;
     const { payload } = world.payloadOf(nativeCall(alice, 10n), expiration);
     await world.pass(2_000);
@@ -315,7 +315,7 @@ describe("after the depository was replaced", () => {
 });
 
 describe("withdrawals", () => {
-  test("pending, then executed once a final block shows it", async () => {
+  test("a withdrawal is pending until a final block shows its execution", async () => {
     await world.deposit(100n);
     const { payload, request } = world.payloadOf(nativeCall(alice, 10n));
     await world.mine(DEPTH);
@@ -406,7 +406,7 @@ describe("withdrawals", () => {
       });
   });
 
-  test("without code at the depository's address nothing is known, not even that a request is unused", async () => {
+  test("attests nothing without code at the depository's address, not even that a request is unused", async () => {
     const empty = open(world.chainAt(undefined, { depository: alice }));
     const { payload } = world.payloadOf(nativeCall(userAddress, 10n), 1n);
     await expect(empty.withdrawal(payload, undefined)).rejects.toMatchObject({

@@ -15,7 +15,7 @@ import {
   type EvidenceWorld,
 } from "./evidence-world.ts";
 
-// An answer that is called final is true, whatever single fault the node has.
+// No single kind of node fault makes wrong evidence final.
 
 const chainId = 31_412;
 const alice: Address = `0x${"a1".repeat(20)}`;
@@ -24,15 +24,15 @@ let world: EvidenceWorld;
 let branch: RunningAnvil;
 let proxy: FaultyRpc;
 
-interface Asked {
+interface Question {
   readonly name: string;
   ask(source: EvidenceSource): Promise<Evidence<unknown>>;
   /** The final answer of an honest node; undefined if it has none. */
   truth: Evidence<unknown> | undefined;
 }
-const questions: Asked[] = [];
+const questions: Question[] = [];
 
-/** Sends on the other branch what never happened on the true chain. */
+/** Sends a request to the node of the other branch. */
 async function onBranch(method: string, params: readonly unknown[]): Promise<unknown> {
   const response = await fetch(branch.url, {
     method: "POST",
@@ -109,7 +109,7 @@ beforeAll(async () => {
     receipts,
     calls: [],
   };
-  const list: Omit<Asked, "truth">[] = [
+  const list: Omit<Question, "truth">[] = [
     { name: "deposit", ask: async (source) => await source.deposits(deposit) },
     { name: "orphan", ask: async (source) => await source.deposits(orphan) },
     { name: "payment", ask: async (source) => await source.payments(paid, payment) },
@@ -212,7 +212,7 @@ describe.each(rpcTroubles)("%s", (trouble) => {
   );
 });
 
-test("state counts only after its block was seen to be still canonical", async () => {
+test("uses state only after a check that its block is still canonical", async () => {
   const expired = questions.find(({ name }) => name === "expired");
   let last = 0;
   const ask = async (trouble: (request: number) => RpcTrouble | undefined): Promise<unknown> => {
@@ -258,7 +258,7 @@ test("invariant c: whenever and however often a node fails, a withdrawal is neve
     }),
     { numRuns: 100 },
   );
-  // This does not hold by silence: each status was answered at least once, and no other.
+  // Each withdrawal was reported with its status at least once, and never with another.
   expect(Object.fromEntries([...statuses].map(([name, seenStatuses]) => [name, [...seenStatuses]]))).toEqual({
     executed: ["executed"],
     executedToken: ["executed"],
@@ -307,23 +307,22 @@ test("reads a known final deposit without further requests, and one that is not 
   const [deposit, orphan] = questions;
   if (deposit === undefined || orphan === undefined) throw new Error("no questions");
   await Promise.all([deposit.ask(source), deposit.ask(source), deposit.ask(source)]);
-  // The chain id, the receipt, and the block together with the head.
   expect(proxy.requests()).toBeGreaterThan(0);
   const before = proxy.requests();
   expect(await deposit.ask(source)).toEqual(deposit.truth);
   expect(proxy.requests()).toBe(before);
   await orphan.ask(source);
-  const asked = proxy.requests();
+  const requestsBefore = proxy.requests();
   await orphan.ask(source);
-  expect(proxy.requests()).toBeGreaterThan(asked);
+  expect(proxy.requests()).toBeGreaterThan(requestsBefore);
   await source.close();
 });
 
-test("an unknown deposit takes three requests, the first of which asks for the chain id", async () => {
+test("reads a deposit for the first time in three requests, the first of which reads the chain id", async () => {
   proxy.trouble(() => undefined);
   const source = open(world.chainAt([proxy.url]));
   const methods: string[][] = [];
-  proxy.trouble((_request, asked) => void methods.push([...asked]));
+  proxy.trouble((_request, called) => void methods.push([...called]));
   await Promise.all([questions[0]?.ask(source), questions[0]?.ask(source)]);
   expect(methods).toEqual([
     ["eth_chainId"],

@@ -70,7 +70,9 @@ afterAll(async () => {
   await world.stop();
 });
 
-/** Every endpoint must answer first: the behavior of a test is not to hide behind that of the one before. */
+/**
+ * Waits until every endpoint is healthy, so that no test inherits the endpoint states of the previous one.
+ */
 async function behave(behaviors: readonly ProviderBehavior[]): Promise<void> {
   for (const { proxies } of chains) for (const proxy of proxies) proxy.behave({});
   await expect
@@ -130,7 +132,7 @@ const lagging: ProviderBehavior = {
 };
 const error = (message: string, code = -32_000): Reply => ({ error: { code, message } });
 
-/** Every receipt shows a failure, or one without effects; deposits are left out. */
+/** Forges every receipt, and leaves out deposits. */
 const forging: ProviderBehavior = {
   reply: async ({ method, params }, node) => {
     if (method === "eth_getLogs") return { result: [] };
@@ -153,7 +155,7 @@ const absurd: ProviderBehavior = {
     return { result: { ...(reply.result as object), number: "0x1fffffffffffff", hash: keccak256("0x01") } };
   },
 };
-/** No receipts, no batches, and logs of one block at a time, in Alchemy's words. */
+/** No receipts, no batches, and logs of one block at a time, with Alchemy's error message. */
 const poor: ProviderBehavior = {
   answer: ({ isBatch }) =>
     isBatch

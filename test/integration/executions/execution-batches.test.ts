@@ -124,7 +124,7 @@ test("when a shared commit fails, each of its calls is accepted separately", asy
           const addCalls: typeof tx.executions.addCalls = async (calls) => {
             await tx.executions.addCalls(calls);
             failures++;
-            throw new Error("the database went away");
+            throw new Error("the database is unavailable");
           };
           return await work({ ...tx, executions: { ...tx.executions, addCalls } });
         }),
@@ -153,7 +153,7 @@ async function accepted(count: number): Promise<Map<RequestId, Address>> {
   return calls;
 }
 
-/** Like a worker with several jobs at once. */
+/** Submits all calls concurrently, like a worker with several jobs. */
 async function submitAll(by: WorkerServices, ids: Iterable<RequestId>): Promise<void> {
   const together = { ...by, payTogether: by.payTogether ?? groupedPayments(by) };
   const ends = await Promise.allSettled([...ids].map(async (id) => await pay(together, executionLeg, id)));

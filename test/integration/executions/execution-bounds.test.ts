@@ -59,7 +59,7 @@ test("a transaction too large for nodes is refused, and the largest allowed one 
   expect(await world.untilFinal(largest)).toMatchObject({ status: "success" });
 });
 
-test("an app that cannot pay a call's value gets that answer; the executor's shortage raises an alarm only if the app could pay", async () => {
+test("reports insufficient funds to an app that cannot pay a call's value; alerts the operator of the executor's shortage only if the app could pay", async () => {
   const call = { to: world.anAddress(), value: 200n * 10n ** 18n };
   const rules = { maxCallValueUsd: 10n ** 6n * ONE_USD };
   const poor = await world.anApp({}, GIVEN, rules);

@@ -46,8 +46,8 @@ async function pricedCall(): Promise<{ call: AskedCall; price: bigint }> {
   return { call, price: (await world.book(probe)).pending };
 }
 
-/** The answers of many concurrent calls, half of them to another process. */
-async function atOnce(
+/** The outcomes of concurrent calls, half of them to another process. */
+async function concurrently(
   count: number,
   ask: (by: ExecutionWorld["services"], at: number) => Promise<RequestId>,
 ) {
@@ -60,7 +60,7 @@ async function atOnce(
 test("accepts exactly forty of a hundred concurrent calls on two processes with a balance for forty, and refuses the rest with the available amount", async () => {
   const { call, price } = await pricedCall();
   const app = await world.anApp({}, 40n * price + price / 2n);
-  const answers = await atOnce(100, async (by) => await world.execute(call, app, by));
+  const answers = await concurrently(100, async (by) => await world.execute(call, app, by));
   const refused = answers.flatMap((answer) =>
     answer.status === "rejected" ? [answer.reason as unknown] : [],
   );
@@ -88,10 +88,10 @@ test("enforces a daily budget across concurrent calls and releases what they do 
   const { call, price } = await pricedCall();
   const maxUsd = (10n * price + price / 2n) * 10n ** 12n;
   const app = await world.anApp({}, 1_000_000_000n, { dailyUsd: maxUsd });
-  const answers = await atOnce(30, async (by) => await world.execute(call, app, by));
+  const answers = await concurrently(30, async (by) => await world.execute(call, app, by));
   const refused = answers.flatMap((answer) => (answer.status === "rejected" ? [String(answer.reason)] : []));
   expect(answers.length - refused.length).toBe(10);
-  for (const words of refused) expect(words).toMatch(/Not sponsored \(dailyUsd\)/);
+  for (const reason of refused) expect(reason).toMatch(/Not sponsored \(dailyUsd\)/);
   for (let round = 0; round < 6; round++) {
     world.clock.forward(5_000);
     await world.round();
@@ -99,7 +99,7 @@ test("enforces a daily budget across concurrent calls and releases what they do 
   // They cost less than was reserved.
   await world.execute(call, app);
   world.clock.forward(86_400_000);
-  const tomorrow = await atOnce(5, async (by) => await world.execute(call, app, by));
+  const tomorrow = await concurrently(5, async (by) => await world.execute(call, app, by));
   expect(tomorrow.every(({ status }) => status === "fulfilled")).toBe(true);
 });
 

@@ -152,12 +152,12 @@ test.each(["before the fill is broadcast", "after the recipient was paid"])(
     const sponsor = await aSponsor(world, 1_000);
     expect(await sponsor.fastFill(agreed)).toBe("queued");
     if (when.startsWith("after")) await fill();
-    // However long the fill took, the execution's own time begins with it.
+    // The execution's time limit starts with the execution, however long the fill took.
     world.clock.forward(world.services.enginePolicy.inventoryWaitMs + 1);
     const before = (await world.request(agreed.requestId)).state;
     expect(await world.execute(call(account, agreed))).toBe(agreed.requestId);
     expect((await world.request(agreed.requestId)).state).toEqual(before);
-    expect(await world.execute(call(account, agreed)), "the same again").toBe(agreed.requestId);
+    expect(await world.execute(call(account, agreed)), "a repeated request").toBe(agreed.requestId);
     expect(await sponsor.holdState(agreed)).toBe("active");
     await settled(agreed, sponsor);
   },

@@ -31,16 +31,16 @@ const aggregateAbi = parseAbi([
 test("a call that returns the native tokens to the executor is refused, and one that gives them to the user is broadcast", async () => {
   const { origin } = world;
   const value = 10n ** 16n;
-  // Forwards all of its calldata to the account that it names.
+  // Forwards the value of a call to the account in its calldata.
   const payer = world.anAddress();
   await origin.client.setCode({ address: payer, bytecode: "0x5f5f5f5f345f355af100" });
   await origin.mine();
   await world.watch(origin);
-  const passOn = (to: Address) => ({ to: payer, data: pad(to), value });
-  await expect(world.execute(passOn(world.executor))).rejects.toThrow(/would return to the executor/);
+  const forwardTo = (to: Address) => ({ to: payer, data: pad(to), value });
+  await expect(world.execute(forwardTo(world.executor))).rejects.toThrow(/would return to the executor/);
   expect(await world.book()).toMatchObject({ balance: GIVEN, pending: 0n });
   const user = world.anAddress();
-  const requestId = await world.execute(passOn(user));
+  const requestId = await world.execute(forwardTo(user));
   expect(await world.untilFinal(requestId)).toMatchObject({ status: "success" });
   expect(await origin.balance(user, native)).toBe(value);
 });

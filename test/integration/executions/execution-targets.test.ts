@@ -104,8 +104,8 @@ async function execute(to: Address, data: Hex, by: WorkerServices = world.servic
   );
 }
 
-/** The same process, with other contracts of the first chain. */
-function describing(change: object): WorkerServices {
+/** The services with these contracts on the origin chain, and no deposit address factory unless given. */
+function withContracts(change: object): WorkerServices {
   const { services, origin } = world;
   const { depositAddressFactory: _, ...contracts } = origin.chain.contracts;
   const connected = {
@@ -138,7 +138,7 @@ test.each([
       expect(refusals()).toBe(before + 1);
     }
     expect(world.events.of("execution_target_refused").at(-1)?.facts).toMatchObject({ target: factory });
-    const former = describing({ formerContracts: [factory] });
+    const former = withContracts({ formerContracts: [factory] });
     await expect(execute(factory, sweep, former)).rejects.toMatchObject({ code: "INVALID_REQUEST" });
 
     await operateBy(localAccount("depositAddressOperator").address);
@@ -146,7 +146,7 @@ test.each([
     const calls = [{ target: factory, allowFailure: false, callData: sweep }];
     const batch = encodeFunctionData({ abi: aggregateAbi, args: [calls] });
     const batched = await execute(world.origin.chain.contracts.multicall3, batch);
-    // Then another contract calls the factory, and it lacks the role.
+    // Multicall3 calls the factory then, and lacks the role.
     expect(batched).toMatchObject({ kind: "reverts" });
     expect(refusals()).toBe(before);
     await world.untilSettled(at, 1);
@@ -170,14 +170,14 @@ test("a call that was accepted before its target was known as the service's own 
   const { at, sweep } = await aVictim(false);
   const executor = localAccount("executor");
   await operateBy(executor.address);
-  const ignorant = describing({});
+  const withoutFactory = withContracts({});
   const sent = async (): Promise<number> =>
     (await origin.sentBy(executor.address.toLowerCase() as Address)).filter(({ input }) => input !== "0x")
       .length;
   const before = await sent();
   const accepted = async (): Promise<Hex> => {
-    const outcome = await execute(factory, sweep, ignorant);
-    if (outcome.kind !== "accepted") throw new Error("nothing guards it");
+    const outcome = await execute(factory, sweep, withoutFactory);
+    if (outcome.kind !== "accepted") throw new Error("the call was not accepted");
     return outcome.answer.requestId as Hex;
   };
 
@@ -186,10 +186,10 @@ test("a call that was accepted before its target was known as the service's own 
   expect(await services.reads.slotOfLeg("execution", first)).toBeUndefined();
   expect((await world.status(first)).status).toBe("failure");
 
-  // A process gives it a nonce, and dies before it signs.
+  // A process reserves a nonce for the call and dies before it signs.
   const second = await accepted();
   const dying: WorkerServices = {
-    ...ignorant,
+    ...withoutFactory,
     executor: services.executor && {
       ...services.executor,
       signDigest: async () => await Promise.reject(new Error("the process died")),

@@ -9,7 +9,7 @@ import { acceptExecution } from "../../../apps/api/src/executions/accept-executi
 import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
 import { pauseStore } from "../../../apps/api/src/payments/policy/policy.postgres.ts";
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
-import { unbelievable } from "../../fakes/adjustable-prices.ts";
+import { unreliable } from "../../fakes/adjustable-prices.ts";
 import {
   approveCall,
   startExecutionWorld,
@@ -357,7 +357,7 @@ test.each([
 test("refuses a call that carries value while the native token's price is disputed", async () => {
   const sponsor = await aSponsor(world, 1_000, { rules: { maxCallValueUsd: 100n * ONE_USD } });
   const to = world.anAddress();
-  world.prices.trust("ethereum", unbelievable.disputed);
+  world.prices.trust("ethereum", unreliable.disputed);
   await expect(world.tryExecute({ to, value: 10n ** 15n }, sponsor.key)).rejects.toMatchObject({
     code: "PRICE_FETCH_FAILED",
   });
@@ -481,16 +481,16 @@ test("does not send an accepted call with value while the native token costs mor
   const { clock, origin, executor } = world;
   const call = { to: world.anAddress(), value: 10n ** 15n };
   const kept = await world.execute(call);
-  const whys = (): unknown[] => world.events.of("execution_waits").map(({ facts }) => facts["why"]);
+  const waitReasons = (): unknown[] => world.events.of("execution_waits").map(({ facts }) => facts["why"]);
   // 14 bps: more than twice the pair's fee, which is charged.
   world.prices.set("ethereum", "2503.5");
   await world.work();
-  expect(whys()).toEqual(["ETH for the calls costs more than was reserved"]);
+  expect(waitReasons()).toEqual(["ETH for the calls costs more than was reserved"]);
   world.prices.set("ethereum", "2500");
-  world.prices.trust("ethereum", unbelievable.disputed);
+  world.prices.trust("ethereum", unreliable.disputed);
   clock.forward(2_000);
   await world.work();
-  expect(whys().at(-1)).toMatch(/contradicted/);
+  expect(waitReasons().at(-1)).toMatch(/contradicted/);
   expect(await origin.sentBy(executor)).toEqual([]);
   world.prices.trust("ethereum", undefined);
   world.prices.set("ethereum", "2501");

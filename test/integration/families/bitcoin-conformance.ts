@@ -27,7 +27,7 @@ import { startFaultyFronts, type ChooseFault, type FaultyFronts } from "../../su
 const AMOUNT = 50_000n;
 const BTC = nativeCurrency("bitcoin-vm");
 
-/** Bitcoin on a regtest node, with an explorer. */
+/** Starts Bitcoin as a regtest node with an explorer. */
 export async function startBitcoinFamily(): Promise<FamilyWorld> {
   const bitcoin = await startBitcoin();
   const { controls } = bitcoin;
@@ -37,7 +37,7 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
 
   const ownerOf = (canonical: string): Owner => {
     const owner = [...recipients, depository, former].find((one) => one.canonical === canonical);
-    if (owner === undefined) throw new Error(`${canonical} is nobody`);
+    if (owner === undefined) throw new Error(`unknown account ${canonical}`);
     return owner;
   };
   /** Mines a transaction alone in the newest block. */
@@ -114,7 +114,7 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
       withdrawalId: sha256(Buffer.from(payload)),
       execute: async () => await send(spend([held, feeUtxo], outputs, { change })),
       expire: async () => {
-        // After the execution there is nothing left to spend otherwise.
+        // After the execution the output is spent already.
         await instead([{ to: user, amount }]).catch(() => undefined);
       },
     } satisfies MadeWithdrawal;
@@ -142,13 +142,13 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
     finalize: async () => void (await controls.mine(CONFIRMATIONS)),
 
     deposits: {
-      twoInOne: not("all that a transaction pays a depository is one deposit"),
+      twoInOne: not("all outputs of a transaction to a depository are one deposit"),
       none: async () => empty(await transfer(solver, [{ to: recipients[0], amount: AMOUNT }])),
       orphaned: async (id) => ({ transactionId: await orphaned(id), as: "not_final" }),
       splitNode: async (id) => {
         const transactionId = await orphaned(id);
         await controls.mine(CONFIRMATIONS);
-        // One node follows the branch that the other one left.
+        // The nodes follow different branches.
         const deep = (json: unknown) =>
           isObject(json) && "height" in json ? { ...json, confirmations: 100 } : json;
         return { transactionId, urls: await behind(() => ({ answer: deep })), as: "upstream_unavailable" };
@@ -158,7 +158,7 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
         empty(await transfer(user, [{ to: recipients[1], amount: AMOUNT }, { text: id }])),
       lyingToken: NO_TOKENS,
       feeOnTransfer: NO_TOKENS,
-      withoutTransfer: not("the output is the deposit: no event claims one"),
+      withoutTransfer: not("the output itself is the deposit: there are no events"),
       reportedTwice: async (ids) => await withoutId(...ids),
       throughForwarder: async (id) =>
         await deposited([`${id}|depositor=${recipients[0].address}|`], {
@@ -182,7 +182,7 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
         empty(await transfer(former, [{ to: depository, amount: AMOUNT }, { text: id }])),
       otherNetwork: async (id) => ({
         transactionId: (await deposited([id], { depositId: id })).transactionId,
-        // Its first block differs.
+        // The node reports another first block.
         urls: await behind(() => ({
           question: (text) => text.replace('"getblockhash","params":[0]', '"getblockhash","params":[1]'),
         })),
@@ -203,7 +203,7 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
       returnedByRecipient: async ({ orderId, payments }) => {
         const [payment] = payments;
         if (payment === undefined) throw new Error("no payment to return");
-        // The recipient contributes as much as it gets, and the solver takes the rest.
+        // The recipient contributes as much as it receives, and the solver receives the rest.
         const inputs = [await utxo(solver), await utxo(ownerOf(payment.recipient), payment.amount)];
         return await mined(spend(inputs, [...paidBy(payments), { text: orderId }]));
       },
@@ -301,11 +301,11 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
         await controls.mine(CONFIRMATIONS);
         await tools.refuses({ transactionId, as: "rejected" });
       },
-      "spent by one confirmation only": async (tools) => {
+      "spent with only one confirmation": async (tools) => {
         const request = { recipient: recipients[0].canonical, currency: BTC, amount: AMOUNT };
         for (const what of ["execute", "expire"] as const) {
-          const made = async (asked: WithdrawalPlan) => {
-            const one = await payout(asked);
+          const made = async (plan: WithdrawalPlan) => {
+            const one = await payout(plan);
             if (what === "execute") await one.execute();
             else await one.expire();
             return one;
@@ -321,7 +321,7 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
   };
 }
 
-/** Fronts know no password; the oracle has its own. */
+/** An attestation chain at a front, called with the honest node's user and password. */
 function chainAt(
   [rpc = "", esploraUrl]: readonly string[],
   honest: string,

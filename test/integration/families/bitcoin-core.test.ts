@@ -12,7 +12,7 @@ import { anAttestationChain, anOwner, CONFIRMATIONS, utxoOf, spend } from "../..
 const url = process.env["BITCOIN_RPC_URL"];
 if (url === undefined)
   console.warn(
-    "bitcoin-core.test.ts is skipped: BITCOIN_RPC_URL names no node of Bitcoin Core (-regtest -txindex)",
+    "bitcoin-core.test.ts is skipped: BITCOIN_RPC_URL must name a Bitcoin Core node (-regtest -txindex)",
   );
 
 describe.skipIf(url === undefined)("Bitcoin Core", () => {

@@ -18,7 +18,7 @@ import {
 } from "../../support/bitcoin-world.ts";
 import { startFaultyFronts } from "../../support/faulty-front.ts";
 
-// Bitcoin against a regtest node and its explorer.
+// Tests Bitcoin evidence and payments on a regtest node with an explorer.
 
 const NATIVE = encodeAddress("bitcoin-vm", nativeCurrency("bitcoin-vm"));
 const depository = anOwner();
@@ -43,12 +43,12 @@ async function refusalOf(raw: string): Promise<BitcoinRefusal> {
   return await bitcoinOf()
     .send(raw)
     .then(
-      () => Promise.reject(new Error("it was accepted")),
+      () => Promise.reject(new Error("expected a refusal")),
       (error: unknown) => error as BitcoinRefusal,
     );
 }
 
-test("the node refuses what Bitcoin Core refuses, and relays an order's id as text", async () => {
+test("the node applies Bitcoin Core's relay rules, and relays an order id as text", async () => {
   const user = anOwner();
   const utxo = await utxoOf(bitcoinOf(), user, 100_000n);
   const id = newId();
@@ -99,7 +99,7 @@ test("a deposit becomes final, and one that was replaced or reorged out never do
   const rival = spend([utxo], [{ to: user, amount: 60_000n }]);
   await bitcoinOf().reorganize(CONFIRMATIONS - 1, [rival.hex]);
   await bitcoinOf().mine(CONFIRMATIONS);
-  // The node still has the block, but not in the chain.
+  // The node still has the block, but no longer in its chain.
   expect(await evidence.deposits(deposit.id)).toMatchObject({ kind: "notFinal" });
   expect(await evidence.deposits(rival.id)).toMatchObject({ kind: "final", value: { deposits: [] } });
 
@@ -125,7 +125,7 @@ test("a deposit becomes final, and one that was replaced or reorged out never do
   });
 });
 
-test("with several nodes, one that reports confirmations that others do not settles nothing", async () => {
+test("a deposit that only one of several nodes reports as confirmed is not attested", async () => {
   const user = anOwner();
   const front = await startFaultyFronts([bitcoin.rpcUrl]);
   const { username, password } = new URL(bitcoin.rpcUrl);
@@ -310,7 +310,7 @@ test("does not spend outputs of pending payments, and refuses an amount above th
   await connection.close();
 });
 
-test("final deposits are read once, and again from the same cursor", async () => {
+test("the same cursor returns the same final deposits again, and the next cursor none of them", async () => {
   const { connection } = await aConnection([]);
   await bitcoinOf().mine(CONFIRMATIONS);
   let { cursor } = await connection.arrivals(undefined);

@@ -1,7 +1,7 @@
 import type { VmType } from "@causeway/domain";
 import { describeFamilies, type StartFamily } from "../../contracts/family-conformance.ts";
 
-// Every family on its node or simulator. To run one family: `-t solana-vm`.
+// Runs the conformance suite of every family on its node or simulator. For one family only: `-t solana-vm`.
 
 const families: Readonly<Partial<Record<VmType, StartFamily>>> = {
   "ethereum-vm": async () => await (await import("./evm-conformance.ts")).startEvmFamily(),

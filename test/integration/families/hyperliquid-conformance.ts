@@ -49,7 +49,7 @@ const FORMER = addressOf(former);
 /** A sub-account of the user. */
 const SUB_ACCOUNT: Address = `0x${"b1".repeat(20)}`;
 
-/** Hyperliquid on its simulator, with the names of the client contract. */
+/** Starts Hyperliquid on its simulator, with the chain names of the client contract. */
 export async function startHyperliquidFamily(mappings: MappingBook): Promise<FamilyWorld> {
   const exchange = await startExchange();
   const { control } = exchange;
@@ -66,7 +66,7 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
     const before = control.transactions().length;
     const answer = await post(exchange.url, by, sendAsset(fields, nextNonce()));
     const made = control.transactions()[before];
-    if (made === undefined) throw new Error(`not taken: ${answer}`);
+    if (made === undefined) throw new Error(`rejected: ${answer}`);
     return made.hash;
   };
   const transactionOf = (id: string) => {
@@ -74,8 +74,8 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
     if (found === undefined) throw new Error("no such transaction");
     return found;
   };
-  /** Records what a transaction's nonce was for, this many seconds after it. */
-  const say = (transactionId: string, id: Hex32, laterBy = 0n): string => {
+  /** Maps a transaction's nonce to an id, this many seconds after the transaction. */
+  const mapNonce = (transactionId: string, id: Hex32, laterBy = 0n): string => {
     const { user: wallet, time, action } = transactionOf(transactionId);
     const nonce = BigInt(action["nonce"] ?? action["time"] ?? 0);
     const setAt = BigInt(time) / 1_000n + laterBy;
@@ -84,7 +84,7 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
   };
   const deposit = async (id: Hex32 | undefined, fields: Partial<ExchangeAction> = {}): Promise<string> => {
     const transactionId = await send(user, { destination: DEPOSITORY, ...fields });
-    return id === undefined ? transactionId : say(transactionId, id);
+    return id === undefined ? transactionId : mapNonce(transactionId, id);
   };
   const made = (
     transactionId: string,
@@ -96,7 +96,7 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
   const transfer = async ({ orderId, payments }: PaymentPlan, fields: Partial<ExchangeAction> = {}) => {
     const [payment, ...more] = payments;
     if (payment === undefined || more.length > 0) throw new Error("expected one recipient of the transfer");
-    return say(await send(solver, { ...arriving(payment), ...fields }), orderId);
+    return mapNonce(await send(solver, { ...arriving(payment), ...fields }), orderId);
   };
   const withdrawal = async (plan: WithdrawalPlan): Promise<MadeWithdrawal & { action: ExchangeAction }> => {
     const action = sendAsset(arriving(plan), nextNonce());
@@ -124,7 +124,7 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
     return [front.url];
   };
   const without = async (field: string, transactionId: string): Promise<readonly string[]> => {
-    const { [field]: _gone, ...tx } = transactionOf(transactionId) as unknown as Record<string, unknown>;
+    const { [field]: _omitted, ...tx } = transactionOf(transactionId) as unknown as Record<string, unknown>;
     return await lyingCopy((path, question, honest) =>
       path === "explorer" && question["hash"] === transactionId ? { type: "txDetails", tx } : honest,
     );
@@ -173,12 +173,12 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
       },
       lyingToken: not("balances belong to Hyperliquid: no token code runs"),
       feeOnTransfer: not("a transfer's fee is taken from the sender in addition"),
-      withoutTransfer: not("the transfer is the deposit: no event claims one"),
+      withoutTransfer: not("the transfer itself is the deposit: there are no events"),
       reportedTwice: ONE_TRANSFER,
-      throughForwarder: not("the signer of a transfer pays it; there are no forwarders"),
+      throughForwarder: not("the signer of a transfer is its payer; there are no forwarders"),
       idElsewhere: not("a transfer carries no bytes of the sender's choice"),
       idsThatAreNone: async () => {
-        const transactionId = say(await deposit(undefined), `0x${"00".repeat(32)}`);
+        const transactionId = mapNonce(await deposit(undefined), `0x${"00".repeat(32)}`);
         return [made(transactionId, { depositId: undefined })];
       },
       withoutDeposit: async () => {
@@ -197,7 +197,7 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
       plainWithId: not("a transfer carries no bytes of the sender's choice"),
       ownTransfer: async (id) => {
         const transactionId = await send(former, { destination: DEPOSITORY });
-        return empty(say(transactionId, id));
+        return empty(mapNonce(transactionId, id));
       },
       otherNetwork: async (id) => {
         const other = await startExchange({ network: "Testnet" });
@@ -206,7 +206,7 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
         const action = sendAsset({ destination: DEPOSITORY, exchangeChain: "Testnet" }, nextNonce());
         await post(other.url, user, action);
         const [deposited] = other.control.transactions();
-        if (deposited === undefined) throw new Error("not taken");
+        if (deposited === undefined) throw new Error("the deposit was rejected");
         mappings.set(NAME, addressOf(user), BigInt(action["nonce"] ?? 0), {
           id,
           depositor: undefined,
@@ -234,7 +234,7 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
       forTwoOrders: async ([one], payment) => await transfer({ orderId: one, payments: [payment] }),
       returnedByRecipient: async ({ orderId }) =>
         // From one account of the payer to another.
-        say(
+        mapNonce(
           await send(solver, {
             destination: addressOf(solver),
             sourceDex: "spot",
@@ -267,7 +267,7 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
       },
       expiryNotFinal: async (plan) => {
         const out = await withdrawal(plan);
-        // The window is closed, and the indexes may lack its last blocks.
+        // The signing window is closed, but the indexes may still lack its last blocks.
         control.advance(2 * DAY_MS);
         return out;
       },
@@ -288,7 +288,7 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
       },
     },
 
-    own: ownCasesOf({ deposit, made, transfer, say, mappings, transactionOf }),
+    own: ownCasesOf({ deposit, made, transfer, mapNonce, mappings, transactionOf }),
     close: async () => {
       for (const one of [exchange, ...others]) await one.close();
     },
@@ -302,13 +302,13 @@ interface Tools {
     one: { depositId: Hex32 | undefined; currency?: string; amount?: bigint },
   ): MadeDeposits;
   transfer(plan: PaymentPlan, fields?: Partial<ExchangeAction>): Promise<string>;
-  say(transactionId: string, id: Hex32, laterBy?: bigint): string;
+  mapNonce(transactionId: string, id: Hex32, laterBy?: bigint): string;
   readonly mappings: MappingBook;
   transactionOf(id: string): { readonly time: number };
 }
 
 function ownCasesOf(tools: Tools): Readonly<Record<string, (own: OwnTools) => Promise<void>>> {
-  const { deposit, made, transfer, say, mappings, transactionOf } = tools;
+  const { deposit, made, transfer, mapNonce, mappings, transactionOf } = tools;
   const paid: Payment = { recipient: RECIPIENTS[0], currency: PERPS_CURRENCY, amount: AMOUNT };
   const rejected = (transactionId: string): NoDeposit => ({ transactionId, as: "rejected" });
   const hypes = { token: HYPE, sourceDex: "spot", destinationDex: "spot" };
@@ -328,12 +328,12 @@ function ownCasesOf(tools: Tools): Readonly<Record<string, (own: OwnTools) => Pr
       );
     },
     "an amount in scientific notation": async (own) => {
-      // Only a lying endpoint could report one, because Hyperliquid accepts none.
+      // Hyperliquid accepts no such amount, so only a lying endpoint could report one.
       const plan = { ...paid };
       await own.withdrawal(
         plan,
-        async (asked) => {
-          const action = { ...sendAsset(arriving(asked), 1_763_761_234_567), amount: "125e-3" };
+        async (payment) => {
+          const action = { ...sendAsset(arriving(payment), 1_763_761_234_567), amount: "125e-3" };
           return await Promise.resolve({ payload: payloadOf(action), withdrawalId: idOf(action) });
         },
         "refused",
@@ -353,27 +353,27 @@ function ownCasesOf(tools: Tools): Readonly<Record<string, (own: OwnTools) => Pr
     },
     "a late mapping": async (own) => {
       const transactionId = await deposit(undefined);
-      await own.attests(made(say(transactionId, own.newId(), HOUR + 1n), { depositId: undefined }));
+      await own.attests(made(mapNonce(transactionId, own.newId(), HOUR + 1n), { depositId: undefined }));
       const id = own.newId();
       const inTime = await deposit(undefined);
-      await own.attests(made(say(inTime, id, HOUR), { depositId: id }));
+      await own.attests(made(mapNonce(inTime, id, HOUR), { depositId: id }));
       await own.refusesFill([paid], async (orderId) => {
         const payment = await transfer({ orderId, payments: [paid] });
-        return say(payment, orderId, HOUR + 1n);
+        return mapNonce(payment, orderId, HOUR + 1n);
       });
     },
     "a missing mapping": async (own) => {
       await own.attests(made(await deposit(undefined), { depositId: undefined }));
       await own.refusesFill([paid], async () => await transfer({ orderId: own.newId(), payments: [paid] }));
     },
-    "a mapping that may still come": async (own) => {
+    "a mapping that may still be set": async (own) => {
       const transactionId = await deposit(undefined);
       const time = BigInt(transactionOf(transactionId).time) / 1_000n;
       try {
         mappings.setAsOf(time + HOUR);
         await own.refuses({ transactionId, as: "not_final" });
         const id = own.newId();
-        await own.attests(made(say(transactionId, id), { depositId: id }));
+        await own.attests(made(mapNonce(transactionId, id), { depositId: id }));
       } finally {
         mappings.setAsOf(2n ** 40n);
       }
@@ -425,7 +425,7 @@ function sendAsset(fields: Partial<ExchangeAction>, nonce: number): ExchangeActi
 /** Fields of a transfer from a currency's dex to the same dex of another account. */
 function arriving({ recipient, currency, amount }: Payment): Partial<ExchangeAction> {
   const place = exchangePlaceOf(currency);
-  if (place === undefined) throw new Error(`${currency} is no currency`);
+  if (place === undefined) throw new Error(`${currency} is not a Hyperliquid currency`);
   const dex = exchangeDexName(place);
   const isHype = place.kind === "spot" && place.tokenId === HYPE_ID;
   return {
@@ -437,7 +437,7 @@ function arriving({ recipient, currency, amount }: Payment): Partial<ExchangeAct
   };
 }
 
-/** With eight decimals, as a wallet would write it. */
+/** Formats an amount with eight decimals, like a wallet. */
 function text(amount: bigint): string {
   const digits = amount.toString().padStart(9, "0");
   return `${digits.slice(0, -8)}.${digits.slice(-8)}`;

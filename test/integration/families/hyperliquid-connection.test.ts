@@ -122,7 +122,7 @@ async function post(exchange: RunningExchange, body: unknown): Promise<string> {
 const unitsOf = (text: string): bigint => parseExactAmount(text, 8) ?? -1n;
 
 nonEvmConnectionContract(
-  "the exchange's connection",
+  "the adapter of Hyperliquid",
   async () => {
     const exchange = await startExchange();
     const { control } = exchange;
@@ -134,7 +134,7 @@ nonEvmConnectionContract(
       aRecipient: async () => await Promise.resolve(anAccount()),
       deposit: async (amount) => {
         const txId = await sent(exchange, { amount });
-        // It is not reported yet.
+        // The indexes do not list it yet.
         control.holdBack(1);
         return { txId, sender: user };
       },
@@ -200,7 +200,7 @@ test("deposits of every currency arrive as that currency", async () => {
   );
 });
 
-test("each deposit is reported once after its cursor, however the indexes lag and wherever the reader stopped", async () => {
+test("reports each deposit once per cursor, however the indexes lag and wherever the reader stopped", async () => {
   const { control } = exchange;
   let { cursor } = await connection.arrivals(undefined);
   const made: Hex32[] = [];
@@ -220,7 +220,7 @@ test("each deposit is reported once after its cursor, however the indexes lag an
   expect(reported).toEqual(made);
 });
 
-test("a deposit that the explorer does not know yet waits, and delays no other", async () => {
+test("a deposit that the explorer does not list yet waits, and delays no other", async () => {
   const { control } = exchange;
   const { cursor } = await connection.arrivals(undefined);
   const [first, second] = [await sent(exchange), await sent(exchange)];
@@ -258,7 +258,7 @@ test("a deposit is reported no matter how late the explorer lists it and how far
   expect(reported).toEqual([...made, first]);
 });
 
-test("a wrongly reported transfer delays no other, and is given up after half a day", async () => {
+test("a transfer that the explorer reports incompletely delays no other, and is abandoned after half a day", async () => {
   const { control } = exchange;
   let { cursor } = await connection.arrivals(undefined);
   const read = async (): Promise<Hex32[]> => {
@@ -277,28 +277,28 @@ test("a wrongly reported transfer delays no other, and is given up after half a 
   const later = await sent(exchange);
   expect(await read()).toEqual([later]);
   expect(faults.slice(before).map(String)).toEqual([expect.stringContaining(odd)]);
-  // Nor does it come up again.
+  // It is not reported again.
   expect(await read()).toEqual([]);
   expect(faults).toHaveLength(before + 1);
   control.lie(undefined);
   expect(await connection.arrivalsOf(odd)).toMatchObject({ kind: "final", deposits: [{ txHash: odd }] });
 });
 
-test("however many dust deposits arrive at once, they are read in bounded batches, and each is reported once", async () => {
+test("reads any number of simultaneous dust deposits in bounded batches, and reports each once", async () => {
   const { control } = exchange;
   let { cursor } = await connection.arrivals(undefined);
   const made: Hex32[] = [];
   for (let n = 0; n < 130; n++) made.push(await sent(exchange, { amount: 1n }));
-  let asked = 0;
+  let explorerRequests = 0;
   control.lie((path, _, honest) => {
-    if (path === "explorer") asked++;
+    if (path === "explorer") explorerRequests++;
     return honest;
   });
   const reported: Hex32[] = [];
   for (let readings = 0; readings < 3; readings++) {
-    asked = 0;
+    explorerRequests = 0;
     const { deposits, cursor: next } = await connection.arrivals(cursor);
-    expect(asked).toBeLessThanOrEqual(100);
+    expect(explorerRequests).toBeLessThanOrEqual(100);
     reported.push(...deposits.map(({ txHash }) => txHash as Hex32));
     cursor = next;
   }
@@ -306,7 +306,7 @@ test("however many dust deposits arrive at once, they are read in bounded batche
   expect(reported.toSorted()).toEqual(made.toSorted());
 });
 
-test("deposits after a moment with more transfers than the ledger shows are found, and a hidden one by its transaction", async () => {
+test("finds deposits after a moment with more transfers than the ledger shows, and a hidden deposit by its transaction", async () => {
   await connection.close();
   await exchange.close();
   let time = 1_763_761_234_567;
@@ -319,7 +319,7 @@ test("deposits after a moment with more transfers than the ledger shows are foun
     return deposits.filter(({ amount }) => amount > 1n).map(({ txHash }) => txHash as Hex32);
   };
   const stranger = anAccount();
-  // Four crowded moments within a minute are more than one reading can find.
+  // One reading cannot get past four crowded moments within a minute.
   for (let n = 0; n < 4; n++) {
     time += 10_000;
     exchange.control.crowd(stranger, DEPOSITORY, 500);
@@ -366,7 +366,7 @@ test("an index that lags for some time without other activity hides nothing perm
   expect((await connection.arrivals(cursor)).deposits.map(({ txHash }) => txHash)).toEqual([late]);
 });
 
-test("after a long silence, and after a long downtime, nothing is missed", async () => {
+test("misses no deposit after a long time without deposits or a long downtime", async () => {
   const { control } = exchange;
   let { cursor } = await connection.arrivals(undefined);
   for (let n = 0; n < 10; n++) {
@@ -385,7 +385,7 @@ test("after a long silence, and after a long downtime, nothing is missed", async
   expect(reported).toEqual(made);
 });
 
-test("money that no oracle can attest is not treated as a deposit, but is reported", async () => {
+test("reports a transfer that no oracle can attest as a fault, not as a deposit", async () => {
   await sent(exchange, { place: { kind: "spot", tokenId: HYPE }, amount: 100n, text: "1.005" });
   expect((await connection.arrivals(undefined)).deposits).toEqual([]);
   expect(String(faults[0])).toContain("oracles cannot attest it");
@@ -433,7 +433,7 @@ test("reposting a payment whose outcome a flood hides pays once, and it is never
   await expect(connection.send(attempt)).rejects.toThrow();
   exchange.control.loseAnswers(false);
   expect(exchange.control.balance(recipient)).toBe("0.01");
-  // The explorer does not list it either.
+  // The explorer does not list the payment either.
   exchange.control.lie((_path, question, honest) =>
     question["type"] === "userDetails" ? { type: "userDetails", txs: [] } : honest,
   );
@@ -518,9 +518,9 @@ test("balances are reported for every dex, and not for unknown currencies", asyn
   exchange.control.fund(solver, "7", "USDC", "xyz");
   const other: ExchangePlace = { kind: "dex", tokenId: MAINNET_USDC_TOKEN_ID, dex: "xyz" };
   const unknown: Hex = `0x${"ab".repeat(16)}`;
-  const asked = [PERPS_CURRENCY, MAINNET_USDC_TOKEN_ID, HYPE, exchangeCurrency(other), unknown];
-  const reported = await connection.balances(asked);
-  expect(asked.map((currency) => reported.get(currency))).toEqual([
+  const currencies = [PERPS_CURRENCY, MAINNET_USDC_TOKEN_ID, HYPE, exchangeCurrency(other), unknown];
+  const reported = await connection.balances(currencies);
+  expect(currencies.map((currency) => reported.get(currency))).toEqual([
     100_000_000_000n,
     100_000_000_000n,
     100_000n,

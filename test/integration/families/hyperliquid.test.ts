@@ -18,7 +18,7 @@ import type { AddressInfo } from "node:net";
 import { privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
-// Hyperliquid's real names: what its public SDK signs is attested.
+// Attests what Hyperliquid's public SDK signs, with Hyperliquid's real chain names.
 
 const profile = exchangeSigningProfiles.hyperliquid;
 const HOUR_MS = 3_600_000;
@@ -129,21 +129,21 @@ test("a transfer by Hyperliquid's public SDK is attested: amount, currency, and 
   });
 });
 
-test("the depositor that a wallet names for its transfer is the depositor, with the mapped id", async () => {
+test("credits the depositor that the wallet's nonce mapping names, under the mapped id", async () => {
   await usdSend(config(), { destination: depository, amount: "1" });
   const { time } = exchange.control.transactions().at(-1)!;
   const entry = { id: `0x${"ab".repeat(32)}` as Hex32, depositor: friend, setAt: BigInt(time) / 1_000n };
-  const asked: unknown[] = [];
+  const lookups: unknown[] = [];
   const source = await evidenceAt([exchange.url], {
     of: async (...question) => {
-      asked.push(question);
+      lookups.push(question);
       return await Promise.resolve({ entry, asOf: entry.setAt });
     },
   });
   const found = await source.deposits(lastHash());
   expect(found).toMatchObject({ value: { deposits: [{ depositor: friend, depositId: entry.id }] } });
   const { action } = exchange.control.transactions().at(-1)!;
-  expect(asked).toEqual([["hyperliquid", userAddress, BigInt(action["time"] ?? 0)]]);
+  expect(lookups).toEqual([["hyperliquid", userAddress, BigInt(action["time"] ?? 0)]]);
 });
 
 test("a transaction id has one format; ids in other formats are not looked up", async () => {
@@ -155,7 +155,7 @@ test("a transaction id has one format; ids in other formats are not looked up", 
   expect((await source.deposits(`0x${bare}`)).kind).toBe("final");
 });
 
-test("an unreachable hub is a fault, and never a deposit without an owner", async () => {
+test("an unreachable hub is a fault, and never makes a deposit unattributed", async () => {
   const silent: NonceMappings = {
     of: () => Promise.reject(new RpcFault({ kind: "network", method: "eth_call", reason: "no answer" })),
   };
@@ -164,20 +164,20 @@ test("an unreachable hub is a fault, and never a deposit without an owner", asyn
   await expect(source.deposits(lastHash())).rejects.toBeInstanceOf(RpcFault);
 });
 
-test("without an hour's time every oracle gives the same answer about a nonce, whatever its clock", async () => {
+test("every oracle gives the same answer about an unmapped nonce, whatever its clock", async () => {
   await usdSend(config(), { destination: depository, amount: "1" });
   const { time } = exchange.control.transactions().at(-1)!;
   const latest = BigInt(time) / 1_000n + 3_600n;
-  const asked = async (asOf: bigint) => {
+  const kindAsOf = async (asOf: bigint) => {
     const source = await evidenceAt([exchange.url], {
       of: async () => await Promise.resolve({ entry: undefined, asOf }),
     });
     return (await source.deposits(lastHash())).kind;
   };
-  expect([await asked(latest), await asked(latest + 1n)]).toEqual(["notFinal", "final"]);
+  expect([await kindAsOf(latest), await kindAsOf(latest + 1n)]).toEqual(["notFinal", "final"]);
 });
 
-/** A withdrawal that the depository signed: its payload, and its execution. */
+/** A withdrawal that the depository signed, with its payload and a function that executes it. */
 async function aWithdrawal(type: "usdSend" | "sendAsset" = "sendAsset") {
   const nonce = exchange.control.now();
   const common = { signatureChainId: "0x1" as Hex, hyperliquidChain: "Mainnet", destination: friend };
@@ -221,7 +221,7 @@ const statusOf = async (source: EvidenceSource, payload: Hex, hint?: string): Pr
   return found.kind === "final" ? found.value.status : found.kind;
 };
 
-test("an execution is found in the ledger, by its transaction, and however old it is", async () => {
+test("finds an execution in the ledger or by its transaction, however old it is", async () => {
   const source = await evidenceAt([exchange.url]);
   for (const type of ["usdSend", "sendAsset"] as const) {
     const { payload, execute } = await aWithdrawal(type);
@@ -270,13 +270,13 @@ test("one endpoint that hides an execution, or whose clock is ahead, expires not
   expect(reports).toBe(1);
 
   const open = await aWithdrawal();
-  const hasty = await startFront((_path, question, honest) =>
+  const endpointAhead = await startFront((_path, question, honest) =>
     question["type"] === "clearinghouseState"
       ? { ...(honest as object), time: exchange.control.now() + 9 * DAY_MS }
       : honest,
   );
-  const careful = await evidenceAt([exchange.url, hasty]);
-  expect(await statusOf(careful, open.payload)).toBe("notFinal");
+  const bothSources = await evidenceAt([exchange.url, endpointAhead]);
+  expect(await statusOf(bothSources, open.payload)).toBe("notFinal");
 });
 
 test("an incomplete ledger expires nothing", async () => {
@@ -299,28 +299,28 @@ test("a ledger with a transfer that the explorer does not show is a fault, not a
   const { payload, execute } = await aWithdrawal();
   await execute();
   exchange.control.advance(3 * DAY_MS);
-  const forgetful = await startFront((path, question, honest) => {
+  const endpointWithoutDetails = await startFront((path, question, honest) => {
     if (path !== "explorer") return honest;
     return question["type"] === "txDetails"
       ? { type: "error", message: "not found" }
       : { type: "userDetails", txs: [] };
   });
-  const source = await evidenceAt([forgetful]);
+  const source = await evidenceAt([endpointWithoutDetails]);
   await expect(source.withdrawal(payload, undefined)).rejects.toBeInstanceOf(RpcFault);
 });
 
 test("if the explorer refuses old data, the ledger decides", async () => {
   const { payload, execute } = await aWithdrawal();
-  const shy = await startFront((_path, question, honest) =>
+  const endpointWithoutArchive = await startFront((_path, question, honest) =>
     question["type"] === "userDetails" ? { type: "error", message: "More than 100 archived blocks" } : honest,
   );
-  const source = await evidenceAt([shy]);
+  const source = await evidenceAt([endpointWithoutArchive]);
   expect(await statusOf(source, payload)).toBe("pending");
   await execute();
   expect(await statusOf(source, payload)).toBe("executed");
 });
 
-test("an explorer that is down is waited for, because the ledger alone may be wrong", async () => {
+test("expires nothing while the explorer is down, because the ledger alone may be wrong", async () => {
   const { payload, execute } = await aWithdrawal();
   await execute();
   exchange.control.advance(3 * DAY_MS);

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 
 const run = promisify(execFile);
 
-/** URLs of everything that loads with these modules. */
+/** URLs of all modules that loading these modules loads. */
 async function loadedFor(...paths: readonly string[]): Promise<readonly string[]> {
   const { stdout } = await run(
     workspaceNode,

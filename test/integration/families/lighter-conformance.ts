@@ -28,7 +28,7 @@ const AMOUNT = 5_000_000n;
 const RICH = 1_000_000_000_000n;
 const NO_MEMO: Hex32 = `0x${"00".repeat(32)}`;
 
-/** Lighter on its simulator. */
+/** Starts Lighter on its simulator. */
 export async function startLighterFamily(): Promise<FamilyWorld> {
   const lighter = await startLighter();
   const { exchange } = lighter;
@@ -128,9 +128,9 @@ export async function startLighterFamily(): Promise<FamilyWorld> {
       lookAlike: async (id) => empty(await user.send({ toAccountIndex: FIRST, amount: AMOUNT, memo: id })),
       lyingToken: notApplicable("assets belong to Lighter: no one can add a token"),
       feeOnTransfer: async (id) => made(await depositOf(id, DOLLARS, AMOUNT, 3_000_000n), { depositId: id }),
-      withoutTransfer: notApplicable("the transfer is the deposit: no event claims one"),
+      withoutTransfer: notApplicable("the transfer itself is the deposit: there are no events"),
       reportedTwice: ONE_TRANSFER,
-      throughForwarder: notApplicable("the sender signs: no account transfers for another"),
+      throughForwarder: notApplicable("the sender signs the transfer: no account transfers for another"),
       idElsewhere: notApplicable("a transfer has one memo, and no other bytes of the sender"),
       idsThatAreNone: async () => {
         const memos: readonly Hex32[] = [NO_MEMO, `0x${"ab".repeat(20)}${"00".repeat(12)}`];

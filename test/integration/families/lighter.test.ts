@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await lighter.close());
 
-/** Every test withdraws with its own key: nonces begin at zero. */
+/** Each test withdraws with its own key, so that its nonces begin at zero. */
 beforeEach(() => {
   depository.addKey((key += 1n));
   lighter.exchange.pace = "executed";
@@ -86,7 +86,7 @@ const deposit = async (amount = 5_000_000n): Promise<string> =>
 const another = async (changes: Partial<LighterTransfer> = {}): Promise<string> =>
   await depository.send({ toAccountIndex: STRANGER, amount: 1n, apiKeyIndex: key, ...changes });
 
-test("an amount that does not fit into a double arrives to the last unit", async () => {
+test("reads an amount that does not fit into a double exactly", async () => {
   const hash = await deposit(9_007_199_254_740n);
   lighter.faults.rewrite = (_path, body) =>
     body.replace('Amount\\":9007199254740,', 'Amount\\":9007199254740993,');
@@ -120,9 +120,9 @@ test("endpoints that lag agree once they catch up; contradicting ones are report
   expect(await source.deposits(hash)).toMatchObject({ kind: "final", value: { depository: `${OURS}` } });
   expect(reported).toEqual([]);
 
-  const lied = await deposit();
+  const disputed = await deposit();
   late.faults.rewrite = (_path, body) => body.replace('Amount\\":5000000,', 'Amount\\":5000001,');
-  await expect(source.deposits(lied)).rejects.toMatchObject({ kind: "inconsistent" });
+  await expect(source.deposits(disputed)).rejects.toMatchObject({ kind: "inconsistent" });
   expect(reported).toHaveLength(1);
   expect(JSON.stringify(reported)).not.toContain("127.0.0.1");
 });
@@ -296,8 +296,8 @@ test("a long history is searched page by page", async () => {
   await depository.send(transfer);
   for (let sent = 0; sent < 120; sent += 1) await another();
   expect(await statusOf(sourceOf(), payload)).toBe("executed");
-  const short = sourceOf({}, { search: { pages: 1, atOnce: 8 } });
-  expect(await statusOf(short, payload)).toBe("pending");
+  const onePage = sourceOf({}, { search: { pages: 1, atOnce: 8 } });
+  expect(await statusOf(onePage, payload)).toBe("pending");
 });
 
 test("a Lighter network with another number accepts no payload of this one", async () => {

@@ -1,6 +1,6 @@
 import type { Address, Hex } from "@causeway/domain";
 
-// Small hand-written contracts that lie.
+// Small hand-written contracts that emit false events or report false balances.
 
 /** An event, in the form that an emitting contract needs. */
 export interface RawLog {
@@ -37,7 +37,7 @@ function creating(code: string): Hex {
 
 const returnWord = (value: bigint): string => `${push(value)}60005260206000f3`;
 
-/** Emits the logs, whatever it is called with. */
+/** Emits the logs on any call. */
 export function emitterCode(logs: readonly RawLog[]): Hex {
   return creating(`${emitting(logs)}00`);
 }

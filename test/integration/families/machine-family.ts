@@ -26,7 +26,8 @@ import { selfDestructCode, emitterCode, eventWord, pretendingToken, type RawLog 
 import type { Call, Machine } from "./machine.ts";
 import { startBalancer, startRememberingFront } from "./two-faced-nodes.ts";
 
-// The scenes of every chain with an EVM. Only sending and naming transactions differs, see `Machine`.
+// The conformance cases of every chain with an EVM. Only sending and naming transactions differ, see
+// `Machine`.
 
 const AMOUNT = 1_000n;
 const NO_ID: Hex32 = `0x${"00".repeat(32)}`;
@@ -212,7 +213,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
   };
   const first = ({ payments }: PaymentPlan): { to: Address; amount: bigint } => {
     const [payment] = payments;
-    if (payment === undefined) throw new Error("nothing is to be paid");
+    if (payment === undefined) throw new Error("the plan has no payment");
     return { to: machineOf(payment.recipient), amount: payment.amount };
   };
 
@@ -285,7 +286,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
         // A node that lags: it repeats its first answer about the transaction.
         const remembered = await startRememberingFront(machine.urls[0] ?? "", transactionId);
         opened.push(remembered);
-        await askedOnce(machine.chainAt([remembered.url], machine), transactionId);
+        await readOnce(machine.chainAt([remembered.url], machine), transactionId);
         await machine.mine();
         await machine.reorg(2);
         await machine.finalize();
@@ -294,7 +295,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
       splitNode: async (id) => {
         const other = await family.startOther("sameNetwork");
         const transactionId = await send("user", depositNative(AMOUNT, id));
-        // The other node is further, on its own fork.
+        // The other node is ahead, on its own fork.
         await other.pass(60);
         await other.mine(200);
         const balanced = await startBalancer([machine.urls[0] ?? "", other.urls[0] ?? ""]);
@@ -409,7 +410,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
     payments: {
       failed: async ({ orderId, ...wanted }) => {
         const { to } = first({ orderId, ...wanted });
-        // More than the router has.
+        // More than the router holds.
         const call = { to: token, data: erc20("transfer", to, 10n ** 30n), value: 0n };
         const plan = { calls: [call], refundTo: solver, refundTokens: [], value: 0n, orderId };
         return await send("solver", routerCall(router, plan));
@@ -429,7 +430,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
       },
       returnedByRecipient: async (wanted) => {
         const { to, amount } = first(wanted);
-        if (to !== alice) throw new Error("only she gave leave to take it back");
+        if (to !== alice) throw new Error("only Alice approved the transfer back");
         await machine.mint(token, multicall3, amount);
         const paid = { to: token, data: erc20("transfer", alice, amount) };
         const back = { to: token, data: transferFrom(alice, multicall3, 1n) };
@@ -456,7 +457,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
 
     withdrawals: {
       failedInside: async (wanted) => {
-        // The depository has less than that, and the call may fail.
+        // The depository has less than this amount, and the call is allowed to fail.
         const request = requestOf({ ...wanted, amount: 10n ** 30n }, await inTime(), { allowFailure: true });
         await carryOut(request);
         return made(request);
@@ -493,8 +494,8 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
   };
 }
 
-/** Makes a node that remembers see the request once. */
-async function askedOnce(chain: ConfiguredChain, transactionId: string): Promise<void> {
+/** Reads the deposits once, so that the front remembers its first answer. */
+async function readOnce(chain: ConfiguredChain, transactionId: string): Promise<void> {
   const source = (await evidenceSources([chain])).get(chain.name);
   await source?.deposits(transactionId);
   await source?.close();

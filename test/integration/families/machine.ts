@@ -16,7 +16,7 @@ import type { ConfiguredChain } from "@causeway/families";
 import { encodeDeployData, encodeFunctionData, erc20Abi } from "viem";
 import { mnemonicToAccount } from "viem/accounts";
 
-// A chain with an EVM, whatever its own API: its scenes are the same for every such family.
+// A chain with an EVM behind any API: the conformance cases are the same for every such family.
 
 const mnemonic = "test test test test test test test test test test test junk";
 /** Signs withdrawals; deploys. */
@@ -46,7 +46,7 @@ export interface MachineBase {
   readonly nativeFunds: bigint;
   readonly accounts: Readonly<Record<Who, Address>>;
   format(address: Address): string;
-  /** Sends, and returns the id once mined, whether it failed or not. Rejects if the node refuses it. */
+  /** Sends a call, and returns its id once mined, whether it failed or not. @throws if the node refuses it */
   send(who: Who, call: Call): Promise<string>;
   /** The receipt according to the EVM's own RPC. */
   receipt(id: string): Promise<{
@@ -128,7 +128,7 @@ export async function withContracts(base: MachineBase): Promise<Machine> {
       { from: allocator.address, gas: MAX_GAS, ...transaction },
     ]);
     const receipt = await mined(hash);
-    if (receipt.status !== "0x1") throw new Error("what was to be arranged failed");
+    if (receipt.status !== "0x1") throw new Error("a set-up transaction failed");
     return receipt;
   };
   const deploy = async (data: Hex): Promise<Address> => {

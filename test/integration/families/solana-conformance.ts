@@ -37,7 +37,7 @@ import type {
 const AMOUNT = 5_000_000n;
 const ZERO_ID: Hex32 = `0x${"00".repeat(32)}`;
 
-/** A Solana cluster: a real virtual machine behind the API of a node. */
+/** Starts a Solana cluster: the real virtual machine behind the API of a node. */
 export async function startSolanaFamily(): Promise<FamilyWorld> {
   const world = await startSolanaWorld();
   const { node, at, user, solver, recipients, token, feeToken, forwarder } = world;
@@ -188,14 +188,14 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
           depositId: id,
         }),
       withoutTransfer: async (id) =>
-        // Another program logs a deposit in the same format, next to lamports for the real vault.
+        // Another program logs a deposit in the same format, and lamports reach the real vault.
         empty(
           await world.send(user, [
             await depositing(id, { into: other, currency: NATIVE }),
             lamportTransfer(user.address, at.vault, AMOUNT),
           ]),
         ),
-      reportedTwice: not("the program moves what it logs; each call moves its own"),
+      reportedTwice: not("each call logs exactly what it moves"),
       throughForwarder: async (id) => {
         const call = await depositing(id, { depositor: first.address });
         const transactionId = await world.send(user, [forwarded(forwarder, call)]);
@@ -323,7 +323,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
           await tools.refusesFill(planned, async (orderId) => await paidWith(text(orderId)));
         await tools.refusesFill(planned, async (orderId) => await paidWith(orderId, `also ${tools.newId()}`));
         await tools.refusesFill(planned, async (orderId) => await paidWith(orderId, orderId));
-        // Text that is not an id names nothing.
+        // Text that is not an id is ignored.
         await tools.fills(planned, async (orderId) => await paidWith("thank you", orderId));
       },
       "a deposit by a program with its own vault": async (tools) => {

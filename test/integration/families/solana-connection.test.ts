@@ -32,7 +32,7 @@ import {
   type SolanaWorld,
 } from "../../support/solana-world.ts";
 
-// The service's side of a Solana cluster: deposits, and the outcome of payments whatever fails.
+// The Solana adapter reads deposits, and finds the outcome of payments under any fault.
 
 let world: SolanaWorld;
 let connection: PayingConnection;
@@ -129,7 +129,7 @@ test("every attestable deposit is reported once final, oldest first and once", a
   await world.send(user, [await world.deposit({ id: id(4), amount: 1n }), failing(user)], {
     skipPreflight: true,
   });
-  await world.send(user, [lamportTransfer(user.address, at.vault, 5n), memo("nothing of ours")]);
+  await world.send(user, [lamportTransfer(user.address, at.vault, 5n), memo("unrelated")]);
   const twice = await world.deposit({ id: id(5), amount: 3n, currency: token.mint });
   const through = await world.send(user, [forwarded(forwarder, twice), twice]);
 
@@ -172,7 +172,7 @@ test("every attestable deposit is reported once final, oldest first and once", a
     expected(through, token.mint, 3n, id(5), 1, 1),
   ]);
   expect(read.deposits[0]).toMatchObject({ depositor: bytes(user.address), sender: bytes(user.address) });
-  // The same from the same cursor, nothing from the next one.
+  // The same cursor returns the same deposits, the next one returns none.
   expect((await connection.arrivals(cursor)).deposits).toEqual(read.deposits);
   expect((await connection.arrivals(read.cursor)).deposits).toEqual([]);
   const one = await connection.arrivalsOf(transactionIdBytes("solana-vm", withFee) as TxHash);
@@ -180,7 +180,7 @@ test("every attestable deposit is reported once final, oldest first and once", a
   expect(await connection.arrivalsOf(`0x${"07".repeat(64)}` as TxHash)).toEqual({ kind: "absent" });
 });
 
-test("a deposit that nodes list late is read later, and not twice", async () => {
+test("a deposit that nodes list late is read later, and only once", async () => {
   finalize();
   const { cursor } = await connection.arrivals(undefined);
   const early = await world.send(world.user, [await world.deposit({ id: id(9), amount: 1n })]);
@@ -252,7 +252,7 @@ test("payments of lamports and tokens are attestable, including into a token acc
   await evidence.close();
 });
 
-test("bytes that are broadcast repeatedly pay once", async () => {
+test("a transaction that is broadcast repeatedly pays once", async () => {
   const to = (await solanaKey()).address;
   const attempt = await paid(aPayment(to));
   expect(await connection.send(attempt)).toBe("sent");
@@ -274,7 +274,7 @@ test("equal payments have different bytes", async () => {
   expect(await lamports(to)).toBe(20_000_000n);
 });
 
-test("a dropped payment is unseen until no block can contain it, and then dead: only then it gets new bytes", async () => {
+test("a dropped payment is unseen until no block can contain it, then dead; only then is a new attempt signed", async () => {
   const to = (await solanaKey()).address;
   const payment = aPayment(to);
   const attempt = await connection.prepare(payment, [], []);
@@ -285,7 +285,7 @@ test("a dropped payment is unseen until no block can contain it, and then dead: 
   world.node.controls.passSlots(140);
   expect(await connection.outcome(attempt)).toEqual({ kind: "unseen" });
   await expect(connection.prepare(payment, [attempt], [])).rejects.toMatchObject({ code: "RPC_FAULT" });
-  // The newest block is beyond it, the final one is not.
+  // The newest block is beyond its last valid height, the final one is not.
   world.node.controls.pauseFinality();
   expire();
   expect(await connection.outcome(attempt)).toEqual({ kind: "unseen" });
@@ -304,7 +304,7 @@ test("a completed payment is never dead, whatever a node forgets or omits", asyn
   const to = (await solanaKey()).address;
   const attempt = await paid(aPayment(to));
   expire();
-  const says = async (tell: (method: string) => RpcTrouble | undefined): Promise<string> => {
+  const outcomeUnder = async (tell: (method: string) => RpcTrouble | undefined): Promise<string> => {
     world.node.controls.trouble(({ method }) => tell(method));
     try {
       return (await connection.outcome(attempt)).kind;
@@ -319,8 +319,8 @@ test("a completed payment is never dead, whatever a node forgets or omits", asyn
   };
   const noStatus = (method: string): RpcTrouble | undefined =>
     method === "getSignatureStatuses" ? forgotten : undefined;
-  // Its status is lost: every later transaction of the solver is checked.
-  expect(await says(noStatus)).toBe("final");
+  // Without its status, every later transaction of the solver is checked.
+  expect(await outcomeUnder(noStatus)).toBe("final");
   for (const method of [
     "getEpochInfo",
     "getFirstAvailableBlock",
@@ -328,14 +328,14 @@ test("a completed payment is never dead, whatever a node forgets or omits", asyn
     "getTransaction",
   ])
     expect(
-      await says((one) =>
+      await outcomeUnder((one) =>
         one === method ? { kind: "error", code: -32005, message: "behind" } : noStatus(one),
       ),
     ).toBe("fault");
-  // The node's history does not reach back to its creation.
+  // The node's history does not reach back to when the payment was signed.
   const slot = world.node.controls.slot();
   expect(
-    await says((one) =>
+    await outcomeUnder((one) =>
       one === "getFirstAvailableBlock"
         ? { kind: "lie", tell: () => slot }
         : one === "getSignaturesForAddress"
@@ -384,7 +384,7 @@ test("a payment that failed in a final block is dead", async () => {
   });
   const to = (await solanaKey()).address;
   const attempt = await own.prepare(aPayment(to, { amount: 15_000_000n }), [], []);
-  // Meanwhile the money is spent otherwise; the bytes are still included in a block.
+  // The funds are spent first; a block still includes the payment, which fails.
   await world.send(poor, [lamportTransfer(poor.address, world.user.address, 10_000_000n)]);
   expect(await own.send(attempt)).toMatchObject({ refused: expect.stringContaining("InstructionError") });
   const raw = Buffer.from(attempt.raw.slice(2), "hex").subarray(16).toString("base64");
@@ -429,7 +429,7 @@ test("available balances exclude what pending payments still hold", async () => 
   const payment = aPayment(to, { currency, amount: 6n });
   const held = await own.prepare(payment, [], []);
   expect(await acceptedPayments(own, held, payment)).toEqual(["itself"]);
-  // Signed by another account.
+  // The bytes are signed by another account.
   expect(await acceptedPayments(connection, held, payment)).toEqual([]);
   const lamports = aPayment(to);
   expect(await acceptedPayments(own, await own.prepare(lamports, [], []), lamports)).toEqual(["itself"]);
@@ -490,7 +490,7 @@ test("a sweep is recognized by its bytes, pays the depository only, and takes it
   expect(await connection.refusalOf(withFee)).toMatch(/transfer fee/);
 });
 
-test("another program under the address of deposit addresses is noticed", async () => {
+test("detects another program at the address of the deposit address program", async () => {
   const { node } = world;
   const place = await programDataAddress(LOCAL_DEPOSIT_ADDRESSES);
   const real = node.controls.account(place);
@@ -522,7 +522,7 @@ test("an invalid recipient is detected before the payment", async () => {
   await mintTo(node.url, token, owner.address, 1n);
   const account = await associatedTokenAddress(owner.address, token.mint, token.tokenProgram);
   const before = node.controls.account(account);
-  if (before === undefined) throw new Error("no token account was made");
+  if (before === undefined) throw new Error("the payment created no token account");
   const changed = (at_: number, part: Uint8Array) => {
     const data = Uint8Array.from(before.data);
     data.set(part, at_);
@@ -538,9 +538,9 @@ test("an invalid recipient is detected before the payment", async () => {
 });
 
 test("notifications continue until the last listener unsubscribes", async () => {
-  let heard = 0;
-  const stop = connection.onNews(() => (heard += 1));
-  await expect.poll(() => heard, { timeout: 3_000 }).toBeGreaterThan(0);
+  let notifications = 0;
+  const stop = connection.onNews(() => (notifications += 1));
+  await expect.poll(() => notifications, { timeout: 3_000 }).toBeGreaterThan(0);
   stop();
 });
 

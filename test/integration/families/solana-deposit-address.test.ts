@@ -29,11 +29,11 @@ import {
   type SolanaWorld,
 } from "../../support/solana-world.ts";
 
-// The committed program of deposit addresses in a real virtual machine, with the committed depository: an
-// address pays into the depository, for the orders that its seeds allow, and makes no other payment.
+// The committed deposit address program and depository in a real virtual machine: an address pays only into
+// the depository, and only for the orders that its seeds allow.
 
 const program = LOCAL_DEPOSIT_ADDRESSES;
-/** Below it an account without data cannot exist. */
+/** The rent-exempt minimum of an account without data, in lamports. */
 const MINIMUM = 890_880n;
 
 let world: SolanaWorld;
@@ -92,7 +92,7 @@ async function tokenSweepOf(issued: Issued, mint: LocalMint, change: Partial<Swe
   ];
 }
 
-/** Puts another signer into the place of the operator. */
+/** Replaces the operator by another signer. */
 const signedBy = (instruction: PlainInstruction, key: SolanaKey): PlainInstruction => ({
   ...instruction,
   keys: instruction.keys.map((one, at) => (at === 2 ? { ...one, pubkey: key.address } : one)),
@@ -145,14 +145,17 @@ test.each([
   ["one lamport", 1n, 0n],
   ["one lamport less than the rent-exempt minimum", MINIMUM - 1n, 0n],
   ["the rent-exempt minimum", MINIMUM, MINIMUM],
-])("a sweep that would leave %s leaves what can stay, and deposits the rest", async (_, rest, stays) => {
-  const issued = issue();
-  await fund(issued, 10_000_000n + rest);
-  const signature = await world.send(operator, [sweepOf(issued, { amount: 10_000_000n })]);
-  expect(await lamports(issued.address)).toBe(stays);
-  const amounts = [10_000_000n, ...(stays === 0n ? [rest] : [])];
-  expect((await depositsOf(signature)).map(({ amount }) => amount)).toEqual(amounts);
-});
+])(
+  "a sweep that would leave %s leaves nothing below the rent-exempt minimum, and deposits the rest",
+  async (_, rest, stays) => {
+    const issued = issue();
+    await fund(issued, 10_000_000n + rest);
+    const signature = await world.send(operator, [sweepOf(issued, { amount: 10_000_000n })]);
+    expect(await lamports(issued.address)).toBe(stays);
+    const amounts = [10_000_000n, ...(stays === 0n ? [rest] : [])];
+    expect((await depositsOf(signature)).map(({ amount }) => amount)).toEqual(amounts);
+  },
+);
 
 test("sweeps tokens of both programs, in two deposits, and leaves the other tokens", async () => {
   for (const mint of [world.token, world.feeToken]) {
@@ -179,7 +182,7 @@ test("only the operator sweeps, or the depository's owner in its place", async (
   await expect(world.send(stranger, [signedBy(sweep, stranger)])).rejects.toThrow(custom(6000));
   const keys = sweep.keys.map((key) => ({ ...key, isSigner: false }));
   await expect(world.send(stranger, [{ ...sweep, keys }])).rejects.toThrow("MissingRequiredSignature");
-  // A stranger who names themselves as operator asks for another address.
+  // A stranger who names themselves as operator addresses another deposit address.
   const own = sweepOf({ ...issued, from: { ...issued.from, operator: stranger.address } }, { amount: 1n });
   await expect(world.send(stranger, [withKey(own, 4, issued.address)])).rejects.toThrow(custom(6001));
   await world.send(owner, [signedBy(sweep, owner)]);
@@ -201,14 +204,14 @@ test("the owner of another depository cannot sweep", async () => {
   ).rejects.toThrow(custom(6001));
 });
 
-test("a strict address makes deposits of its own order only, an open one of any", async () => {
+test("a strict address deposits only for its own order, an open one for any order", async () => {
   const [strict, open, another] = [issue({ strict: true }), issue(), anOrder()];
   for (const one of [strict, open]) await fund(one, 10_000_000n);
   const amount = 10_000_000n;
   await expect(world.send(operator, [sweepOf(strict, { amount, orderId: another })])).rejects.toThrow(
     custom(6003),
   );
-  // Nor by calling it open: that is another address.
+  // Nor when it is called open, because those seeds belong to another address.
   const asOpen = sweepOf(
     { ...strict, from: { ...strict.from, strict: false } },
     { amount, orderId: another },
@@ -225,7 +228,7 @@ test("pays into no other depository, vault or token account, and for no other de
   await fund(issued, 10_000_000n);
   await mintTo(world.node.url, world.token, issued.address, 10n);
   const sweep = sweepOf(issued, { amount: 10_000_000n });
-  // Another program in the place of the depository: the address has other seeds.
+  // With another program in place of the depository, the seeds belong to another address.
   await expect(world.send(operator, [withKey(sweep, 0, world.forwarder)])).rejects.toThrow(custom(6001));
   await expect(world.send(operator, [withKey(sweep, 3, stranger.address)])).rejects.toThrow(custom(6001));
   // The depository refuses these.
@@ -242,7 +245,7 @@ test("pays into no other depository, vault or token account, and for no other de
   expect(await lamports(issued.address)).toBe(10_000_000n);
 });
 
-test("moves the amount or nothing", async () => {
+test("a sweep moves its whole amount or nothing", async () => {
   const issued = issue();
   await fund(issued, 10_000_000n);
   for (const [amount, excess] of [
@@ -271,7 +274,7 @@ test("moves the amount or nothing", async () => {
   await expect(world.send(operator, [sweepOf(issued, { amount: 10_000_000n })])).rejects.toThrow();
 });
 
-test("works when a program calls it, and a spent address can be paid again", async () => {
+test("another program can call the sweep, and an emptied address can be paid again", async () => {
   const issued = issue();
   for (const amount of [3_000_000n, 2_000_000n]) {
     await fund(issued, amount);

@@ -63,7 +63,7 @@ const idls: Readonly<Record<"depository" | "deposit-address", Idl>> = {
   depository: JSON.parse(read("idl.json").toString()) as Idl,
   "deposit-address": JSON.parse(read("deposit-address.idl.json").toString()) as Idl,
 };
-/** The depository's, which the other program calls. */
+/** Constants of the depository, which the deposit address program calls. */
 const OF_DEPOSITORY = ["DEPOSIT_NATIVE", "DEPOSIT_TOKEN", "DEPOSITORY_ACCOUNT"];
 
 const key = async (byte: number): Promise<SolanaKey> => await solanaKey(new Uint8Array(32).fill(byte));
@@ -76,11 +76,11 @@ let mint: LocalMint;
 /** Compute units that the program consumed, including calls of other programs. */
 const units: Record<string, number> = {};
 const instructions: Record<string, PlainInstruction> = {};
-/** The same of the program of deposit addresses. */
+/** Compute units of the deposit address program. */
 const addressUnits: Record<string, number> = {};
 const sweeps: Record<string, PlainInstruction> = {};
 
-// Every key and number is fixed: the search for a derived address takes more units for some than for others.
+// Every key and number is fixed, because the search for a derived address needs more units for some.
 beforeAll(async () => {
   node = await startSolana({ slotMs: 0, finalityLag: 2 });
   user = await key(1);
@@ -157,7 +157,7 @@ async function consumed(signature: string): Promise<number> {
   ]);
   const programs = [at.program, LOCAL_DEPOSIT_ADDRESSES].join("|");
   const line = new RegExp(`^Program (?:${programs}) consumed (\\d+) of`);
-  // The last line of the outermost program.
+  // The last matching log line is the outermost program's.
   return Number(meta.logMessages.map((text) => line.exec(text)?.[1]).findLast((text) => text !== undefined));
 }
 
@@ -243,7 +243,7 @@ test.each(["depository", "deposit-address"] as const)(
   },
 );
 
-test("calls the depository by the discriminators of its IDL", () => {
+test("the deposit address program calls the depository with the discriminators of its IDL", () => {
   const value = (source: string, word: string) =>
     new RegExp(`^#define ${word} (0x[0-9a-f]+)ULL$`, "m").exec(source)?.[1];
   const [own, depository] = ["deposit-address.c", "depository.c"].map((name) => read(name).toString());

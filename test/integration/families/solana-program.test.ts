@@ -276,7 +276,7 @@ test("tokens of both programs are in the vault's own account; a mint's fee is no
     const [event] = await events(signature);
     expect(event?.subarray(40, 73).toString("hex")).toBe(`01${base58Bytes(of.mint).toString("hex")}`);
     expect(event?.readBigUInt64LE(73)).toBe(arrived);
-    // A second one finds the account already there.
+    // The second deposit finds an existing account.
     await send({ ...deposit });
     expect(await tokens(at.vault, of)).toBe(2n * arrived);
   }
@@ -341,7 +341,7 @@ test("lamports sent to a request's record account do not prevent its payment", a
   expect(node.controls.account(used)?.owner).toBe(at.program);
 });
 
-test("nothing is paid without the allocator's own signature of exactly this request, just before", async () => {
+test("nothing is paid unless the instruction before it checks the allocator's signature of exactly this request", async () => {
   const request = aRequest();
   const [check, pays] = await execution(request);
   const stranger = await solanaKey();
@@ -357,8 +357,8 @@ test("nothing is paid without the allocator's own signature of exactly this requ
   );
 });
 
-test("a signature check that reads another instruction than its own does not count", async () => {
-  // It checks a stranger's signature of a message in another instruction; the allocator's key and the hash
+test("a signature check that reads its data from another instruction does not count", async () => {
+  // The check verifies a stranger's signature in another instruction, while the allocator's key and the hash
   // are at the expected offsets.
   const stranger = await solanaKey();
   const request = aRequest();

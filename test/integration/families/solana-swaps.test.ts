@@ -27,14 +27,14 @@ import { createJupiter } from "../../../apps/api/src/markets/liquidity/jupiter.a
 import type { LiquiditySource, SwapAnswer } from "../../../apps/api/src/markets/liquidity/liquidity.port.ts";
 import { lookupTable } from "../../support/solana-lookup-table.ts";
 
-// The adapter of the aggregator, the judgement of what it proposes, and the user's transaction, over HTTP and
-// in a real virtual machine. All amounts are in base units.
+// The aggregator's adapter, the checks of its proposals, and the user's transaction, over HTTP and in a real
+// virtual machine. All amounts are in base units.
 
 const CHAIN_ID = 792_703_809;
 const WRAPPED_SOL = "So11111111111111111111111111111111111111112";
 const NATIVE = encodeAddress("solana-vm", "11111111111111111111111111111111");
 const STOCK = 1_000_000_000_000n;
-const API_KEY = "a key that nobody guesses";
+const API_KEY = "an-api-key-of-the-aggregator";
 
 let node: RunningSolana;
 let depository: LocalDepository;
@@ -89,7 +89,7 @@ afterAll(async () => {
 afterEach(() => {
   [jupiter.change, jupiter.respond] = [undefined, undefined];
   faults.length = 0;
-  // After a fault the aggregator is not asked for a while.
+  // After a fault, requests to the aggregator pause for some seconds.
   nowMs += 10_000;
 });
 
@@ -102,7 +102,7 @@ const account = (lamports: bigint) => ({
 });
 const anOrder = (): OrderId => `0x${randomBytes(32).toString("hex")}` as OrderId;
 
-/** What an account of ours holds. */
+/** The token balance of an account. */
 function heldOf(of: string): bigint {
   const found = node.controls.account(of);
   return found === undefined ? 0n : Buffer.from(found.data).readBigUInt64LE(64);
@@ -125,7 +125,7 @@ async function quoted(mode: "exactIn" | "exactOut", output: Hex, amount: bigint,
   );
 }
 
-/** The user's step, as the service makes it of an answer. */
+/** The user's step that the service builds from an answer. */
 async function stepOf(...of: Parameters<typeof depositOf>): Promise<SolanaDepositData> {
   return (await depositOf(...of))?.data as SolanaDepositData;
 }
@@ -157,7 +157,7 @@ async function send({ instructions, addressLookupTableAddresses }: SolanaDeposit
   node.controls.passSlots(1);
 }
 
-/** Everyone's money. */
+/** All balances that a swap could change. */
 async function holdings() {
   return {
     tokens: await tokensOf(user.address, token.mint),
@@ -169,7 +169,7 @@ async function holdings() {
   };
 }
 
-test("an exact input is swapped, its minimum is deposited, and the rest is the user's", async () => {
+test("swaps an exact input, deposits the minimum output, and leaves the rest to the user", async () => {
   const before = await holdings();
   const output = bytesOf(usdc.mint);
   const answer = await quoted("exactIn", output, 10_000_000n);
@@ -211,11 +211,11 @@ test("SOL is unwrapped before it is deposited", async () => {
   const after = await holdings();
   expect(after.vaultSol - before.vaultSol).toBe(answer?.amountOut);
   expect(after.wrapped).toBe(0n);
-  // The rest is the user's, less the fee of the signature.
+  // The user keeps the rest, minus the fee of the signature.
   expect(after.sol - before.sol).toBeGreaterThan(0n);
 });
 
-test("the fee of SOL from a swap includes the rent of a missing account, although it returns", async () => {
+test("the fee of a swap into SOL includes the rent of a missing account, although the rent is returned", async () => {
   const rent = 2_039_280n;
   const wrapped = await associatedTokens(user.address, WRAPPED_SOL);
   const sol = { mint: WRAPPED_SOL as LocalMint["mint"], tokenProgram: usdc.tokenProgram };
@@ -225,12 +225,12 @@ test("the fee of SOL from a swap includes the rent of a missing account, althoug
   await sendInstructions(node.url, [user], [create]);
   node.controls.passSlots(1);
   expect((await depositOf(answer, NATIVE))?.fee).toBe(5_000n);
-  // It is closed with the deposit.
+  // The account is closed with the deposit.
   await send(await stepOf(answer, NATIVE));
   expect((await depositOf(answer, NATIVE))?.fee).toBe(5_000n + rent);
 });
 
-test("a price that moves beyond the slippage fails the transaction, and nothing moves", async () => {
+test("a price change beyond the slippage fails the transaction, and no balance changes", async () => {
   const output = bytesOf(usdc.mint);
   const answer = await quoted("exactIn", output, 10_000_000n);
   const step = await stepOf(answer, output);
@@ -246,16 +246,26 @@ test("a token that charges a fee on transfers is refused", async () => {
   await expect(stepOf(answer, bytesOf(usdc.mint), taxed.mint)).rejects.toThrow("charges a transfer fee");
 });
 
-test("nothing is swapped for a Token-2022 currency, whose deposit could be unreadable behind long logs", async () => {
+test("offers no swap into a Token-2022 currency, because long logs could hide its deposit", async () => {
   const answer = await quoted("exactIn", bytesOf(usdc.mint), 10_000_000n);
   await expect(stepOf(answer, bytesOf(taxed.mint))).rejects.toThrow("a Token-2022 token");
 });
 
 test("the program reads a swap from the start of its data and ignores trailing bytes", async () => {
   const before = await holdings();
-  const asked = { inputMint: token.mint, outputMint: usdc.mint, mode: "ExactIn", amount: 7_000n } as const;
-  const honest = await pools.swap(user.address, { ...asked, quoted: 1n, slippageBps: 0 });
-  const other = await pools.swap(user.address, { ...asked, amount: 9_000n, quoted: STOCK, slippageBps: 0 });
+  const quoteRequest = {
+    inputMint: token.mint,
+    outputMint: usdc.mint,
+    mode: "ExactIn",
+    amount: 7_000n,
+  } as const;
+  const honest = await pools.swap(user.address, { ...quoteRequest, quoted: 1n, slippageBps: 0 });
+  const other = await pools.swap(user.address, {
+    ...quoteRequest,
+    amount: 9_000n,
+    quoted: STOCK,
+    slippageBps: 0,
+  });
   const numbers = Buffer.from(other.data as Uint8Array).subarray(-19);
   const data = Buffer.concat([honest.data as Uint8Array, numbers]);
   await sendInstructions(node.url, [user], [{ ...honest, data }]);
@@ -263,7 +273,7 @@ test("the program reads a swap from the start of its data and ignores trailing b
   expect(before.tokens - (await holdings()).tokens).toBe(7_000n);
 });
 
-/** An instruction as the API writes it. */
+/** An instruction in the API's format. */
 interface WireInstruction {
   readonly programId: string;
   readonly accounts: readonly {
@@ -295,7 +305,7 @@ test.each<[what: string, change: (proposal: Proposal) => Promise<Proposal>, abou
     "a swap that pays another account",
   ],
   [
-    "brings nothing, so that the user's own tokens would be deposited",
+    "has no output, so that the user's own tokens would be deposited",
     async (proposal) => {
       const data = Buffer.from(proposal.swapInstruction.data, "base64");
       data.writeBigUInt64LE(0n, data.length - 11);
@@ -329,7 +339,7 @@ test.each<[what: string, change: (proposal: Proposal) => Promise<Proposal>, abou
     "another token account of the user",
   ],
   [
-    "names an account that is no lookup table",
+    "names an account that is not a lookup table",
     async (proposal) => ({ ...proposal, addressLookupTableAddresses: [user.address] }),
     "aggregator",
     "not an active lookup table",
@@ -395,7 +405,7 @@ test("no route is not a fault", async () => {
   expect(faults).toEqual([]);
 });
 
-test("an aggregator that is too slow or answers too much is a fault, and no one else's", async () => {
+test("a slow or oversized answer is reported as the aggregator's fault", async () => {
   jupiter.respond = (_request, response) => void response.end("x".repeat(300_000));
   await expect(quoted("exactIn", bytesOf(usdc.mint), 10_000_001n)).rejects.toMatchObject({
     code: "SERVICE_UNAVAILABLE",

@@ -57,7 +57,7 @@ export async function startTronFamily(): Promise<FamilyWorld> {
           await machine.finalize();
           return id;
         });
-        // For an order that pays Alice it counts, but not with an id that is only part of a text.
+        // A payment to Alice counts with the exact id as memo, and not with the id as a part of it.
         await fills(plan, async (orderId) => {
           const id = await machine.transfer(accounts.alice, amount, orderId);
           await machine.finalize();

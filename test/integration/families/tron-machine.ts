@@ -25,7 +25,7 @@ export async function startTronMachine(chainId?: number): Promise<TronMachine> {
     solver: createTronWallet(tron.url, `0x${"02".repeat(32)}`),
     alice: createTronWallet(tron.url, `0x${"03".repeat(32)}`),
   };
-  const beneath = async (id: string): Promise<unknown> => {
+  const receiptOf = async (id: string): Promise<unknown> => {
     const response = await fetch(tron.rpcUrl, {
       method: "POST",
       body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "eth_getTransactionReceipt", params: [id] }),
@@ -47,7 +47,7 @@ export async function startTronMachine(chainId?: number): Promise<TronMachine> {
     format: (address) => decodeAddress("tron-vm", `0x41${address.slice(2)}`),
     send: async (who, { to, data, value }) =>
       await wallets[who].call(to, data, value === undefined ? {} : { value }),
-    receipt: async (id) => (await beneath(id)) as Awaited<ReturnType<MachineBase["receipt"]>>,
+    receipt: async (id) => (await receiptOf(id)) as Awaited<ReturnType<MachineBase["receipt"]>>,
     chainAt: (urls, { depository, router }) => ({
       name: "tron",
       vmType: "tron-vm",

@@ -35,7 +35,7 @@ const chainAt = (urls: readonly string[] = machine.urls, fields: Partial<Configu
   ...machine.chainAt(urls, machine),
   ...fields,
 });
-/** A source without earlier answers in memory. */
+/** A source without cached answers. */
 async function fresh(chain = chainAt(), onDisagreement = (): void => undefined): Promise<EvidenceSource> {
   const source = (await evidenceSources([chain], { onDisagreement })).get(chain.name);
   if (source === undefined) throw new Error("no evidence");
@@ -49,7 +49,7 @@ beforeAll(async () => {
   machine = await startTronMachine();
 });
 afterEach(async () => {
-  for (const takeBack of lies.splice(0)) takeBack();
+  for (const undo of lies.splice(0)) undo();
   for (const one of opened.splice(0)) await one.close();
 });
 afterAll(async () => await machine.close());
@@ -63,7 +63,7 @@ const depositNative = (id: Hex32): Hex =>
 const deposit = async (amount = AMOUNT): Promise<string> =>
   await machine.send("user", { to: machine.depository, data: depositNative(orderId), value: amount });
 
-test("whatever the wallet library signed is decoded from its bytes", async () => {
+test("decodes everything that the wallet library signs from its bytes", async () => {
   const wallet = createTronWallet(machine.tron.url, `0x${"04".repeat(32)}`);
   const bytes = (minLength: number, maxLength: number) =>
     fc.uint8Array({ minLength, maxLength }).map((one): Hex => `0x${Buffer.from(one).toString("hex")}`);
@@ -186,7 +186,7 @@ describe("deposits", () => {
     expect(await (await fresh()).deposits(id)).toEqual({ kind: "absent" });
   });
 
-  test("an answer that another answer contradicts is the node's fault, and no deposit", async () => {
+  test("an answer that contradicts another answer is the node's fault, not a deposit", async () => {
     const id = await deposit();
     await machine.finalize();
     const edited =
@@ -213,7 +213,10 @@ describe("deposits", () => {
       "no log, by the other interface": [receipt, edited((one) => (one.logs = []))],
       "a log more": [receipt, edited((one) => one.logs.push({ ...one.logs[0]!, logIndex: "0x1" }))],
       "it failed": [info, edited((one) => (one.receipt.result = "REVERT"))],
-      "it failed, by its own word": [content, edited((one) => (one.ret[0]!.contractRet = "REVERT"))],
+      "a failed result in the transaction itself": [
+        content,
+        edited((one) => (one.ret[0]!.contractRet = "REVERT")),
+      ],
       "it failed, by the other interface": [receipt, edited((one) => (one.status = "0x0"))],
       "other bytes": [
         content,
@@ -251,7 +254,7 @@ describe("deposits", () => {
     expect(await (await fresh()).deposits(id)).toMatchObject({ kind: "final" });
   });
 
-  test("asks a node of another network only for its network", async () => {
+  test("sends no request to a node of another network except for its network id", async () => {
     const before = machine.tron.controls.calls("/walletsolidity/gettransactioninfobyid");
     lie("eth_chainId", () => "0x1");
     const source = await fresh();
@@ -353,12 +356,12 @@ describe("withdrawals", () => {
   };
   const execute = async (request: EvmCallRequest): Promise<string> =>
     await machine.send("solver", await machine.execution(request));
-  const says = async (request: EvmCallRequest, hint?: string): Promise<unknown> => {
+  const statusOf = async (request: EvmCallRequest, hint?: string): Promise<unknown> => {
     const answer = await (await fresh()).withdrawal(encodeEvmCallRequest(request), hint);
     return answer.kind === "final" ? answer.value.status : answer;
   };
 
-  test("pending, then executed once solid; recipient and currency in the chain's format", async () => {
+  test("a withdrawal is pending, then executed once solid, with recipient and currency in the chain's format", async () => {
     await deposit(100n);
     const request = requestOf({ value: 10n });
     await machine.finalize();
@@ -372,15 +375,15 @@ describe("withdrawals", () => {
       },
     });
     await execute(request);
-    expect(await says(request)).toBe("pending");
+    expect(await statusOf(request)).toBe("pending");
     await machine.finalize();
-    expect(await says(request)).toBe("executed");
+    expect(await statusOf(request)).toBe("executed");
   });
 
   test("expires a withdrawal by a later solid state, and not at the exact second", async () => {
     const expiration = (await machine.now()) + 500n;
     const request = requestOf({ value: 10n }, expiration);
-    // The newest block is solid at once, so that it is known which one is.
+    // Without a lag the newest block is solid, so that the test knows the solid one.
     machine.tron.controls.setSolidLag(0);
     for (const [time, status] of [
       [expiration, "pending"],
@@ -388,7 +391,7 @@ describe("withdrawals", () => {
     ] as const) {
       await machine.rpc("evm_setNextBlockTimestamp", [`0x${time.toString(16)}`]);
       await machine.mine(1);
-      expect(await says(request), status).toBe(status);
+      expect(await statusOf(request), status).toBe(status);
     }
     machine.tron.controls.setSolidLag(machine.depth);
   });
@@ -399,9 +402,9 @@ describe("withdrawals", () => {
     await machine.tron.controls.holdSolidification();
     await machine.pass(200);
     await machine.mine(20);
-    expect(await says(request)).toBe("pending");
+    expect(await statusOf(request)).toBe("pending");
     machine.tron.controls.releaseSolidification();
-    expect(await says(request)).toBe("expired");
+    expect(await statusOf(request)).toBe("expired");
   });
 
   test("a node that answers from an older state never makes an executed request expire", async () => {
@@ -412,14 +415,14 @@ describe("withdrawals", () => {
     const call = "/walletsolidity/triggerconstantcontract";
     let old: unknown;
     lie(call, (truth) => (old = truth));
-    expect(await says(request)).toBe("pending");
+    expect(await statusOf(request)).toBe("pending");
     await execute(request);
     await machine.pass(5_000);
     await machine.finalize();
     // The older state itself shows its height, whatever block the node calls the newest.
     lie(call, () => old);
-    expect(await says(request)).toBe("pending");
-    // And it cannot claim another block's.
+    expect(await statusOf(request)).toBe("pending");
+    // Nor can the node claim another block's state.
     const {
       constant_result: [words = ""],
     } = old as { constant_result: string[] };
@@ -428,12 +431,12 @@ describe("withdrawals", () => {
       ...(old as object),
       constant_result: [`${words.slice(0, 64)}${late}${words.slice(128)}`],
     }));
-    await expect(says(request)).rejects.toMatchObject({ code: "RPC_FAULT" });
+    await expect(statusOf(request)).rejects.toMatchObject({ code: "RPC_FAULT" });
     lies.pop()?.();
-    expect(await says(request)).toBe("executed");
+    expect(await statusOf(request)).toBe("executed");
   });
 
-  test("any other answer of the node decides nothing about the request", async () => {
+  test("an unexpected answer of the node is a fault, and decides nothing about the request", async () => {
     await machine.finalize();
     const request = requestOf({ value: 10n }, 1n);
     const call = "/walletsolidity/triggerconstantcontract";
@@ -452,22 +455,22 @@ describe("withdrawals", () => {
     ];
     for (const answer of answers) {
       lie(call, () => answer);
-      await expect(says(request), JSON.stringify(answer)).rejects.toMatchObject({ code: "RPC_FAULT" });
+      await expect(statusOf(request), JSON.stringify(answer)).rejects.toMatchObject({ code: "RPC_FAULT" });
     }
     lies.pop()?.();
-    expect(await says(request)).toBe("expired");
+    expect(await statusOf(request)).toBe("expired");
   });
 
-  test("without code at the depository's address nothing is known, not even that a request is unused", async () => {
+  test("attests nothing without code at the depository's address, not even that a request is unused", async () => {
     const depository = machine.format(machine.accounts.alice);
     const empty = await fresh(chainAt(undefined, { depository }));
     const payload = encodeEvmCallRequest(requestOf({ to: machine.accounts.user, value: 10n }, 1n));
     await expect(empty.withdrawal(payload, undefined)).rejects.toMatchObject({ code: "RPC_FAULT" });
   });
 
-  test("a withdrawal to the depository itself moves nothing, and does not count", async () => {
+  test("does not count a withdrawal to the depository itself, because it moves nothing", async () => {
     const native = requestOf({ to: machine.depository, value: 10n }, 1n);
-    expect(await says(native)).toMatchObject({ kind: "refuted" });
+    expect(await statusOf(native)).toMatchObject({ kind: "refuted" });
   });
 
   test("proves a token withdrawal by its transaction, named or searched, and never that of a lying token", async () => {
@@ -478,16 +481,16 @@ describe("withdrawals", () => {
     const lied = await execute(liar);
     await machine.finalize();
     for (const hint of [undefined, id, lied, `0x${id}`, "77".repeat(32)])
-      expect(await says(good, hint), hint).toBe("executed");
+      expect(await statusOf(good, hint), hint).toBe("executed");
     await machine.pass(5_000);
     await machine.finalize();
     for (const hint of [undefined, lied])
-      expect(await says(liar, hint)).toEqual({
+      expect(await statusOf(liar, hint)).toEqual({
         kind: "refuted",
         reason: "request was executed, but its token was not transferred",
       });
     lie("eth_getLogs", () => []);
-    expect(await says(good, undefined)).toMatchObject({ kind: "notFinal" });
+    expect(await statusOf(good, undefined)).toMatchObject({ kind: "notFinal" });
   });
 });
 
@@ -512,7 +515,7 @@ describe("endpoints", () => {
     await fronts.close();
   });
 
-  test("the API key is sent with every request, and endpoints are not guessed", async () => {
+  test("sends the API key with every request, and refuses a chain without a /jsonrpc URL or Tron settings", async () => {
     const heard: unknown[] = [];
     const server = createServer((request, response) => {
       heard.push([request.url, request.headers["tron-pro-api-key"]]);
@@ -521,7 +524,7 @@ describe("endpoints", () => {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/some/path/jsonrpc`;
     const { tron } = chainAt();
-    if (tron === undefined) throw new Error("no facts");
+    if (tron === undefined) throw new Error("the chain has no Tron facts");
     const source = await fresh(chainAt([url], { tron: { ...tron, apiKey: "a-key" } }));
     await expect(source.deposits("77".repeat(32))).rejects.toMatchObject({ code: "RPC_FAULT" });
     expect(heard).toEqual([["/some/path/jsonrpc", "a-key"]]);

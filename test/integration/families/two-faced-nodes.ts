@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 
 // URLs behind which there are several nodes, or one that remembers.
 
-/** A server of these tests. */
+/** A server that a test closes. */
 export interface RunningServer {
   readonly url: string;
   close(): Promise<void>;
@@ -25,10 +25,10 @@ export async function startRememberingFront(url: string, transactionId: string):
     readonly params?: unknown;
   }
   return await startProxy([url], async (ask, question, path) => {
-    const asked = JSON.parse(question) as Part | Part[];
+    const request = JSON.parse(question) as Part | Part[];
     const answered = JSON.parse(await ask(0)) as Part | Part[];
     const answers = [answered].flat();
-    const parts = [asked].flat().map((part, at): object => {
+    const parts = [request].flat().map((part, at): object => {
       const answer = answers.find(({ id }) => id === part.id) ?? answers[at] ?? {};
       const key =
         part.method === undefined ? `${path} ${question}` : JSON.stringify([part.method, part.params]);
@@ -38,11 +38,11 @@ export async function startRememberingFront(url: string, transactionId: string):
       if (JSON.stringify(answer).includes(bare)) firstAnswers.set(key, answer);
       return answer;
     });
-    return JSON.stringify(Array.isArray(asked) ? parts : parts[0]);
+    return JSON.stringify(Array.isArray(request) ? parts : parts[0]);
   });
 }
 
-/** @param answer makes the answer, given a way to ask a node of `urls` the same, and the question */
+/** @param answer builds the answer from the request and a function that forwards it to a node of `urls` */
 async function startProxy(
   urls: readonly string[],
   answer: (ask: (node: number) => Promise<string>, question: string, path: string) => Promise<string>,
@@ -54,12 +54,12 @@ async function startProxy(
       const body = Buffer.concat(chunks).toString("utf8");
       const ask = async (node: number): Promise<string> => {
         const target = new URL(urls[node] ?? "");
-        const asked = await fetch(`${target.origin}${request.url ?? "/"}`, {
+        const response = await fetch(`${target.origin}${request.url ?? "/"}`, {
           method: "POST",
           headers: { "content-type": "application/json" },
           body,
         });
-        return await asked.text();
+        return await response.text();
       };
       answer(ask, body, request.url ?? "/").then(
         (text) => response.writeHead(200, { "content-type": "application/json" }).end(text),

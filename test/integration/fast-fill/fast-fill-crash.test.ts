@@ -35,7 +35,7 @@ async function paidOnce(agreed: Agreed, moment: string): Promise<void> {
   expect(await world.paymentsOf(agreed, world.origin), moment).toEqual([]);
 }
 
-test("whenever the process that accepts a fast fill dies, the hold and its fill both exist or neither; retried, it is filled once", async () => {
+test("after a crash of the accepting process at any step, the hold and its fill both exist or neither, and a retry fills the request once", async () => {
   const deaths = await dieAtEveryMoment(world, {
     prepare: agree,
     live: async (by, agreed) => {
@@ -142,20 +142,21 @@ test("a fast fill that races the watcher's detection of the deposit ends in one 
     const agreed = await agree();
     await deposit(world.origin, world.user, agreed);
     await world.origin.mine();
-    const [asked] = await Promise.allSettled([
+    const [accepted] = await Promise.allSettled([
       new Promise((resolve) => setTimeout(resolve, round * 2)).then(
         async () => await sponsor.fastFill(agreed),
       ),
       world.watch(world.origin),
     ]);
-    outcomes.add(asked.status);
-    if (asked.status === "rejected") expect(asked.reason).toMatchObject({ code: "REQUEST_IN_PROGRESS" });
+    outcomes.add(accepted.status);
+    if (accepted.status === "rejected")
+      expect(accepted.reason).toMatchObject({ code: "REQUEST_IN_PROGRESS" });
     await Promise.all([world.work(), world.work()]);
     await world.untilFinal(agreed.requestId);
     await paidOnce(agreed, `round ${round}`);
-    expect(await sponsor.holdState(agreed)).toBe(asked.status === "fulfilled" ? "released" : undefined);
+    expect(await sponsor.holdState(agreed)).toBe(accepted.status === "fulfilled" ? "released" : undefined);
   }
-  expect(outcomes.size, "both ways were seen").toBe(2);
+  expect(outcomes.size, "both outcomes occurred").toBe(2);
 }, 60_000);
 
 test("stores the answer to an Idempotency-Key in the accepting commit, and commits nothing after a lost lease", async () => {
@@ -175,7 +176,7 @@ test("stores the answer to an Idempotency-Key in the accepting commit, and commi
   await sponsor.fastFill(kept, { finish: { lease: await leaseOf("kept"), answer } });
   expect(await begin("kept")).toEqual({ kind: "answered", answer });
 
-  const lease = { ...(await leaseOf("lost")), token: "somebody else's" };
+  const lease = { ...(await leaseOf("lost")), token: "another lease's" };
   await expect(sponsor.fastFill(lost, { finish: { lease, answer } })).rejects.toThrow(LeaseLost);
   expect(await sponsor.holdOf(lost)).toBeUndefined();
   expect((await world.request(lost.requestId)).state).toMatchObject({ name: "quoted", front: "none" });
@@ -192,7 +193,7 @@ test("concurrent holds of one app never exceed its balance", async () => {
       expect(answer.reason).toMatchObject({ code: "INSUFFICIENT_APP_BALANCE" });
 });
 
-test("whenever the process that debits a missing deposit dies, the app pays once", async () => {
+test("after a crash of the process that debits a missing deposit, the app pays once", async () => {
   const ttl = 600;
   const { quotePolicy, enginePolicy } = world.services;
   const overdueMs = (ttl + quotePolicy.fillGraceSeconds + 2) * 1_000 + enginePolicy.fastFillGraceMs;
@@ -212,8 +213,8 @@ test("whenever the process that debits a missing deposit dies, the app pays once
     },
     live: async (by) => {
       await reconcileRequests(by);
-      // A caller of the reconciler does not see this: a fault of one debit does not end the round.
-      if ("isDead" in by && (by as MortalServices).isDead()) throw new Died("in the debit");
+      // The reconciler does not throw this, because a fault of one debit does not end its round.
+      if ("isDead" in by && (by as MortalServices).isDead()) throw new Died("during the debit");
     },
     verify: async (agreed, moment) => {
       await reconcileRequests(world.services);

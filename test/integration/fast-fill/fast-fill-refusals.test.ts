@@ -29,7 +29,7 @@ const agree = async (ask: Parameters<EngineWorld["quote"]>[0] = {}, by?: Sponsor
 /** A refusal as the caller sees it. */
 const refused = (code: string, rule: string) => ({ code, facts: { data: { rule } } });
 
-/** The refused fast fill has held, promised or started nothing. */
+/** The refused fast fill left no hold, no fast fill and no job. */
 async function expectUnchanged(agreed: Agreed, name: string): Promise<void> {
   expect(await rich.holdOf(agreed)).toBeUndefined();
   expect(await world.services.reads.fastFill(agreed.requestId)).toBeUndefined();
@@ -53,7 +53,7 @@ test("a request without a quote is unknown", async () => {
   ).rejects.toMatchObject(refused("REQUEST_NOT_FOUND", "unknownRequest"));
 });
 
-test("a key without a wallet, or whose wallet has no balance, cannot fast fill", async () => {
+test("refuses a fast fill by a key without a wallet, or whose wallet has no balance", async () => {
   const agreed = await agree();
   const walletless = await aSponsor(world, 0, { fundingAddress: undefined });
   await expect(walletless.fastFill(agreed)).rejects.toMatchObject(refused("FORBIDDEN", "noSponsoringWallet"));
@@ -83,7 +83,7 @@ test("the balance must cover the fill to the last unit, in addition to existing 
   expect(await sponsor.availableUsd()).toBeLessThan(10n ** 12n);
 });
 
-test("a fill above the caller's cap, or the key's, is refused; one equal to it is not", async () => {
+test("refuses a fill above the caller's or the key's cap, and accepts one equal to it", async () => {
   const agreed = await agree();
   const worth = agreed.terms.destination.expectedAmount * 10n ** 12n;
   await expect(rich.fastFill(agreed, { maxUsd: worth - 1n })).rejects.toMatchObject(
@@ -134,7 +134,7 @@ test("refuses an input that would not buy the quoted minimum, and any lower inpu
   await expectUnchanged(agreed, "quoted");
 });
 
-test("only the key that quoted may reduce the input: the difference is the recipient's loss", async () => {
+test("only the key that quoted may reduce the input, because the recipient gets less", async () => {
   const other = await aSponsor(world, 1_000);
   for (const agreed of [
     await agree({ slippageTolerance: "5000" }),
@@ -161,7 +161,7 @@ test("refuses to fast fill at a price below the quoted minimum", async () => {
   expect(await rich.fastFill(agreed)).toBe("queued");
 });
 
-test("decides nothing without a price and lets the caller retry", async () => {
+test("without a price, fails with a retryable error", async () => {
   const agreed = await agree();
   world.prices.set("usd-coin", undefined);
   await expect(rich.fastFill(agreed)).rejects.toMatchObject({ code: "PRICE_FETCH_FAILED" });
@@ -190,7 +190,7 @@ test("a request past its deadline is refused before and after it is closed", asy
   await expect(rich.fastFill(agreed)).rejects.toMatchObject(refused("FAST_FILL_REFUSED", "expired"));
 });
 
-test("while an ordinary fill is in progress a fast fill is refused as such; once the recipient is paid there is nothing to do", async () => {
+test("refuses a fast fill while an ordinary fill is in progress, and reports it as done once the recipient is paid", async () => {
   const agreed = await agree();
   await deposit(world.origin, world.user, agreed);
   await mineOrigin();
@@ -204,7 +204,7 @@ test("while an ordinary fill is in progress a fast fill is refused as such; once
   await expectUnchanged(agreed, "filled");
 });
 
-test("a repeated fast fill is in progress until it is filled, and then reported as done; it has one hold", async () => {
+test("a repeated fast fill is reported as in progress until it is filled, then as done, and keeps one hold", async () => {
   const agreed = await agree();
   expect(await rich.fastFill(agreed)).toBe("queued");
   const { heldUsd } = await rich.book();
@@ -240,7 +240,7 @@ test("fast fills an executed request only once its transaction has a nonce", asy
   await expectUnchanged(agreed, "accepted");
 
   const sender = services.executor?.address;
-  if (sender === undefined) throw new Error("this instance sends no calls");
+  if (sender === undefined) throw new Error("no executor is configured");
   await services.uow.run(async (tx) => {
     await tx.lanes.reserve(
       [
@@ -282,7 +282,7 @@ test("every refusal is logged with its rule, and every acceptance with its value
     [agreed.requestId],
   );
   expect(JSON.parse(rows[0]?.detail ?? "{}")).toMatchObject({ triggeredByFastFill: true });
-  // Like a worker, which sends other fills at the same time.
+  // Like a worker, which groups concurrent fills.
   await world.work({ ...world.services, payTogether: groupedPayments(world.services) });
   expect(world.events.of("fill_planned").at(-1)?.facts).toMatchObject({ fast: true });
   const { tookMs, requestId } = world.events.of("fast_fill_broadcast").at(-1)?.facts ?? {};
@@ -292,7 +292,7 @@ test("every refusal is logged with its rule, and every acceptance with its value
   });
 });
 
-// --- The origin transaction, before it is mined ---
+// --- Origin transactions that are not mined yet ---
 
 /** The approval is mined; only the deposit is pending. */
 async function approved({ terms }: Agreed, amount = terms.origin.amount): Promise<void> {
@@ -346,7 +346,7 @@ test("without a known origin transaction only a key whose rules allow it can fas
 });
 
 test.each(["reported", "named"] as const)(
-  "a pending deposit as agreed that was %s does not prevent a fast fill",
+  "accepts a fast fill whose agreed deposit is pending and was %s",
   async (how) => {
     const agreed = await agree();
     await approved(agreed);
@@ -359,21 +359,21 @@ test.each(["reported", "named"] as const)(
   },
 );
 
-test("a pending approval and deposit do not prevent a fast fill", async () => {
+test("accepts a fast fill whose approval and deposit are pending", async () => {
   const agreed = await agree();
   const txHash = await deposit(world.origin, world.user, agreed);
   await report(agreed, txHash);
   expect(await rich.fastFill(agreed)).toBe("queued");
 });
 
-test("a pending native deposit does not prevent a fast fill", async () => {
+test("accepts a fast fill whose native deposit is pending", async () => {
   const agreed = await agree({ originCurrency: NATIVE_CURRENCY, amount: (10n ** 16n).toString() });
   const txHash = await deposit(world.origin, world.user, agreed);
   await report(agreed, txHash);
   expect(await rich.fastFill(agreed)).toBe("queued");
 });
 
-test("a reported deposit of another amount refuses the fast fill and is named", async () => {
+test("refuses a fast fill after a reported deposit of another amount, and names its transaction", async () => {
   const agreed = await agree();
   await approved(agreed);
   const txHash = await sendDeposit(agreed, { amount: agreed.terms.origin.amount - 1n });
@@ -386,7 +386,7 @@ test("a reported deposit of another amount refuses the fast fill and is named", 
   await expectUnchanged(agreed, "quoted");
 });
 
-test("one of several reported transactions that can become the deposit is enough", async () => {
+test("accepts a fast fill if one of several reported transactions can become the deposit", async () => {
   const agreed = await agree();
   await approved(agreed);
   const nonce = await world.origin.client.getTransactionCount({ address: world.user.address });
@@ -398,7 +398,7 @@ test("one of several reported transactions that can become the deposit is enough
   expect(await rich.fastFill(agreed)).toBe("queued");
 });
 
-test("a transaction of another sender is not stored when reported, and refuses only if the app names it", async () => {
+test("a reported transaction of another sender is not stored, and causes a refusal only if the app names it", async () => {
   const agreed = await agree();
   const txHash = await sendDeposit(agreed, { from: world.stranger });
   await report(agreed, txHash);
@@ -409,7 +409,7 @@ test("a transaction of another sender is not stored when reported, and refuses o
   expect(await rich.fastFill(agreed)).toBe("queued");
 });
 
-test("a transaction of the user for another order is not stored, and refuses only if the app names it", async () => {
+test("a transaction of the user for another order is not stored, and causes a refusal only if the app names it", async () => {
   const [agreed, other] = [await agree(), await agree()];
   await approved(agreed);
   const txHash = await sendDeposit(other);
@@ -420,7 +420,7 @@ test("a transaction of the user for another order is not stored, and refuses onl
   );
 });
 
-test("an unknown transaction refuses if the app names it, or if it was reported and dropped", async () => {
+test("refuses a fast fill whose transaction is unknown, if the app names it or it was reported and dropped", async () => {
   const agreed = await agree();
   await expect(rich.fastFill(agreed, { txHash: `0x${"77".repeat(32)}` })).rejects.toMatchObject(
     refused("FAST_FILL_REFUSED", "originTransactionUnknown"),
@@ -434,7 +434,7 @@ test("an unknown transaction refuses if the app names it, or if it was reported 
   );
 });
 
-test("a nonce gap before the deposit refuses", async () => {
+test("refuses a fast fill whose deposit waits behind a nonce gap", async () => {
   const agreed = await agree();
   await approved(agreed);
   const nonce = await world.origin.client.getTransactionCount({ address: world.user.address });
@@ -443,7 +443,7 @@ test("a nonce gap before the deposit refuses", async () => {
   await expect(rich.fastFill(agreed)).rejects.toMatchObject(refused("FAST_FILL_REFUSED", "originNonceGap"));
 });
 
-test("a deposit that its sender cannot pay, or that would revert, refuses", async () => {
+test("refuses a fast fill whose deposit its sender cannot pay, or would revert", async () => {
   const agreed = await agree();
   await approved(agreed, 1n);
   const unapproved = await sendDeposit(agreed);
@@ -454,7 +454,7 @@ test("a deposit that its sender cannot pay, or that would revert, refuses", asyn
   expect(large, "the quote refuses an amount that cannot be filled").toBeUndefined();
 });
 
-test("a mined transaction that reverted, or deposited something else, refuses; one that made the deposit does not", async () => {
+test("refuses a fast fill whose mined transaction reverted or deposited something else, and accepts one that made the deposit", async () => {
   const agreed = await agree();
   await approved(agreed, agreed.terms.origin.amount);
   const reverted = await sendDeposit(await agree(), { amount: agreed.terms.origin.amount * 2n });

@@ -8,7 +8,7 @@ import { expireFastFills } from "../../../apps/api/src/executions/expire-fast-fi
 import { indexTransaction } from "../../../apps/api/src/deposits/index-transaction.ts";
 import { reconcileRequests } from "../../../apps/api/src/reconcile/reconcile-requests.ts";
 import { transition } from "../../../apps/api/src/requests/transition.ts";
-import { unbelievable } from "../../fakes/adjustable-prices.ts";
+import { unreliable } from "../../fakes/adjustable-prices.ts";
 import { deposit } from "../../support/deposits.ts";
 import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";
 import { violatedInvariants } from "../../support/ledger-world.ts";
@@ -111,8 +111,8 @@ async function finalFill(): Promise<void> {
   await world.watch(world.destination);
 }
 
-/** Other tests moved only the service's clock forward. */
-async function originClockIsOurs(): Promise<void> {
+/** Moves the origin chain to the service's clock, which other tests moved forward alone. */
+async function syncOriginClock(): Promise<void> {
   const { timestamp: newest } = await world.origin.client.getBlock();
   const now = BigInt(Math.ceil(world.clock.nowMs() / 1_000));
   await world.origin.client.setNextBlockTimestamp({ timestamp: now > newest ? now : newest + 1n });
@@ -121,7 +121,7 @@ async function originClockIsOurs(): Promise<void> {
 /** Moves the service's clock and the origin chain forward; the newest block is read. */
 async function later(seconds: number): Promise<void> {
   world.clock.forward(seconds * 1_000);
-  await originClockIsOurs();
+  await syncOriginClock();
   await mineOrigin();
   await reconcileRequests(world.services);
 }
@@ -193,7 +193,7 @@ function withDataFee(wei: bigint): typeof world.services {
   return { ...services, chains: { ...services.chains, get } };
 }
 
-test("the app pays exactly for a missing deposit once its time is over, and no earlier", async () => {
+test("the app pays the exact cost of a missing deposit once it is overdue, and no earlier", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree({ ttl: 600 });
   await sponsor.fastFill(agreed);
@@ -221,7 +221,7 @@ test("the app pays exactly for a missing deposit once its time is over, and no e
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", final: true });
 });
 
-test("while the origin chain is not read beyond the deadline, nothing is charged for a deposit that may be in an unread block", async () => {
+test("charges nothing for a missing deposit until the origin chain is read beyond the deadline", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree({ ttl: 600 });
   await sponsor.fastFill(agreed);
@@ -230,11 +230,11 @@ test("while the origin chain is not read beyond the deadline, nothing is charged
   world.clock.forward(overdueAfter(600) * 1_000);
   await reconcileRequests(world.services);
   expect(await sponsor.holdState(agreed)).toBe("active");
-  await originClockIsOurs();
+  await syncOriginClock();
   await deposit(world.origin, world.user, agreed);
   await mineOrigin();
   await reconcileRequests(world.services);
-  expect(await sponsor.holdState(agreed), "it was in that block").toBe("released");
+  expect(await sponsor.holdState(agreed), "the unread block had the deposit").toBe("released");
 });
 
 test("keeps a hold and debits nothing twice when the clock is set back", async () => {
@@ -247,18 +247,17 @@ test("keeps a hold and debits nothing twice when the clock is set back", async (
   await finalFill();
   const held = (await sponsor.holdOf(agreed))?.usd;
   const backMs = (overdueAfter(600) + 3_600) * 1_000;
-  const atClockPutBack: WorkerServices = {
+  const withClockSetBack: WorkerServices = {
     ...world.services,
     clock: { nowMs: () => world.clock.nowMs() - backMs },
   };
-  // The origin chain is past the deadline, the service's clock is not: the app waits, and its hold stays
-  // reserved.
+  // The origin chain is past the deadline, but the service's clock is not: the hold stays active.
   world.clock.forward(overdueAfter(600) * 1_000);
   await deposit(world.origin, world.user, covered);
   await mineOrigin();
-  await originClockIsOurs();
+  await syncOriginClock();
   await mineOrigin();
-  await reconcileRequests(atClockPutBack);
+  await reconcileRequests(withClockSetBack);
   expect(await sponsor.holdState(covered)).toBe("released");
   expect(await sponsor.holdState(agreed)).toBe("active");
   expect((await sponsor.book()).heldUsd).toBe(held);
@@ -266,14 +265,14 @@ test("keeps a hold and debits nothing twice when the clock is set back", async (
   await reconcileRequests(world.services);
   expect(await sponsor.holdState(agreed)).toBe("permanent");
   const { lines } = await sponsor.book();
-  await reconcileRequests(atClockPutBack);
+  await reconcileRequests(withClockSetBack);
   await reconcileRequests(world.services);
   expect((await sponsor.book()).lines).toEqual(lines);
   expect(await movementsOf(agreed)).toHaveLength(1);
   expect(await movementsOf(covered)).toEqual([]);
 });
 
-test("nothing is charged while the fill itself may still be reorged out", async () => {
+test("charges nothing for a missing deposit until the fill is final", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree({ ttl: 600 });
   await sponsor.fastFill(agreed);
@@ -370,7 +369,7 @@ test("releases the hold when a deposit with another hash replaces the orphaned o
   expect(await world.paymentsOf(agreed, world.origin)).toEqual([]);
 });
 
-test("the app finally pays for a deposit that a reorg dropped permanently", async () => {
+test("the app pays for a deposit that a reorg dropped permanently", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree({ ttl: 600 });
   await sponsor.fastFill(agreed);
@@ -453,7 +452,7 @@ test("after a wrong deposit the agreed one still releases the hold; a second one
   ]);
 });
 
-test("a large deposit that waits for its confirmations is fast filled at once, and releases the hold when it has them", async () => {
+test("fast fills a large deposit before it is confirmed, and releases the hold once it is", async () => {
   const sponsor = await aSponsor(world, 30_000);
   const agreed = await agree({ amount: "20000000000" });
   await deposited(agreed);
@@ -510,7 +509,7 @@ test("a lower input buys less; a deposit above it is credited with the excess, a
   ]);
 });
 
-test("a slightly lower input buys less too: the firm quote is for the quoted input", async () => {
+test("a slightly lower input buys less, because the quote is firm only for the quoted input", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree({ slippageTolerance: "300" }, sponsor);
   await sponsor.fastFill(agreed, { inputAmount: agreed.terms.origin.amount - 20_000n });
@@ -539,13 +538,15 @@ test("a fill planned on a hold is not made once the hold is gone", async () => {
   await pay(overtaken, fillLeg, agreed.requestId);
   expect(await world.services.reads.slotOfLeg("fill", agreed.requestId)).toBeUndefined();
   await fill();
-  expect(await received(agreed), "by the deposit, whole").toBe(agreed.terms.destination.expectedAmount);
+  expect(await received(agreed), "the deposit's own fill pays the whole amount").toBe(
+    agreed.terms.destination.expectedAmount,
+  );
   expect(await sponsor.holdState(agreed)).toBe("released");
   expect(await movementsOf(agreed)).toEqual([]);
 });
 
-/** The services of a worker during whose first simulation on the destination `happens` runs. */
-function whileSimulating(happens: () => Promise<void>): WorkerServices {
+/** Services of a worker that runs `during` within its first simulation on the destination. */
+function whileSimulating(during: () => Promise<void>): WorkerServices {
   const { services } = world;
   let isFirst = true;
   return {
@@ -556,11 +557,11 @@ function whileSimulating(happens: () => Promise<void>): WorkerServices {
         const connected = services.chains.get(chainId);
         if (connected === undefined || chainId !== world.destination.chain.id) return connected;
         const { reader } = connected.connection;
-        const simulate: typeof reader.simulate = async (...asked) => {
-          const outcome = await reader.simulate(...asked);
+        const simulate: typeof reader.simulate = async (...args) => {
+          const outcome = await reader.simulate(...args);
           if (isFirst) {
             isFirst = false;
-            await happens();
+            await during();
           }
           return outcome;
         };
@@ -697,7 +698,7 @@ test("a hold keeps its original value; the final debit values the fill at the hi
   expect(taken).toBeLessThan(fillUsdc + 5_000_000n);
 });
 
-test("a fast fill for which the solver lacks the funds releases the hold, and the request waits for its deposit as before", async () => {
+test("releases the hold of a fast fill that the solver cannot fund, and the request waits for its deposit", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree();
   await sponsor.fastFill(agreed);
@@ -713,7 +714,7 @@ test("a fast fill for which the solver lacks the funds releases the hold, and th
   expect(await sponsor.holdState(agreed)).toBe("released");
   expect(await stateOf(agreed)).toMatchObject({ name: "quoted", front: "none" });
   expect((await world.status(agreed.requestId)).status).toBe("waiting");
-  await expect(sponsor.fastFill(agreed), "once for ever").rejects.toMatchObject({
+  await expect(sponsor.fastFill(agreed), "a request is fast filled at most once").rejects.toMatchObject({
     code: "FAST_FILL_REFUSED",
     facts: { data: { rule: "vouchedBefore" } },
   });
@@ -729,7 +730,7 @@ test("a fast fill for which the solver lacks the funds releases the hold, and th
   expect(await movementsOf(agreed)).toEqual([]);
 });
 
-test("a fast fill that the chain refuses releases the hold", async () => {
+test("releases the hold of a fast fill that would revert", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree({ destinationCurrency: NATIVE_CURRENCY });
   await sponsor.fastFill(agreed);
@@ -739,7 +740,7 @@ test("a fast fill that the chain refuses releases the hold", async () => {
   expect((await world.status(agreed.requestId)).status).toBe("waiting");
 });
 
-test("deposits that name the order of a fast fill that waits for funds prolong neither the wait nor the hold", async () => {
+test("deposits for the order of an unfunded fast fill extend neither its wait nor its hold", async () => {
   const { services, destination, origin } = world;
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree();
@@ -767,7 +768,7 @@ test("deposits that name the order of a fast fill that waits for funds prolong n
   await world.watch(destination);
 });
 
-test("when nothing is filled, the user's own wrong deposit that arrived in the meantime is shown for the request, and refunded", async () => {
+test("after a failed fast fill, the user's wrong deposit that arrived meanwhile is shown for the request and refunded", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree({ destinationCurrency: NATIVE_CURRENCY });
   await sponsor.fastFill(agreed);
@@ -787,7 +788,7 @@ test("when nothing is filled, the user's own wrong deposit that arrived in the m
   expect(await world.paymentsOf(agreed, world.origin)).toHaveLength(1);
 });
 
-test("a fast fill that dies on its chain releases the hold only when its nonce is finally used", async () => {
+test("a fast fill that reverts in its block releases the hold once that block is final", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree({ destinationCurrency: NATIVE_CURRENCY, recipient: await aContract() });
   await sponsor.fastFill(agreed);
@@ -817,7 +818,7 @@ test("charges the app once for the gas of a reverted fast fill, and refuses furt
   const revertedGasUsd = async () =>
     await world.services.uow.run((tx) => tx.fastFills.revertedGasUsd(sponsor.wallet, 0));
   const mined = await revertedGasUsd();
-  expect(mined, "it counts before its block is final").toBeGreaterThan(0n);
+  expect(mined, "the gas counts before its block is final").toBeGreaterThan(0n);
   await finalFill();
   expect(await revertedGasUsd()).toBe(mined);
   const lost = ((before - (await solver())) * 2_500n) / 10n ** 12n;
@@ -935,7 +936,7 @@ test("a deposit that arrives after the app has paid is credited at no more than 
   world.prices.set("ethereum", "2500");
   expect(await sponsor.holdState(agreed)).toBe("released");
   const kept = 40_000n * USDC - (await balanceOf(sponsor));
-  // 10 ETH came back as 12,500 USDC: the rest of the debit stays.
+  // 10 ETH are worth 12,500 USDC now: the rest of the debit stays.
   expect(debited - kept).toBeLessThanOrEqual(12_500n * USDC);
   expect(debited - kept).toBeGreaterThan(12_499n * USDC);
 });
@@ -982,7 +983,7 @@ test.each([
   ["fallen", "2000", 2_000n],
   ["risen", "3000", 2_500n],
 ])(
-  "a deposit's excess over the fill is credited at the lower price of then and now: it has %s",
+  "a deposit's excess over the fill is credited at the lower of its prices at the fill and now: it has %s",
   async (_, price, credited) => {
     const sponsor = await aSponsor(world, 10_000);
     const agreed = await agreeOnEther(sponsor, { slippageTolerance: "10000" });
@@ -1000,7 +1001,7 @@ test.each([
   },
 );
 
-test("without a price a deposit is not booked and the hold stays; with one it is booked once", async () => {
+test("books a deposit, and releases its hold, only once there is a price", async () => {
   const sponsor = await aSponsor(world, 40_000);
   const agreed = await agreeOnEther(sponsor);
   await sponsor.fastFill(agreed);
@@ -1026,14 +1027,14 @@ test.each(["disputed", "too old"] as const)(
     await sponsor.fastFill(agreed, { inputAmount: 5n * ETHER });
     await onSecondChain.fill();
     await onSecondChain.later(120);
-    world.prices.trust("ethereum", unbelievable[doubt]);
+    world.prices.trust("ethereum", unreliable[doubt]);
     await onSecondChain.deposit(agreed);
     await reconcileRequests(world.services);
     expect((await stateOf(agreed)).front).toBe("covered");
     expect(await sponsor.holdState(agreed)).toBe("active");
     expect(await movementsOf(agreed)).toEqual([]);
 
-    // Its value while there was no price does not matter.
+    // The value during the time without a price does not matter.
     world.prices.set("ethereum", "2000");
     world.prices.trust("ethereum", undefined);
     await reconcileRequests(world.services);
@@ -1042,7 +1043,7 @@ test.each(["disputed", "too old"] as const)(
     expect(await movementsOf(agreed)).toHaveLength(2);
     const fifth = agreed.terms.destination.expectedAmount / 10n;
     const gain = (await balanceOf(sponsor)) - 40_000n * USDC;
-    // The fee of 6 bps is taken.
+    // The fee of 6 bps is deducted.
     expect(gain).toBeGreaterThan(9_994n * USDC - fifth - USDC);
     expect(gain).toBeLessThan(9_994n * USDC - fifth + 10n * USDC);
   },
@@ -1141,7 +1142,7 @@ test("a disputed price neither debits nor sizes a hold", async () => {
   await fill();
   await finalFill();
   const other = await agree({ ...ether, amount: (10n ** 17n).toString() });
-  world.prices.trust("ethereum", unbelievable.disputed);
+  world.prices.trust("ethereum", unreliable.disputed);
   await expect(sponsor.fastFill(other)).rejects.toMatchObject({ code: "PRICE_FETCH_FAILED" });
   await later(overdueAfter(600));
   expect(await sponsor.holdState(agreed)).toBe("active");
@@ -1181,23 +1182,23 @@ test("deposits that wait for a price take turns: the oldest does not block the o
   const agreed = [await agreeOnEther(sponsor), await agreeOnEther(sponsor)];
   for (const one of agreed) await sponsor.fastFill(one);
   await onSecondChain.fill();
-  world.prices.trust("ethereum", unbelievable.disputed);
+  world.prices.trust("ethereum", unreliable.disputed);
   for (const one of agreed) await onSecondChain.deposit(one);
-  const tried: string[] = [];
+  const attempted: string[] = [];
   for (let turn = 0; turn < 3; turn++) {
-    tried.push(...(await world.services.reads.fastFillsDue(1)));
+    attempted.push(...(await world.services.reads.fastFillsDue(1)));
     await expireFastFills(world.services, 1);
     world.clock.forward(1_000);
   }
-  const [first = "", second = ""] = tried;
+  const [first = "", second = ""] = attempted;
   expect(new Set([first, second])).toEqual(new Set(agreed.map(({ requestId }) => requestId)));
-  expect(tried).toEqual([first, second, first]);
+  expect(attempted).toEqual([first, second, first]);
   world.prices.trust("ethereum", undefined);
   await reconcileRequests(world.services);
   for (const one of agreed) expect(await sponsor.holdState(one)).toBe("released");
 });
 
-test("caps include the deposit's excess over the fill", async () => {
+test("the caps on fast fills and holds include the deposit's excess over the fill", async () => {
   const capped = await aSponsor(world, 40_000, {
     rules: { maxCallValueUsd: 0n, maxFastFillUsd: 20_000n * ETHER, maxHoldsUsd: 20_000n * ETHER },
   });
@@ -1206,17 +1207,17 @@ test("caps include the deposit's excess over the fill", async () => {
     await by
       .fastFill(of, change)
       .catch((error: { facts: { data: { rule: string } } }) => error.facts.data.rule);
-  const little = { inputAmount: ETHER / 1_000n };
-  expect(await rule(little)).toBe("maxFastFillUsd");
-  expect(await rule({ ...little, maxUsd: 20_000n * ETHER })).toBe("maxFillAmountUsd");
+  const lowInput = { inputAmount: ETHER / 1_000n };
+  expect(await rule(lowInput)).toBe("maxFastFillUsd");
+  expect(await rule({ ...lowInput, maxUsd: 20_000n * ETHER })).toBe("maxFillAmountUsd");
   const exposed = await aSponsor(world, 40_000, {
     rules: { maxCallValueUsd: 0n, maxHoldsUsd: 20_000n * ETHER },
   });
   const other = await agreeOnEther(exposed, { slippageTolerance: "10000" });
-  expect(await rule(little, exposed, other)).toBe("maxHoldsUsd");
+  expect(await rule(lowInput, exposed, other)).toBe("maxHoldsUsd");
 });
 
-test("between different assets a deposit more than a day late is refunded, and the app has paid", async () => {
+test("between different assets a deposit more than a day late is refunded, and the app stays liable", async () => {
   const sponsor = await aSponsor(world, 40_000);
   const agreed = await agreeOnEther(sponsor, { ttl: 7 * 24 * 3_600 });
   await sponsor.fastFill(agreed);
@@ -1250,7 +1251,7 @@ test("charges the app for the fill and its gas at the higher of both prices when
   expect(paid).toBeLessThan(fillNow + 5n * USDC);
 });
 
-test("a booked deposit that a reorg removes belongs to the fast fill when it is mined again, at any later time", async () => {
+test("a booked deposit that a reorg removed covers the fast fill again when it is mined again, however late", async () => {
   const sponsor = await aSponsor(world, 40_000);
   const agreed = await agreeOnEther(sponsor, { ttl: 7 * 24 * 3_600 });
   await sponsor.fastFill(agreed);
@@ -1264,7 +1265,7 @@ test("a booked deposit that a reorg removes belongs to the fast fill when it is 
   expect(await sponsor.holdState(agreed)).toBe("active");
   await onSecondChain.later(24 * 3_600 + 60);
   await onSecondChain.deposit(agreed);
-  // The same signature, so it is the same transaction.
+  // The same signed bytes make the same transaction.
   expect(await world.depositsOf(agreed.requestId)).toMatchObject([
     { txHash: booked?.txHash, canonical: true, disposition: "accepted", refundState: "none" },
   ]);

@@ -8,8 +8,9 @@ import { addBitcoin, type AddedBitcoin } from "../../support/non-evm-world.ts";
 import { aSponsor } from "../../support/sponsors.ts";
 import { startSwapWorld, type SwapWorld } from "../../support/swap-world.ts";
 
-// An app guarantees a deposit of bitcoin, which takes blocks to count: the recipient is paid once, and the
-// app pays exactly when the deposit never counts.
+// An app guarantees an unconfirmed deposit of bitcoin: the recipient is paid once, and the app pays if and
+// only
+// if the deposit is never confirmed.
 
 const DEPOSIT = 200_000n;
 const USER = "bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0";
@@ -29,7 +30,7 @@ afterAll(async () => {
 
 /** From bitcoin to USDC on the second chain. */
 async function quote(ttl?: number): Promise<Agreed> {
-  const asked = {
+  const input = {
     ...(ttl !== undefined && { ttl }),
     user: USER,
     recipient: world.anAddress(),
@@ -37,7 +38,7 @@ async function quote(ttl?: number): Promise<Agreed> {
     originCurrency: nativeCurrency("bitcoin-vm"),
     amount: DEPOSIT.toString(),
   };
-  return await world.quote(asked, undefined, { chains: world.services.chains });
+  return await world.quote(input, undefined, { chains: world.services.chains });
 }
 
 const deposit = ({ terms }: Agreed, amount = DEPOSIT): Hex =>
@@ -84,7 +85,7 @@ test("debits the app when the deposit of bitcoin never counts, because it was re
   await rounds(6);
   const paid = await received(agreed);
   expect(paid).toBe(agreed.terms.destination.expectedAmount);
-  // Nothing of the order is ever in a block, however long the chain goes on.
+  // No block ever contains a deposit for the order.
   const { fillDeadlineMs } = agreed.terms;
   const { fillGraceSeconds } = world.services.quotePolicy;
   const graceMs = fillGraceSeconds * 1_000 + world.services.enginePolicy.fastFillGraceMs;
@@ -124,7 +125,7 @@ test("refunds a second deposit of bitcoin for a fast-filled request", async () =
   expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
 });
 
-test("asks for the rule allowUnsubmitted while a transaction of bitcoin is not final, because it can be replaced", async () => {
+test("requires the rule allowUnsubmitted while the bitcoin transaction is not final, because it can be replaced", async () => {
   const careful = await aSponsor(world, 1_000, {
     rules: { ...defaultSponsorshipRules, allowUnsubmitted: false },
   });

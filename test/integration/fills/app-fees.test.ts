@@ -3,7 +3,7 @@ import type { Address, Hex32, RequestId } from "@causeway/domain";
 import { randomBytes } from "node:crypto";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { unbelievable } from "../../fakes/adjustable-prices.ts";
+import { unreliable } from "../../fakes/adjustable-prices.ts";
 import { accountSignatures } from "../../../apps/api/src/chains/signatures.adapter.ts";
 import { acceptClaim } from "../../../apps/api/src/balances/accept-claim.ts";
 import { reserveSponsorship } from "../../../apps/api/src/balances/sponsor-fees.ts";
@@ -115,7 +115,7 @@ test("whenever the process dies while a fill becomes final, apps are credited on
     expect(deaths).toContain(moment);
 }, 120_000);
 
-test("credits and charges no one for an orphaned fill until it is final again", async () => {
+test("neither credits nor charges anyone for an orphaned fill until it is final again", async () => {
   const payer = await aPayingKey(world, 10);
   const app = world.anAddress();
   const agreed = await agree({ ...sponsored, appFees: [{ recipient: app, fee: 30 }] }, payer);
@@ -124,21 +124,21 @@ test("credits and charges no one for an orphaned fill until it is final again", 
   await world.watch(world.destination);
   expect((await world.status(agreed.requestId)).status).toBe("success");
   const paid = agreed.terms.sponsorship?.amount ?? 0n;
-  const midway = { balance: 10_000_000n - paid, pending: paid };
-  expect(await lineOf(payer.wallet)).toEqual(midway);
+  const whileFilling = { balance: 10_000_000n - paid, pending: paid };
+  expect(await lineOf(payer.wallet)).toEqual(whileFilling);
   expect((await lineOf(app)).balance).toBe(0n);
 
   await world.destination.reorg(1);
   await world.watch(world.destination);
   expect((await lineOf(app)).balance).toBe(0n);
-  expect(await lineOf(payer.wallet)).toEqual(midway);
+  expect(await lineOf(payer.wallet)).toEqual(whileFilling);
 
   expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
   expect((await lineOf(app)).balance).toBe(300_000n);
   expect(await lineOf(payer.wallet)).toEqual({ balance: 10_000_000n - paid, pending: 0n });
 });
 
-test("credited fees are claimed like any balance, and paid out", async () => {
+test("credited fees can be claimed and paid out like any balance", async () => {
   const account = privateKeyToAccount(generatePrivateKey());
   const wallet = account.address.toLowerCase() as Address;
   const agreed = await agree({ appFees: [{ recipient: account.address, fee: "500" }] });
@@ -302,7 +302,7 @@ test("never sponsors app fees from held funds, in the quote or in the fill", asy
   const app = world.anAddress();
   const ask = { ...sponsored, appFees: [{ recipient: app, fee: 5_000 }] };
   const agreed = await agree(ask, payer);
-  // The quote is older: 990 of 1,000 USDC are held now.
+  // After the quote, 990 of 1,000 USDC are held.
   const front = await agree({ amount: "990000000" }, payer);
   await payer.fastFill(front);
   await expect(agree(ask, payer)).rejects.toMatchObject({
@@ -328,8 +328,7 @@ test("pays no app fees and no fixed rate from a volatile balance, in the quote o
   const ask = { ...sponsored, appFees: [{ recipient: app, fee: 5_000 }] };
   const rate = { ...sponsored, fixedRate: "1:1.02" };
   const quotes = [await agree(ask, payer), await agree(rate, payer)];
-  // The quotes are older: by now the wallet has only native tokens, whose market price fell before it fell
-  // here.
+  // After the quotes, the wallet has only native tokens, whose price is volatile.
   await payer.spend(100_000_000n);
   await topUpNative(payer, ETHER);
   world.prices.trust("ethereum", { ageMs: 60_000, volatilityBps: 30 });
@@ -378,7 +377,7 @@ test("never subsidizes a fixed rate from held funds, in the quote or in the fill
   const payer = await aPayingKey(world, 1_000);
   const ask = { ...sponsored, amount: "700000000", fixedRate: "1:1.02" };
   const agreed = await agree(ask, payer);
-  // The quote is older: 990 of 1,000 USDC are held now.
+  // After the quote, 990 of 1,000 USDC are held.
   const front = await agree({ amount: "990000000" }, payer);
   await payer.fastFill(front);
   await expect(agree(ask, payer)).rejects.toMatchObject({
@@ -443,7 +442,7 @@ test("concurrent fills together keep the key's daily budget", async () => {
   await expect(agree(sponsored, payer)).rejects.toMatchObject({ facts: { data: { rule: "dailyUsd" } } });
 });
 
-test("charges nothing to an API key that was revoked after the quote", async () => {
+test("does not charge the app of an API key that was revoked after the quote", async () => {
   const payer = await aPayingKey(world, 10);
   const agreed = await agree(sponsored, payer);
   await world.pool.query("update api_keys set revoked_at_ms = 1 where id = $1", [payer.key.id]);
@@ -474,10 +473,10 @@ test("a sponsored output type is paid to the unit, and app fees in the native to
 
 test.each([
   ["no", () => world.prices.set("ethereum", undefined)],
-  ["a disputed", () => world.prices.trust("ethereum", unbelievable.disputed)],
-  ["a stale", () => world.prices.trust("ethereum", unbelievable["too old"])],
+  ["a disputed", () => world.prices.trust("ethereum", unreliable.disputed)],
+  ["a stale", () => world.prices.trust("ethereum", unreliable["too old"])],
 ])(
-  "credits at most a fee's current value minus the spread, and waits for a price if there is %s price",
+  "credits a fee at no more than its current value minus the spread, and waits while there is %s price",
   async (_, doubt) => {
     const app = world.anAddress();
     const ask = {
@@ -523,7 +522,7 @@ test("a fee without a price is credited later, once, even if the queue lost its 
     await world.watch(world.destination);
   }
   expect((await world.status(agreed.requestId)).final).toBe(true);
-  // Redis is empty, and published jobs are not published again.
+  // As if Redis had lost the jobs, which are marked as published.
   await world.pool.query("update outbox set published_at_ms = 1 where published_at_ms is null");
   const due = async () => (await world.pool.query("select request_id from app_fees_due")).rows;
   expect(await due()).toEqual([{ request_id: agreed.requestId }]);
@@ -542,7 +541,7 @@ test("a fee without a price is credited later, once, even if the queue lost its 
 test("a fixed rate is paid exactly, and the sponsor is charged its cost at the fill", async () => {
   const payer = await aPayingKey(world, 10);
   const agreed = await agree({ ...sponsored, fixedRate: "1:1.001" }, payer);
-  // Gas on the destination is more expensive since: the sponsor pays that too.
+  // The sponsor also pays the increase of the destination's gas cost since the quote.
   const quoted = agreed.terms.sponsorship?.usd ?? 0n;
   world.prices.set("ethereum", "2600");
   await depositAndFill(agreed);
@@ -579,7 +578,7 @@ test("a gas top-up waits while the native token's price is disputed", async () =
   await world.pay(agreed);
   await world.origin.mine();
   await world.watch(world.origin);
-  world.prices.trust("ethereum", unbelievable.disputed);
+  world.prices.trust("ethereum", unreliable.disputed);
   await expect(world.work()).rejects.toMatchObject({ code: "PRICE_FETCH_FAILED" });
   expect((await world.status(agreed.requestId)).status).toBe("pending");
   world.prices.trust("ethereum", undefined);

@@ -8,7 +8,7 @@ import { encodeFunctionData, pad, parseAbi } from "viem";
 import { entryPoint07Abi } from "viem/account-abstraction";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { unbelievable } from "../../fakes/adjustable-prices.ts";
+import { unreliable } from "../../fakes/adjustable-prices.ts";
 import { deposit } from "../../support/deposits.ts";
 import { aSponsor } from "../../support/sponsors.ts";
 import type { Slot } from "../../../apps/api/src/db/records.port.ts";
@@ -47,7 +47,7 @@ afterEach(async () => {
   await world.stop();
 });
 
-/** An operator does this with the solver's key, once for each token. */
+/** Approves the proxy to spend the solver's tokens, as an operator does once for each token. */
 async function approveToProxy(amount: bigint): Promise<void> {
   const { destination, solver, usdc } = world;
   await destination.send(solver, approveCall(usdc, destination.chain.contracts.approvalProxy, amount));
@@ -66,7 +66,7 @@ function mintWithFill(to: Address, amount: bigint): CallsWithFill["calls"][numbe
 
 test.each([
   ["a token", () => world.usdc],
-  ["native coin", () => native],
+  ["native tokens", () => native],
 ])(
   "a fill in %s makes the calls after its payment, in order and in one transaction that oracles count as the payment",
   async (_what, currencyOf) => {
@@ -101,7 +101,7 @@ test.each([
   },
 );
 
-test("user operations that pay fees are refused with a fill too, whichever account receives them", async () => {
+test("refuses user operations that pay fees in calls with a fill, whichever account receives them", async () => {
   const to = world.anAddress();
   await world.destination.client.setCode({ address: to, bytecode: "0x00" });
   const operation = (maxFeePerGas: Hex) => ({
@@ -120,7 +120,7 @@ test("user operations that pay fees are refused with a fill too, whichever accou
     const data = encodeFunctionData({ abi: entryPoint07Abi, functionName: "handleOps", args });
     return { calls: [{ to, value: "0", data }] };
   };
-  const { call } = await asked(handing("0x1"));
+  const { call } = await quotedExecution(handing("0x1"));
   await expect(world.execute(call)).rejects.toThrow(
     /^destinationChainExecutionData: maxFeePerGas of user operation 0 must be 0/,
   );
@@ -135,12 +135,12 @@ test("calls that carry native tokens are charged for them, their remainder retur
   await world.round();
   expect(await destination.balance(beneficiary, native)).toBe(10n ** 15n);
   expect((await world.execution(agreed.requestId)).destinationUsd).toBeGreaterThan(10n ** 15n * 2_500n);
-  const { call, agreed: other } = await asked({
+  const { call, agreed: other } = await quotedExecution({
     calls: [{ to: beneficiary, value: "1000000000000000", data: "0x" }],
   });
   const frugal = { ...world.app, rules: { maxCallValueUsd: 0n } };
   await expect(world.execute(call, frugal)).rejects.toThrow(/maxCallValueUsd/);
-  world.prices.trust("ethereum", unbelievable.disputed);
+  world.prices.trust("ethereum", unreliable.disputed);
   await expect(world.execute(call)).rejects.toMatchObject({ code: "PRICE_FETCH_FAILED" });
   world.prices.trust("ethereum", undefined);
   expect((await world.status(other.requestId)).status).toBe("waiting");
@@ -168,7 +168,7 @@ test("a fill waits while the native token that its calls carry costs more than w
   world.prices.set("ethereum", "2600");
   await untilItWaits(/costs more than was reserved/);
   world.prices.set("ethereum", "2500");
-  world.prices.trust("ethereum", unbelievable.disputed);
+  world.prices.trust("ethereum", unreliable.disputed);
   await untilItWaits(/contradicted/);
   expect(await world.paymentsOf(kept, destination)).toEqual([]);
   world.prices.trust("ethereum", undefined);
@@ -195,7 +195,9 @@ test("refuses calls with a fill whose native token was priced differently than t
   await services.uow.run((tx) =>
     creditTopUp(services, tx, { wallet, asset, amount: 10n ** 17n, movementKey: "given" }),
   );
-  const { call } = await asked({ calls: [{ to: anAddress(), value: "1000000000000000", data: "0x" }] });
+  const { call } = await quotedExecution({
+    calls: [{ to: anAddress(), value: "1000000000000000", data: "0x" }],
+  });
   // The price changes after the fill was priced.
   const by: ExecuteServices = {
     ...services,
@@ -215,7 +217,7 @@ test("refuses calls with a fill whose native token was priced differently than t
   await world.execute(call, caller);
 });
 
-test("calls that would revert are refused at once with every detail", async () => {
+test("refuses calls that would revert in the simulation, with every detail", async () => {
   const { usdc } = world;
   const failing = {
     to: usdc,
@@ -225,7 +227,7 @@ test("calls that would revert are refused at once with every detail", async () =
       args: [world.anAddress(), 1n],
     }),
   };
-  const { call } = await asked({ calls: [mintWithFill(world.anAddress(), 1n), failing] });
+  const { call } = await quotedExecution({ calls: [mintWithFill(world.anAddress(), 1n), failing] });
   expect(await world.tryExecute(call)).toMatchObject({
     kind: "reverts",
     failure: { label: "ERC20_INSUFFICIENT_BALANCE" },
@@ -235,7 +237,7 @@ test("calls that would revert are refused at once with every detail", async () =
 
 test("calls that revert at the time of the fill cause a refund, and the app pays for the broadcast", async () => {
   const { destination, usdc, origin } = world;
-  // The router may take ten units of the stranger's, until the allowance is revoked.
+  // The router may take ten units from the stranger until the allowance is revoked.
   const { router } = destination.chain.contracts;
   await destination.send(world.stranger, approveCall(usdc, router, 10n));
   await destination.mine();
@@ -261,7 +263,7 @@ test("calls that revert at the time of the fill cause a refund, and the app pays
   expect((await world.book()).pending).toBe(0n);
 });
 
-test("refuses calls that would take the payment back from its recipient, because it could not be attested", async () => {
+test("refuses calls that would take the payment back from its recipient, because oracles could not attest it", async () => {
   const { destination, usdc } = world;
   const owner = privateKeyToAccount(generatePrivateKey());
   const recipient = owner.address.toLowerCase() as Address;
@@ -282,7 +284,7 @@ test("refuses calls that would take the payment back from its recipient, because
       args: [recipient, world.anAddress(), 10n],
     }),
   };
-  const { call } = await asked({ calls: [taking] }, { recipient });
+  const { call } = await quotedExecution({ calls: [taking] }, { recipient });
   await expect(world.execute(call)).rejects.toThrow(/oracles could not attest it/);
 });
 
@@ -292,7 +294,7 @@ test("refuses calls that deposit for the order being paid: oracles could take th
     const data = encodeFunctionData({ abi: depositoryAbi, functionName: "depositNative", args });
     return { calls: [{ to: world.destination.chain.contracts.depository, value: "1", data }] };
   };
-  const { agreed, call } = await asked({ calls: [] });
+  const { agreed, call } = await quotedExecution({ calls: [] });
   const { orderId } = agreed.terms;
   await expect(world.execute({ ...call, callsWithFill: depositing(orderId) })).rejects.toThrow(
     /use another deposit id/,
@@ -303,7 +305,7 @@ test.each([
   ["the payment", 90_000_000n],
   ["a part of the payment", 1n],
 ])(
-  "a call that takes %s back only in the block reverts the payment, and the deposit is refunded",
+  "calls that take %s back only in the block revert with the payment, and the deposit is refunded",
   async (_what, amount) => {
     const { destination, origin, usdc } = world;
     const recipient = world.anAddress();
@@ -333,7 +335,7 @@ test("accepts the same calls when they take nothing, and oracles count the payme
   expect(await judgedFill(world, agreed, payment?.hash ?? "0x")).toEqual({ amounts: [expectedAmount] });
 });
 
-test("the app alone pays, to the last wei, for calls that burn gas and revert only in the block", async () => {
+test("only the app pays for calls that burn gas and revert in the block, to the last wei", async () => {
   const { destination, origin, solver, usdc } = world;
   const burner = await aBurner();
   const before = await destination.balance(solver.address, native);
@@ -372,10 +374,10 @@ test("the app alone pays, to the last wei, for calls that burn gas and revert on
 });
 
 test.each<readonly [string, (requestId: RequestId) => Promise<void>]>([
-  ["the execution's nonce goes to a cancel transaction", leaveOut],
-  ["all the rest is waived", waiveFees],
+  ["the execution's nonce is canceled", abandonExecution],
+  ["the remaining fees are waived", waiveFees],
 ])(
-  "the gas of a fast fill's calls is charged even if nothing else of the execution ever happens: %s",
+  "charges the gas of a fast fill's calls even if the execution itself is never mined: %s",
   async (_how, end) => {
     const { agreed, lostWei } = await gasUsedInAdvance();
     expect((await world.request(agreed.requestId)).state.name).toBe("quoted");
@@ -393,7 +395,7 @@ test.each<readonly [string, (requestId: RequestId) => Promise<void>]>([
   },
 );
 
-test("calls that once reverted in a block are not retried at anyone's cost when the deposit arrives: it is refunded", async () => {
+test("does not retry calls that reverted in a block when the deposit arrives, and refunds the deposit", async () => {
   const { destination, solver } = world;
   const { agreed, burner, lostWei } = await gasUsedInAdvance();
   await setSlot(burner, 0n);
@@ -407,7 +409,7 @@ test("calls that once reverted in a block are not retried at anyone's cost when 
   expect(costUsd).toBe(originUsd + lostWei * 2_500n);
 });
 
-test("calls wait while gas costs more than their reservation, and are made within it afterwards", async () => {
+test("calls wait while gas costs more than was reserved for them, and are then made within the reservation", async () => {
   const { destination, clock } = world;
   const agreed = await executed({ calls: [mintWithFill(world.anAddress(), 3n)] });
   const { destination: priced } = await world.execution(agreed.requestId);
@@ -426,7 +428,7 @@ test("calls wait while gas costs more than their reservation, and are made withi
   expect(slot?.gasLimit).toBeLessThanOrEqual((priced?.plainGas ?? 0n) + (priced?.extraGas ?? 0n));
 });
 
-test("calls at a node that stopped tracing wait, and are then refunded without blaming the solver's balance", async () => {
+test("calls wait while the node cannot trace, and the refund does not blame the solver's balance", async () => {
   const { destination, clock, services } = world;
   const agreed = await executed(
     { calls: [mintWithFill(world.anAddress(), 3n)] },
@@ -434,7 +436,7 @@ test("calls at a node that stopped tracing wait, and are then refunded without b
   );
   const { destination: priced } = await world.execution(agreed.requestId);
   while ((await world.request(agreed.requestId)).state.name !== "fillable") {
-    // So that nothing is filled yet.
+    // High gas prices delay the fill.
     await destination.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 2n * (priced?.maxFeePerGas ?? 0n) });
     clock.forward(3_000);
     await world.round();
@@ -479,19 +481,19 @@ test.each([
   else expect(slot).toBeUndefined();
 });
 
-test("calls that need more gas than a third of a usual block, or than a block can hold with headroom, are refused at once", async () => {
+test("calls that need more gas than a third of a usual block, or than a block can hold with headroom, are refused before they are accepted", async () => {
   const { client } = world.destination;
-  const hungry = await asked(callTo(await aLooper(300_000n)));
+  const tooExpensive = await quotedExecution(callTo(await aLooper(300_000n)));
   const outOfGas = { kind: "reverts", failure: { label: "OUT_OF_GAS" } };
-  expect(await world.tryExecute(hungry.call)).toMatchObject(outOfGas);
-  const modest = await asked(callTo(await aLooper(60_000n)));
+  expect(await world.tryExecute(tooExpensive.call)).toMatchObject(outOfGas);
+  const affordable = await quotedExecution(callTo(await aLooper(60_000n)));
   await client.setBlockGasLimit({ gasLimit: 3_000_000n });
   await world.destination.mine();
-  expect(await world.tryExecute(modest.call)).toMatchObject(outOfGas);
+  expect(await world.tryExecute(affordable.call)).toMatchObject(outOfGas);
   await client.setBlockGasLimit({ gasLimit: 4_000_000n });
   await world.destination.mine();
-  expect(await world.tryExecute(modest.call)).toMatchObject({ kind: "accepted" });
-  expect(await world.untilFinal(modest.agreed.requestId)).toMatchObject({ status: "success" });
+  expect(await world.tryExecute(affordable.call)).toMatchObject({ kind: "accepted" });
+  expect(await world.untilFinal(affordable.agreed.requestId)).toMatchObject({ status: "success" });
 });
 
 test("a fill that no longer fits into a block is not broadcast, and blocks no other", async () => {
@@ -505,7 +507,7 @@ test("a fill that no longer fits into a block is not broadcast, and blocks no ot
   expect(await destination.client.getTransactionCount(solver)).toBe(nonce);
 });
 
-test("authorizations are sent with the fill, in a transaction of type 4", async () => {
+test("sends authorizations with the fill, in a type 4 transaction", async () => {
   const { destination } = world;
   const there = await world.withSmartAccounts(destination);
   const owner = privateKeyToAccount(generatePrivateKey());
@@ -553,11 +555,11 @@ test("an app's deny rules apply to calls with the fill at every depth", async ()
   });
   const noMints = refusing({ denySelectors: [{ selector: mint.data.slice(0, 10) as Hex }] });
   const notThere = refusing({ denyTargets: [denied] });
-  const direct = await asked({ calls: [mint] });
+  const direct = await quotedExecution({ calls: [mint] });
   await expect(world.execute(direct.call, noMints)).rejects.toThrow(/denySelectors/);
-  const deep = await asked({ calls: [through(world.usdc, mint.data as Hex)] });
+  const deep = await quotedExecution({ calls: [through(world.usdc, mint.data as Hex)] });
   await expect(world.execute(deep.call, noMints)).rejects.toThrow(/denySelectors/);
-  const elsewhere = await asked({ calls: [mint, through(denied, "0x")] });
+  const elsewhere = await quotedExecution({ calls: [mint, through(denied, "0x")] });
   await expect(world.execute(elsewhere.call, notThere)).rejects.toThrow(/denyTargets/);
   // The payment itself is the solver's own, so the app's deny rules do not apply to it.
   const noTransfers = refusing({ denySelectors: [{ selector: "0xa9059cbb" }] });
@@ -568,7 +570,7 @@ test("an app's deny rules apply to calls with the fill at every depth", async ()
 
 test("without a trace, the effects of calls in a fill are unknown, which is reported as the service's fault", async () => {
   const { destination } = world;
-  const { call } = await asked({ calls: [mintWithFill(world.anAddress(), 3n)] });
+  const { call } = await quotedExecution({ calls: [mintWithFill(world.anAddress(), 3n)] });
   const strict = { ...world.app, rules: { ...world.app.rules, denyTargets: [world.anAddress()] } };
   const { reader } = destination.connected.connection;
   const trace = reader.trace.bind(reader);
@@ -595,13 +597,13 @@ test("without a trace, the effects of calls in a fill are unknown, which is repo
 
 test("calls with a payment in a token that the solver has not approved are not offered", async () => {
   await approveToProxy(0n);
-  const { call } = await asked({ calls: [mintWithFill(world.anAddress(), 3n)] });
+  const { call } = await quotedExecution({ calls: [mintWithFill(world.anAddress(), 3n)] });
   await expect(world.execute(call)).rejects.toThrow(
     /has not approved the approval proxy to spend enough of it/,
   );
 });
 
-test("with a hold whose execution is never mined, the calls are made with the fast fill, and only they are charged", async () => {
+test("charges only the calls of a fast fill whose execution is never mined", async () => {
   const { origin, destination, clock, usdc } = world;
   const minted = world.anAddress();
   const agreed = await executed({ calls: [mintWithFill(minted, 3n)] });
@@ -623,12 +625,12 @@ test("with a hold whose execution is never mined, the calls are made with the fa
   expect(await sponsor.holdState(agreed)).toBe("active");
 });
 
-test("after an abandoned execution without cost, a later deposit does not get its calls made at the solver's expense", async () => {
+test("refunds a deposit after an abandoned execution without cost, and makes its calls not at the solver's expense", async () => {
   const { origin } = world;
   const minted = world.anAddress();
   const agreed = await executed({ calls: [mintWithFill(minted, 3n)] }, { refundTo: world.anAddress() });
   await world.work();
-  await leaveOut();
+  await abandonExecution();
   expect(await world.status(agreed.requestId)).toMatchObject({
     status: "failure",
     failReason: "TRANSACTION_NOT_INCLUDED",
@@ -643,12 +645,12 @@ test("after an abandoned execution without cost, a later deposit does not get it
   expect(await world.destination.balance(minted, world.usdc)).toBe(0n);
 });
 
-test("refuses calls with a fill without a quote, or without a sponsor", async () => {
+test("refuses destination calls without a quote, or without a sponsor", async () => {
   const extraCalls = { calls: [mintWithFill(world.anAddress(), 3n)] };
   await expect(
     world.execute({ ...world.mintCall(world.anAddress()), callsWithFill: extraCalls }),
   ).rejects.toThrow(/requires requestId/);
-  const { call } = await asked(extraCalls, { originGasOverhead: 600_000 });
+  const { call } = await quotedExecution(extraCalls, { originGasOverhead: 600_000 });
   await expect(world.execute({ ...call, subsidizeFees: false })).rejects.toThrow(
     /requires subsidizeFees to be true/,
   );
@@ -686,7 +688,7 @@ async function aBurner(): Promise<Address> {
   return burner;
 }
 
-/** A contract that burns forty gas this many times, and later as often as {@link setSlot} sets. */
+/** A contract that burns forty gas this many times, or as often as {@link setSlot} later sets. */
 async function aLooper(loops: bigint): Promise<Address> {
   const { destination } = world;
   const looper = world.anAddress();
@@ -698,7 +700,7 @@ async function aLooper(loops: bigint): Promise<Address> {
   return looper;
 }
 
-/** A fast fill whose calls used their gas in a final block, while the execution waits for its own. */
+/** A fast fill whose calls used gas in a final block before the execution was mined. */
 async function gasUsedInAdvance(): Promise<{ agreed: Agreed; burner: Address; lostWei: bigint }> {
   const { destination, solver } = world;
   const burner = await aBurner();
@@ -718,8 +720,8 @@ async function gasUsedInAdvance(): Promise<{ agreed: Agreed; burner: Address; lo
   return { agreed, burner, lostWei };
 }
 
-/** Keeps the execution out of every block. */
-async function leaveOut(): Promise<void> {
+/** Abandons the execution before it is mined. */
+async function abandonExecution(): Promise<void> {
   world.clock.forward(601_000);
   await world.maintainLaneOf(world.origin);
   for (let round = 0; round < 5; round += 1) await world.round();
@@ -747,18 +749,18 @@ async function setSlot(address: Address, value: bigint): Promise<void> {
   await world.destination.client.setStorageAt({ address, index: 0, value: word });
 }
 
-/** Until the fill is broadcast, and not yet mined. */
+/** Runs rounds until the fill is broadcast, and does not mine it. */
 async function untilSubmitted({ requestId }: Agreed): Promise<void> {
   for (let round = 0; round < 15; round += 1) {
     if ((await world.request(requestId)).state.name === "submitted") return;
     world.clock.forward(5_000);
     await world.round();
   }
-  throw new Error("the fill was not sent");
+  throw new Error("the fill was not broadcast");
 }
 
 /** A quote for a smart account, and its execution with calls after the fill. */
-async function asked(
+async function quotedExecution(
   extraCalls: CallsWithFill,
   ask: object = {},
 ): Promise<{ agreed: Agreed; call: AskedCall }> {
@@ -779,7 +781,7 @@ async function asked(
 }
 
 async function executed(extraCalls: CallsWithFill, ask: object = {}): Promise<Agreed> {
-  const { agreed, call } = await asked(extraCalls, ask);
+  const { agreed, call } = await quotedExecution(extraCalls, ask);
   await world.execute(call);
   return agreed;
 }

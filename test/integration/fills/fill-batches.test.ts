@@ -42,7 +42,7 @@ async function due(count: number): Promise<readonly Due[]> {
   return list;
 }
 
-/** Like a worker with several jobs at once. */
+/** Fills all requests concurrently, like a worker with several jobs. */
 async function fillAll(by: WorkerServices, list: readonly Due[]): Promise<void> {
   const together = { ...by, payTogether: by.payTogether ?? groupedPayments(by) };
   const ends = await Promise.allSettled(
@@ -88,7 +88,7 @@ test("simultaneous fills get their nonces in few commits, in sequence, and each 
   expect(await services.reads.unsettledSlots(destination.chain.id, solver.address)).toEqual([]);
 });
 
-test("a fill that is sent with others leaves the same trace as one that is sent alone", async () => {
+test("a fill that is planned with others has the same trace as one that is planned alone", async () => {
   const list = await due(3);
   const [alone, ...others] = list;
   if (alone === undefined) throw new Error("no request is due");

@@ -73,13 +73,13 @@ test("a plain fill makes three calls to its node, in one tick", async () => {
   ]);
 });
 
-test("a fill that was planned while its job was queued asks its node nothing more", async () => {
+test("a fill that was planned while its job was queued makes no more calls to its node", async () => {
   const agreed = await fillable();
   const { reader } = world.destination.connected.connection;
-  let asked = 0;
+  let requests = 0;
   const { services, planned } = planning({
     simulate: async (...question) => {
-      asked++;
+      requests++;
       return await reader.simulate(...question);
     },
   });
@@ -87,7 +87,7 @@ test("a fill that was planned while its job was queued asks its node nothing mor
   planAhead(ahead, agreed.requestId);
   expect(await pay(ahead, fillLeg, agreed.requestId)).toEqual({ waitMs: 0 });
   expect(planned).toHaveLength(1);
-  expect(asked).toBe(1);
+  expect(requests).toBe(1);
 });
 
 test("a fill that was planned ahead pays nothing if another process has paid it meanwhile", async () => {
@@ -101,7 +101,7 @@ test("a fill that was planned ahead pays nothing if another process has paid it 
   expect(await world.paymentsOf(agreed, world.destination)).toHaveLength(1);
 });
 
-test("the fill's job decides what prevents it, not the plan made ahead", async () => {
+test("the fill's job, and not the plan made ahead, decides whether the fill is refused", async () => {
   const agreed = await fillable();
   const { services, planned } = planning({ nonce: async () => 1_000_000 });
   const ahead = { ...services, fillsAhead: createFillsAhead() };
@@ -111,12 +111,12 @@ test("the fill's job decides what prevents it, not the plan made ahead", async (
 });
 
 const refusing: Partial<Reader> = {
-  simulate: async () => ({ kind: "reverts", data: "0x", reason: "the token refuses" }),
+  simulate: async () => ({ kind: "reverts", data: "0x", reason: "the token reverts" }),
 };
 
 test.each<[string, Partial<Reader>]>([
   ["could be made", {}],
-  ["would be refused for good", refusing],
+  ["would be refused permanently", refusing],
 ])("while the sending key has an unexplained nonce, a fill that %s waits", async (_what, by) => {
   const agreed = await fillable();
   const { services, planned } = planning({ ...by, nonce: async () => 1_000_000 });

@@ -45,9 +45,9 @@ const report = async ({ requestId }: Agreed, txHash: TxHash): Promise<{ message:
 
 for (const [what, ask] of [
   ["a token", {}],
-  ["native money", native],
+  ["native tokens", native],
 ] as const)
-  test(`${what} sent on one chain arrives whole, and the request follows it until it is final`, async () => {
+  test(`${what} sent on one chain arrives in full, and the request follows the payment until it is final`, async () => {
     const agreed = await aSend(ask);
     expect(await world.status(agreed.requestId)).toMatchObject({
       status: "waiting",
@@ -73,7 +73,7 @@ for (const [what, ask] of [
     expect(await world.origin.sentBy(world.solver.address, agreed.since.get(origin.chainId))).toEqual([]);
   });
 
-test("a payment that is already mined when it is reported counts at once, and reporting it again changes nothing", async () => {
+test("a payment that is already mined when it is reported counts immediately, and reporting it again changes nothing", async () => {
   const agreed = await aSend(native);
   const hash = await world.pay(agreed);
   await world.origin.mine();
@@ -145,7 +145,7 @@ test("one payment counts for one request only", async () => {
   expect((await world.status(second.requestId)).status).toBe("waiting");
 });
 
-test("another payment does not count", async () => {
+test("a payment that differs from the quote does not count", async () => {
   const agreed = await aSend();
   const other = await aSend();
   const hash = await world.pay(other);
@@ -226,7 +226,7 @@ test("a payment that is reported again while its block is reorged out leaves its
   expect((await world.status(agreed.requestId)).status).toBe("waiting");
 });
 
-test("a thousand reports of pending transactions cost a bounded number of reads per head, and each is read in its turn", async () => {
+test("a thousand reports of pending transactions cause a bounded number of reads per head, and each is read in turn", async () => {
   const { origin, services } = world;
   const trail = await world.watch(origin);
   await world.pool.query(
@@ -267,9 +267,9 @@ test("a node that fails to serve a reported transaction does not delay the rest 
   );
   const { connected } = origin;
   const { reader } = connected.connection;
-  const receipt = async (asked: TxHash) => {
-    if (asked === stuck) throw new Error("the node failed");
-    return await reader.receipt(asked);
+  const receipt = async (hash: TxHash) => {
+    if (hash === stuck) throw new Error("the node failed");
+    return await reader.receipt(hash);
   };
   const failing = {
     ...connected,
@@ -277,16 +277,16 @@ test("a node that fails to serve a reported transaction does not delay the rest 
   };
   await origin.mine();
   const { number } = await origin.announce();
-  const looked: bigint[] = [];
+  const headsSeen: bigint[] = [];
   const lead = async () => ({
     lost: new AbortController().signal,
     worked: () => undefined,
     release: async () => undefined,
   });
   const watcher = watchChain(services, failing, lead, async (atBlock) => {
-    looked.push(atBlock);
+    headsSeen.push(atBlock);
   });
-  await expect.poll(() => looked).toContain(number);
+  await expect.poll(() => headsSeen).toContain(number);
   await expect.poll(async () => (await world.status(honest.requestId)).status).toBe("success");
   await watcher.close();
   await world.pool.query("delete from send_reports where tx_hash = $1", [stuck]);
@@ -298,13 +298,13 @@ const alwaysLeading = async () => ({
   release: async () => undefined,
 });
 
-test("a scan whose endpoint fails every second request for logs still catches up at once", async () => {
+test("a scan whose endpoint fails every second request for logs catches up without growing pauses", async () => {
   const { origin, services } = world;
   const { connected } = origin;
   const { reader } = connected.connection;
-  let asked = 0;
+  let requests = 0;
   const depositsIn: typeof reader.depositsIn = async (range) => {
-    if (asked++ % 2 === 1) throw new Error("the node failed");
+    if (requests++ % 2 === 1) throw new Error("the node failed");
     return await reader.depositsIn(range);
   };
   const failing = {
@@ -350,13 +350,13 @@ test("blocks are scanned as far as the endpoint serves them while it is behind t
   await expect
     .poll(async () => (await services.reads.trail(origin.chain.id)).at(-1)?.number, { timeout: 5_000 })
     .toBe(served);
-  const asked = heads;
-  await expect.poll(() => heads, { timeout: 5_000 }).toBeGreaterThan(asked + 2);
-  expect(looks, "what depends on a block is done once for it").toBe(1);
+  const headsBefore = heads;
+  await expect.poll(() => heads, { timeout: 5_000 }).toBeGreaterThan(headsBefore + 2);
+  expect(looks, "work that follows a scanned block runs once").toBe(1);
   await watcher.close();
 });
 
-test("one answer of a node far behind reverses nothing, not even right after a failed scan", async () => {
+test("one answer of a node that is far behind reverses nothing, not even after a failed scan", async () => {
   const { origin, services } = world;
   const { connected } = origin;
   const { reader } = connected.connection;
@@ -368,13 +368,13 @@ test("one answer of a node far behind reverses nothing, not even right after a f
   await origin.mine(3);
   const announced = await origin.announce();
   const reorgs = world.events.of("reorg").length;
-  let [reads, asked] = [0, 0];
+  let [reads, headReads] = [0, 0];
   const depositsIn: typeof reader.depositsIn = async (range) => {
     if (++reads === 1) throw new Error("unknown block");
     return await reader.depositsIn(range);
   };
   const head: typeof reader.head = async () =>
-    ++asked === 1 ? { ...announced, ...old } : await reader.head();
+    ++headReads === 1 ? { ...announced, ...old } : await reader.head();
   const lagging = {
     ...connected,
     connection: { ...connected.connection, reader: { ...reader, depositsIn, head } },
@@ -384,7 +384,7 @@ test("one answer of a node far behind reverses nothing, not even right after a f
     .poll(async () => (await services.reads.trail(origin.chain.id)).at(-1)?.number, { timeout: 5_000 })
     .toBe(announced.number);
   await watcher.close();
-  expect(asked).toBeGreaterThan(0);
+  expect(headReads).toBeGreaterThan(0);
   expect((await services.reads.trail(origin.chain.id)).length).toBe(trailLength(origin.chain));
   expect(world.events.of("reorg")).toHaveLength(reorgs);
 });
@@ -502,7 +502,7 @@ test("the newest of a thousand unsettled payments is seen within two blocks", as
   const hash = await world.pay(newest);
   await report(newest, hash);
   await origin.mine();
-  // One round for each head, like the watcher: no loop over all reports.
+  // One round per head, like the watcher, without a loop over all reports.
   let scanned = trail;
   let last: SendRecord | undefined;
   for (let block = 0; block < 2; block++) {
@@ -516,7 +516,7 @@ test("the newest of a thousand unsettled payments is seen within two blocks", as
   await pool.query("delete from sends where tx_hash like '0xbbbb%'");
 });
 
-test("hundreds of transactions that are never mined hide no payment, and each sender has its own quota", async () => {
+test("hundreds of transactions that are never mined do not delay a payment, and each sender has its own quota", async () => {
   const { origin, stranger } = world;
   const pending = async (nonce: number) => {
     const agreed = await aSend({ ...native, user: stranger.address });

@@ -71,7 +71,7 @@ async function movePool(bought: "bought" | "sold", amount: bigint) {
     ? trade(destination, tst, odd, amount)
     : trade(destination, odd, tst, amount));
 }
-/** The same, in a block that the services know. */
+/** Moves the pool in a block that the services have read. */
 async function poolMoved(bought: "bought" | "sold", amount: bigint): Promise<void> {
   const { destination } = world;
   const hash = await movePool(bought, amount);
@@ -122,7 +122,7 @@ test("pays the quoted output at bounded cost when pools move slightly while the 
   expect({ status, received }).toEqual({ status: "success", received: expectedAmount });
   expect(spent).toBeGreaterThan(worth);
   expect(spent).toBeLessThan((worth * 10_020n) / 10_000n);
-  // Nor could others have raised its cost within its block to their own gain.
+  // The swap's limit leaves no room for sandwiching within its block.
   const { input } = await world.destination.client.getTransaction({ hash: fills[0]!.hash });
   const [, limit] = decodeFunctionData({ abi: approvalProxyAbi, data: input }).args as readonly bigint[];
   expect(limit).toBeGreaterThan(spent);
@@ -138,13 +138,13 @@ test("if pools moved beyond the tolerance, the recipient gets what the deposit b
   expect([amountOut < expectedAmount, amountOut > minimumAmount]).toEqual([true, true]);
   const { status, received, spent } = await ended(agreed);
   expect(status).toBe("success");
-  // The gas price's changes meanwhile are priced in as well.
+  // The repriced output also includes changes of the gas price.
   expect(received).toBeGreaterThan((amountOut * 98n) / 100n);
   expect(received).toBeLessThan(expectedAmount);
   expect(spent).toBeLessThan((worth * 10_001n) / 10_000n);
 });
 
-test("refunds the deposit when pools moved beyond the promise", async () => {
+test("refunds the deposit when pools moved beyond the quoted minimum", async () => {
   const agreed = await deposited(toOdd());
   await poolMoved("bought", 5_000n * 10n ** 18n);
   expect(await ended(agreed)).toMatchObject({
@@ -157,7 +157,7 @@ test("refunds the deposit when pools moved beyond the promise", async () => {
   await poolMoved("sold", 500n * 10n ** 18n);
 });
 
-test("a fill fails at the cost of its gas if others move the pools in its block; it is planned again and paid once", async () => {
+test("a fill that reverts because others moved the pools in its block costs only its gas, and is planned again and paid once", async () => {
   const { destination, solver, usdc } = world;
   const agreed = await deposited(toOdd());
   const before = await destination.balance(solver.address, usdc);
@@ -307,7 +307,7 @@ test("records a swap and deposit through the router as one deposit of the whole 
     }),
     gas: 1_000_000n,
   });
-  // Before it is mined nothing contradicts it.
+  // A pending transaction is not judged as a wrong deposit.
   const state = await origin.connected.connection.reader.transaction(hash);
   expect(
     judgeOrigin(agreed.terms, origin.chain, state, { ...NOTHING_OF_SENDER, deposits: [] }),
@@ -323,7 +323,7 @@ test("records a swap and deposit through the router as one deposit of the whole 
   });
 });
 
-test("counts a user's own swap once it is mined and paid the promised amount, and follows reorgs", async () => {
+test("counts a user's own swap once it is mined and paid the quoted amount to the recipient, and no other swap", async () => {
   const { origin, user, tst, usdc } = world;
   const pools = await world.best(origin, usdc, tst, 10_000_000n);
   const recipient = world.anAddress();
@@ -344,7 +344,7 @@ test("counts a user's own swap once it is mined and paid the promised amount, an
   const [agreed, other] = [await world.agree(ask), await world.agree(ask)];
   await origin.send(user, approveCall(usdc, approvalProxy, 10_000_000n));
   /** Swaps this much for a request; the output goes to `to`. */
-  const exchange = async ({ requestId }: Agreed, to: Address) => {
+  const swapFor = async ({ requestId }: Agreed, to: Address) => {
     const calls = pools.calls({ kind: "exactIn", limit: 0n, recipient: to });
     const job = { calls, refundTo: user.address, refundTokens: [] };
     const data = `${pullAndRouteCalldata(usdc, 10_000_000n, job)}${requestId.slice(2)}` as const;
@@ -357,7 +357,7 @@ test("counts a user's own swap once it is mined and paid the promised amount, an
     nextAction: "send_payment",
   });
 
-  const hash = await exchange(agreed, recipient);
+  const hash = await swapFor(agreed, recipient);
   await expect(report(other, hash)).rejects.toMatchObject({ code: "INVALID_REQUEST" });
   await report(agreed, hash);
   await origin.mine();
@@ -372,15 +372,15 @@ test("counts a user's own swap once it is mined and paid the promised amount, an
   await world.watch(origin);
   expect((await world.status(agreed.requestId)).final).toBe(true);
 
-  // The same, but the output goes elsewhere: reported before it is mined it is dropped then, reported
-  // afterwards it is refused.
+  // A swap whose output goes elsewhere: a report before it is mined is dropped once it is, and a report
+  // afterwards is refused.
   await origin.send(user, approveCall(usdc, approvalProxy, 10_000_000n));
-  const astray = await exchange(other, world.anAddress());
-  await report(other, astray);
+  const misdirected = await swapFor(other, world.anAddress());
+  await report(other, misdirected);
   await origin.mine();
   await world.watch(origin);
   expect((await world.status(other.requestId)).status).toBe("waiting");
-  await expect(report(other, astray)).rejects.toMatchObject({ code: "INVALID_REQUEST" });
+  await expect(report(other, misdirected)).rejects.toMatchObject({ code: "INVALID_REQUEST" });
 });
 
 test("whenever the process dies while it plans, signs or broadcasts a fill with a swap, the recipient is paid exactly once", async () => {
@@ -440,7 +440,7 @@ test("refunds a fill with a swap when the node stops tracing, without blaming th
   });
 });
 
-test("a fill whose plan keeps failing for the same reason for as long as fills wait for inventory is refunded, and any other fault is retried", async () => {
+test("refunds a fill whose plan fails for one reason for as long as fills wait for inventory, and retries after any other fault", async () => {
   const agreed = await deposited(toOdd());
   const { services, events } = world;
   const { reader } = world.destination.connected.connection;

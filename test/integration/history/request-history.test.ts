@@ -192,7 +192,7 @@ test("each filter finds exactly the matching requests", async () => {
   await only({ status: "success", originChainId: 1, fillTimeMin: 1, requestType: "Wrap" }, wrapped);
 });
 
-test("groups of filters: at least one group holds, with all its conditions", async () => {
+test("finds requests that match every condition of at least one group of filters", async () => {
   const only = async (filters: unknown, ...found: readonly Paid[]) =>
     expect(await idsOf({ filters: JSON.stringify(filters) }), JSON.stringify(filters)).toEqual(
       found.map(({ terms }) => terms.requestId),
@@ -213,7 +213,7 @@ test("groups of filters: at least one group holds, with all its conditions", asy
   );
 });
 
-test("an invalid filter is refused, and the answer names the parameter", async () => {
+test("refuses an invalid filter and names the parameter", async () => {
   for (const [query, field] of [
     ["status=done", "status"],
     ["failReason=WHATEVER", "failReason"],
@@ -255,7 +255,7 @@ test("a key sees its own requests by its id, and not those of others", async () 
   expect(plain.requests[0]?.["data"]).not.toHaveProperty("apiKey");
 });
 
-test("a publishable key finds requests that it names, and learns nothing about its own requests that others do not", async () => {
+test("a publishable key finds requests only by what it names, and sees no more of its own requests than others do", async () => {
   const asPage = async (query: string, path = "/requests/v3") =>
     await get(`${path}?${query}`, { "x-api-key": "page", origin: PAGE });
   const named = await asPage(`id=${keyed.terms.requestId}&includeAuthenticatedData=true`);
@@ -477,7 +477,7 @@ test("pages neither repeat nor miss a request while others are paid, in both dir
   const terms = { user, createdAtMs: HISTORY_START_MS };
   const expected: string[] = [];
   for (let i = 0; i < 12; i += 1)
-    // Many are quoted in the same millisecond.
+    // Four requests share each millisecond.
     expected.push((await world.paid({ ...terms, createdAtMs: HISTORY_START_MS + (i >> 2) })).terms.requestId);
   for (const sortDirection of ["asc", "desc"]) {
     const seen: string[] = [];
@@ -492,7 +492,7 @@ test("pages neither repeat nor miss a request while others are paid, in both dir
       });
       seen.push(...page.requests.map(({ id }) => id));
       ({ continuation } = page);
-      // Before, between and after what was shown already.
+      // Before, between and after the requests already listed.
       for (const createdAtMs of [HISTORY_START_MS - 5, HISTORY_START_MS + 1, HISTORY_START_MS + 9])
         newer.add((await world.paid({ user, createdAtMs })).terms.requestId);
     } while (continuation !== undefined && seen.length < 100);
@@ -549,7 +549,7 @@ test("lists a deposit in the block that a reorg moved it to, and its request as 
   expect(await idsOf({ user: terms.user, startBlock: 1 })).toEqual([]);
 });
 
-test("an unpaid quote adds nothing to the history, and a deleted request is deleted here too", async () => {
+test("an unpaid quote is not in the history, and a deleted request is deleted from it", async () => {
   const terms = await world.quoted();
   const { rows } = await world.pool.query("select from request_history where request_id = $1", [
     terms.requestId,
@@ -560,7 +560,7 @@ test("an unpaid quote adds nothing to the history, and a deleted request is dele
   expect(await idsOf({ user: paid.terms.user })).toEqual([]);
 });
 
-test("the trace shows everything in order, with nonces, fees and replacements", async () => {
+test("a trace lists all events in order, with nonces, fees and replacements", async () => {
   const answer = await get(`/requests/${filled.terms.requestId}/trace`, {});
   expect(answer.statusCode, answer.body).toBe(200);
   const { summary, fundsAt, entries } = answer.json<{
@@ -596,7 +596,7 @@ test("the trace shows everything in order, with nonces, fees and replacements", 
     replaces: first?.["txHash"],
     txHash: filled.fillTx,
   });
-  expect(answer.body, "signed bytes stay here").not.toContain(SIGNED_BYTES.slice(2));
+  expect(answer.body, "a trace contains no signed bytes").not.toContain(SIGNED_BYTES.slice(2));
 });
 
 test("events are read for a trace, and not for a list", async () => {
@@ -605,7 +605,7 @@ test("events are read for a trace, and not for a list", async () => {
   expect((await world.history.story(requestId))?.events).not.toEqual([]);
 });
 
-test("the trace of a quote, of a refund, and of nothing", async () => {
+test("summarizes the trace of a quote and of a refund, and finds none for an unknown request", async () => {
   const summaryOf = async (id: string) =>
     (await get(`/requests/${id}/trace`, {})).json<{ summary: string }>().summary;
   expect(await summaryOf(unpaid.requestId)).toBe("The user has the money: nothing has been deposited yet.");
@@ -632,7 +632,7 @@ test("node URLs and key ids in stored notes are not shown in a trace", async () 
   expect(body).not.toMatch(/hunter2|keyId/);
 });
 
-test("whose balance paid for a request is shown only to the key that requested it", async () => {
+test("shows which wallet paid for a request only to the key that requested it", async () => {
   const wallet = someAddress();
   const own = await world.filled({ keyId: KEY_ID });
   const { requestId } = own.terms;
@@ -830,14 +830,14 @@ test("a request paid through a deposit address is found by it, and shows its suc
         protocol: { orderId: null },
       },
     ]);
-  // Only the secret key that quoted may see how an address that was not swept yet is derived.
-  const asked = `/requests/v3?id=${own.requestId}`;
+  // Only the secret key that quoted sees how an address is derived before its first sweep.
+  const path = `/requests/v3?id=${own.requestId}`;
   for (const [key, orderId, recoveryAddress] of [
     [KEY, own.orderId, recovery],
     ["page", null, null],
     [undefined, null, null],
   ] as const) {
-    const answer = await get(asked, key === undefined ? {} : { "x-api-key": key, origin: PAGE });
+    const answer = await get(path, key === undefined ? {} : { "x-api-key": key, origin: PAGE });
     expect(answer.json<Page>().requests, key).toMatchObject([
       { protocol: { orderId }, depositAddress: { recoveryAddress } },
     ]);
@@ -887,18 +887,18 @@ test("finds no request by a transaction that deposited for two", async () => {
 test("looks up a thousand unknown ids with a few statements", async () => {
   const { db, query } = sqlOn(world.pool);
 
-  const asked: string[] = [];
+  const statements: string[] = [];
   const reads = postgresReads({
     db,
     query: async (statement, values) => {
-      asked.push(statement.name);
+      statements.push(statement.name);
       return await query(statement, values);
     },
   });
   const ids = Array.from({ length: 1_000 }, () => `0x${randomBytes(32).toString("hex")}` as const);
   const answers = await Promise.all(ids.map(async (id) => await reads.requestOfDeposit(id)));
   expect(new Set(answers)).toEqual(new Set([undefined]));
-  expect(asked.length).toBeLessThan(5);
+  expect(statements.length).toBeLessThan(5);
 });
 
 test("answers a search with a key while forty searches without a key are slow", async () => {
@@ -915,7 +915,7 @@ test("answers a search with a key while forty searches without a key are slow", 
     await run({ name: `ip:${n}`, hasSecretKey: false }, search).catch(() => undefined);
     ended += 1;
   });
-  const asked = run({ name: "key:1", hasSecretKey: true }, async () =>
+  const withKey = run({ name: "key:1", hasSecretKey: true }, async () =>
     history.page({
       conditions: [],
       groups: [],
@@ -925,7 +925,7 @@ test("answers a search with a key while forty searches without a key are slow", 
       limit: 1,
     }),
   );
-  expect(await asked).toHaveLength(1);
+  expect(await withKey).toHaveLength(1);
   expect([ended, pool.totalCount - pool.idleCount]).toEqual([0, 1]);
   await Promise.all(slow);
   await pool.end();
@@ -957,7 +957,7 @@ test("a search that takes too long is aborted and reported as such, on separate 
   }
 });
 
-test("amounts without a price neither break a list nor its order", async () => {
+test("amounts without a price neither fail a list nor change its order", async () => {
   const worth = [10n ** 40n, 9_007_199_254_740_993n * 10n ** 12n, 9_007_199_254_740_992n * 10n ** 12n];
   const user = someAddress();
   const ids: string[] = [];
@@ -976,7 +976,7 @@ test("amounts without a price neither break a list nor its order", async () => {
   expect((await get(`/requests/v3?sortBy=amountUsd&continuation=${beyond}`)).statusCode).toBe(400);
 });
 
-test("whatever the filters contain, the answer is a page or a refusal", async () => {
+test("answers any combination of filters with a page or a refusal", async () => {
   const random = generator(20_260_725);
   const pick = <T>(all: readonly T[]): T => all[Math.floor(random() * all.length)] as T;
   const names = [

@@ -14,14 +14,14 @@ import { startKms, type KmsFault, type KmsKey, type RunningKms } from "@causeway
 import { keccak256, toHex } from "viem";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 
-// A key in AWS KMS through AWS's own client, over a socket, with faults.
+// A key in AWS KMS, called through AWS's own client over a socket, with faults.
 
 const KEY = `0x${"5eed".repeat(16)}` as const;
 const OTHER_KEY = `0x${"0b5e".repeat(16)}` as const;
 const digest = keccak256("0x01");
-/** Long, so that a busy machine turns no answer into a timeout. */
+/** Long enough that a busy machine causes no timeout. */
 const times = { deadlineMs: 30_000, attemptMs: 10_000 };
-/** For answers that are to time out. */
+/** Makes slow answers time out. */
 const impatient = { attemptMs: 800 };
 
 let kms: RunningKms;
@@ -83,7 +83,7 @@ function first(times: number, fault: KmsFault, operation = "Sign"): (called: str
   return (called) => (called === operation && left-- > 0 ? fault : undefined);
 }
 
-test("a key is found by its id, its ARN and its alias", async () => {
+test("finds a key by its id, its ARN and its alias", async () => {
   for (const keyId of [key.id, key.arn, "alias/oracle"]) await expectSigns(await open({ keyId }));
 });
 
@@ -102,7 +102,7 @@ test("explicit credentials are used instead of the environment's", async () => {
   await expectSigns(await open({ credentials }));
 });
 
-test("an inspected or serialized signer shows neither key nor credentials", async () => {
+test("an inspected or serialized signer reveals neither key nor credentials", async () => {
   vi.stubEnv("AWS_SECRET_ACCESS_KEY", "not-for-anybody");
   const signer = await open();
   await expectSigns(signer);
@@ -112,7 +112,7 @@ test("an inspected or serialized signer shows neither key nor credentials", asyn
   }
 });
 
-test("a key of another curve is refused at the start, and not as retryable", async () => {
+test("refuses a key of another curve at the start with a permanent error", async () => {
   const { id: keyId } = kms.createKey("ECC_NIST_P256");
   const error: unknown = await open({ keyId }).catch((error: unknown) => error);
   expect(error).toBeInstanceOf(Error);
@@ -176,7 +176,7 @@ test.each<[string, KmsFault, SignerFault, Partial<AwsKmsOptions>]>([
   await expectSigns(signer);
 });
 
-test("no caller waits longer than the deadline, however slow each attempt is", async () => {
+test("ends each call at the deadline, however slow its attempts are", async () => {
   const signer = await open({ deadlineMs: 300, attemptMs: 60_000 });
   kms.onCall(first(99, { kind: "delay", ms: 30_000 }));
   const before = performance.now();
@@ -202,7 +202,7 @@ test("the deadline also ends the wait for credentials", async () => {
   silent.close();
 });
 
-test("without credentials nothing is called, and the error says so", async () => {
+test("without credentials, fails with that reason and calls nothing", async () => {
   vi.stubEnv("AWS_ACCESS_KEY_ID", undefined);
   vi.stubEnv("AWS_SECRET_ACCESS_KEY", undefined);
   vi.stubEnv("AWS_SHARED_CREDENTIALS_FILE", "/nowhere");
@@ -240,7 +240,7 @@ test("a signature of another digest is discarded", async () => {
 
 test.each<[string, KmsFault]>([
   [
-    "bytes that are no DER",
+    "bytes that are not DER",
     { kind: "answer", fields: { Signature: Buffer.alloc(70, 7).toString("base64") } },
   ],
   ["signature is missing", { kind: "answer", fields: { Signature: undefined } }],

@@ -38,7 +38,7 @@ function secretsIn(value: unknown): string[] {
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(secretsIn) : [];
 }
 
-test("the local system's API gets only the solver's key, and has every account that the worker pays from", () => {
+test("the local system's API has only the solver's key, and knows every account that the worker pays from", () => {
   const api = readApiConfig(apiEnv);
   const worker = readWorkerConfig({ ...apiEnv, ...keys });
   expect(api.accounts).toEqual(worker.accounts);
@@ -57,7 +57,7 @@ test("the local system's API gets only the solver's key, and has every account t
   );
 });
 
-test.each(Object.entries(keys))("an API that gets %s reports it", (name, key) => {
+test.each(Object.entries(keys))("warns that the API ignores %s", (name, key) => {
   const { warnings } = readApiConfig({ ...apiEnv, [name]: key });
   expect(warnings.filter((warning) => warning.includes("is ignored"))).toEqual([
     expect.stringContaining(`${name} is ignored`),

@@ -59,7 +59,7 @@ async function expectUnavailable(signing: Promise<unknown>, fault: SignerFault):
   const error: unknown = await signing.catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(SignerUnavailable);
   expect(error).toMatchObject({ fault, code: "SERVICE_UNAVAILABLE" });
-  // It may reach a caller: it names no host, key or account.
+  // The error may reach a caller, so it names no host, key or account.
   expect(String(error)).not.toMatch(/127\.0\.0\.1|projects|0x/);
 }
 
@@ -142,7 +142,7 @@ test.each(changes)("refuses a transaction whose %s the remote signer changed", a
   await signer.close();
 });
 
-test("refuses a signature by another key of the remote signer, and one over something else", async () => {
+test("refuses a signature by another key of the remote signer, and one over another digest", async () => {
   const signer = web3Signer({ url: vault.url, address });
   const stranger = await signature(OTHER_KEY);
   vault.onSign(() => ({ answer: { status: 200, body: `0x${stranger.r}${stranger.s}1b` } }));
@@ -157,9 +157,9 @@ test.each<[string, unknown]>([
   ["an error", { jsonrpc: "2.0", id: 1, error: { code: -32_000, message: "denied by policy 0xdead" } }],
   ["no result", { jsonrpc: "2.0", id: 1 }],
   ["an object without raw bytes", { jsonrpc: "2.0", id: 1, result: { tx: {} } }],
-  ["bytes that are no transaction", { jsonrpc: "2.0", id: 1, result: "0x02ff" }],
-  ["a text", "signed"],
-])("%s instead of a signed transaction is a fault of ours and retryable", async (_, body) => {
+  ["bytes that are not a transaction", { jsonrpc: "2.0", id: 1, result: "0x02ff" }],
+  ["a string", "signed"],
+])("%s instead of a signed transaction is a retryable fault of the service", async (_, body) => {
   const signer = ethRpcSigner({ url: vault.url, address });
   vault.onSign(() => ({ answer: { status: 200, body } }));
   await expectUnavailable(sign(signer), _ === "an error" ? "refused" : "bad-answer");
@@ -183,7 +183,7 @@ test("accepts the object that Geth returns, and a recovery id of any kind", asyn
   await Promise.all([rpc.close(), rest.close()]);
 });
 
-test("a remote signer that does not answer is a timeout, and one without our key is an unknown key", async () => {
+test("reports a remote signer that does not answer as a timeout, and one without the key as an unknown key", async () => {
   const slow = ethRpcSigner({ url: vault.url, address, deadlineMs: 200 });
   vault.onSign(async () => await delay(2_000));
   await expectUnavailable(sign(slow), "timeout");
@@ -195,7 +195,7 @@ test("a remote signer that does not answer is a timeout, and one without our key
   await Promise.all([slow.close(), nowhere.close(), stranger.close()]);
 });
 
-test("a remote signer gets no bare digest, and no digest of something else", async () => {
+test("sends a remote signer no digest without its matching preimage", async () => {
   const before = vault.signed("sign") + vault.signed("eth_sign");
   for (const signer of [web3Signer({ url: vault.url, address }), ethRpcSigner({ url: vault.url, address })]) {
     await expect(signer.signDigest(digest)).rejects.toThrow("without its preimage");
@@ -207,7 +207,7 @@ test("a remote signer gets no bare digest, and no digest of something else", asy
   expect(vault.signed("sign") + vault.signed("eth_sign")).toBe(before);
 });
 
-test("a connected signer connects when it signs, again after a failure, and never with another account", async () => {
+test("a lazy signer connects when it signs, again after a failure, and never with another account", async () => {
   let opened = 0;
   const signer = connectedSigner(address, async () => {
     opened++;
@@ -224,7 +224,7 @@ test("a connected signer connects when it signs, again after a failure, and neve
   await expectUnavailable(wrong.signDigest(digest), "unknown-key");
 });
 
-test("at most sixteen signatures are requested at once, and all are made", async () => {
+test("requests at most sixteen signatures concurrently, and completes all of them", async () => {
   let running = 0;
   let maxRunning = 0;
   const signer = connectedSigner(address, async () => ({

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { serializeTransaction } from "viem";
 import { afterEach, beforeEach, expect, test } from "vitest";
 
-// Signer processes that share a record one after the other, or at once by mistake.
+// Signer processes that use one record in turn, or concurrently by mistake.
 
 const TOKEN = "t".repeat(32);
 const USDC = `0x${"c0".repeat(20)}` as const;
@@ -27,7 +27,7 @@ afterEach(async () => {
 
 interface Signer {
   readonly process: RunningProcess;
-  /** Has a transfer signed. @returns the status of the answer */
+  /** Requests the signature of a transfer. @returns the status of the answer */
   transfer(nonce: number, usdc: bigint): Promise<number>;
   get(path: string): Promise<string>;
 }
@@ -84,13 +84,13 @@ test("a second signer does not start on a running signer's record, and the runni
   expect(await first.get("/metrics")).toMatch(
     /causeway_signer_transactions_total\{result="refused",rule="day",service="causeway-signer"\} 1/,
   );
-  // It reports that the record is gone instead of signing without it.
+  // It fails instead of signing without its record.
   await rm(join(folder, "record"));
   expect(await first.transfer(3, 1n)).toBe(500);
   expect(JSON.parse(await first.get("/health/ready"))).toMatchObject({ ready: false });
 });
 
-test("a key that replaces another is counted from its first nonce", async () => {
+test("counts the signatures of a replacement key from its first nonce", async () => {
   const former = await start("solver");
   expect(await former.transfer(0, 90n)).toBe(200);
   expect(await former.transfer(1, 50n)).toBe(200);
@@ -103,6 +103,6 @@ test("a key that replaces another is counted from its first nonce", async () => 
   const own = await start("deployer", "own");
   expect(await own.transfer(0, 90n)).toBe(200);
   expect(await own.transfer(1, 90n)).toBe(403);
-  // The former key's record is as it was.
+  // The former key's record is unchanged.
   expect(await (await start("solver")).transfer(2, 50n)).toBe(403);
 });

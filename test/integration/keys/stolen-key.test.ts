@@ -85,7 +85,7 @@ async function startSigner(key: "solver" | "executor", dayUsd = DAY_USD): Promis
   });
 }
 
-/** A worker whose key is in the signer process, and whose own limits are switched off. */
+/** A worker whose key is in the signer process, and whose own limits are disabled. */
 function worker(): WorkerServices & { readonly signer: Signer } {
   const url = `http://:${TOKEN}@127.0.0.1:${port}`;
   return {
@@ -110,7 +110,7 @@ interface Unsigned {
   readonly authorizationList?: readonly object[];
 }
 
-/** Has the signer sign what a thief sends. @returns the answer's message if it is refused */
+/** Requests a thief's signature from the signer. @returns the signed bytes, or the message of the refusal */
 async function ask(transaction: Unsigned, token = TOKEN): Promise<{ raw?: Hex; refused?: string }> {
   const complete = {
     type: "eip1559",
@@ -141,7 +141,7 @@ const usdc = (whole: number | bigint): bigint => parseUnits(String(whole), 6);
 const call = (to: Address, data: Hex, value = 0n): Unsigned => ({ to, data, value });
 const oneCall = [{ to: NATIVE_CURRENCY, data: "0x", value: 0n, allowFailure: false }] as const;
 
-/** Every way that is refused whatever was signed before, by the rule that it breaks. */
+/** Transactions that are refused whatever was signed before, each with the rule that it breaks. */
 function forbidden(): readonly (readonly [string, Unsigned, string])[] {
   const { contracts, tokens } = world.destination.chain;
   const { router, approvalProxy, depository } = contracts;
@@ -169,8 +169,8 @@ function forbidden(): readonly (readonly [string, Unsigned, string])[] {
   const small = transferCall(world.usdc, thief, 1n);
   return [
     ["tokens above the limit of a transaction", transferCall(world.usdc, thief, usdc(261)), "transaction"],
-    ["native tokens above it", call(thief, "0x", parseEther("0.1")), "transaction"],
-    ["a payment with an order above it", paymentOf(usdc(5_000)), "transaction"],
+    ["native tokens above the limit of a transaction", call(thief, "0x", parseEther("0.1")), "transaction"],
+    ["a payment with an order above the limit of a transaction", paymentOf(usdc(5_000)), "transaction"],
     ["a token without a price", transferCall(other, thief, 1n), "currency"],
     ["an allowance", call(world.usdc, token("approve", [thief, maxUint256])), "call"],
     ["an allowance for our own proxy", call(world.usdc, token("approve", [approvalProxy, 1n])), "call"],
@@ -178,14 +178,14 @@ function forbidden(): readonly (readonly [string, Unsigned, string])[] {
     ["a transfer with native tokens", { ...small, value: 1n }, "call"],
     ["a route above the limit", call(approvalProxy, pull(world.usdc, usdc(261))), "transaction"],
     ["a route of another token", call(approvalProxy, pull(other, 1n)), "currency"],
-    ["a route of native tokens above it", call(router, multicall, parseEther("0.1")), "transaction"],
+    ["a route of native tokens above the limit", call(router, multicall, parseEther("0.1")), "transaction"],
     ["native tokens to a listed contract", call(approvalProxy, "0x", 1n), "recipient"],
     ["a call of a token that is as long as an order", call(world.usdc, someHash()), "recipient"],
     ["the depository", call(depository, deposit, 1n), "call"],
     ["the hub's credit", call(HUB, hubTransfer), "call"],
     ["another function of the oracle contract", call(ORACLE, RENOUNCE_OWNERSHIP), "call"],
     ["native tokens for the oracle contract", call(ORACLE, "0x", 1n), "call"],
-    ["a contract that it does not know", call(thief, "0x12345678"), "call"],
+    ["an unknown contract", call(thief, "0x12345678"), "call"],
     ["another chain", { ...small, chainId: 1 }, "call"],
     ["a higher gas price", { ...small, maxFeePerGas: 501n * 10n ** 9n }, "fee"],
     ["gas above the limit", { ...small, gas: 10_000_000n, maxFeePerGas: 500n * 10n ** 9n }, "transaction"],
@@ -268,14 +268,14 @@ test("a stolen solver key moves at most the day's limit, whichever way a thief t
   ])
     expect((await ask(wrong)).refused).toMatch(/^400 unsigned must be/);
   expect((await ask(small, "wrong".repeat(8))).refused).toMatch(/^401/);
-  // Messages other than orders, which could authorize a withdrawal from the hub.
+  // Messages other than orders could authorize a withdrawal from the hub.
   for (const path of ["/v1/messages", "/v1/digests", "/v1/typed-data"])
     expect((await post(path, { bytes: someHash(), digest: someHash() })).status).toBe(404);
   await expect(
     worker().signer.signDigest(someHash(), { kind: "message", bytes: someHash() }),
   ).rejects.toThrow("signing key unavailable (refused)");
 
-  // The database: planted payouts, in two workers at once whose counts are deleted meanwhile.
+  // Attack through the database: planted payouts, made by two concurrent workers whose counters are deleted.
   const former = rawKeySigner(`0x${"e7".repeat(32)}`);
   await destination.fund(former.address, { native: 10n ** 18n, tokens: 1_000n });
   const workers = [worker(), worker()].map((by) => ({ ...by, formerSigners: [former] }));
@@ -287,13 +287,14 @@ test("a stolen solver key moves at most the day's limit, whichever way a thief t
     await world.pool.query("delete from spent_days");
     await Promise.all(workers.map(async (by) => await world.maintainLaneOf(destination, by)));
   }
-  // No ledger has them, so that nothing could be booked when they are final.
+  // The planted claims are in no ledger, so they could not be booked when they are final.
   await world.pool.query("delete from claims");
   await destination.mine(2);
   const planted = await destination.balance(thief, world.usdc);
   expect(planted).toBe(usdc(360));
 
-  // The worker's process: two of them ask on two chains at once, a year later by their own clock.
+  // Attack through the worker's process: two workers request signatures on two chains, with clocks a year
+  // ahead.
   world.clock.forward(365 * 24 * 3_600_000);
   const first = await Promise.all(
     [origin, destination].map(
@@ -320,7 +321,7 @@ test("a stolen solver key moves at most the day's limit, whichever way a thief t
     drained.flatMap((raws) => raws.slice(2)),
   );
 
-  // A killed process forgets nothing, and what was signed cannot be signed again for more.
+  // A killed signer keeps its counters, and a signed nonce cannot be signed again for a larger amount.
   signer.kill("SIGKILL");
   await signer.exited;
   await startSigner("solver");
@@ -356,13 +357,13 @@ test("a stolen solver key moves at most the day's limit, whichever way a thief t
 
   const lost = before - (await worth(solver.address));
   expect(lost).toBeLessThanOrEqual(DAY_USD * 10n ** 18n);
-  // Close to it: the test would see money that moves.
+  // Close to the limit, so that the test is known to detect moved funds.
   expect(lost).toBeGreaterThan(700n * 10n ** 18n);
   expect(await destination.balance(former.address, world.usdc)).toBe(usdc(1_000));
   for (const chain of [origin, destination]) expect(await chain.balance(thief, NATIVE_CURRENCY)).toBe(0n);
 });
 
-test("a fill and its order are signed by the rules, and a fee bump within them counts once", async () => {
+test("signs a fill and its order within the rules, and counts its fee bump once", async () => {
   await startSigner("solver", 250n);
   const by = worker();
   const agreed = await world.quote({ recipient: world.anAddress() });
@@ -374,7 +375,7 @@ test("a fill and its order are signed by the rules, and a fee bump within them c
   const { recipient, destination, orderId, order } = agreed.terms;
   expect(await world.destination.balance(recipient, destination.currency)).toBe(destination.expectedAmount);
   expect(await signPersonalMessage(by.signer, orderId, order)).toMatch(/^0x[0-9a-f]{130}$/);
-  // The id of another order is not what the process signs.
+  // The signer refuses an order that does not match the id.
   const other = await world.quote({ recipient: thief });
   await expect(signPersonalMessage(by.signer, orderId, other.terms.order)).rejects.toMatchObject({
     fault: "bad-answer",
@@ -401,7 +402,7 @@ test("a stolen executor key moves at most the day's limit in gas and native toke
     (await ask({ ...call(thief, "0x"), gas: 10n ** 7n, maxFeePerGas: 500n * 10n ** 9n })).refused,
   ).toMatch(/^403 transaction:/);
   expect((await post("/v1/orders", {})).status).toBe(404);
-  // What users delegate is signed: it names their accounts.
+  // The executor signs delegations of users' accounts.
   const delegation = {
     chainId: 0,
     address: approvalProxy,

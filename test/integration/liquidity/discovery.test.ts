@@ -32,7 +32,7 @@ import type { RouteContext } from "../../../apps/api/src/process/index.route.ts"
 import { discoveryContract } from "../../contracts/discovery-routes.ts";
 import { fakeDiscovery } from "../../fakes/discovery.ts";
 
-/** Local Alder has a node; Local Birch's is unavailable. */
+/** Local Alder has a node, Local Birch's node is unavailable. */
 const [ALDER, BIRCH] = [72_100_117, 72_100_228];
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -138,7 +138,7 @@ afterAll(async () => {
   await Promise.all([database.drop(), node.stop(), rm(folder, { recursive: true })]);
 });
 
-discoveryContract("discovery of a test", async () => ({ routes: fakeDiscovery(), chainId: 11 }));
+discoveryContract("fake discovery", async () => ({ routes: fakeDiscovery(), chainId: 11 }));
 discoveryContract("discovery of the API", async () => ({
   routes: {
     searchCurrencies: routes.searchCurrencies,
@@ -222,7 +222,7 @@ async function createTraffic(): Promise<void> {
   };
   const [usdc, tst] = localDeployment.tokens.map(({ address }) => address.toLowerCase() as Address);
   if (usdc === undefined || tst === undefined) throw new Error("the local chains have no USDC or no TST");
-  // One whose transaction was reported, and is not mined.
+  // A request whose transaction was reported but not mined.
   const reported = await paid(usdc, 1);
   await pool.query("update request_history set in_block = null where request_id = $1", [reported]);
   await paid(LISTED, 1);
@@ -263,7 +263,7 @@ test("a token cannot disguise itself as another", async () => {
   expect(body[0].id).not.toBe("usdc");
 });
 
-test("an address that does not answer like a token is not one, and does not affect others", async () => {
+test("an address that does not answer like a token is not found, and does not affect others", async () => {
   const none = [unlisted.uncountable, unlisted.priceFeed, unlisted.endless].map(({ at }) => at);
   const wanted = [...none, someAddress(), unlisted.usual.at];
   const answers = await Promise.all(wanted.map(findToken));
@@ -274,7 +274,7 @@ test("an address that does not answer like a token is not one, and does not affe
   ]);
 });
 
-test("a token that answers with a quarter of a megabyte is named by its address", async () => {
+test("a token with a name of a quarter of a megabyte is named by its address", async () => {
   const { at } = unlisted.longWinded;
   expect((await findToken(at)).body).toMatchObject([
     { symbol: `${at.slice(0, 6)}…${at.slice(-4)}`, decimals: 0 },
@@ -287,7 +287,7 @@ test("an unavailable chain does not mean that the token does not exist", async (
     status: 503,
     body: { errorCode: "RPC_HTTP_ERROR", errorData: { chainId: BIRCH, address: at } },
   });
-  // On all chains: found where there is an answer.
+  // A search on all chains finds the token on the chain that answers.
   expect((await find({ address: at, useExternalSearch: true })).body).toMatchObject([{ chainId: ALDER }]);
 });
 
@@ -297,7 +297,7 @@ test("a readable list names verified tokens although another list fails", async 
   ]);
 });
 
-test("prices come from the configured source; a token without one is refused with the reason", async () => {
+test("returns prices of the configured source, and refuses a token without one with the reason", async () => {
   const price = async (address: Address) =>
     await get(`/currencies/token/price?chainId=${ALDER}&address=${address}`);
   const native = await price(NATIVE_CURRENCY);
@@ -316,7 +316,7 @@ test("prices come from the configured source; a token without one is refused wit
   });
 });
 
-test("a chain's liquidity is the solver's, and its health the node's", async () => {
+test("reports the solver's liquidity on a chain and the health of its node", async () => {
   const { body } = await get(`/chains/liquidity?chainId=${ALDER}`);
   expect(body.liquidity).toContainEqual(
     expect.objectContaining({ currencyId: "usdc", balance: "5000000", amountUsd: "5.000000" }),

@@ -111,7 +111,7 @@ interface Trial {
   readonly amount: bigint;
 }
 
-/** The call that asks the contracts themselves. */
+/** The call that quotes a trial from the contracts. */
 function onChain({ legs, kind, amount }: Trial): { readonly to: Address; readonly data: Hex } {
   const tokens = [(legs[0] as Leg).tokenIn, ...legs.map(({ tokenOut }) => tokenOut)];
   const isPair = legs[0]?.pool.known.kind === "uniswap-v2";
@@ -146,8 +146,7 @@ function amountIn(answer: Hex | undefined, { legs, kind }: Trial): bigint | unde
 }
 
 /**
- * The service's answer; undefined if the pools, or what is known of them, do not suffice, or the output is
- * zero.
+ * The service's answer; undefined if the pools or their known ticks do not suffice, or the output is zero.
  */
 function inMemory({ legs, kind, amount }: Trial): bigint | undefined {
   const hops: Hop[] = legs.map(({ hop }) => hop);
@@ -180,7 +179,7 @@ async function compare(trials: readonly Trial[]): Promise<{ equal: number; refus
   return { equal, refused };
 }
 
-/** From dust to more than the pools have, as many of each magnitude. */
+/** Amounts from dust to more than the pools hold, equally many of each magnitude. */
 function trialsOf(snapshot: PoolSnapshot, count: number, seed: number): Trial[] {
   const random = numbersFrom(seed);
   const ways = waysIn(snapshot);
@@ -228,10 +227,10 @@ function question(tokenIn: Address, tokenOut: Address, change: Partial<SwapQuest
 
 const unit = 10n ** 18n;
 
-test("without a new block, swaps are quoted at once without a call", async () => {
+test("without a new block, quotes swaps synchronously and without a call", async () => {
   const { USDC, TST, WETH, ODD } = world.token;
   await world.liquidity.exactIn(question(ODD, USDC), unit);
-  const before = world.node.asked;
+  const before = world.node.requestCount;
   for (let count = 1n; count <= 300n; count++) {
     const answers = [
       world.liquidity.exactIn(question(ODD, USDC), count * unit),
@@ -240,12 +239,12 @@ test("without a new block, swaps are quoted at once without a call", async () =>
     ];
     for (const answer of answers) expect(answer).not.toBeInstanceOf(Promise);
   }
-  expect(world.node.asked).toBe(before);
+  expect(world.node.requestCount).toBe(before);
 });
 
-test("a new block is read once for all callers, and then answers at once again", async () => {
+test("reads a new block once for all callers, and then quotes synchronously again", async () => {
   const { USDC, ODD } = world.token;
-  const before = world.node.asked;
+  const before = world.node.requestCount;
   await world.client.mine({ blocks: 1 });
   const head = await world.announce();
   const answers = await Promise.all(
@@ -253,20 +252,20 @@ test("a new block is read once for all callers, and then answers at once again",
   );
   expect(new Set(answers.map((answer) => answer?.blockNumber))).toEqual(new Set([head.number]));
   // The pools of all pairs in one request, and the block's liquidity changes in another.
-  expect(world.node.asked - before).toBe(2);
+  expect(world.node.requestCount - before).toBe(2);
   expect(world.liquidity.exactIn(question(ODD, USDC), unit)).not.toBeInstanceOf(Promise);
 });
 
 /** The state in memory equals what a new process reads, and what the contracts answer. */
-async function expectTrue(seed: number): Promise<void> {
+async function expectAccurate(seed: number): Promise<void> {
   await world.announce();
   const snapshot = await world.pools.at(world.pairs);
   const other = world.fresh();
-  const anew = await other.at(world.pairs);
+  const reread = await other.at(world.pairs);
   other.close();
   const facts = ({ live }: PoolSnapshot): unknown =>
     [...live].map(([key, pools]) => [key, pools.map(({ known, down }) => [known.address, down.pool])]);
-  expect(facts(snapshot)).toEqual(facts(anew));
+  expect(facts(snapshot)).toEqual(facts(reread));
   const { equal } = await compare(trialsOf(snapshot, 60, seed));
   expect(equal).toBeGreaterThan(30);
 }
@@ -288,11 +287,11 @@ test("liquidity that is added and removed, near the price and far from it, is fo
     await world.announce();
     await world.pools.at(world.pairs);
   }
-  await expectTrue(21);
+  await expectAccurate(21);
   const opened = await openedPositions();
   // The last three of them.
   for (const id of [opened, opened - 1n, opened - 2n]) await world.withdraw(id);
-  await expectTrue(22);
+  await expectAccurate(22);
 });
 
 async function openedPositions(): Promise<bigint> {
@@ -303,7 +302,7 @@ async function openedPositions(): Promise<bigint> {
   });
 }
 
-test("missed blocks, one or a hundred, and orphaned blocks are made up for", async () => {
+test("the state is accurate after one or a hundred missed blocks, and after an orphaned block", async () => {
   const { TST, WETH } = world.token;
   const pair = tokenPair(TST, WETH);
   const position = { pair, fee: 3_000, amount0: unit, amount1: unit };
@@ -312,17 +311,17 @@ test("missed blocks, one or a hundred, and orphaned blocks are made up for", asy
   const near = Math.floor(pool.pool.tick / 60) * 60;
   await world.provide({ ...position, from: near - 600, to: near + 600 });
   await world.client.mine({ blocks: 2 });
-  await expectTrue(31);
+  await expectAccurate(31);
   await world.provide({ ...position, from: near - 1_200, to: near + 60 });
   await world.client.mine({ blocks: 100 });
-  await expectTrue(32);
-  // A block that changes liquidity is known, and then replaced by one that does not.
+  await expectAccurate(32);
+  // A block that changed liquidity is replaced by one that does not.
   await world.provide({ ...position, from: near - 1_800, to: near + 120 });
   await world.announce();
   await world.pools.at(world.pairs);
   await world.client.request({ method: "anvil_reorg" as never, params: [1, []] as never });
   await world.client.mine({ blocks: 1 });
-  await expectTrue(33);
+  await expectAccurate(33);
 });
 
 test("ticks are read again with each block if the node refuses block hashes in log filters", async () => {
@@ -336,7 +335,7 @@ test("ticks are read again with each block if the node refuses block hashes in l
     await world.provide({ pair, fee: 3_000, amount0: unit, amount1: unit, from: near - 600, to: near + 600 });
     const head = await world.announce();
     await expect.poll(async () => (await world.pools.at(world.pairs)).block.number).toBe(head.number);
-    await expectTrue(seed);
+    await expectAccurate(seed);
   }
   world.node.refusesHashes = false;
 });
@@ -344,7 +343,7 @@ test("ticks are read again with each block if the node refuses block hashes in l
 test("while a new block cannot be read, uses one that is at most two blocks older, and then none", async () => {
   const { USDC, ODD } = world.token;
   const known = await world.liquidity.exactIn(question(ODD, USDC), unit);
-  world.node.away = true;
+  world.node.isDown = true;
   for (let behind = 0; behind < 2; behind++) {
     await world.client.mine({ blocks: 1 });
     await world.announce();
@@ -353,7 +352,7 @@ test("while a new block cannot be read, uses one that is at most two blocks olde
   await world.client.mine({ blocks: 1 });
   await world.announce();
   await expect(world.liquidity.exactIn(question(ODD, USDC), unit)).rejects.toThrow("could not be read");
-  world.node.away = false;
+  world.node.isDown = false;
   const head = await world.announce();
   expect((await world.liquidity.exactIn(question(ODD, USDC), unit))?.blockNumber).toBe(head.number);
 });
@@ -364,16 +363,16 @@ test("a slow node does not delay callers: a state at most two blocks older answe
   world.node.slowMs = 300;
   await world.client.mine({ blocks: 1 });
   const head = await world.announce();
-  const askedAt = performance.now();
+  const startedAt = performance.now();
   expect((await world.liquidity.exactIn(question(ODD, USDC), unit))?.blockNumber).toBe(known?.blockNumber);
-  expect(performance.now() - askedAt).toBeLessThan(250);
+  expect(performance.now() - startedAt).toBeLessThan(250);
   world.node.slowMs = 0;
   await expect
     .poll(async () => (await world.liquidity.exactIn(question(ODD, USDC), unit))?.blockNumber)
     .toBe(head.number);
 });
 
-test("from a node without the newest block, its own newest is read", async () => {
+test("reads the newest block that the node has, if it lacks the announced one", async () => {
   const { USDC, ODD } = world.token;
   await world.client.mine({ blocks: 3 });
   const newest = await world.client.getBlock();
@@ -382,7 +381,7 @@ test("from a node without the newest block, its own newest is read", async () =>
   expect((await world.liquidity.exactIn(question(ODD, USDC), unit))?.blockNumber).toBe(newest.number - 1n);
   world.node.behind = undefined;
   expect((await world.liquidity.exactIn(question(ODD, USDC), unit))?.blockNumber).toBe(newest.number);
-  await expectTrue(51);
+  await expectAccurate(51);
 });
 
 const trader = localAccount("user", 3);
@@ -427,13 +426,13 @@ test("the returned calls spend the exact input or deliver the exact output, and 
     { ...question(WETH, ODD), kind: "exactOut", amount: 7n * unit },
   ] as const;
   const gas: object[] = [];
-  for (const { kind, amount, ...asked } of cases) {
-    const { tokenIn, tokenOut } = asked;
+  for (const { kind, amount, ...pair } of cases) {
+    const { tokenIn, tokenOut } = pair;
     await fund(tokenIn, 10n ** 24n);
-    const answer = await world.liquidity[kind](asked, amount);
+    const answer = await world.liquidity[kind](pair, amount);
     if (answer === undefined) throw new TypeError("no route found");
     const [before, had] = [await balance(tokenIn, trader.address), await balance(tokenOut, receiver)];
-    // Half as much again is allowed for an output, so that some of the allowance is left over.
+    // The input limit is 1.5 times the quote, so that some of the allowance would be left over.
     const limit = kind === "exactIn" ? answer.amountOut : (answer.amountIn * 3n) / 2n;
     const used = await world.send(trader, answer.calls({ kind, limit, recipient: receiver }));
     expect(before - (await balance(tokenIn, trader.address))).toBe(answer.amountIn);
@@ -469,7 +468,7 @@ test("a swap worse than its limit reverts", async () => {
   await expect(world.send(trader, tooCheap)).rejects.toThrow();
 });
 
-test("a larger input never buys less, and a larger output never costs less, in any pools", async () => {
+test("in any pools, a larger input never buys less and a larger output never costs less", async () => {
   const { USDC, TST, WETH, ODD } = world.token;
   const random = numbersFrom(41);
   for (const [tokenIn, tokenOut] of [
@@ -546,7 +545,7 @@ test("paths respect the requested sources and maximum length", async () => {
 // Last, because the pairs that it requests are watched from then on.
 const anyWay = { included: undefined, excluded: new Set<string>(), maxHops: 3, external: false };
 
-liquiditySourceContract("pools of a test", async () => {
+liquiditySourceContract("fake pools", async () => {
   const tokens = [`0x${"a1".repeat(20)}`, `0x${"a2".repeat(20)}`] as const;
   const source = pairLiquidity([{ chainId: 1, source: "pairs", tokens, reserves: [10n ** 24n, 10n ** 12n] }]);
   return {

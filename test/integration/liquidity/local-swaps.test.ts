@@ -210,7 +210,7 @@ test("the router pays what the quoter reports", async () => {
       abi: swapRouterAbi,
       functionName: "exactInputSingle",
       args: [swap],
-      // More than an estimate: the first trade of a second also records the previous price.
+      // More than the estimate, because the first trade of each second also records the previous price.
       gas: 500_000n,
     });
     expect((await client.waitForTransactionReceipt({ hash })).status).toBe("success");

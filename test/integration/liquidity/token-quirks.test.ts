@@ -31,10 +31,10 @@ afterAll(async () => {
   await world.stop();
 });
 
-function probeOn(asked: Pick<RpcTransport, "request">): TokenProbe {
+function probeOn(transport: Pick<RpcTransport, "request">): TokenProbe {
   const { contracts, liquidity } = world.chain;
   if (liquidity === undefined) throw new TypeError("the chain has no pools");
-  return createTokenProbe({ transport: asked, multicall3: contracts.multicall3, liquidity });
+  return createTokenProbe({ transport, multicall3: contracts.multicall3, liquidity });
 }
 
 /** A pair of this token and USDC that holds this amount of it. */
@@ -64,14 +64,14 @@ test("a token that charges for transfers is distinguished from one that does not
     expect(await probe.behaviour(token), token).toEqual({ transfers: "exact", resetsApproval: false });
 });
 
-test("a token whose allowance must be set to zero first is detected", async () => {
+test("detects a token whose allowance must be reset to zero first", async () => {
   expect(await probe.behaviour(hostile.refusesApprovalChange)).toEqual({
     transfers: "exact",
     resetsApproval: true,
   });
 });
 
-test("a token that refuses everything has no known properties", async () => {
+test("a token that refuses every call has no known properties", async () => {
   expect((await probe.behaviour(hostile.returnsFalse)).transfers).toBeUndefined();
 });
 
@@ -86,7 +86,7 @@ test("a recipient that the token blocks is distinguished from one that it does n
   expect(await probe.recipient(hostile.blocksRecipient, blocked)).toBe("blocked");
   expect(await probe.recipient(hostile.blocksRecipient, account("b2"))).toBe("open");
   expect(await probe.recipient(world.token.USDC, blocked)).toBe("open");
-  // It pays no account at all, so nothing is known about this recipient.
+  // The token pays no account at all, so nothing is known about this recipient.
   expect(await probe.recipient(hostile.returnsFalse, blocked)).toBeUndefined();
 });
 
@@ -131,12 +131,12 @@ test("a node that does not support code overrides leaves a token unknown; an una
   });
   expect(await refusing.behaviour(world.token.USDC)).toEqual(nothing);
   expect(await refusing.recipient(world.token.USDC, account("b1"))).toBeUndefined();
-  const away = probeOn({
+  const unavailable = probeOn({
     request: async () => {
       throw new Error("gone");
     },
   });
-  await expect(away.behaviour(world.token.USDC)).rejects.toThrow("gone");
+  await expect(unavailable.behaviour(world.token.USDC)).rejects.toThrow("gone");
 });
 
 test("a second recipient costs one request, because the pool is known", async () => {

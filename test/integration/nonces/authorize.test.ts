@@ -35,7 +35,7 @@ test("has oracles sign a wallet's authorization, sets it on the hub, and counts 
   const authorization = await world.authorization(wallet, terms);
   expect((await read(authorization)).mapped).toBeUndefined();
   expect(await world.authorize(authorization)).toBe(terms.requestId);
-  // A stored authorization is not enough: only the hub binds the oracles.
+  // A stored authorization is not enough, because oracles read only the hub.
   expect((await read(authorization)).mapped).toBeUndefined();
   expect((await world.rowOf(authorization)).state).toBe("stored");
 
@@ -107,7 +107,7 @@ test("a different authorization of the same nonce is refused, and the first one 
   expect(other.orderId).not.toBe(one.orderId);
 });
 
-/** The transfer of a quote is seen on Hyperliquid. */
+/** Records the transfer of a quote as seen on Hyperliquid. */
 async function arrived(terms: RequestTerms): Promise<void> {
   await world.services.uow.run(async (tx) => {
     const [stored] = await tx.deposits.record(EXCHANGE_ID, [
@@ -244,7 +244,7 @@ test("an account whose transfer has arrived can authorize it with an empty balan
   expect(await world.authorize(authorization)).toBe(terms.requestId);
 });
 
-test("allows one account ten authorizations without a transfer per hour", async () => {
+test("allows an account at most ten authorizations without a transfer per hour", async () => {
   const busy = rawKeySigner(`0x${"63".repeat(32)}`);
   const next = async () => await world.authorization(busy, await world.quote(busy.address));
   const all = await Promise.all(Array.from({ length: 12 }, next));

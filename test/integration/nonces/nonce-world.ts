@@ -55,8 +55,8 @@ const NAME = "exchange";
 const exchange = { id: EXCHANGE_ID, name: NAME, vmType: "hypevm", needsNonceMappings: true } as NonEvmChain;
 
 /**
- * `POST /authorize`, the worker's rounds and what the engine reads of them, on a real database, a real hub,
- * and three oracles over HTTP. Advanced step by step.
+ * `POST /authorize`, the worker's rounds and the engine's reads of mappings, on a real database, a real hub
+ * and three oracles over HTTP. Tests advance it step by step.
  */
 export interface NonceWorld {
   readonly clock: AdjustableClock;
@@ -107,7 +107,7 @@ export async function startNonceWorld(): Promise<NonceWorld> {
   const contracts = await deployHub(node, { signers: signers.map(({ address }) => address), threshold: 2 });
   const hubClient = createLocalClient(node);
   await hubClient.setBalance({ address: solver.address, value: 10n ** 20n });
-  // Nothing is known before the contracts are final.
+  // The hub's state is readable once the deployment is final.
   await hubClient.mine({ blocks: 3 });
   const mapping = contracts.genericMapping.toLowerCase() as Address;
   const lower = (address: Address): Address => address.toLowerCase() as Address;
@@ -146,7 +146,7 @@ export async function startNonceWorld(): Promise<NonceWorld> {
     reads: postgresReads(sql),
     chains: { all: [], nonEvmChains: [], profile: () => undefined },
     hub: hubChain,
-    // The last one has the other two as peers; asked first, it gives a quorum at once.
+    // The last oracle has the other two as peers: queried first, it alone returns a quorum.
     oracles: oracles
       .slice(0, 2)
       .map(({ url }) => createHttpOracle({ url, apiKey: "key" }, { timeoutMs: 2_000 })),

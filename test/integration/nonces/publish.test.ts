@@ -15,7 +15,7 @@ import { settlementPolicy } from "../settlement/settlement-world.ts";
 import { startNonceWorld, type NonceWorld } from "./nonce-world.ts";
 import { someHash } from "../../support/terms.ts";
 
-// How a wallet's mapping reaches the hub although processes die, run concurrently, or get false answers.
+// A wallet's mapping reaches the hub although processes crash, run concurrently or get false answers.
 
 let world: NonceWorld;
 beforeAll(async () => {
@@ -99,7 +99,7 @@ function mortal(dieAt: number): { readonly services: MappingServices; readonly a
   };
 }
 
-test("whenever the process dies, the next one continues, and the mapping is set once", async () => {
+test("after a crash at any step, the next process continues, and the mapping is set once", async () => {
   const moments: string[] = [];
   for (let dieAt = 0; ; dieAt++) {
     const fromBlock = await nextBlock();
@@ -225,7 +225,7 @@ const changed =
     change(json.genericMapping);
     return { kind: "answer", json };
   };
-const away = async (): Promise<OracleAnswer> => ({ kind: "away", reason: "no connection" });
+const unavailable = async (): Promise<OracleAnswer> => ({ kind: "away", reason: "no connection" });
 const no = async (): Promise<OracleAnswer> => ({
   kind: "refused",
   code: "rejected",
@@ -238,7 +238,7 @@ test.each<[string, (mapping: Record<string, unknown>) => void]>([
   ["one signature twice", (m) => void (m["signatures"] = twice(m["signatures"]))],
   ["no signatures", (m) => void (m["signatures"] = [])],
   ["another format", (m) => void delete m["user"]],
-])("an oracle that gives %s is detected, and another one asked", async (_what, change) => {
+])("rejects an oracle's answer with %s, and queries another one", async (_what, change) => {
   const authorization = await anAuthorization();
   const lied = world.events.of("oracle_lied").length;
   await signMappings(withAnswers(changed(change)), new AbortController().signal);
@@ -251,7 +251,7 @@ test.each<[string, (mapping: Record<string, unknown>) => void]>([
   await world.untilQuiet();
 });
 
-test("the entry that an oracle reports does not matter: only signatures of the correct one count", async () => {
+test("ignores the entry that an oracle reports, and counts only signatures of the correct one", async () => {
   const authorization = await anAuthorization();
   const lie = changed((m) => void (m["data"] = `0x${"99".repeat(52)}`));
   await signMappings(withAnswers(lie), new AbortController().signal);
@@ -262,9 +262,9 @@ test("the entry that an oracle reports does not matter: only signatures of the c
   );
 });
 
-test("unavailable oracles are retried often, those that refuse rarely", async () => {
+test("retries unavailable oracles often, and refusing ones rarely", async () => {
   const authorization = await anAuthorization();
-  await signMappings(withAnswers(away, no), new AbortController().signal);
+  await signMappings(withAnswers(unavailable, no), new AbortController().signal);
   expect(await world.rowOf(authorization)).toMatchObject({
     state: "stored",
     reason: "no connection",
@@ -284,7 +284,7 @@ test("unavailable oracles are retried often, those that refuse rarely", async ()
   await world.untilQuiet();
 });
 
-test("a hub that does not answer costs time, never a mapping", async () => {
+test("an unreachable hub delays a mapping and loses none", async () => {
   const authorization = await anAuthorization();
   const down = {
     ...world.services,

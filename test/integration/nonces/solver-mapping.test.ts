@@ -23,8 +23,7 @@ afterEach(async () => await world.stop());
 const key = rawKeySigner(`0x${"71".repeat(32)}`);
 
 /**
- * Services to whose destination payments are identified by a nonce, and a hub whose mappings are those of
- * `hub`.
+ * Services whose destination identifies payments by a nonce, with a hub that has the mappings of `hub`.
  */
 function withNonceHub(hub: (wallet: Hex, nonce: bigint) => MappedNonce | undefined): WorkerServices {
   const { chains } = world.services;
@@ -36,8 +35,8 @@ function withNonceHub(hub: (wallet: Hex, nonce: bigint) => MappedNonce | undefin
       signNonceMapping: async ({ madeAtMs }, id) => {
         const wallet = key.address;
         const nonce = BigInt(madeAtMs);
-        const word = { wallet, depositor: wallet, id, nonce, signatureChainId: 1 };
-        const digest = nonceMappingDigest({ ...word, walletChain: EXCHANGE_WALLET_CHAIN });
+        const mapping = { wallet, depositor: wallet, id, nonce, signatureChainId: 1 };
+        const digest = nonceMappingDigest({ ...mapping, walletChain: EXCHANGE_WALLET_CHAIN });
         return { nonce, signature: signatureToHex(await key.signDigest(digest)), signatureChainId: 1 };
       },
     };
@@ -49,7 +48,7 @@ function withNonceHub(hub: (wallet: Hex, nonce: bigint) => MappedNonce | undefin
     chains: { ...chains, nonEvmChains, nonEvm: (id) => nonEvmChains.find(({ chain }) => chain.id === id) },
     nonceMappings: {
       of,
-      read: async (...asked) => ({ mapped: await of(...asked), asOf: 2n ** 40n }),
+      read: async (...args) => ({ mapped: await of(...args), asOf: 2n ** 40n }),
     },
   };
 }
@@ -79,13 +78,15 @@ test("the payment waits for its mapping, which was committed with its bytes, and
   world = await startNonEvmWorld();
   const agreed = await deposited();
   const seen: MappingRow[][] = [];
-  let [asked, outcomes] = [0, 0];
+  let [hubReads, outcomes] = [0, 0];
   const services = withNonceHub((wallet, nonce) => {
     expect(sent()).toEqual([]);
-    asked += 1;
-    // The chain is not asked for the outcome of bytes that cannot have been broadcast.
-    expect(outcomes).toBe(asked > 3 ? 1 : 0);
-    return asked < 3 || nonce === 0n ? undefined : { id: agreed.terms.orderId, depositor: wallet, setAt: 1n };
+    hubReads += 1;
+    // The outcome of bytes that cannot have been broadcast is not read.
+    expect(outcomes).toBe(hubReads > 3 ? 1 : 0);
+    return hubReads < 3 || nonce === 0n
+      ? undefined
+      : { id: agreed.terms.orderId, depositor: wallet, setAt: 1n };
   });
   const before = world.destination.connection.send.bind(world.destination.connection);
   const outcomeOf = world.destination.connection.outcome.bind(world.destination.connection);
@@ -101,34 +102,34 @@ test("the payment waits for its mapping, which was committed with its bytes, and
       },
     });
   await world.work(services);
-  // No job waits for a hub, because payments of other chains would wait with it.
-  expect(asked).toBe(1);
+  // The job does not wait for the hub, because jobs of other chains would wait with it.
+  expect(hubReads).toBe(1);
   for (let rounds = 0; rounds < 3 && sent().length === 0 && seen.length === 0; rounds++) {
     world.clock.forward(6_000);
     await world.track(world.destination, services);
   }
-  // Held back by two answers; then asked before the outcome, and before the broadcast.
-  expect(asked).toBe(4);
+  // Two reads without a mapping, then one before the outcome and one before the broadcast.
+  expect(hubReads).toBe(4);
   expect(seen[0]).toHaveLength(1);
-  const [word] = seen[0] ?? [];
+  const [mapping] = seen[0] ?? [];
   const solver = world.destination.connection.solver;
-  expect(word).toMatchObject({
+  expect(mapping).toMatchObject({
     wallet: solver,
     depositor: solver,
     mapped_id: agreed.terms.orderId,
     request_id: agreed.requestId,
     state: "stored",
   });
-  if (word === undefined) throw new Error("no nonce mapping was signed");
+  if (mapping === undefined) throw new Error("no nonce mapping was signed");
   const digest = nonceMappingDigest({
     walletChain: EXCHANGE_WALLET_CHAIN,
     wallet: key.address,
     depositor: key.address,
-    id: word.mapped_id,
-    nonce: word.nonce,
+    id: mapping.mapped_id,
+    nonce: mapping.nonce,
     signatureChainId: 1,
   });
-  expect(recoverSigner(digest, word.signature)).toBe(key.address);
+  expect(recoverSigner(digest, mapping.signature)).toBe(key.address);
   // The chain does not know this id, so no one could find the payment by it.
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "submitted", txHashes: [] });
   expect(await world.untilFinal(agreed.requestId)).toMatchObject({
@@ -141,12 +142,12 @@ test("the payment waits for its mapping, which was committed with its bytes, and
 test("a hub that is unreachable, or has no mapping yet, holds the payment back; it is broadcast once the hub has the mapping", async () => {
   world = await startNonEvmWorld();
   const agreed = await deposited();
-  let state: "away" | "silent" | "mapped" = "away";
+  let state: "down" | "unmapped" | "mapped" = "down";
   const { url, prefix } = testRedis();
   const journal = await connectJournal(redisAt(url), prefix, () => "system/1/00000001");
   const hub = withNonceHub((wallet) => {
-    if (state === "silent") return undefined;
-    if (state === "away")
+    if (state === "unmapped") return undefined;
+    if (state === "down")
       throw new RpcFault({ kind: "network", method: "eth_call", reason: "no connection" });
     return { id: agreed.terms.orderId, depositor: wallet, setAt: 1n };
   });
@@ -158,9 +159,9 @@ test("a hub that is unreachable, or has no mapping yet, holds the payment back; 
     await world.track(world.destination, services).catch(() => undefined);
     world.destination.network.mine();
     expect(sent()).toEqual([]);
-    // After a failover it would be restored without its mapping, and wait forever.
+    // A journal entry would be restored without its mapping after a failover, and wait forever.
     expect(await journal.entries(chain.id, connection.solver)).toEqual([]);
-    state = "silent";
+    state = "unmapped";
   }
   expect(await mappingRows()).toHaveLength(1);
   state = "mapped";
