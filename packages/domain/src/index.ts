@@ -38,7 +38,7 @@ export * from "./money/mul-div.ts";
 export * from "./money/pow10.ts";
 export * from "./money/usd.ts";
 export * from "./order/order-calls.ts";
-export * from "./order/order-hash.ts";
+export * from "./order/order-id.ts";
 export * from "./order/order-signing.ts";
 export { keccak, keccakOf } from "./hashing/struct-writer.ts";
 export * from "./order/order-json.ts";
