@@ -17,7 +17,7 @@ export * from "./request/terms.ts";
 export * from "./request/output-calls.ts";
 export * from "./deposit-address/address-step.ts";
 export * from "./deposit-address/clone-address.ts";
-export * from "./deposit-address/funds-rule.ts";
+export * from "./deposit-address/decide-funds.ts";
 export * from "./deposit-address/judge-factory.ts";
 export * from "./chain/service-contracts.ts";
 export * from "./deposit-address/standing-funds.ts";
