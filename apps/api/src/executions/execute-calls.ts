@@ -32,7 +32,7 @@ import {
   valueOf,
   withHeadroom,
 } from "../payments/index.ts";
-import { refuseHidden } from "./refuse-hidden.ts";
+import { refuseHidden } from "./refuse-hidden-costs.ts";
 import { refuseUncovered } from "./refuse-uncovered.ts";
 
 export interface ExecuteServices
