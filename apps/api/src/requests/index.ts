@@ -4,6 +4,7 @@ export { isStillDue, planRefundOf, planUnattributedRefund } from "./attestable-r
 export { refundCancelAfterMs } from "./cancel-refund.ts";
 export { PRICE_WAIT_MS, priceOfRefund } from "./refund-price.ts";
 export { refundRecipient } from "./refund-recipient.ts";
+export { newRequestId } from "./request-id.ts";
 export type { OrderSigner } from "./signing/order-signer.port.ts";
 export { signedOrder } from "./signing/signed-order.ts";
 export { statusView, successorView } from "./request-status.ts";
