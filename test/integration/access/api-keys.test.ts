@@ -8,7 +8,7 @@ import { createPool, sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { API_KEYS_CHANNEL, storedKeys } from "../../../apps/api/src/callers/stored-keys.postgres.ts";
 import { tickBatcher } from "../../../apps/api/src/db/tick-batcher.ts";
 import type { ApiKeyRegister, ApiKeySettings } from "../../../apps/api/src/callers/api-key-register.port.ts";
-import { changeKey, createKey, revokeKey, rotateKey } from "../../../apps/api/src/callers/keep-keys.ts";
+import { changeKey, createKey, revokeKey, rotateKey } from "../../../apps/api/src/callers/manage-api-keys.ts";
 import { askFundingAddress, linkFundingAddress } from "../../../apps/api/src/callers/link-funding-address.ts";
 import { apiKeysContract } from "../../contracts/api-keys.ts";
 import { adjustableClock } from "../../fakes/adjustable-clock.ts";

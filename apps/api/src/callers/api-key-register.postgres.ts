@@ -3,7 +3,7 @@ import type { Address } from "@causeway/domain";
 import { rulesToJson } from "@causeway/wire";
 import type { ApiScope } from "../http/api-keys.port.ts";
 import type { ApiKeyRecord, ApiKeyRegister, ApiKeySettings } from "./api-key-register.port.ts";
-import { newSecret } from "./new-secret.adapter.ts";
+import { newSecret } from "./api-key-secret.adapter.ts";
 import { IDENTITY, identityOf } from "./api-key-rows.postgres.ts";
 import { apiKeys, fundingChallenges } from "./callers.tables.ts";
 import { defineQuery, type Params, defineWrite } from "../db/define-query.postgres.ts";

@@ -1,8 +1,8 @@
 import type { KeyAdmin } from "./key-admin.port.ts";
 import type { Random } from "../db/random.port.ts";
 import type { Signatures } from "../chains/signatures.port.ts";
-import { changeKey, createKey, revokeKey, rotateKey } from "./keep-keys.ts";
-import type { KeyServices } from "./keep-keys.ts";
+import { changeKey, createKey, revokeKey, rotateKey } from "./manage-api-keys.ts";
+import type { KeyServices } from "./manage-api-keys.ts";
 import { askFundingAddress, linkFundingAddress } from "./link-funding-address.ts";
 
 export function keyAdmin(

@@ -2,7 +2,7 @@ import { readApiKey, ServiceError } from "@causeway/domain";
 import { timingSafeEqual } from "node:crypto";
 import type { ApiKeyIdentity, ApiKeys } from "../http/api-keys.port.ts";
 import type { Clock } from "../db/clock.port.ts";
-import { secretHashOf } from "./new-secret.adapter.ts";
+import { secretHashOf } from "./api-key-secret.adapter.ts";
 
 /** A stored key: SHA-256 of its secret, and of the previous one while that is valid. */
 export interface StoredKey {

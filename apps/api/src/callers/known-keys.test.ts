@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { anApiKey } from "../../../../test/fakes/api-keys.ts";
 import { knownKeys, type StoredKey } from "./known-keys.adapter.ts";
-import { newSecret } from "./new-secret.adapter.ts";
+import { newSecret } from "./api-key-secret.adapter.ts";
 
 /** A store that answers on command, and a stopped clock. */
 function aStore() {

@@ -3,8 +3,8 @@ import { ServiceError } from "@causeway/domain";
 import type { ApiKeyRecord, FundingChallenge } from "./api-key-register.port.ts";
 import type { Random } from "../db/random.port.ts";
 import type { Signatures } from "../chains/signatures.port.ts";
-import { mayHaveWallet, noKey } from "./keep-keys.ts";
-import type { KeyServices } from "./keep-keys.ts";
+import { mayHaveWallet, noKey } from "./manage-api-keys.ts";
+import type { KeyServices } from "./manage-api-keys.ts";
 
 const CHALLENGE_MS = 15 * 60 * 1000;
 

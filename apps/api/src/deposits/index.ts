@@ -27,5 +27,5 @@ export { returnUnattributed } from "./return-unattributed.ts";
 export { loadTrail, scanChain, TrailMoved } from "./scan-chain.ts";
 export { type Lag, scanLag, type ScanLag, unreadLag } from "./scan-lag.ts";
 export { createScanProgress, scanLags } from "./scan-progress.ts";
-export { frontLeadMs, leadWarnings, waitBeyondLead } from "./settled-lead.ts";
+export { frontLeadMs, leadWarnings, waitBeyondLead } from "./fast-fill-lead.ts";
 export { tooSmallOn } from "./too-small-deposits.ts";

@@ -23,7 +23,7 @@ import type {
   Tx,
 } from "../db/unit-of-work.port.ts";
 import { type Move, transitionAll, type TransitionServices } from "../requests/index.ts";
-import { madeAtMs } from "./settled-lead.ts";
+import { madeAtMs } from "./fast-fill-lead.ts";
 import type { TooSmall } from "./too-small-deposits.ts";
 
 const BEYOND_ALL_TIERS = 2n ** 255n;

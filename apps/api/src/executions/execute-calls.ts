@@ -8,6 +8,7 @@ import type { IdempotencyLease } from "../http/idempotency.port.ts";
 import type { Random } from "../db/random.port.ts";
 import type { Services } from "../db/services.port.ts";
 import { ownAccounts } from "../chains/index.ts";
+import { newRequestId } from "../requests/index.ts";
 import { acceptExecution } from "./accept-execution.ts";
 import type { Acceptable } from "./accept-execution.ts";
 import { acceptedAnswer } from "./accepted-answer.ts";
@@ -32,7 +33,7 @@ import {
   valueOf,
   withHeadroom,
 } from "../payments/index.ts";
-import { refuseHidden } from "./refuse-hidden.ts";
+import { refuseHidden } from "./refuse-hidden-costs.ts";
 import { refuseUncovered } from "./refuse-uncovered.ts";
 
 export interface ExecuteServices
@@ -89,7 +90,7 @@ export async function executeCalls(
   const question = readExecution(services.chains, input);
   refuseOwnContracts(services, question.origin, question.call, caller.id);
   const quoted = question.requestId && (await findQuoted(services, caller, question.requestId, question));
-  const requestId = question.requestId ?? services.random.bytes32();
+  const requestId = question.requestId ?? newRequestId(services.random);
   if (quoted?.kind === "already") return { kind: "accepted", answer: acceptedAnswer(requestId) };
   const terms = quoted?.record.terms;
   const originChainId = question.origin.chain.id;

@@ -2,7 +2,7 @@
 export { mayDeleteByAge } from "./prices/plausible-clock.ts";
 export { doubtOf, type PriceServices } from "./prices/price-doubt.ts";
 export { addExposure, addExposures } from "./prices/price-exposure.ts";
-export { isBeyondCap } from "./prices/beyond-cap.ts";
+export { isBeyondCap } from "./prices/partial-disable-limit.ts";
 export {
   costWithMargin,
   gasOf,

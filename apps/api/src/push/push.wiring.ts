@@ -14,7 +14,7 @@ import { connectionPlaces } from "./connection-places.ts";
 import { deliverWebhooks } from "./deliver-webhooks.job.ts";
 import { followStatus } from "./follow-status.ts";
 import { httpSender } from "./http-sender.adapter.ts";
-import { webhookAdmin } from "./keep-webhooks.ts";
+import { webhookAdmin } from "./manage-webhooks.ts";
 import { mayBePublicHost } from "./public-address.adapter.ts";
 import type { StatusPush } from "./status-push.port.ts";
 import { webhookQueue } from "./webhook-queue.postgres.ts";

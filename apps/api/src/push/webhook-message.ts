@@ -1,11 +1,11 @@
 import type { DueDelivery, Hmac, WebhookHeaders } from "./webhooks.port.ts";
 import type { AddressFormat } from "../chains/address-format.port.ts";
 import { statusView } from "../requests/index.ts";
+import { signatureHeaders } from "./webhook-signature.ts";
 
 /**
- * Body and headers of one attempt. The signature is the hex HMAC-SHA256 of `<timestamp>.<body>` with the
- * endpoint's secret. The body is compact JSON, so that receivers which parse and serialize it get the same
- * bytes.
+ * Body and headers of one attempt. The body is compact JSON, so that receivers which parse and serialize it
+ * get the same bytes.
  */
 export function webhookMessage(
   due: DueDelivery,
@@ -15,19 +15,13 @@ export function webhookMessage(
 ): { readonly body: string; readonly headers: WebhookHeaders } {
   const { id, endpoint, change, tries } = due;
   const body = webhookBody(due, nowMs, format);
-  const { secret, previous } = endpoint;
   return {
     body,
     headers: {
       ...endpoint.headers,
       "content-type": "application/json",
       "user-agent": "causeway-webhooks/1",
-      "x-signature-timestamp": String(nowMs),
-      "x-signature-sha256": hmac(secret, `${nowMs}.${body}`),
-      ...(previous !== undefined &&
-        nowMs < previous.untilMs && {
-          "x-signature-sha256-previous": hmac(previous.secret, `${nowMs}.${body}`),
-        }),
+      ...signatureHeaders(endpoint, body, nowMs, hmac),
       // Equal for all attempts: receivers use it to detect duplicates.
       "x-webhook-id": String(id),
       "x-webhook-sequence": String(change.sequence),

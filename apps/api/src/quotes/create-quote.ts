@@ -3,7 +3,7 @@ import type { QuoteAnswer, QuoteInput } from "@causeway/wire";
 import type { AppBalancePolicy } from "../balances/app-balance.port.ts";
 import type { AskingKey, SponsorReads } from "../balances/sponsors.port.ts";
 import type { ChainDirectory } from "../chains/chains.port.ts";
-import { type OrderSigner, signedOrder } from "../requests/index.ts";
+import { newRequestId, type OrderSigner, signedOrder } from "../requests/index.ts";
 import type { PermitTokens } from "../chains/permits.port.ts";
 import type { RecipientCodes } from "../chains/recipient-codes.port.ts";
 import type { TokenQuirks } from "../chains/token-quirks.port.ts";
@@ -208,7 +208,7 @@ function stampOf(
     return walletNonces.next(nowMs, Number.parseInt(random.bytes32().slice(2, 10), 16) / 2 ** 32);
   };
   const walletNonce = from.needsWalletNonce ? nextNonce() : undefined;
-  return { nowMs, salt: random.bytes32(), requestId: random.bytes32(), walletNonce };
+  return { nowMs, salt: random.bytes32(), requestId: newRequestId(random), walletNonce };
 }
 
 /**

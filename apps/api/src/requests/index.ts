@@ -1,14 +1,10 @@
 /** The interface of this room for other rooms; everything else is private. */
 export { describeIndexed, type UnattributedServices } from "./history/unattributed-deposits.ts";
-export {
-  isStillDue,
-  planRefundOf,
-  planUnattributedRefund,
-  PRICE_WAIT_MS,
-  priceOfRefund,
-  refundCancelAfterMs,
-  refundRecipient,
-} from "./plan-refund.ts";
+export { isStillDue, planRefundOf, planUnattributedRefund } from "./attestable-refund.ts";
+export { refundCancelAfterMs } from "./cancel-refund.ts";
+export { PRICE_WAIT_MS, priceOfRefund } from "./refund-price.ts";
+export { refundRecipient } from "./refund-recipient.ts";
+export { newRequestId } from "./request-id.ts";
 export type { OrderSigner } from "./signing/order-signer.port.ts";
 export { signedOrder } from "./signing/signed-order.ts";
 export { statusView, successorView } from "./request-status.ts";

@@ -7,8 +7,8 @@ import type {
   RecoverSigner,
   RefusedSignature,
 } from "../aggregate/examine.ts";
-import { answerOf, standing } from "../aggregate/standing.ts";
-import type { SignedGroup } from "../aggregate/standing.ts";
+import { answerOf, standing } from "../aggregate/quorum.ts";
+import type { SignedGroup } from "../aggregate/quorum.ts";
 import { askPeer, peerRequest } from "./ask-peer.ts";
 import { fanOut } from "./fan-out.ts";
 import { PeerFailure } from "./peer.ts";

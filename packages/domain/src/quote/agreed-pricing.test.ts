@@ -3,8 +3,8 @@ import { expect, test } from "vitest";
 import { agreedPricing, sponsoredUsd, unusedSponsorUsd } from "./agreed-pricing.ts";
 import { feeSponsorshipOf } from "./fee-sponsorship.ts";
 import type { FeeSponsorship } from "./fee-sponsorship.ts";
-import { forward } from "./forward.ts";
-import type { PricingFacts } from "./forward.ts";
+import { forward } from "./output-for-input.ts";
+import type { PricingFacts } from "./output-for-input.ts";
 
 const USD = 10n ** 18n;
 

@@ -2,8 +2,8 @@ import { amountToUsdUp } from "../money/usd.ts";
 import type { RequestTerms } from "../request/terms.ts";
 import { appBpsOf } from "./app-fees.ts";
 import { rateOffBps } from "./fixed-rate.ts";
-import { forward } from "./forward.ts";
-import type { PricingFacts } from "./forward.ts";
+import { forward } from "./output-for-input.ts";
+import type { PricingFacts } from "./output-for-input.ts";
 
 /** The prices of a route. */
 interface Priced {

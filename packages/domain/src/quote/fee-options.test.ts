@@ -6,9 +6,9 @@ import { agreeAppFees, appBpsOf, appFeesUsd, dueAppFees, mergeAppFees } from "./
 import { feeComponents, feeSponsorshipOf, feeSponsorshipText, transferredUsd } from "./fee-sponsorship.ts";
 import type { FeesSponsored } from "./fees-sponsored.ts";
 import { inputAt, outputAt, parseFixedRate, rateOffBps } from "./fixed-rate.ts";
-import { forward } from "./forward.ts";
-import type { PricingFacts } from "./forward.ts";
-import { inputFor } from "./invert.ts";
+import { forward } from "./output-for-input.ts";
+import type { PricingFacts } from "./output-for-input.ts";
+import { inputFor } from "./input-for-output.ts";
 
 const USD = 10n ** 18n;
 const unit = fc.record({

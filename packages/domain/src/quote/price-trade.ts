@@ -1,8 +1,8 @@
 import { ServiceError } from "../errors.ts";
 import type { TradeType } from "../request/terms.ts";
-import { forward } from "./forward.ts";
-import type { ForwardQuote, PricingFacts } from "./forward.ts";
-import { inputFor } from "./invert.ts";
+import { forward } from "./output-for-input.ts";
+import type { ForwardQuote, PricingFacts } from "./output-for-input.ts";
+import { inputFor } from "./input-for-output.ts";
 import { formatAmount } from "../money/decimal-text.ts";
 
 /** A priced trade; `expected` is what the recipient should get. */

@@ -4,7 +4,7 @@ import { pairInput, pairOutput } from "../liquidity/constant-product-pair.ts";
 import { pow10 } from "../money/pow10.ts";
 import type { Exchange } from "./route-parts.ts";
 import { routeInput, routeOutput } from "./route-parts.ts";
-import type { PricingFacts } from "./forward.ts";
+import type { PricingFacts } from "./output-for-input.ts";
 import { minAmount } from "./search-min-amount.ts";
 
 /** A constant-product pool. */

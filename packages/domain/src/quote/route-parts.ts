@@ -1,7 +1,7 @@
 import type { PricedTrade } from "./price-trade.ts";
-import { forward } from "./forward.ts";
-import type { PricingFacts } from "./forward.ts";
-import { inputFor } from "./invert.ts";
+import { forward } from "./output-for-input.ts";
+import type { PricingFacts } from "./output-for-input.ts";
+import { inputFor } from "./input-for-output.ts";
 import { minAmount } from "./search-min-amount.ts";
 
 /** A swap of one currency for another, in base units. */

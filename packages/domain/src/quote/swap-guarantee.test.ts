@@ -3,9 +3,9 @@ import { expect, test } from "vitest";
 import { pairOutput } from "../liquidity/constant-product-pair.ts";
 import { bpsOfUp } from "../money/bps.ts";
 import { pow10 } from "../money/pow10.ts";
-import { forward } from "./forward.ts";
-import type { PricingFacts } from "./forward.ts";
-import { inputFor } from "./invert.ts";
+import { forward } from "./output-for-input.ts";
+import type { PricingFacts } from "./output-for-input.ts";
+import { inputFor } from "./input-for-output.ts";
 import { splitSlippage, swappedPromise } from "./swap-guarantee.ts";
 
 const facts: PricingFacts = {

@@ -1,8 +1,8 @@
 import { BPS, bpsOfUp } from "../money/bps.ts";
 import { divUp } from "../money/mul-div.ts";
 import type { TradeType } from "../request/terms.ts";
-import type { PricingFacts } from "./forward.ts";
-import { inputFor } from "./invert.ts";
+import type { PricingFacts } from "./output-for-input.ts";
+import { inputFor } from "./input-for-output.ts";
 import { minimumOutput } from "./minimum-amount.ts";
 
 /** Slippage of a route in bps: `origin` up to the deposit, `destination` from there to the recipient. */

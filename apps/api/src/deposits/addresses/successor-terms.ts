@@ -2,6 +2,7 @@ import { orderIdOf } from "@causeway/domain";
 import type { Address, Chain, FailReason, FoundFunds, Hex, Order, RequestTerms } from "@causeway/domain";
 import type { QuotePolicy } from "../../markets/quote-policy.port.ts";
 import type { Random } from "../../db/random.port.ts";
+import { newRequestId } from "../../requests/index.ts";
 
 type Needs = {
   readonly random: Random;
@@ -40,7 +41,7 @@ export function termsWithRefundTo(
     })),
     output: { ...terms.order.output, extraData: destination },
   };
-  return { ...terms, requestId: random.bytes32(), orderId: orderIdOf(order), refundTo, order };
+  return { ...terms, requestId: newRequestId(random), orderId: orderIdOf(order), refundTo, order };
 }
 
 /** The inputs of a refund of found funds. */
@@ -96,7 +97,7 @@ export function refundTerms(
   };
   const { chainId, currency: outCurrency } = first.destination;
   return {
-    requestId: random.bytes32(),
+    requestId: newRequestId(random),
     orderId: orderIdOf(order),
     kind: "bridge",
     tradeType: "EXACT_INPUT",

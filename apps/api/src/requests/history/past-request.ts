@@ -1,4 +1,4 @@
-import { refundRecipient } from "../plan-refund.ts";
+import { refundRecipient } from "../refund-recipient.ts";
 import { depositoryOf, fundsAt, parseDecimal, publicStatus, USD_DECIMALS } from "@causeway/domain";
 import type { Address, TxHash } from "@causeway/domain";
 import type { HistoryDeposit, HistorySlot, ListedRequest, RequestStory } from "./request-history.port.ts";

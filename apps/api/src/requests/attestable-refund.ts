@@ -4,11 +4,9 @@ import {
   minDeposit,
   planRefund,
   scaledMinimum,
-  ServiceError,
   weightedDifference,
   type Address,
   type Chain,
-  type Currency,
   type Hex,
   type NonEvmChain,
   type PricedUnit,
@@ -17,15 +15,7 @@ import {
 import { orderSignerOf } from "../chains/index.ts";
 import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
-
-/** `refundTo` was named by the request's user; another depositor's money goes to that depositor. */
-export function refundRecipient(
-  { paysFromAnyAddress }: Pick<Chain | NonEvmChain, "paysFromAnyAddress">,
-  { terms }: Pick<RequestRecord, "terms">,
-  depositor: Hex,
-): Hex {
-  return depositor === terms.user || paysFromAnyAddress === true ? terms.refundTo : depositor;
-}
+import { miningSecondsOf } from "./cancel-refund.ts";
 
 /**
  * Whether the planned refund is still due, for the same request or for none. Call with the deposit locked.
@@ -33,30 +23,6 @@ export function refundRecipient(
 export function isStillDue(current: DepositRecord, planned: DepositRecord): boolean {
   const { disposition, refundState, canonical, requestId } = current;
   return disposition === "refund" && refundState === "none" && canonical && requestId === planned.requestId;
-}
-
-/** How long a refund waits for the price of its token, ms. */
-export const PRICE_WAIT_MS = 3600 * 1000;
-/** A refund is attempted this long; a debt does not lapse. */
-const REFUND_CANCEL_AFTER_MS = 365 * 24 * 3600 * 1000;
-/** Minimum time for a refund to be mined before the order's deadline, in seconds. */
-const MIN_MINING_SECONDS = 600;
-const MINING_BLOCKS = 6;
-
-/**
- * Undefined: no price source has it now. Pools are not used, because anyone who moves one would control how
- * much is withheld for gas.
- */
-export async function priceOfRefund(
-  { prices }: Pick<Services, "prices">,
-  currency: Currency,
-): Promise<bigint | undefined> {
-  try {
-    return await prices.usd(currency);
-  } catch (error) {
-    if (error instanceof ServiceError && error.code === "PRICE_FETCH_FAILED") return undefined;
-    throw error;
-  }
 }
 
 export interface RefundPayment {
@@ -104,27 +70,6 @@ export function planUnattributedRefund(rest: bigint, unit: PricedUnit): RefundPl
   return rest > 0n && amountToUsdDown(rest, unit) >= MIN_UNATTRIBUTED_USD
     ? { kind: "pay", amount: rest, unattestable: "the deposit names no order" }
     : { kind: "tooLow" };
-}
-
-function miningSecondsOf({ blockTimeSeconds }: Pick<Chain | NonEvmChain, "blockTimeSeconds">): number {
-  return Math.max(MIN_MINING_SECONDS, MINING_BLOCKS * blockTimeSeconds);
-}
-
-/**
- * When a pending refund is canceled and planned again. An attestable one is canceled early enough to be
- * mined before its order's deadline: later it would not be attestable.
- */
-export function refundCancelAfterMs(
-  chain: Pick<Chain | NonEvmChain, "blockTimeSeconds">,
-  request: RequestRecord | undefined,
-  isAttestable: boolean,
-  nowMs: number,
-): number {
-  const latestMs = nowMs + REFUND_CANCEL_AFTER_MS;
-  const deadline = request?.terms.order.inputs[0]?.refunds[0]?.deadline;
-  return isAttestable && deadline !== undefined
-    ? Math.min(latestMs, (deadline - miningSecondsOf(chain)) * 1000)
-    : latestMs;
 }
 
 /**

@@ -2,7 +2,7 @@ import { quotedState } from "@causeway/domain";
 import type { RequestTerms } from "@causeway/domain";
 import { expect, test } from "vitest";
 import type { RequestRecord } from "../db/records.port.ts";
-import { refundCancelAfterMs } from "./plan-refund.ts";
+import { refundCancelAfterMs } from "./cancel-refund.ts";
 
 const DEADLINE = 1_000_000;
 const NOW_MS = 5_000_000;

@@ -1,9 +1,9 @@
-import { BPS } from "../money/bps.ts";
 import { divUp } from "../money/mul-div.ts";
 import { pow10 } from "../money/pow10.ts";
 import type { PricedUnit } from "../money/usd.ts";
 import { sponsoredPart } from "./fees-sponsored.ts";
 import type { ChargedInput, FeesSponsored } from "./fees-sponsored.ts";
+import { proportionalFees } from "./fee-rounding.ts";
 import { outputAt } from "./fixed-rate.ts";
 import { topupCost, topupFee } from "./gas-topup.ts";
 
@@ -62,16 +62,13 @@ export function executionFee(facts: PricingFacts): bigint {
 }
 
 /**
- * The exact output of an input. All rounding favors the service by at most one unit: execution fee up, sum of
- * the bps fees up (the app's part down, the rest to the service), conversion down. Monotonic: rounding the
- * two bps fees up separately could raise both at once and break that.
+ * The exact output of an input: execution fee rounded up, proportional fees as {@link proportionalFees},
+ * conversion down. Monotonic: more input never buys less.
  */
 export function forward(input: bigint, facts: PricingFacts): ForwardQuote {
   const execution = executionFee(facts);
-  const proportional = divUp(input * BigInt(facts.serviceBps + facts.appBps), BPS);
-  const app = (input * BigInt(facts.appBps)) / BPS;
-  const service = proportional - app;
-  const rest = input - execution - proportional;
+  const { service, app } = proportionalFees(input, facts);
+  const rest = input - execution - service - app;
   if (facts.topupWei === undefined && facts.sponsored === undefined) {
     const net = rest > 0n ? rest : 0n;
     return { input, execution, service, app, net, output: converted(net, facts) };

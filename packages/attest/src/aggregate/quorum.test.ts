@@ -4,7 +4,7 @@ import { keccak256, stringToBytes } from "viem";
 import { expect, test } from "vitest";
 import type { AttestationRoute, ClaimedSignature } from "./attestation-route.ts";
 import { examine, type AnswerSource, type Arrival, type QuorumPolicy } from "./examine.ts";
-import { answerOf, standing } from "./standing.ts";
+import { answerOf, standing } from "./quorum.ts";
 
 /** Lines that are signed one by one. */
 interface Lines {

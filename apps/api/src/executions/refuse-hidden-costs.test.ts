@@ -4,7 +4,7 @@ import type { Address, FrameLog, Hex } from "@causeway/domain";
 import { concat, encodeFunctionData, pad } from "viem";
 import { entryPoint07Abi } from "viem/account-abstraction";
 import { expect, test } from "vitest";
-import { refuseHidden } from "./refuse-hidden.ts";
+import { refuseHidden } from "./refuse-hidden-costs.ts";
 
 // What a node without tracing provides: logs, and native balance changes without gas.
 

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { hashStruct } from "viem";
 import { expect, test } from "vitest";
 import type { Hex } from "../ids/hex.ts";
-import { orderIdOf, orderTypes } from "./order-hash.ts";
+import { orderIdOf, orderTypes } from "./order-id.ts";
 import { orderFromJson, orderToJson } from "./order-json.ts";
 import type { OrderJson } from "./order-json.ts";
 import type { Order } from "./order.ts";

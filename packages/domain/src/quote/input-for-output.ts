@@ -4,8 +4,8 @@ import { convertUp } from "../money/usd.ts";
 import { leftToUser } from "./fees-sponsored.ts";
 import { inputAt } from "./fixed-rate.ts";
 import { topupCost } from "./gas-topup.ts";
-import { executionFee } from "./forward.ts";
-import type { PricingFacts } from "./forward.ts";
+import { executionFee } from "./output-for-input.ts";
+import type { PricingFacts } from "./output-for-input.ts";
 
 /**
  * The smallest input, at least one unit, whose {@link forward} output is at least `output` (positive),

@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Address } from "../ids/hex.ts";
-import { awaitsRest, decideFunds, dependsOnSender, speaksForRequest } from "./funds-rule.ts";
-import type { AddressFacts, FoundFunds, FundsDecision, ReturnFacts } from "./funds-rule.ts";
+import { awaitsRest, decideFunds, dependsOnSender, speaksForRequest } from "./decide-funds.ts";
+import type { AddressFacts, FoundFunds, FundsDecision, ReturnFacts } from "./decide-funds.ts";
 
 const usd: Address = `0x${"11".repeat(20)}`;
 const other: Address = `0x${"22".repeat(20)}`;

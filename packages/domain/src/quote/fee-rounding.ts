@@ -1,0 +1,16 @@
+import { bpsOfDown, bpsOfUp } from "../money/bps.ts";
+
+/** How fees round: in the service's favor, by at most one base unit in total. */
+
+/**
+ * The fees of an input that are proportional to it, in its base units. Their sum is rounded up and the app's
+ * part down; the rest is the service's. If each were rounded up, one more unit of input could raise both, and
+ * buy less.
+ */
+export function proportionalFees(
+  input: bigint,
+  { serviceBps, appBps }: { readonly serviceBps: number; readonly appBps: number },
+): { readonly service: bigint; readonly app: bigint } {
+  const app = bpsOfDown(input, appBps);
+  return { service: bpsOfUp(input, serviceBps + appBps) - app, app };
+}
