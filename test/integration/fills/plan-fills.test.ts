@@ -24,6 +24,14 @@ async function fillable(): Promise<Agreed> {
   return agreed;
 }
 
+/** Plans the fill of a request as it is committed, before its job runs. */
+async function planNow(by: WorkerServices, { requestId }: Agreed): Promise<void> {
+  const request = await world.services.reads.request(requestId);
+  const deposit = await world.services.reads.deposit(request?.state.depositId ?? "");
+  if (request === undefined || deposit === undefined) throw new Error("the request has no deposit");
+  planAhead(by)(request, deposit);
+}
+
 type Reader = EngineWorld["destination"]["connected"]["connection"]["reader"];
 
 /** A worker with this reader of the destination, whose fills are planned and not sent. */
@@ -73,7 +81,7 @@ test("a plain fill makes three calls to its node, in one tick", async () => {
   ]);
 });
 
-test("a fill that was planned while its job was queued makes no more calls to its node", async () => {
+test("a fill that was planned during its deposit's commit makes no more calls to its node", async () => {
   const agreed = await fillable();
   const { reader } = world.destination.connected.connection;
   let requests = 0;
@@ -84,16 +92,68 @@ test("a fill that was planned while its job was queued makes no more calls to it
     },
   });
   const ahead = { ...services, fillsAhead: createFillsAhead() };
-  planAhead(ahead, agreed.requestId);
+  await planNow(ahead, agreed);
   expect(await pay(ahead, fillLeg, agreed.requestId)).toEqual({ waitMs: 0 });
   expect(planned).toHaveLength(1);
   expect(requests).toBe(1);
 });
 
+test("a fill is planned before its deposit is committed, for the deposit that is stored", async () => {
+  const agreed = await world.quote({ recipient: world.anAddress() });
+  await world.pay(agreed);
+  const { reader } = world.destination.connected.connection;
+  let asked = 0;
+  const { services, planned } = planning({
+    simulate: async (...question) => {
+      asked++;
+      return await reader.simulate(...question);
+    },
+  });
+  const ahead = { ...services, fillsAhead: createFillsAhead() };
+  const plan = planAhead(ahead);
+  const order: string[] = [];
+  const { uow } = world.services;
+  const watching: WorkerServices = {
+    ...world.services,
+    planAhead: (request, deposit) => {
+      order.push(deposit.id);
+      plan(request, deposit);
+    },
+    uow: {
+      run: async (work, options) =>
+        await uow.run(async (tx) => {
+          const done = await work(tx);
+          order.push("commit");
+          return done;
+        }, options),
+    },
+  };
+  await world.origin.mine();
+  await world.watch(world.origin, watching);
+  const depositId = (await world.request(agreed.requestId))?.state.depositId;
+  expect(order.slice(0, 2)).toEqual([depositId, "commit"]);
+  expect(await pay(ahead, fillLeg, agreed.requestId)).toEqual({ waitMs: 0 });
+  expect(planned).toMatchObject([{ basis: { deposit: { id: depositId } } }]);
+  expect(asked).toBe(1);
+});
+
+test("a plan for a deposit whose transaction was rolled back is not used", async () => {
+  const agreed = await fillable();
+  const { services, planned } = planning({});
+  const ahead = { ...services, fillsAhead: createFillsAhead() };
+  const request = await world.request(agreed.requestId);
+  const deposit = await world.services.reads.deposit(request?.state.depositId ?? "");
+  if (request === undefined || deposit === undefined) throw new Error("the request has no deposit");
+  const rolledBack = { ...deposit, id: "999999" as typeof deposit.id, amount: deposit.amount * 2n };
+  planAhead(ahead)({ ...request, state: { ...request.state, depositId: rolledBack.id } }, rolledBack);
+  expect(await pay(ahead, fillLeg, agreed.requestId)).toEqual({ waitMs: 0 });
+  expect(planned).toMatchObject([{ basis: { deposit: { id: deposit.id, amount: deposit.amount } } }]);
+});
+
 test("a fill that was planned ahead pays nothing if another process has paid it meanwhile", async () => {
   const agreed = await fillable();
   const ahead = { ...world.services, fillsAhead: createFillsAhead() };
-  planAhead(ahead, agreed.requestId);
+  await planNow(ahead, agreed);
   await pay(world.services, fillLeg, agreed.requestId);
   expect(await pay(ahead, fillLeg, agreed.requestId)).toEqual({ waitMs: 0 });
   expect(world.events.of("fill_planned")).toHaveLength(1);
@@ -105,7 +165,7 @@ test("the fill's job, and not the plan made ahead, decides whether the fill is r
   const agreed = await fillable();
   const { services, planned } = planning({ nonce: async () => 1_000_000 });
   const ahead = { ...services, fillsAhead: createFillsAhead() };
-  planAhead(ahead, agreed.requestId);
+  await planNow(ahead, agreed);
   expect(await pay(ahead, fillLeg, agreed.requestId)).toMatchObject({ waitMs: 1_000 });
   expect(planned).toEqual([]);
 });

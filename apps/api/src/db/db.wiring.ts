@@ -69,9 +69,6 @@ export function startJobs(
   catalog: Catalog,
 ): void {
   const { config, sql, lifecycle, newJobs } = services;
-  newJobs.prepareBy((jobs) => {
-    for (const { job, payload } of jobs) catalog[job]?.prepare?.(services, payload);
-  });
   const workers = startWorkers(services, catalog, { ...queueOf(config), runs: jobRuns(sql) });
   newJobs.runBy(workers.runCommitted);
   lifecycle.add("workers", () => workers.close());

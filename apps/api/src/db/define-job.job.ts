@@ -11,8 +11,6 @@ export interface JobDefinition {
   readonly attempts: number;
   /** A process runs jobs that it commits at once; the queue gets those that are not done by that. */
   readonly runsAtCommit?: true;
-  /** Begins to read what a job needs that this process has committed, while the job is queued. */
-  readonly prepare?: (services: WorkerServices, data: unknown) => void;
   /** @throws BadPayload if `data` is malformed: a retry would not help */
   readonly run: (services: WorkerServices, data: unknown) => Promise<Progress>;
 }
@@ -35,21 +33,14 @@ export function defineJob<Payload>(definition: {
   readonly concurrency: number;
   readonly attempts: number;
   readonly runsAtCommit?: true | undefined;
-  readonly prepare?: (services: WorkerServices, payload: Payload) => void;
   readonly run: (services: WorkerServices, payload: Payload) => Promise<Progress>;
 }): JobDefinition {
-  const { name, payload, concurrency, attempts, runsAtCommit, prepare, run } = definition;
+  const { name, payload, concurrency, attempts, runsAtCommit, run } = definition;
   return {
     name,
     concurrency,
     attempts,
     ...(runsAtCommit && { runsAtCommit }),
-    ...(prepare && {
-      prepare: (services: WorkerServices, data: unknown): void => {
-        const parsed = payload.safeParse(data);
-        if (parsed.success) prepare(services, parsed.data);
-      },
-    }),
     run: async (services, data) => {
       const parsed = payload.safeParse(data);
       if (!parsed.success) throw new BadPayload(name, parsed.error.message);

@@ -19,8 +19,6 @@ export interface NewJobs {
   committed(jobs: readonly StoredJob[]): void;
   /** @param take undefined: the relay closes */
   listen(take: ((jobs: readonly StoredJob[]) => void) | undefined): void;
-  /** Calls `prepare` with jobs that the relay was given. */
-  prepareBy(prepare: (jobs: readonly StoredJob[]) => void): void;
   readonly run: RunCommitted;
   /** Runs committed jobs by `run`. Until then, all are left to the queue. */
   runBy(run: RunCommitted): void;
@@ -28,19 +26,12 @@ export interface NewJobs {
 
 export function newJobs(): NewJobs {
   let listener: ((jobs: readonly StoredJob[]) => void) | undefined;
-  let prepared: ((jobs: readonly StoredJob[]) => void) | undefined;
   let runner: RunCommitted | undefined;
   return {
     isHeard: () => listener !== undefined,
-    committed(jobs) {
-      listener?.(jobs);
-      prepared?.(jobs);
-    },
+    committed: (jobs) => listener?.(jobs),
     listen(take) {
       listener = take;
-    },
-    prepareBy(prepare) {
-      prepared = prepare;
     },
     run: (job) => runner?.(job),
     runBy(run) {

@@ -8,7 +8,7 @@ import type { Clock } from "./clock.port.ts";
 import type { EnginePolicy } from "./engine-policy.port.ts";
 import type { DepositAddressReads } from "../deposits/addresses/deposit-addresses.port.ts";
 import type { Events } from "./events.port.ts";
-import type { FillsAhead } from "../payments/planned-fill.port.ts";
+import type { FillsAhead, PlanAhead } from "../payments/planned-fill.port.ts";
 import type { LiquiditySource, PoolUsd } from "../markets/liquidity/liquidity.port.ts";
 import type { NonceMappingReads } from "../chains/nonce-mappings.port.ts";
 import type { PriceBook } from "../markets/prices/price-source.port.ts";
@@ -80,6 +80,7 @@ export interface Services {
   readonly journal?: PaymentJournal;
   /** Absent: each fill is planned by its job. */
   readonly fillsAhead?: FillsAhead;
+  readonly planAhead?: PlanAhead;
 }
 
 /** The dependencies of use cases in the worker: those of the API, and the keys that only the worker has. */

@@ -29,7 +29,7 @@ import type { TooSmall } from "./too-small-deposits.ts";
 const BEYOND_ALL_TIERS = 2n ** 255n;
 
 /** Dependencies of recording deposits. */
-export type RecordingServices = TransitionServices & Pick<Services, "enginePolicy">;
+export type RecordingServices = TransitionServices & Pick<Services, "enginePolicy" | "planAhead">;
 
 /** Where and when deposits were read. On non-EVM chains they are already final. */
 export interface Reading {
@@ -162,6 +162,10 @@ export async function actOnDeposits(
     }
     const transitions = await transitionAll(services, tx, moves);
     for (const { record } of transitions) records.set(record.terms.orderId, record);
+    for (const one of now) {
+      const record = recordOf(records, one);
+      if (record?.state.name === "fillable") services.planAhead?.(record, one.deposit);
+    }
     left = later;
   }
 }

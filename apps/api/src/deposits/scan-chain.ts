@@ -15,7 +15,8 @@ import type { Advance } from "./remove-orphaned-deposits.ts";
 import { tooSmallOn } from "./too-small-deposits.ts";
 import { type Move, transitionAll, type TransitionServices } from "../requests/index.ts";
 
-type Needs = Pick<Services, "events" | "uow" | "reads" | "enginePolicy" | "signer"> & TransitionServices;
+type Needs = Pick<Services, "events" | "uow" | "reads" | "enginePolicy" | "signer" | "planAhead"> &
+  TransitionServices;
 
 /** Another process moved the chain's cursor: this one no longer leads, or must read the trail again. */
 export class TrailMoved extends Error {

@@ -1,8 +1,9 @@
 import type { RequestId } from "@causeway/domain";
 import type { WorkerServices } from "../db/services.port.ts";
 import { endOf } from "../http/request-end.ts";
+import { isBasisOf } from "./fill-basis.ts";
 import { lookAtFill } from "./plan/decide-fill.ts";
-import type { FillsAhead, PlannedFill } from "./planned-fill.port.ts";
+import type { FillsAhead, PlanAhead, PlannedFill } from "./planned-fill.port.ts";
 
 /** Equal to the number of concurrent jobs, so that a slow node gets no more requests than from these. */
 const MAX_FILLS = 128;
@@ -51,20 +52,23 @@ async function after(ms: number): Promise<undefined> {
 }
 
 /**
- * Begins to plan the fill of a request whose job is about to be queued. Writes nothing, and the
- * commit that reserves the slot checks the request again under its lock.
+ * Plans fills while the transactions that make them possible are still being committed. The commit that
+ * reserves the slot checks the request again under its lock, and that this is still its deposit.
  */
-export function planAhead(services: WorkerServices, requestId: RequestId): void {
-  services.fillsAhead?.begin(requestId, async () => {
-    const request = await services.reads.request(requestId);
-    if (request?.state.name !== "fillable") return undefined;
-    const destination = endOf(services.chains, request.terms.destination.chainId);
+export function planAhead(services: WorkerServices): PlanAhead {
+  return (request, deposit) => {
+    const { requestId, destination } = request.terms;
+    const basis = { kind: "deposit", deposit, sinceMs: deposit.seenAtMs } as const;
+    if (!isBasisOf(basis, request.state)) return;
+    const end = endOf(services.chains, destination.chainId);
     // Jobs keep to the limit of a rate-limited chain.
-    if (destination === undefined || destination.isRateLimited) return undefined;
-    const look = await lookAtFill(services, request);
-    if (look.kind !== "planned" || look.whyPaid !== undefined || look.planned.kind !== "ready")
-      return undefined;
-    // The job reads what reverted fills have cost by then.
-    return look.planned.burn.uncoveredUsd > 0n ? undefined : look.planned;
-  });
+    if (end === undefined || end.isRateLimited) return;
+    services.fillsAhead?.begin(requestId, async () => {
+      const look = await lookAtFill(services, request, basis);
+      if (look.kind !== "planned" || look.whyPaid !== undefined || look.planned.kind !== "ready")
+        return undefined;
+      // The job reads what reverted fills have cost by then.
+      return look.planned.burn.uncoveredUsd > 0n ? undefined : look.planned;
+    });
+  };
 }

@@ -13,7 +13,6 @@ export const legJobs: Catalog = Object.fromEntries(
       concurrency,
       attempts: 8,
       runsAtCommit,
-      prepare: (services, legId) => kind.prepare?.(services, legId),
       run: (services, legId) => pay(services, kind, legId),
     });
     return [name, job];

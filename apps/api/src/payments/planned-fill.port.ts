@@ -1,6 +1,6 @@
 import type { RequestId } from "@causeway/domain";
 import type { FastFillRecord } from "../balances/fast-fill.port.ts";
-import type { DepositRecord, SlotPlan } from "../db/records.port.ts";
+import type { DepositRecord, RequestRecord, SlotPlan } from "../db/records.port.ts";
 
 /** The basis of a fill; `sinceMs` is when it became available (ms since the epoch). */
 export type FillBasis =
@@ -23,17 +23,23 @@ export interface PlannedFill {
   readonly sharesCommits?: true;
 }
 
-/** A fill that was planned before its job ran. */
+/** A fill that was planned before its request was committed. */
 export interface FillAhead {
   readonly planned: PlannedFill;
   /** When its checks began, on the monotonic clock. */
   readonly checkedAtMs: number;
 }
 
-/** Fills that this process plans while their jobs are queued. A job without one plans its fill itself. */
+/** Fills that this process plans while it commits their deposits. A job without one plans its fill itself. */
 export interface FillsAhead {
   /** @param plan undefined: the job must decide */
   begin(requestId: RequestId, plan: () => Promise<PlannedFill | undefined>): void;
   /** Returns a plan at most once. Undefined: none, or too old. */
   take(requestId: RequestId): Promise<FillAhead | undefined>;
 }
+
+/**
+ * Begins to plan the fill of a request that a transaction is about to make fillable by this deposit. Nothing
+ * waits for it, and it writes nothing: the transaction may still be rolled back.
+ */
+export type PlanAhead = (request: RequestRecord, deposit: DepositRecord) => void;

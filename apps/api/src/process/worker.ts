@@ -8,7 +8,7 @@ import type { OutboxRelay } from "../db/outbox-relay.adapter.ts";
 import { leaderReads } from "../deposits/leader-reads.postgres.ts";
 import { workerChecks } from "../notices/checks.ts";
 import { startNotices } from "../notices/notices.wiring.ts";
-import { createFillsAhead } from "../payments/fills-ahead.ts";
+import { createFillsAhead, planAhead } from "../payments/fills-ahead.ts";
 import { openPayments } from "../payments/open-payments.postgres.ts";
 import { spentMemory } from "../payments/policy/spent-memory.ts";
 import { groupedPayments } from "../payments/pay-together.ts";
@@ -63,7 +63,13 @@ export async function startWorker(
     hubContracts: hubContractsOf(config.settlement),
     journal: await startJournal(context),
   };
-  const paying = { ...signing, payTogether: groupedPayments(signing), fillsAhead: createFillsAhead() };
+  const fillsAhead = createFillsAhead();
+  const paying = {
+    ...signing,
+    payTogether: groupedPayments(signing),
+    fillsAhead,
+    planAhead: planAhead({ ...signing, fillsAhead }),
+  };
 
   const repeat = repeating(lifecycle, events);
   // At the start too: after a long stop the current month may have no partition.

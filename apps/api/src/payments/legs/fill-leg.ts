@@ -11,8 +11,7 @@ import { feesOfFill, settleFees } from "../fees-of-fill.ts";
 import { isBasisOf } from "../fill-basis.ts";
 import { chargeCalls, measure, noteRevertedFill, noteRevertedGas, noteSpent } from "../fill-costs.ts";
 import { type FillLimits, limitsOf, type RefusedFill, refusedFill, takeLimits } from "../fill-limits.ts";
-import { planAhead } from "../fills-ahead.ts";
-import type { FillBasis } from "../planned-fill.port.ts";
+import type { FillAhead, FillBasis } from "../planned-fill.port.ts";
 import { attemptFacts } from "../slot-facts.ts";
 import { decideFill, type FillEnd, gaveUp, postpone, untilExplained } from "../plan/decide-fill.ts";
 import { valueOf } from "../plan/gas-of-calls.ts";
@@ -53,7 +52,6 @@ export const fillLeg: LegKind<DueFill, WantedFill, FillEnd, RefusedFill> = {
   isTransfer: true,
 
   overdue: async ({ reads }, ...since) => await reads.overdueFills(...since),
-  prepare: (services, id) => planAhead(services, id as RequestId),
   async due({ reads }, id) {
     const requestId = id as RequestId;
     const request = await reads.request(requestId);
@@ -68,7 +66,7 @@ export const fillLeg: LegKind<DueFill, WantedFill, FillEnd, RefusedFill> = {
   async plan(services, { request }) {
     const { requestId } = request.terms;
     if (request.state.name === "filled") return await creditLate(services, requestId);
-    const ahead = await services.fillsAhead?.take(requestId);
+    const ahead = await aheadOf(services, request);
     if (ahead !== undefined) services.planFaults.clear(requestId);
     const checkedAtMs = ahead?.checkedAtMs ?? performance.now();
     const decided = ahead?.planned ?? (await decideFill(services, request));
@@ -233,6 +231,16 @@ export const fillLeg: LegKind<DueFill, WantedFill, FillEnd, RefusedFill> = {
     return DONE;
   },
 };
+
+/** The fill that was planned for the deposit that the request has now. */
+async function aheadOf(
+  { fillsAhead }: Pick<WorkerServices, "fillsAhead">,
+  { terms, state }: RequestRecord,
+): Promise<FillAhead | undefined> {
+  const ahead = await fillsAhead?.take(terms.requestId);
+  // The transaction that it was planned in may have been rolled back.
+  return ahead !== undefined && isBasisOf(ahead.planned.basis, state) ? ahead : undefined;
+}
 
 async function fillsMined(services: WorkerServices, tx: Tx, legs: readonly MinedLeg[]): Promise<void> {
   const fills = legs.flatMap(({ slot, record, attempt, receipt }) =>

@@ -140,8 +140,6 @@ export interface LegKind<
   };
   /** Legs without a slot that have not moved since then and may have lost their jobs. */
   overdue(services: LegReads, since: Overdue, limit: number): Promise<readonly string[]>;
-  /** Begins to read what `plan` needs, while the job that this process has committed is queued. */
-  prepare?(services: WorkerServices, id: string): void;
   /** Reads a leg. Undefined: nothing is to be done. */
   due(services: WorkerServices, id: string): Promise<L | undefined>;
   /**

@@ -7,7 +7,7 @@ import { DONE } from "../../db/wait.ts";
 import type { Progress } from "../../db/wait.ts";
 import { endOf } from "../../http/request-end.ts";
 import { fillBasisOf } from "../fill-basis.ts";
-import type { PlannedFill } from "../planned-fill.port.ts";
+import type { FillBasis, PlannedFill } from "../planned-fill.port.ts";
 import type { Stopped } from "../legs/leg-kind.ts";
 import { whyMaybePaid } from "../unexplained-nonces.ts";
 import type { FillPlanned } from "./fill-planned.ts";
@@ -30,11 +30,19 @@ type FillLook =
       readonly whyPaid: string | undefined;
     };
 
-/** Reads what a fill is decided by, and plans it. Decides nothing. @throws RpcFault */
-export async function lookAtFill(services: WorkerServices, request: RequestRecord): Promise<FillLook> {
+/**
+ * Reads what a fill is decided by, and plans it. Decides nothing.
+ * @param known the basis, if the database may not have it yet
+ * @throws RpcFault
+ */
+export async function lookAtFill(
+  services: WorkerServices,
+  request: RequestRecord,
+  known?: FillBasis,
+): Promise<FillLook> {
   const { terms } = request;
   const [basis, execution] = await Promise.all([
-    fillBasisOf(services, request),
+    known ?? fillBasisOf(services, request),
     services.reads.execution(terms.requestId),
   ]);
   const origin = endOf(services.chains, terms.origin.chainId);
