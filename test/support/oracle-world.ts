@@ -55,7 +55,7 @@ export class FakeChain implements EvidenceSource {
   readonly withdrawals = new Map<string, Evidence<WithdrawalAnswer>>();
   head: FinalHead | undefined = { height: 42n, timestamp: 990n };
   /** The number of reads of the chain. */
-  asked = 0;
+  readCount = 0;
   /** Set it to make every read fail or wait. */
   trouble: (() => Promise<void>) | undefined;
 
@@ -86,7 +86,7 @@ export class FakeChain implements EvidenceSource {
   async close(): Promise<void> {}
 
   private async question(): Promise<void> {
-    this.asked++;
+    this.readCount++;
     await this.trouble?.();
   }
 

@@ -264,7 +264,7 @@ test("reads and sends on a call-only chain, such as the hub, with one endpoint d
   if (pooled === undefined) throw new Error("fewer than two chains are connected");
   const { chain, proxies } = pooled;
   await behave([
-    { answer: () => ({ status: 503, body: "away" }) },
+    { answer: () => ({ status: 503, body: "unavailable" }) },
     {},
     {
       reply: ({ method }) =>

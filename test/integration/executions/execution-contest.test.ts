@@ -172,22 +172,22 @@ test("a call that would take the executor's native tokens, or tokens of the solv
 
 test("stores the answer to an Idempotency-Key in the accepting commit, and commits nothing after a lost lease", async () => {
   const store = idempotencyStore(sqlOn(world.pool));
-  const call = {
+  const keyedCall = {
     scope: "app",
     endpoint: "POST /execute",
     key: randomBytes(8).toString("hex"),
     bodyHash: "h",
   };
-  const begun = await store.begin(call, world.clock.nowMs());
+  const begun = await store.begin(keyedCall, world.clock.nowMs());
   if (begun.kind !== "begun") throw new Error(`expected a new call, got ${begun.kind}`);
-  const asked = world.mintCall(world.anAddress());
-  const requestId = await world.execute(asked, world.app, world.services, begun.lease);
-  const again = await store.begin(call, world.clock.nowMs());
+  const call = world.mintCall(world.anAddress());
+  const requestId = await world.execute(call, world.app, world.services, begun.lease);
+  const again = await store.begin(keyedCall, world.clock.nowMs());
   expect(again).toEqual({
     kind: "answered",
     answer: { status: 200, body: JSON.stringify({ message: "Transaction submitted", requestId }) },
   });
-  const late = world.execute(asked, world.app, world.services, begun.lease);
+  const late = world.execute(call, world.app, world.services, begun.lease);
   await expect(late).rejects.toBeInstanceOf(LeaseLost);
   expect((await world.pool.query("select from executions")).rowCount).toBe(1);
   expect((await world.pool.query("select from fee_reservations")).rowCount).toBe(1);

@@ -116,13 +116,13 @@ test("whenever the process dies while it accepts the execution of a quote, a ret
         data: step.data as Address,
       })),
     );
-    const asked: AskedCall = { to, data, requestId: agreed.requestId };
+    const execution: AskedCall = { to, data, requestId: agreed.requestId };
     const mortal = mortalServices(world.services, dieAt);
-    await world.execute(asked, world.app, mortal).catch((error: unknown) => {
+    await world.execute(execution, world.app, mortal).catch((error: unknown) => {
       if (!mortal.isDead() || !(error instanceof Died)) throw error;
     });
     const moment = mortal.acts.at(-1) ?? "before anything";
-    expect(await world.execute(asked), moment).toBe(agreed.requestId);
+    expect(await world.execute(execution), moment).toBe(agreed.requestId);
     await world.untilFinal(agreed.requestId);
     expect(await world.paymentsOf(agreed, destination), moment).toHaveLength(1);
     expect(await destination.balance(agreed.terms.recipient, usdc), moment).toBe(

@@ -211,9 +211,9 @@ test("calls with the fill are refused for a quote that was fast filled, and the 
   const extras = {
     calls: [{ ...world.mintCall(world.anAddress()), value: "0" }],
   };
-  const asked = { ...call(account, agreed), callsWithFill: extras };
+  const execution = { ...call(account, agreed), callsWithFill: extras };
   await (await aSponsor(world, 1_000)).fastFill(agreed);
-  await expect(world.tryExecute(asked)).rejects.toThrow(/destinationChainExecutionData can no longer be/);
+  await expect(world.tryExecute(execution)).rejects.toThrow(/destinationChainExecutionData can no longer be/);
   expect(await world.execute(call(account, agreed))).toBe(agreed.requestId);
 });
 
@@ -256,7 +256,7 @@ test("the execution of one request does not count for another one whose order it
 test("refuses to execute a superseded quote and names its successor", async () => {
   const { services } = world;
   const agreed = await agree();
-  const asked = call(await payer(agreed), agreed);
+  const execution = call(await payer(agreed), agreed);
   const other = await agree();
   const message = expect.stringContaining(`superseded by request ${other.requestId}`) as string;
   const supersede = async () =>
@@ -270,7 +270,9 @@ test("refuses to execute a superseded quote and names its successor", async () =
       },
     },
   };
-  await expect(world.tryExecute(asked, undefined, supersededMeanwhile)).rejects.toMatchObject({ message });
-  await expect(world.tryExecute(asked)).rejects.toMatchObject({ code: "INVALID_REQUEST", message });
+  await expect(world.tryExecute(execution, undefined, supersededMeanwhile)).rejects.toMatchObject({
+    message,
+  });
+  await expect(world.tryExecute(execution)).rejects.toMatchObject({ code: "INVALID_REQUEST", message });
   expect((await world.pool.query("select from executions")).rowCount).toBe(0);
 });

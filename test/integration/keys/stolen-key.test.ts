@@ -303,13 +303,13 @@ test("a stolen solver key moves at most the day's limit, whichever way a thief t
   );
   const drained: (readonly (Hex | undefined)[])[] = [];
   for (let n = 0; n < 12; n += 2) {
-    const asked = [origin, destination].flatMap(({ chain }, at) =>
+    const attempts = [origin, destination].flatMap(({ chain }, at) =>
       [n, n + 1].map(async (more) => {
         const nonce = (first[at] ?? 0) + more;
         return await ask({ ...transferCall(world.usdc, thief, usdc(90)), chainId: chain.id, nonce });
       }),
     );
-    drained.push((await Promise.all(asked)).map(({ raw }) => raw));
+    drained.push((await Promise.all(attempts)).map(({ raw }) => raw));
   }
   expect(drained.flat().filter((raw) => raw !== undefined).length).toBeGreaterThan(4);
   await broadcast(

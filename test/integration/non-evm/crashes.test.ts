@@ -21,7 +21,7 @@ afterEach(async () => await world.stop());
 const kinds: readonly FakeChainKind[] = ["expiring", "outputs"];
 
 test.each(kinds)(
-  "whenever the process dies between a deposit and the end of its fill with %s, the recipient is paid exactly once",
+  "after a crash at any step between a deposit and the end of its fill with %s, the recipient is paid exactly once",
   async (destination) => {
     world = await startNonEvmWorld({ destination });
     const deaths = await dieAtEveryMoment<AgreedOnNonEvmChains>(world, {
@@ -172,7 +172,7 @@ test.each(kinds)(
         network.refusal = "not now";
         await world.work();
         network.refusal = undefined;
-        // By now the first one can no longer count, or is stuck.
+        // By now the first attempt has expired or is stuck.
         network.mine(20);
         world.clock.forward(world.services.enginePolicy.stuckAfterMs + 1);
         return agreed;
@@ -183,7 +183,7 @@ test.each(kinds)(
         await world.track(world.destination, by);
       },
       verify: async (agreed, moment) => {
-        // Someone kept the first bytes and broadcasts them now.
+        // A third party broadcasts the bytes of the first attempt now.
         const slot = await world.services.reads.slotOfLeg("fill", agreed.requestId);
         const variants = await signedBytes(slot);
         expect(variants, moment).toHaveLength(slot?.attempts.length ?? 0);
@@ -200,7 +200,7 @@ test.each(kinds)(
 );
 
 test.each([true, false])(
-  "whenever the process dies while it reads a transfer's mapping (%s) or its absence, the result is one deposit and one payment",
+  "after a crash at any step of reading a transfer whose nonce is mapped (%s), there is one deposit and one payment",
   async (isMapped) => {
     world = await startNonEvmWorld();
     const { network } = world.origin;
@@ -208,7 +208,7 @@ test.each([true, false])(
     const deaths = await dieAtEveryMoment<AgreedOnNonEvmChains>(
       {
         services: world.services,
-        // A return to the sender ends no request.
+        // A return to the sender does not end the request.
         untilFinal: async (requestId) => {
           if (isMapped) return await world.untilFinal(requestId);
           for (let more = 0; more < 12; more++) {

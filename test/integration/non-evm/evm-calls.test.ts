@@ -11,7 +11,7 @@ import { startSwapWorld, type SwapWorld } from "../../support/swap-world.ts";
 
 const DEPOSIT = 200_000n;
 const USER = "bc1p0xlxvlhemja6c4dqv22uapctqupfhlxm9h8z3k2e72q4k9hcz7vqzk5jj0";
-/** Dollars per native token and per bitcoin. */
+/** USD per native token and per bitcoin. */
 const [ETHER_USD, BITCOIN_USD] = [2_500n, 50_000n];
 
 let world: SwapWorld;
@@ -28,7 +28,7 @@ const received = (account: Hex): bigint => bitcoin.network.received(account, bit
 
 /** From bitcoin to USDC on the second chain. */
 async function quote(ask: Ask): Promise<Agreed> {
-  const asked = {
+  const input = {
     user: USER,
     recipient: world.anAddress(),
     originChainId: bitcoin.end.chain.id,
@@ -36,7 +36,7 @@ async function quote(ask: Ask): Promise<Agreed> {
     amount: DEPOSIT.toString(),
     ...ask,
   };
-  return await world.quote(asked, undefined, { chains: world.services.chains });
+  return await world.quote(input, undefined, { chains: world.services.chains });
 }
 
 async function pay({ terms }: Agreed): Promise<void> {
@@ -64,7 +64,7 @@ const transfer = (to: Hex, amount: bigint) => ({
   value: "0",
   data: encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [to, amount] }),
 });
-/** Every call of this account reverts from now on. */
+/** Makes every call of this account revert. */
 const close = async (account: Hex): Promise<void> =>
   await world.destination.client.setCode({ address: account, bytecode: "0x5f5ffd" });
 
@@ -81,7 +81,7 @@ test("refunds bitcoin to refundTo, minus the gas of calls that revert only in th
   const [reverted, ...more] = await world.services.reads.revertedSlotsOfLeg("fill", agreed.requestId);
   expect(more).toEqual([]);
   const { gasUsed = 0n, effectiveGasPrice = 0n } = reverted ?? {};
-  // A satoshi is 10^10 of the 10^18 parts of a bitcoin.
+  // A satoshi is 10^10 of the 10^18 units that wei amounts use.
   const perSatoshi = BITCOIN_USD * 10n ** 10n;
   const gas = (gasUsed * effectiveGasPrice * ETHER_USD + perSatoshi - 1n) / perSatoshi;
   expect(gas).toBeGreaterThan(0n);
@@ -93,7 +93,7 @@ test("refunds bitcoin to refundTo, minus the gas of calls that revert only in th
   expect(await world.destination.balance(agreed.terms.recipient, world.usdc)).toBe(0n);
 });
 
-test("a deposit that counts after its quote expired is priced again, and the calls get what it buys then", async () => {
+test("reprices a deposit that is confirmed after its quote expired, and passes what it buys then to the calls", async () => {
   const callee = world.anAddress();
   const agreed = await quote({ txs: [transfer(callee, 30_000_000n)] });
   const { expectedAmount, minimumAmount } = agreed.terms.destination;
@@ -112,7 +112,7 @@ test("a deposit that counts after its quote expired is priced again, and the cal
   expect(expectedAmount - output).toBeLessThan(410_000n);
 });
 
-test("refunds bitcoin whole but for the payment's cost when the calls no longer succeed", async () => {
+test("refunds bitcoin minus only the refund's cost if the calls no longer succeed before the fill", async () => {
   const gate = world.anAddress();
   const agreed = await quote({ txs: [pays(gate)] });
   await close(gate);

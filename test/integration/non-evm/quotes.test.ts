@@ -145,13 +145,13 @@ async function connect(chain: NonEvmChain, attestation: ConfiguredChain): Promis
   const options = {
     chain,
     attestation,
-    // Canonical bytes of an account there; a quote never needs its key.
+    // The canonical bytes of an account on the chain. A quote never needs its key.
     solver: { svm: solanaAccount, bvm: bitcoinAccount, hypevm: evmAccount }[chain.vmType](SOLVER_KEY),
     now: () => Date.now(),
     onFault: (fault: unknown) => faults.push(fault),
   };
   const [connection, users] = [await connectNonEvm(options), await connectNonEvmUsers(options)];
-  if (users === undefined) throw new Error(`${chain.name} has users`);
+  if (users === undefined) throw new Error(`${chain.name} has no user adapter`);
   const holding = {
     solverBalance: () => ({ amount: 10n ** 15n }),
     paymentCost: () => 1_000n,
@@ -185,7 +185,7 @@ async function quote(input: Partial<QuoteInput>): Promise<QuoteAnswer> {
 const familyByName = (name: string): VmType => {
   const chains = [...quoting.chains.all, ...quoting.chains.nonEvmChains].map(({ chain }) => chain);
   const chain = chains.find((one) => one.name === name);
-  if (chain === undefined) throw new Error(`no chain ${name}`);
+  if (chain === undefined) throw new Error(`chain ${name} is not configured`);
   return familyOf(chain);
 };
 
@@ -211,7 +211,8 @@ test("a Solana wallet that sends a quote's instructions makes a deposit for that
     });
     const terms = await stored(answer);
     const [item] = answer.steps[0]?.items ?? [];
-    if (item === undefined || !("instructions" in item.data)) throw new Error("instructions");
+    if (item === undefined || !("instructions" in item.data))
+      throw new Error("expected a step with instructions");
     const signature = await solana.send(
       solana.user,
       item.data.instructions.map((one) => ({ ...one, data: `0x${one.data}` as const })),
@@ -248,7 +249,7 @@ test("a Bitcoin wallet that signs a quote's transaction makes a deposit for that
   expect(answer.details).toMatchObject({ sender: bitcoinUser.address, userBalance: "1000000" });
   const [item] = answer.steps[0]?.items ?? [];
   if (item === undefined || !("payment" in item.data)) throw new Error("expected a step with a transaction");
-  // In the format of this network's users; the order uses the main network's format.
+  // The step uses this network's address format, the order the main network's.
   expect(item.data.payment.address).toBe(formatAddress(chain, depository.bytes));
   expect(answer.protocol.v2.orderData.inputs[0]?.refunds[0]?.recipient).toBe(bitcoinUser.canonical);
   const signed = Transaction.fromPSBT(Buffer.from(item.data.psbt ?? "", "hex"), {
@@ -329,7 +330,7 @@ test("a Hyperliquid wallet that signs the second step of a withdrawal sends it w
   });
 });
 
-test("a quote to each of them is stored with what its payment needs", async () => {
+test("stores a quote to each non-EVM chain with the data that its payment needs", async () => {
   for (const [vmType, recipient, currency] of [
     ["svm", solana.user.address, solana.token.mint],
     ["bvm", bitcoinUser.address, nativeCurrency("bitcoin-vm")],
@@ -349,6 +350,6 @@ test("a quote to each of them is stored with what its payment needs", async () =
   }
 });
 
-test("no faults occurred", () => {
+test("the quotes above caused no faults", () => {
   expect(faults).toEqual([]);
 });

@@ -34,7 +34,7 @@ import { operatorRefund } from "../../support/operator-refund.ts";
 let world: NonEvmWorld;
 const worlds = new Map<string, NonEvmWorld>();
 
-/** One of each kind is enough: requests are independent of each other. */
+/** Starts or reuses the world with these options: requests are independent of each other. */
 async function start(options: NonEvmWorldOptions = {}): Promise<void> {
   const key = JSON.stringify(Object.entries(options).map(String));
   world = worlds.get(key) ?? (await startNonEvmWorld(options));
@@ -81,7 +81,7 @@ async function expectRefundedOnce(agreed: AgreedOnNonEvmChains, to = agreed.term
   expect((await world.status(agreed.requestId)).refundTxHashes).toEqual(formatted(world.origin, ...payments));
 }
 
-test("a deposit fills its request when it is final, and every interim status is true", async () => {
+test("a deposit fills its request once it is final, and every interim status is accurate", async () => {
   await start();
   const agreed = await world.agree();
   const deposit = world.pay(agreed);
@@ -210,7 +210,7 @@ test("a stranger's deposit for another user's order is refunded within the daily
   expect((await world.status(agreed.requestId)).status).toBe("waiting");
 });
 
-test("on Bitcoin any address of the wallet pays an order by its id, and its refunds go where the order says", async () => {
+test("on Bitcoin any address can pay an order by its id, and refunds go to the order's refund address", async () => {
   await start({ origin: "outputs" });
   const agreed = await world.agree();
   const { refundTo } = agreed.terms;
@@ -233,7 +233,7 @@ test("on Bitcoin any address of the wallet pays an order by its id, and its refu
   });
   expect(received(agreed.terms.recipient, world.destination)).toBe(95_000n);
 
-  // Another account that pays the same order gives the funds to its owner.
+  // A payment of the same order by another account belongs to the order's owner.
   const stranger = another();
   world.pay(agreed, { from: stranger });
   world.origin.network.settle();
@@ -323,7 +323,7 @@ test("a refund that would cost more than the rest is not sent, and an alarm is r
   expect(await stranded()).toContainEqual(expect.objectContaining({ request_id: agreed.requestId }));
 });
 
-test("money for an unknown order is kept visibly for the operator", async () => {
+test("money for an unknown order is held and reported to the operator", async () => {
   await start();
   const currency = world.origin.network.native;
   const from = anAccount();
@@ -359,10 +359,10 @@ test("money for an unknown order is returned to its depositor once the operator 
   expect(rows).toEqual([{ unrepaid_reason: "the deposit names no order" }]);
 });
 
-test("a recipient that cannot be paid is not paid, and the deposit is refunded", async () => {
+test("refunds the deposit if the recipient cannot be paid", async () => {
   await start();
   const agreed = await world.agree();
-  world.destination.network.bar(agreed.terms.recipient, "the account takes nothing");
+  world.destination.network.bar(agreed.terms.recipient, "the account accepts no payments");
   await depositAndFill(agreed);
   expect((await world.status(agreed.requestId)).failReason).toBe("DESTINATION_TOKEN_TRANSFER_REJECTED");
   await expectRefundedOnce(agreed);
@@ -376,7 +376,7 @@ test("a refund deducts the gas that a fill used in its block", async () => {
   const slot = await world.services.reads.slotOfLeg("fill", filled.requestId);
   if (slot === undefined) throw new Error("the request was not filled");
   const agreed = await world.agree();
-  world.destination.network.bar(agreed.terms.recipient, "the account takes nothing");
+  world.destination.network.bar(agreed.terms.recipient, "the account accepts no payments");
   const reverted = {
     ...slot,
     call: { ...slot.call, to: anAccount() as Address },
@@ -397,7 +397,7 @@ test("a refund deducts the gas that a fill used in its block", async () => {
   expect(received(agreed.terms.refundTo, world.origin)).toBe(99_990n - 400n);
 });
 
-test("a fill waits for the solver's funds, but not forever", async () => {
+test("a fill waits for the solver's funds, and its deposit is refunded if they do not arrive", async () => {
   await start({ opening: 800_000n });
   const agreed = await Promise.all(Array.from({ length: 9 }, async () => await world.agree()));
   for (const one of agreed) world.pay(one);
@@ -412,7 +412,7 @@ test("a fill waits for the solver's funds, but not forever", async () => {
   });
 });
 
-test("bytes that nodes lost are broadcast again, and lapsed ones are replaced: one payment", async () => {
+test("broadcasts bytes that nodes lost again, replaces expired ones, and pays once", async () => {
   await start();
   const agreed = await world.agree();
   world.destination.network.losesBytes = true;
@@ -431,21 +431,21 @@ test("bytes that nodes lost are broadcast again, and lapsed ones are replaced: o
   await expectFilledOnce(agreed);
 });
 
-test("a fill whose bytes all lapse until its time is over is never made, and the deposit is refunded", async () => {
+test("refunds the deposit if all bytes of its fill expired before the fill's deadline", async () => {
   await start();
   const agreed = await world.agree({ fillDeadlineMs: world.clock.nowMs() + 60_000 });
   world.destination.network.losesBytes = true;
   await depositAndFill(agreed);
   const { cancelAfterDeadlineMs } = world.services.enginePolicy;
   world.clock.forward(60_000 + cancelAfterDeadlineMs + 1);
-  // Not before it is known that they can no longer count.
+  // The fill stays submitted until its bytes are known to be dead.
   await world.track(world.destination);
   expect((await world.status(agreed.requestId)).status).toBe("submitted");
   await expectRefundedOnce(agreed);
   expect(received(agreed.terms.recipient, world.destination)).toBe(0n);
 });
 
-test("does not end a payment by bytes that lapsed while others were signed after it was read", async () => {
+test("does not end a payment because of expired bytes if another attempt was signed after the payment was read", async () => {
   await start();
   const agreed = await world.agree({ fillDeadlineMs: world.clock.nowMs() + 60_000 });
   world.destination.network.losesBytes = true;
@@ -480,10 +480,10 @@ test("broadcasts the same bytes again when a payment's block is orphaned", async
   expect(world.paymentsOf(agreed, world.destination)).toEqual([first]);
 });
 
-test("a stuck payment is replaced with bytes that spend the same output: one of the two counts", async () => {
+test("replaces a stuck payment with bytes that spend the same output, so that only one of them pays", async () => {
   await start({ destination: "outputs" });
   const agreed = await world.agree();
-  world.destination.network.refusal = "it pays too little";
+  world.destination.network.refusal = "fee too low";
   await depositAndFill(agreed);
   expect((await world.status(agreed.requestId)).status).toBe("pending");
   world.clock.forward(world.services.enginePolicy.stuckAfterMs + 1);
@@ -510,10 +510,10 @@ test("a stuck payment that cannot be replaced is broadcast again unchanged", asy
   await expectFilledOnce(agreed);
 });
 
-test("a lost payment whose time is over is canceled by a payment to the solver itself, and then the deposit is refunded", async () => {
+test("cancels a lost payment past its deadline with a payment to the solver itself, and then refunds the deposit", async () => {
   await start({ destination: "outputs" });
   const agreed = await world.agree({ fillDeadlineMs: world.clock.nowMs() + 60_000 });
-  world.destination.network.refusal = "it pays too little";
+  world.destination.network.refusal = "fee too low";
   await depositAndFill(agreed);
   world.clock.forward(60_000 + world.services.enginePolicy.cancelAfterDeadlineMs + 1);
   world.destination.network.refusal = undefined;
@@ -522,7 +522,7 @@ test("a lost payment whose time is over is canceled by a payment to the solver i
   expect(received(agreed.terms.recipient, world.destination)).toBe(0n);
 });
 
-test("a payment that nodes have is not canceled, however late it is", async () => {
+test("does not cancel a payment that is in the mempool, however late it is", async () => {
   await start({ destination: "outputs" });
   const agreed = await world.agree({ fillDeadlineMs: world.clock.nowMs() + 60_000 });
   await depositAndFill(agreed);
@@ -531,7 +531,7 @@ test("a payment that nodes have is not canceled, however late it is", async () =
   await expectFilledOnce(agreed);
 });
 
-test("while nodes do not answer nothing is decided, and everything continues when they do", async () => {
+test("changes nothing while nodes do not answer, and continues once they do", async () => {
   await start();
   const agreed = await world.agree();
   await depositAndFill(agreed);
@@ -555,12 +555,13 @@ test("a lagging node does not cause a second payment", async () => {
   await expectFilledOnce(agreed);
 });
 
-test("waiting for a chain's rate limit holds at most two jobs of each kind, and everything is paid once", async () => {
+test("at most two jobs of each kind wait for a chain's rate limit, and each payment is made once", async () => {
   await start();
   const paid = await Promise.all(Array.from({ length: 5 }, async () => await world.agree()));
   const barred = await Promise.all(Array.from({ length: 4 }, async () => await world.agree()));
   for (const one of [...paid, ...barred]) world.pay(one);
-  for (const { terms } of barred) world.destination.network.bar(terms.recipient, "the account takes nothing");
+  for (const { terms } of barred)
+    world.destination.network.bar(terms.recipient, "the account accepts no payments");
   world.origin.network.settle();
   await world.watch(world.origin);
   for (const { requestId } of barred) await pay(world.services, fillLeg, requestId);
@@ -570,9 +571,9 @@ test("waiting for a chain's rate limit holds at most two jobs of each kind, and 
   const usedUp = new ShareUsedUp("preTransferCheck", { perMinute: 300, waitMs: 3_500 });
   const limited = (wait: () => Promise<void>): NonEvmWorld["services"] => {
     const nonEvmChains = chains.nonEvmChains.map((one) => {
-      const paymentCost: NonEvmConnection["paymentCost"] = async (...asked) => {
+      const paymentCost: NonEvmConnection["paymentCost"] = async (...args) => {
         await wait();
-        return await one.connection.paymentCost(...asked);
+        return await one.connection.paymentCost(...args);
       };
       return { ...one, isRateLimited: true as const, connection: { ...one.connection, paymentCost } };
     });
@@ -599,7 +600,7 @@ test("waiting for a chain's rate limit holds at most two jobs of each kind, and 
   const beyond = limited(async () => await Promise.reject(usedUp));
   const states = await Promise.all(paid.map(async ({ requestId }) => await world.request(requestId)));
   const unpaid = states.find(({ state }) => state.name === "fillable");
-  if (unpaid === undefined) throw new Error("three fills have tried later");
+  if (unpaid === undefined) throw new Error("expected a fill that still waits");
   for (let minute = 0; minute < 12; minute++) {
     const progress = await pay(beyond, fillLeg, unpaid.terms.requestId);
     expect(progress).toMatchObject({ waitMs: 4_000, why: usedUp.message });
@@ -609,7 +610,7 @@ test("waiting for a chain's rate limit holds at most two jobs of each kind, and 
   for (const one of barred) await expectRefundedOnce(one);
 });
 
-test("spends no output twice and makes each payment once when two processes pay many at once", async () => {
+test("spends no output twice and makes each payment once when two processes pay concurrently", async () => {
   await start({ destination: "outputs" });
   const agreed = await Promise.all(Array.from({ length: 6 }, async () => await world.agree()));
   for (const one of agreed) world.pay(one);
@@ -654,7 +655,7 @@ test("a transfer fills the order that its sender's nonce is mapped to", async ()
   await expectFilledOnce(agreed);
 });
 
-test("a transfer whose mapping comes later waits visibly, is one deposit, and is filled then", async () => {
+test("a transfer whose mapping is set later is shown as waiting, counts as one deposit, and is then filled", async () => {
   await start();
   const agreed = await world.agree();
   const { user } = agreed.terms;
@@ -673,7 +674,7 @@ test("a transfer whose mapping comes later waits visibly, is one deposit, and is
   expect((await world.status(agreed.requestId)).status).toBe("waiting");
 
   world.map(user, NONCE, { id: agreed.terms.orderId, depositor: user });
-  // A report knows it already, the watcher's row does not.
+  // The report reads the mapping before the watcher does.
   await indexTransaction(world.services, { chainId: world.origin.chain.id, txHash });
   expect(await world.depositsAt(txHash)).toHaveLength(1);
   await world.watch(world.origin);
@@ -749,7 +750,7 @@ test("a transfer without a mapping for an hour is returned to its sender, once, 
   await start();
   const agreed = await world.agree();
   const { user, orderId } = agreed.terms;
-  // The mapping is for another nonce.
+  // The only mapping is for another nonce.
   world.map(user, NONCE + 1n, { id: orderId, depositor: user });
   const txHash = transfer(agreed);
   world.origin.network.settle();
@@ -767,20 +768,20 @@ test("a transfer without a mapping for an hour is returned to its sender, once, 
   expect(back()).toMatchObject([{ payment: { amount: 99_990n } }]);
   expect(back()[0]?.payment.id).toBeUndefined();
   expect(await world.depositsAt(txHash)).toMatchObject([{ disposition: "refund", refundState: "final" }]);
-  // A mapping after that comes too late.
+  // A mapping after the return has no effect.
   world.map(user, NONCE, { id: orderId, depositor: user });
   for (let more = 0; more < 4; more++) await world.round();
   expect(back()).toHaveLength(1);
   expect((await world.status(agreed.requestId)).status).toBe("waiting");
 });
 
-test("a stranger's dust is not returned, even if that costs nothing", async () => {
+test("does not return a stranger's dust, even if the payment costs nothing", async () => {
   await start({ opening: 800_008n });
   const { network, chain } = world.origin;
   const usual = network.cost;
   network.cost = 0n;
   world.prices.set("native", "0.001");
-  const specks = [9n, 10n].map((amount) => {
+  const dusts = [9n, 10n].map((amount) => {
     const from = anAccount();
     return { from, txHash: network.deposit({ from, currency: network.native, amount, nonce: NONCE }) };
   });
@@ -788,8 +789,8 @@ test("a stranger's dust is not returned, even if that costs nothing", async () =
   await world.watch(world.origin);
   world.clock.forward(HOUR_MS + 60_000);
   for (let more = 0; more < 4; more++) await world.round();
-  expect(specks.map(({ from }) => received(from, world.origin))).toEqual([0n, 10n]);
-  expect(await world.depositsAt(specks[0]!.txHash)).toMatchObject([
+  expect(dusts.map(({ from }) => received(from, world.origin))).toEqual([0n, 10n]);
+  expect(await world.depositsAt(dusts[0]!.txHash)).toMatchObject([
     { chainId: chain.id, refundState: "impossible" },
   ]);
   network.cost = usual;
@@ -825,7 +826,7 @@ test("dust that is never mapped delays no mapped transfer", async () => {
   await expectFilledOnce(agreed);
 });
 
-test("a late mapping does not count, although it exists when the transfer is first read", async () => {
+test("ignores a mapping that was set too late, even if it exists when the transfer is first read", async () => {
   await start();
   const agreed = await world.agree();
   const { user, orderId } = agreed.terms;
@@ -894,7 +895,7 @@ test("lost jobs are queued again", async () => {
   await expectFilledOnce(agreed);
 });
 
-test("a deposit of an archived request that is reported or read again is not paid again", async () => {
+test("does not pay a deposit of an archived request again when it is reported or read again", async () => {
   await start();
   const folder = await mkdtemp(join(tmpdir(), "archive-"));
   try {

@@ -145,20 +145,20 @@ test("a repeated alarm outside of a transaction is one message; another subject 
 });
 
 test("a condition is notified when it begins and when it has ended, across processes", async () => {
-  const away = (isOpen: boolean): Finding => ({
+  const chainFault = (isOpen: boolean): Finding => ({
     rule: "node_away",
     subject: "base",
     severity: "critical",
     isOpen,
-    text: isOpen ? "away" : "recovered",
+    text: isOpen ? "unavailable" : "recovered",
   });
-  await process().fold([away(true)]);
+  await process().fold([chainFault(true)]);
   nowMs += 30_000;
-  await process().fold([away(true)]);
+  await process().fold([chainFault(true)]);
   nowMs += 61_000;
   const last = process();
-  await last.fold([away(false)]);
-  await last.fold([away(false)]);
+  await last.fold([chainFault(false)]);
+  await last.fold([chainFault(false)]);
   await last.deliver();
   expect(received.map(({ status: at }) => at).toSorted()).toEqual(["raised", "resolved"]);
 });

@@ -26,7 +26,7 @@ import { startTransactionPooler } from "../../support/transaction-pooler.ts";
 // `operator doctor` against real servers and nodes, which are changed to have faults.
 
 const [CHAIN_A, CHAIN_B] = [72_100_117, 72_100_228];
-/** Nothing listens there. */
+/** A port on which nothing listens. */
 const CLOSED = "http://127.0.0.1:9";
 const SOLVER = privateKeyToAddress(localPrivateKey("solver", 0));
 
@@ -123,7 +123,7 @@ async function onDatabase(statement: string): Promise<void> {
 test("finds no problem in a local system that is set up as documented", async () => {
   await onDatabase(`alter database "${new URL(database.url).pathname.slice(1)}" set synchronous_commit = on`);
   const all = await findings(environment());
-  // Servers of tests give up durability for speed, which doctor reports.
+  // Test servers disable durability for speed, which doctor reports.
   const problems = all.filter(({ state, check }) => state === "problem" && check !== "postgres.durability");
   expect(problems).toEqual([]);
   const okay = all.filter(({ state }) => state === "ok").map(({ check }) => check);
@@ -144,7 +144,7 @@ test("finds no problem in a local system that is set up as documented", async ()
   );
 });
 
-test("reports all faults of a broken instance at once, without a secret", async () => {
+test("reports all faults of a broken instance in one run, without secrets", async () => {
   const { host, pathname } = new URL(database.url);
   await onDatabase(`alter database "${pathname.slice(1)}" set synchronous_commit = off`);
   await onDatabase("delete from schema_migrations where name = (select max(name) from schema_migrations)");
@@ -158,14 +158,14 @@ test("reports all faults of a broken instance at once, without a secret", async 
     ...environment(),
     HTTP_PORT: "eighty",
     REDIS_URL: ownRedis.url,
-    // The node of the other chain.
+    // The node of chain A as the endpoint of chain B.
     LOCAL_B_RPC_URL: nodes[0]?.url ?? "",
     PRICE_SOURCE: "coingecko",
     PRICE_URL: late,
     PRICE_API_KEY: "hunter2-prices",
     ORACLE_URLS: `${CLOSED}|hunter2-oracle;${late}|hunter2-late`,
     NOTIFY_URLS: `${CLOSED}/hunter2-hook`,
-    // One signer counts, and the hub needs two.
+    // One listed signer, although the hub requires two.
     ORACLE_SIGNERS: SIGNERS[0] ?? "",
     HUB_RPC_URL: nodes[2]?.url ?? "",
     HUB_CHAIN_ID: String(localHub.chainId),
@@ -216,14 +216,14 @@ test("reports all faults of a broken instance at once, without a secret", async 
 
 test("finds a pooler in transaction mode, and servers that are down", async () => {
   const pooler = await startTransactionPooler(database.url, 1);
-  const away = {
+  const closedServers = {
     REDIS_URL: "redis://127.0.0.1:9",
     LOCAL_A_RPC_URL: CLOSED,
     LOCAL_B_RPC_URL: CLOSED,
     LOCAL_BITCOIN_RPC_URL: CLOSED,
     LOCAL_BITCOIN_ESPLORA_URL: CLOSED,
   };
-  const behind = await findings({ ...environment(), ...away, DATABASE_URL: pooler.url });
+  const behind = await findings({ ...environment(), ...closedServers, DATABASE_URL: pooler.url });
   await pooler.close();
   const found = behind.filter(({ state }) => state === "problem");
   expect(found.map(({ subject }) => subject)).toContain("local-bitcoin (127.0.0.1:9)");

@@ -49,7 +49,7 @@ async function startWorld(): Promise<{
 }
 type JournalOf = (servers: ServerWatch) => ReturnType<typeof connectJournal>;
 
-/** Requests whose deposits are in a block of the origin that was not read yet. */
+/** Requests whose deposits are in a block of the origin that is not scanned yet. */
 async function deposited(world: EngineWorld): Promise<Agreed[]> {
   const agreed: Agreed[] = [];
   for (let at = 0; at < REQUESTS; at++) {
@@ -61,7 +61,7 @@ async function deposited(world: EngineWorld): Promise<Agreed[]> {
   return agreed;
 }
 
-/** Fails over, and waits until no connection of the pool is a lost one. */
+/** Fails over, and waits until the pool has only connections to the new primary. */
 async function failOver({ pool }: EngineWorld, pair: PostgresPair): Promise<void> {
   await pair.failOver();
   const ping = async (): Promise<boolean> => {
@@ -89,7 +89,7 @@ async function untilPaid(world: EngineWorld, by: WorkerServices, all: readonly A
   throw new Error(`requests are not final: ${JSON.stringify(alarms)}`);
 }
 
-/** A node that does not count its mempool, as many do. */
+/** A node whose pending nonce ignores its mempool, like that of many providers. */
 function withoutMempool(by: WorkerServices, { destination }: EngineWorld): WorkerServices {
   const { reader } = destination.connected.connection;
   return withChain(by, destination.connected, {
@@ -120,7 +120,7 @@ test.each(Array.from({ length: SEEDS }, (_, at) => at + 1))(
     const losesDeposits = random() < 0.3;
     if (losesDeposits) pair.cut();
     await world.watch(origin, by);
-    // The standby has the first ones of these payments.
+    // The standby has the first `known` payments.
     const known = losesDeposits ? 0 : Math.floor(random() * REQUESTS);
     for (const [at, { requestId }] of agreed.entries()) {
       if (at === known && !losesDeposits) {
@@ -143,7 +143,7 @@ test.each(Array.from({ length: SEEDS }, (_, at) => at + 1))(
       expect(await world.paymentsOf(one, origin)).toEqual([]);
       expect((await world.status(one.requestId)).status).toBe("success");
     }
-    // The lanes are closed for a minute.
+    // Lanes stay closed for the first minute after a failover.
     world.clock.forward(61_000);
     for (const { connected } of [origin, destination]) await openLane(by, connected);
     const { rows } = await world.pool.query<{ held: number }>(
@@ -169,7 +169,7 @@ async function openAndWork(world: EngineWorld, by: WorkerServices): Promise<void
     await pay(by, fillLeg, requestId).catch(() => undefined);
 }
 
-test("a process that is still connected to the former primary sends nothing once the new one was seen", async () => {
+test("a process that is still connected to the former primary sends nothing once another process saw the new one", async () => {
   const { world, pair, journalOf } = await startWorld();
   const [first] = await deposited(world);
   if (first === undefined) throw new Error("no requests found");

@@ -33,7 +33,7 @@ type Lane = Parameters<PaymentJournal["entries"]>;
 
 const SENDER: Address = `0x${"5e".repeat(20)}`;
 
-/** A payment of a request with one nonce, and one attempt per given byte. */
+/** A payment of a request at a nonce, with one attempt per given bytes. */
 function aPayment(nonce: number, requestId: Hex = `0x${"01".repeat(32)}`, ...bytes: readonly Hex[]) {
   const attempts = (bytes.length === 0 ? (["0xaa"] as const) : bytes).map((raw, n): Attempt => ({
     n,
@@ -119,7 +119,7 @@ test("raises the mark of a lane, never lowers it, and drops the entries that are
   expect(await nonces()).toEqual([530]);
 });
 
-test("refuses a nonce that another payment has, and bytes in place of lost ones", async () => {
+test("refuses a nonce of another payment, and other bytes in place of lost ones", async () => {
   const journal = await aJournal();
   await journal.enter([aPayment(1)], 0);
   await journal.enter([aPayment(1, undefined, "0xaa", "0xbb")], 0);
@@ -141,7 +141,7 @@ test("refuses payments of a process whose database was replaced by a newer prima
   await other.enter([aPayment(2)], 0);
 });
 
-test("holds the lane of a former key of which the journal knows more than the database", async () => {
+test("holds the lane of a former key with payments that only the journal has", async () => {
   const world = await startEngineWorld();
   opened.push(async () => await world.stop());
   const { services, destination } = world;
@@ -161,9 +161,9 @@ test("holds every lane while the journal does not answer, and opens it once it d
   const { services, destination } = world;
   const lane = [destination.chain.id, services.signer.address] as const;
   const journal = await aJournal();
-  const away = { ...journal, mark: async () => await Promise.reject(new Error("Redis is down")) };
-  await holdBehind({ ...services, journal: away });
-  await openLane({ ...services, journal: away }, destination.connected);
+  const unreachable = { ...journal, mark: async () => await Promise.reject(new Error("Redis is down")) };
+  await holdBehind({ ...services, journal: unreachable });
+  await openLane({ ...services, journal: unreachable }, destination.connected);
   expect((await services.reads.lane(...lane))?.isReconciled).toBe(false);
   await journal.raise(...lane, 0);
   await openLane({ ...services, journal }, destination.connected);
@@ -178,7 +178,7 @@ test.each(["expiring", "outputs"] as const)(
     const by = { ...world.services, journal: await aJournal() };
     for (const connected of by.chains.nonEvmChains) await openNonEvmLane(by, connected);
     const agreed = await lostFill(world, by);
-    // Until then, its job and others may pay nothing.
+    // Until then no job may pay on this lane.
     await world.round(by);
     for (let round = 0; round < 12; round++) await openAndRound(world, by);
     expect((await world.status(agreed.requestId)).status).toBe("success");
@@ -221,7 +221,7 @@ test.each<readonly [string, (entry: JournalEntry) => JournalEntry]>([
   const by = { ...world.services, journal };
   for (const connected of by.chains.nonEvmChains) await openNonEvmLane(by, connected);
   const agreed = await lostFill(world, by);
-  const entries: PaymentJournal["entries"] = async (...asked) => (await journal.entries(...asked)).map(forge);
+  const entries: PaymentJournal["entries"] = async (...args) => (await journal.entries(...args)).map(forge);
   const forged = { ...by, journal: { ...journal, entries } };
   for (let round = 0; round < 4; round++) await openAndRound(world, forged);
   expect((await world.request(agreed.requestId)).state.name).toBe("fillable");
@@ -256,7 +256,7 @@ test("holds a non-EVM lane after a failover that also lost the journal, until th
   expect((await world.status(next.requestId)).status).toBe("success");
 });
 
-test("waits for the request of a lost payment from the failover on, however old the payment is", async () => {
+test("waits for the request of a lost payment, counted from the failover, however old the payment is", async () => {
   const world = await startNonEvmWorld();
   opened.push(async () => await world.stop());
   const by = { ...world.services, journal: await aJournal() };
@@ -274,7 +274,7 @@ test("waits for the request of a lost payment from the failover on, however old 
   expect((await world.status(requestId)).status).toBe("success");
 });
 
-test("gives up a lost sweep without taking it for the payment of its order", async () => {
+test("abandons a lost sweep without mistaking it for the payment of its order", async () => {
   const world = await startEngineWorld({ chain: { finalityBlocks: 3 } });
   opened.push(async () => await world.stop());
   const { destination, origin, solver } = world;
@@ -331,7 +331,7 @@ test("restores lost bytes of a canceled payment, and counts a restored payment a
   expect((await by.reads.slotOfLeg("fill", requestId))?.attempts).toHaveLength(1);
 });
 
-test("broadcasts a payment that was given up again, rather than a no-op with its nonce", async () => {
+test("broadcasts an abandoned payment again instead of a cancel transaction at its nonce", async () => {
   const world = await startEngineWorld({ chain: { finalityBlocks: 3 } });
   opened.push(async () => await world.stop());
   const { destination, origin, solver } = world;
@@ -359,7 +359,7 @@ test("broadcasts a payment that was given up again, rather than a no-op with its
   expect((await destination.sentBy(solver.address)).map(({ input }) => input)).not.toContain("0x");
 });
 
-test("opens an EVM lane without a journal when the chain has shown nothing unknown for its finality depth", async () => {
+test("opens an EVM lane without a journal once the chain showed no unknown payment for its finality depth", async () => {
   const world = await startEngineWorld({ chain: { finalityBlocks: 4 } });
   opened.push(async () => await world.stop());
   const { destination, services } = world;

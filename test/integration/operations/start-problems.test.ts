@@ -73,7 +73,7 @@ async function freePort(): Promise<number> {
 const faults = [
   [
     "the server is down",
-    async () => edited((url) => (url.port = String(ports.away))),
+    async () => edited((url) => (url.port = String(ports.closed))),
     /^Postgres does not respond at \S+ \(ECONNREFUSED\): start it, or correct DATABASE_URL$/,
   ],
   [
@@ -87,10 +87,10 @@ const faults = [
     /^Postgres at \S+ reports: .*nothing_here.*: create that database, or correct its name in DATABASE_URL$/,
   ],
 ] as const;
-const ports = { away: await freePort() };
+const ports = { closed: await freePort() };
 
 test.for(faults)(
-  "migrate: when %s, one sentence names the remedy",
+  "migrate prints one sentence with the remedy when %s",
   { timeout: START_MS },
   async ([, url, sentence]) => {
     const { code, out, err } = await run("migrate.ts", { DATABASE_URL: await url() });
@@ -101,12 +101,12 @@ test.for(faults)(
 );
 
 test.for(["main.ts", "worker.ts"])(
-  "%s: when the server is down or the database is not migrated, the log contains one sentence",
+  "%s logs one sentence when the server is down or the database is not migrated",
   { timeout: 2 * START_MS },
   async (entry) => {
-    const [, away, sentence] = faults[0];
+    const [, withServerDown, sentence] = faults[0];
     for (const [url, expected] of [
-      [await away(), sentence],
+      [await withServerDown(), sentence],
       [
         empty.url,
         /^the database lacks (\d+) of the \1 migrations of this version \(first: 0000_baseline\): run migrate, then start again$/,
@@ -140,7 +140,7 @@ test(
   },
 );
 
-test("a database with migrations of the next version works with this one; one without some of its migrations does not", async () => {
+test("accepts a database with migrations of a later version, and refuses one without all migrations of this version", async () => {
   const database = await createTestDatabase();
   const client = new pg.Client({ connectionString: database.url });
   await client.connect();
@@ -159,7 +159,7 @@ test("a database with migrations of the next version works with this one; one wi
 test("missing migration files are a problem of the installation, reported before the database is used", async () => {
   await expect(
     migrate(
-      edited((url) => (url.port = String(ports.away))),
+      edited((url) => (url.port = String(ports.closed))),
       { folder },
     ),
   ).rejects.toThrow(`no migrations are in ${folder}: copy apps/api/migrations there, as Dockerfile.api does`);

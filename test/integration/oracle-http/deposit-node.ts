@@ -9,7 +9,7 @@ const DEPOSITED = keccak256(toHex("Erc20Deposit(address,address,uint256,bytes32)
 
 const blockHash = (number: number): string => `0x${number.toString(16).padStart(64, "b")}`;
 
-/** The transaction that every such node knows: a deposit of 5 units, in a block that is long final. */
+/** The transaction that every such node knows: a deposit of 5 base units in a final block. */
 export const KNOWN_DEPOSIT = word("d1");
 
 /** A node of one chain with blocks every ten seconds and one deposit for order 0x0a…, on a socket. */

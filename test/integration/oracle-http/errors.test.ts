@@ -42,10 +42,10 @@ test.each<[string, unknown, string | undefined]>([
   ["a transaction id in capitals", { ...deposit, transactionId: word("AB") }, "transactionId"],
   ["a bare transaction id", { ...deposit, transactionId: "11".repeat(32) }, "transactionId"],
   ["a transaction id with leading zeros cut off", { ...deposit, transactionId: "0x1" }, "transactionId"],
-])("%s is the caller's fault: 400 invalid_request with the field", async (_what, body, field) => {
+])("refuses %s with 400 invalid_request and the field", async (_what, body, field) => {
   const world = await aWorld();
   expect(face(await world.post("depository-deposits", body))).toEqual([400, "invalid_request", field]);
-  expect(world.origin.asked).toBe(0);
+  expect(world.origin.readCount).toBe(0);
 });
 
 test("an unknown chain or transaction is 400 not_found", async () => {
@@ -102,7 +102,7 @@ test("a node's fault is never the caller's: 503, without its error text", async 
   expect(world.outcomes.at(-1)?.outcome).toBe("upstream_unavailable");
 });
 
-test("a node that hangs is abandoned before the peers time out", async () => {
+test("times out a node that hangs before the peers' timeout", async () => {
   const world = await aWorld({ localDeadlineMs: 100 });
   world.origin.trouble = async () => await new Promise(() => undefined);
   expect(face(await world.post("depository-deposits", deposit)).slice(0, 2)).toEqual([
@@ -146,13 +146,13 @@ test("other paths, methods, types and sizes get errors of the same form", async 
   expect(below.body.code).toBe("not_found");
 });
 
-test("lives needs no key, and reveals nothing", async () => {
+test("the lives route needs no key, and reveals nothing", async () => {
   const world = await aWorld({ apiKeys: new Map([["k", "l"]]) });
   expect((await world.get("/lives/v1")).text).toBe('{"status":"ok"}');
   expect((await world.get("/lives/v1?withReport=1")).status).toBe(200);
 });
 
-// Keys.
+// API keys.
 
 const keys = new Map([
   ["first-key", "first caller"],
@@ -192,7 +192,7 @@ test.each([
   "first-key ",
   "FIRST-KEY",
   "",
-])("%j is not a key", async (key) => {
+])("matches no key with %j, apart from surrounding whitespace", async (key) => {
   const world = await aWorld({ apiKeys: keys });
   const given = await world.get("/chains/v1", { "x-api-key": key });
   // Whitespace around a header's value is not part of it.
@@ -210,7 +210,7 @@ test("an address that sends many wrong keys gets 429, and valid keys still work 
   expect((await world.get("/chains/v1")).status).toBe(401);
 });
 
-test("a key with too many calls in progress gets 429 until one of them ends; other keys do not", async () => {
+test("a key with too many calls in progress gets 429 until one of them ends, and other keys do not", async () => {
   const world = await aWorld({ apiKeys: keys, callBounds: { perCaller: 2, total: 3 } });
   let release = (): void => undefined;
   const held = new Promise<void>((resolve) => (release = resolve));
@@ -218,7 +218,7 @@ test("a key with too many calls in progress gets 429 until one of them ends; oth
   const ask = async (key: string, place: string) =>
     await world.post("depository-deposits", { ...deposit, transactionId: word(place) }, { "x-api-key": key });
   const first = [ask("first-key", "01"), ask("first-key", "02")];
-  await expect.poll(() => world.origin.asked).toBe(2);
+  await expect.poll(() => world.origin.readCount).toBe(2);
   const refused = await ask("first-key", "03");
   expect([...face(refused).slice(0, 2), refused.headers.get("retry-after")]).toEqual([
     429,
@@ -226,7 +226,7 @@ test("a key with too many calls in progress gets 429 until one of them ends; oth
     "1",
   ]);
   const second = ask("second-key", "04");
-  await expect.poll(() => world.origin.asked).toBe(3);
+  await expect.poll(() => world.origin.readCount).toBe(3);
   const busy = await ask("second-key", "05");
   expect([...face(busy).slice(0, 2), busy.headers.get("retry-after")]).toEqual([503, "overloaded", "1"]);
   release();
@@ -234,7 +234,7 @@ test("a key with too many calls in progress gets 429 until one of them ends; oth
   expect((await ask("first-key", "06")).body.code).toBe("not_found");
 });
 
-test("a slot is not free before the work has ended, even if the deadline passed or the caller hung up", async () => {
+test("frees a caller's slot only when the work ends, even after the deadline or a hang-up", async () => {
   const world = await aWorld({ localDeadlineMs: 50, callBounds: { perCaller: 1 } });
   let release = (): void => undefined;
   const held = new Promise<void>((resolve) => (release = resolve));
@@ -266,7 +266,7 @@ test("nothing is signed after the deadline of a request has passed", async () =>
   expect(world.signatures.count).toBe(2);
 });
 
-test("two keys in one request count as none", async () => {
+test("treats a request with two keys as one without a key", async () => {
   const world = await aWorld({ apiKeys: keys });
   const { port, hostname } = new URL(world.url);
   const answer = await new Promise<string>((resolve, reject) => {
@@ -283,7 +283,7 @@ test("two keys in one request count as none", async () => {
   expect(answer).toMatch(/^HTTP\/1\.1 401/);
 });
 
-test("a body is not even read without a key", async () => {
+test("does not read the body of a request without a key", async () => {
   const world = await aWorld({ apiKeys: keys });
   const { status, body } = await world.post("depository-deposits", "{ not json");
   expect([status, body.code]).toEqual([401, "unauthorized"]);
@@ -296,7 +296,7 @@ test("metrics are public if the operator configures it", async () => {
 
 // Withdrawals.
 
-const words = {
+const addressRequest = {
   chainId: "origin",
   currency: USDC,
   withdrawer: account("a7"),
@@ -306,16 +306,16 @@ const words = {
 };
 
 const addressOf = (changes: object = {}): bigint => {
-  const asked = { ...words, ...changes };
+  const fields = { ...addressRequest, ...changes };
   return BigInt(
     withdrawalAddress(
       { name: "origin", vmType: "ethereum-vm" },
       {
         depository: DEPOSITORY,
-        currency: asked.currency,
-        recipient: asked.recipient,
-        ownerAlias: hubAlias({ name: "destination", vmType: "ethereum-vm" }, asked.withdrawer),
-        nonce: asked.withdrawalNonce,
+        currency: fields.currency,
+        recipient: fields.recipient,
+        ownerAlias: hubAlias({ name: "destination", vmType: "ethereum-vm" }, fields.withdrawer),
+        nonce: fields.withdrawalNonce,
       },
     ),
   );
@@ -345,7 +345,7 @@ function withdrawal(world: World, changes: object = {}, request: object = {}) {
   return world.post("depository-withdrawals", {
     chainId: "origin",
     withdrawal: payload,
-    withdrawalAddressRequest: words,
+    withdrawalAddressRequest: addressRequest,
     ...request,
   });
 }
@@ -362,21 +362,31 @@ test("a payload settles only the withdrawal that it pays", async () => {
     "withdrawalAddressRequest.currency",
   );
   expect(
-    face(await withdrawal(world, {}, { withdrawalAddressRequest: { ...words, chainId: "destination" } })),
+    face(
+      await withdrawal(
+        world,
+        {},
+        { withdrawalAddressRequest: { ...addressRequest, chainId: "destination" } },
+      ),
+    ),
   ).toEqual([400, "invalid_request", "withdrawalAddressRequest.chainId"]);
 });
 
-test("without recorded payloads an expiry is never attested, an execution is", async () => {
+test("without recorded payloads, attests executions and never expiries", async () => {
   const world = await aWorld({ hub: { allocatorAddress: undefined } });
   expect(face(await withdrawal(world, { status: "expired" }))[1]).toBe("rejected");
   expect((await withdrawal(world, { status: "executed" })).status).toBe(200);
 });
 
-test("without a record the payload's nonce must be the withdrawal's address: one payment settles one of an owner's withdrawals", async () => {
+test("without a record, requires the withdrawal's address as the payload's nonce, so that one payment settles one withdrawal", async () => {
   const world = await aWorld({ hub: { allocatorAddress: undefined } });
-  const statusAnswer = async (payload: Hex, asked: object = {}) =>
+  const statusAnswer = async (payload: Hex, changes: object = {}) =>
     face(
-      await withdrawal(world, {}, { withdrawal: payload, withdrawalAddressRequest: { ...words, ...asked } }),
+      await withdrawal(
+        world,
+        {},
+        { withdrawal: payload, withdrawalAddressRequest: { ...addressRequest, ...changes } },
+      ),
     ).slice(0, 2);
   const own = payloadWith(addressOf());
   expect(await statusAnswer(own)).toEqual([200, undefined]);
@@ -389,10 +399,10 @@ test("without a record the payload's nonce must be the withdrawal's address: one
   expect(world.signatures.count).toBe(2);
 });
 
-test("nothing is reserved for a chain whose withdrawals could not be attested here", async () => {
+test("reserves nothing for a chain whose withdrawals this oracle cannot attest", async () => {
   const world = await aWorld();
   world.balances.get = () => 50n;
-  const asked = {
+  const request = {
     settlementChainId: "hub",
     expectedAmount: "50",
     chainId: "solana",
@@ -404,25 +414,25 @@ test("nothing is reserved for a chain whose withdrawals could not be attested he
   };
   const hash = ownerAuthorisationHash({
     operation: "withdrawal",
-    chainId: asked.chainId,
-    currency: asked.currency,
-    amount: asked.expectedAmount,
-    ownerChainId: asked.withdrawerChainId,
-    owner: asked.withdrawer,
-    recipient: asked.recipient,
-    nonce: asked.withdrawalNonce,
+    chainId: request.chainId,
+    currency: request.currency,
+    amount: request.expectedAmount,
+    ownerChainId: request.withdrawerChainId,
+    owner: request.withdrawer,
+    recipient: request.recipient,
+    nonce: request.withdrawalNonce,
     settlementChainId: "hub",
     settlementNetwork: String(world.hub.chainId),
     depository: "99vQwtBwYtrqqD9YSXbdum3KBdxPAVxYTaQ3cfnJSrN2",
     oracleContract: world.hub.oracleAddress,
   });
-  const { settlementChainId: _, expectedAmount: __, ...withdrawalAddressRequest } = asked;
+  const { settlementChainId: _, expectedAmount: __, ...withdrawalAddressRequest } = request;
   const answers = [
     await world.post("withdrawal-initiation", {
-      ...asked,
+      ...request,
       signature: await signPersonalMessage(owner, hash),
     }),
-    await world.post("withdrawal-initiated", asked),
+    await world.post("withdrawal-initiated", request),
     await world.post("depository-withdrawals", {
       chainId: "solana",
       withdrawal: "0x00",
@@ -433,7 +443,7 @@ test("nothing is reserved for a chain whose withdrawals could not be attested he
   expect(world.signatures.count).toBe(0);
 });
 
-test("with a record, only exactly the recorded payload is attested, whatever its outcome", async () => {
+test("with a record, attests only the recorded payload, whatever its outcome", async () => {
   const world = await aWorld();
   for (const status of ["executed", "expired"]) {
     expect(face(await withdrawal(world, { status }))[1]).toBe("rejected");
@@ -452,7 +462,7 @@ test("a caller's transaction id never changes what is signed", async () => {
   const world = await aWorld({ hub: { allocatorAddress: undefined } });
   const plain = await withdrawal(world);
   const hinted = await withdrawal(world, {}, { transactionId: word("99") });
-  // Not the signatures: a key service creates a different one for the same digest each time.
+  // Signatures are not compared: a key service creates a different one for the same digest each time.
   const { signatures: _, ...execution } = plain.body.execution;
   expect(hinted.body.execution).toMatchObject(execution);
   expect(hinted.body.message.data).toEqual(plain.body.message.data);
@@ -462,7 +472,7 @@ test("a caller's transaction id never changes what is signed", async () => {
 test("a withdrawal names this oracle's hub, an amount above zero, and an owner on an EVM chain", async () => {
   const world = await aWorld();
   const base = {
-    ...words,
+    ...addressRequest,
     settlementChainId: "hub",
     expectedAmount: "50",
     signature: `0x${"11".repeat(64)}1b`,
@@ -479,24 +489,24 @@ test("a withdrawal names this oracle's hub, an amount above zero, and an owner o
   expect(await field({ withdrawalNonce: "0x1" })).toEqual(["invalid_request", "withdrawalNonce"]);
 });
 
-test("identical concurrent requests share one read of the chain, and nothing is kept afterwards", async () => {
+test("identical concurrent requests share one read of the chain, and later ones read again", async () => {
   const world = await aWorld();
   let release: () => void = () => undefined;
   const gate = new Promise<void>((resolve) => (release = resolve));
   world.origin.trouble = async () => await gate;
   world.origin.deposited(DEPOSIT_TX, [{}]);
   const all = Array.from({ length: 8 }, async () => await world.post("depository-deposits", deposit));
-  await expect.poll(() => world.origin.asked).toBe(1);
+  await expect.poll(() => world.origin.readCount).toBe(1);
   await new Promise((resolve) => setTimeout(resolve, 100));
   release();
   const answers = await Promise.all(all);
   expect(new Set(answers.map(({ text }) => text)).size).toBe(1);
-  expect(world.origin.asked).toBe(1);
+  expect(world.origin.readCount).toBe(1);
   await world.post("depository-deposits", deposit);
-  expect(world.origin.asked).toBe(2);
+  expect(world.origin.readCount).toBe(2);
 });
 
-test("a fill that fails in two ways fails the same way, whichever chain is slower", async () => {
+test("a fill with two faults gets the same error, whichever chain is slower", async () => {
   const world = await aWorld();
   const request = await aFill(world);
   world.origin.depositsOf.clear();

@@ -9,15 +9,15 @@ export async function startFakeNode(
     let text = "";
     request.on("data", (chunk) => (text += String(chunk)));
     request.on("end", () => {
-      const asked = JSON.parse(text) as Call | Call[];
-      const answers = [asked].flat().map(({ id, method, params }) => {
+      const request = JSON.parse(text) as Call | Call[];
+      const answers = [request].flat().map(({ id, method, params }) => {
         const answer = methods[method];
         return answer === undefined
           ? { jsonrpc: "2.0", id, error: { code: -32601, message: "no such method" } }
           : { jsonrpc: "2.0", id, result: answer(params) };
       });
       response.setHeader("content-type", "application/json");
-      response.end(JSON.stringify(Array.isArray(asked) ? answers : answers[0]));
+      response.end(JSON.stringify(Array.isArray(request) ? answers : answers[0]));
     });
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));

@@ -41,19 +41,19 @@ test("when the caller hangs up, the oracle cancels its calls to peers", async ()
   world.origin.deposited(DEPOSIT_TX, [{ depositId: word("0a") }]);
 
   const caller = new AbortController();
-  const asked = fetch(`${world.url}/attestations/depository-deposits/v1`, {
+  const response = fetch(`${world.url}/attestations/depository-deposits/v1`, {
     method: "POST",
     headers: { "content-type": "application/json" },
     body: JSON.stringify({ chainId: "origin", transactionId: DEPOSIT_TX, requestPeerSignatures: true }),
     signal: caller.signal,
   });
   await until(() => peer.calls.begun === 1);
-  // A waiting caller keeps its call, although its request was read long ago.
+  // The call to the peer continues as long as the caller waits.
   await new Promise((resolve) => setTimeout(resolve, 150));
   expect(peer.calls).toEqual({ begun: 1, hungUp: 0 });
 
   caller.abort();
-  await expect(asked).rejects.toThrow();
+  await expect(response).rejects.toThrow();
   await until(() => peer.calls.hungUp === 1);
   expect(peer.calls).toEqual({ begun: 1, hungUp: 1 });
 });

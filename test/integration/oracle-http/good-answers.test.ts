@@ -34,8 +34,9 @@ import {
 } from "../../support/oracle-world.ts";
 import type { World } from "../../support/oracle-world.ts";
 
-// Invariant (f): every signature of every answer recovers, with another implementation, to its claimed signer
-// over the returned payload.
+// Invariant (f): every signature recovers to its claimed signer over the returned payload, checked with
+// another
+// implementation.
 
 let world: World;
 beforeEach(async () => {
@@ -45,7 +46,7 @@ afterEach(() => world.close());
 
 const chain = { name: "origin", vmType: "ethereum-vm" } as const;
 
-test("a deposit is minted to its order's account, one without an id to its depositor, in chain order", async () => {
+test("mints a deposit to its order's account, one without an id to its depositor, in chain order", async () => {
   world.origin.deposited(DEPOSIT_TX, [
     { depositId: word("0a"), amount: 5n },
     { index: "7", amount: 6n },
@@ -104,7 +105,7 @@ test("a deposit is minted to its order's account, one without an id to its depos
   ]);
 });
 
-test("a transaction without deposits gets an empty answer, and nothing is signed", async () => {
+test("answers a transaction without deposits with an empty list, and signs nothing", async () => {
   world.origin.deposited(DEPOSIT_TX, []);
   const { status, body } = await world.post("depository-deposits", {
     chainId: "origin",
@@ -115,7 +116,7 @@ test("a transaction without deposits gets an empty answer, and nothing is signed
   expect(body).toEqual({ messages: [], quorum: { signers: 0, threshold: 1, local: "ok" } });
 });
 
-test("a fill gives every deposit completely to the solver and deducts the fees, with the key of order and payment", async () => {
+test("a fill credits every deposit to the solver minus the fees, under the key of order and payment", async () => {
   const order = anOrder((one) => {
     one.fees.push({
       recipientChainId: "destination",
@@ -154,7 +155,7 @@ test("a fill gives every deposit completely to the solver and deducts the fees, 
   expect(await messageSigners("solverFill", body.message)).toEqual([world.signer.address]);
 });
 
-test("a refund gives the deposit to the solver, and has the key that a fill by the same payment would have", async () => {
+test("a refund credits the deposit to the solver, under the key that a fill by the same payment would have", async () => {
   const request = await aRefund(world);
   const { status, body } = await world.post("solver-refunds", request);
   expect(status).toBe(200);
@@ -168,7 +169,7 @@ test("a refund gives the deposit to the solver, and has the key that a fill by t
   expect(await messageSigners("solverRefund", body.message)).toEqual([world.signer.address]);
 });
 
-const withdrawalWords = {
+const withdrawalFields = {
   chainId: "origin",
   currency: USDC,
   withdrawer: owner.address as string,
@@ -219,7 +220,7 @@ test.each([
     chainId: "origin",
     withdrawal: PAYLOAD,
     transactionId: word("99"),
-    withdrawalAddressRequest: withdrawalWords,
+    withdrawalAddressRequest: withdrawalFields,
   });
   expect(http).toBe(200);
   expect(body.message.result).toEqual({
@@ -238,7 +239,7 @@ test("a pending withdrawal is reported, and nothing is signed", async () => {
   const { body } = await world.post("depository-withdrawals", {
     chainId: "origin",
     withdrawal: PAYLOAD,
-    withdrawalAddressRequest: withdrawalWords,
+    withdrawalAddressRequest: withdrawalFields,
   });
   expect(body.message.result["status"]).toBe(0);
   expect([body.message.signature, body.message.signatures, body.execution]).toEqual([
@@ -248,7 +249,7 @@ test("a pending withdrawal is reported, and nothing is signed", async () => {
   ]);
 });
 
-const hubWithdrawal = { ...withdrawalWords, settlementChainId: "hub", expectedAmount: "50" };
+const hubWithdrawal = { ...withdrawalFields, settlementChainId: "hub", expectedAmount: "50" };
 
 async function authorised(changes: Record<string, string> = {}): Promise<Hex> {
   const digest = ownerAuthorisationDigest({
@@ -311,7 +312,7 @@ test("a withdrawal above the owner's balance is not reserved", async () => {
   expect(body.code).toBe("rejected");
 });
 
-test("a reservation is confirmed to the allocator, even if more arrived", async () => {
+test("confirms a reservation to the allocator, even if the balance is larger", async () => {
   world.balances.set(`${address}:${hubTokenId(chain, USDC)}`, 51n);
   const { status, body } = await world.post("withdrawal-initiated", hubWithdrawal);
   expect(status).toBe(200);
@@ -357,7 +358,7 @@ test("the chains are listed by name, family and depository, and nothing about th
   expect(text).not.toContain("hub");
 });
 
-test("a withdrawal from a former depository that expired unused returns its amount", async () => {
+test("returns the amount of a withdrawal from a former depository that expired unused", async () => {
   const fromFormer = withdrawalAddress(chain, {
     depository: FORMER,
     currency: USDC,
@@ -370,7 +371,7 @@ test("a withdrawal from a former depository that expired unused returns its amou
     await world.post("depository-withdrawals", {
       chainId: "origin",
       withdrawal: PAYLOAD,
-      withdrawalAddressRequest: withdrawalWords,
+      withdrawalAddressRequest: withdrawalFields,
     });
   expect((await ask()).body.code).toBe("rejected");
   world.recorded.set(fromFormer, word("77"));

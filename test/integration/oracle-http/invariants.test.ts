@@ -19,7 +19,7 @@ import {
 } from "../../support/oracle-world.ts";
 import type { Answer, World } from "../../support/oracle-world.ts";
 
-// Invariants for any deposits, payments, requests and faults.
+// Property tests of the invariants for any deposits, payments, requests and faults.
 
 const world = await startWorld();
 const other = await startWorld({
@@ -51,7 +51,7 @@ const deposits = fc.array(
   { maxLength: 4 },
 );
 
-/** Ways to write a transaction id; only the first is valid. */
+/** Formats of a transaction id, of which only the first is valid. */
 const formats: readonly ((id: Hex32) => string)[] = [
   (id) => id,
   (id) => id.toUpperCase().replace("0X", "0x"),
@@ -86,7 +86,7 @@ test("(a) (d) (f): no set of requests, in whatever format, mints more than was d
     maxLength: 6,
   });
   await fc.assert(
-    fc.asyncProperty(fc.tuple(deposits, deposits, deposits), requests, async (held, asked) => {
+    fc.asyncProperty(fc.tuple(deposits, deposits, deposits), requests, async (held, wanted) => {
       const received = new Map<bigint, bigint>();
       for (const [n, list] of held.entries()) {
         world.origin.deposited(word(byte(n + 1)), list);
@@ -97,7 +97,7 @@ test("(a) (d) (f): no set of requests, in whatever format, mints more than was d
       }
       // The hub performs one execution per key.
       const executions = new Map<string, Hex[]>();
-      for (const [n, format] of asked) {
+      for (const [n, format] of wanted) {
         const request = { chainId: "origin", transactionId: format(word(byte(n + 1))) };
         const answers = [
           await world.post("depository-deposits", request),

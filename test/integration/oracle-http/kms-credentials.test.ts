@@ -7,8 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { startOracle } from "./process.ts";
 import { account } from "../../support/oracle-world.ts";
 
-// The real process with a key in a service that implements AWS's protocol: where it takes the credentials
-// from.
+// Where the real process reads its credentials for a key in a service that implements AWS's protocol.
 
 const KEY = `0x${"5a".repeat(32)}` as const;
 const folder = mkdtempSync(join(tmpdir(), "causeway-kms-credentials-"));
@@ -27,7 +26,7 @@ beforeAll(async () => {
     HUB_CHAIN_ID: "123",
     HUB_ADDRESS: account("e1"),
     HUB_ORACLE_ADDRESS: account("e2"),
-    // AWS's client looks for its own files, and for the machine's role.
+    // AWS's client would read its own files and the machine's role.
     HOME: folder,
     AWS_EC2_METADATA_DISABLED: "true",
     SIGNING_MODULE: "aws-kms",
@@ -70,7 +69,7 @@ test("missing credentials are reported as missing", async () => {
 }, 30_000);
 
 test.each(["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"])(
-  "half a pair of credentials, %s, counts as missing",
+  "credentials with only %s count as missing",
   async (name) => {
     expect(await refused({ AWS_ENDPOINT_URL_KMS: kms.url, [name]: "half" })).toMatch(
       new RegExp(`is required with ${name}\\b`),

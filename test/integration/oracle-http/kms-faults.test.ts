@@ -6,7 +6,7 @@ import { executionSigners, messageSigners } from "../../support/recovered-signer
 import { aChain, DEPOSIT_TX, FakeChain, startWorld, word } from "../../support/oracle-world.ts";
 import type { Answer, World, WorldOptions } from "../../support/oracle-world.ts";
 
-// An oracle whose key service fails after the start: an answer is signed completely or not at all.
+// An oracle whose key service fails after the start signs an answer completely or not at all.
 
 let kms: RunningKms;
 let key: KmsKey;
@@ -50,7 +50,7 @@ const SIGNATURES = 3;
 function mustBeUnavailable({ status, body, headers, text }: Answer): void {
   expect([status, body.code]).toEqual([503, "upstream_unavailable"]);
   expect(headers.get("retry-after")).toBe("1");
-  // Neither part of the signed message, nor anything about the key or its location.
+  // The error contains no part of the signed message, and nothing about the key or its location.
   expect(text).not.toMatch(/0x[0-9a-f]{64}|signature|arn:|KMS|[0-9a-f]{8}-[0-9a-f]{4}-|127\.0\.0\.1/i);
 }
 
@@ -63,7 +63,7 @@ async function mustSign(world: World): Promise<void> {
     expect(await messageSigners("depositoryDeposit", message)).toEqual([signer.address]);
 }
 
-/** Passes the first calls of Sign, and no others. */
+/** Lets the first calls of Sign succeed, and fails all others. */
 function failAfter(passed: number, fault: KmsFault): void {
   let calls = 0;
   kms.onCall((operation) => (operation === "Sign" && calls++ >= passed ? fault : undefined));
@@ -94,18 +94,15 @@ test.each(faults)(
   },
 );
 
-test.each([1, 2])(
-  "a service that fails after %i of three signatures leaves none in an answer",
-  async (passed) => {
-    const world = await aWorld();
-    const before = world.signatures.count;
-    failAfter(passed, { kind: "answer", fields: { Signature: undefined } });
-    mustBeUnavailable(await ask(world));
-    // This many of the three were made.
-    await expect.poll(() => world.signatures.count - before).toBe(SIGNATURES);
-    expect(kms.calls("Sign")).toBe(SIGNATURES);
-  },
-);
+test.each([1, 2])("returns no signature if the service fails after %i of three", async (passed) => {
+  const world = await aWorld();
+  const before = world.signatures.count;
+  failAfter(passed, { kind: "answer", fields: { Signature: undefined } });
+  mustBeUnavailable(await ask(world));
+  // Only `passed` of the three signatures were made.
+  await expect.poll(() => world.signatures.count - before).toBe(SIGNATURES);
+  expect(kms.calls("Sign")).toBe(SIGNATURES);
+});
 
 test("never returns a signature that another key made", async () => {
   const world = await aWorld();
@@ -135,7 +132,7 @@ test("when the key service is down, signing requests get 503 and others are answ
   expect((await ask(world)).status).toBe(200);
 });
 
-test("without its key, an oracle passes on its peers' signatures and signs nothing itself", async () => {
+test("an oracle without its key returns its peers' signatures and signs nothing itself", async () => {
   const origin = new FakeChain(aChain("origin", 1));
   const addresses = [0, 1, 2].map((n) => oracleSigner(n).address);
   const list = { origin, signers: new Set(addresses), threshold: 2 };
@@ -152,7 +149,7 @@ test("without its key, an oracle passes on its peers' signatures and signs nothi
     expect(await messageSigners("depositoryDeposit", message)).toEqual(addresses.slice(1).toSorted());
 });
 
-test("counts an oracle whose key was replaced by a peer's toward no quorum until its own key is back", async () => {
+test("does not count an oracle toward the quorum while its key alias points to a peer's key", async () => {
   const origin = new FakeChain(aChain("origin", 1));
   const addresses = [0, 1, 2].map((n) => oracleSigner(n).address).toSorted();
   const list = { origin, signers: new Set(addresses), threshold: 3 };

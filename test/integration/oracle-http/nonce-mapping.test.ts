@@ -108,7 +108,7 @@ async function signersOf({ body: { genericMapping } }: Answer): Promise<string[]
 
 const face = ({ status, body }: Answer) => [status, body.code, body.field];
 
-test("a wallet's signed mapping is signed as an entry of its account on the hub", async () => {
+test("signs a wallet's signed mapping as an entry of its account on the hub", async () => {
   const world = await aWorld();
   const answer = await ask(world, await request());
   expect(answer.status, answer.text).toBe(200);
@@ -118,12 +118,12 @@ test("a wallet's signed mapping is signed as an entry of its account on the hub"
   expect(signatures.map(({ oracleSigner }) => oracleSigner)).toEqual([world.signer.address]);
   expect(await signersOf(answer)).toEqual([world.signer.address]);
   expect(answer.body.quorum).toEqual({ signers: 1, threshold: 1, local: "ok" });
-  // The wallet's case does not matter, and gives the same bytes.
+  // A lower-case wallet gives the same bytes.
   const lowered = await ask(world, await request({ wallet: signedMapping.wallet.toLowerCase() }));
   expect(lowered.body.genericMapping).toEqual(answer.body.genericMapping);
 });
 
-test("oracles together give the signatures that the hub requires, in ascending order", async () => {
+test("combines the oracles' signatures that the hub requires, in ascending order", async () => {
   const [one, other] = [oracleSigner(0), oracleSigner(1)];
   const signers = new Set([one.address, other.address]);
   const peer = await aWorld({ signer: other });
@@ -162,7 +162,7 @@ test.each<[string, () => Promise<Hex>]>([
   expect(world.signatures.count).toBe(0);
 });
 
-test("a signature has one format", async () => {
+test("accepts only one format of a signature", async () => {
   const world = await aWorld();
   const good = await sign();
   const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
@@ -186,7 +186,7 @@ test.each<[string, Readonly<Record<string, unknown>>, string, string]>([
   ["a wallet that is invalid", { wallet: word("01") }, "invalid_request", "wallet"],
   ["a depositor that is invalid", { depositor: "0x" }, "invalid_request", "depositor"],
   ["a text for the chain of the signature", { signatureChainId: "1" }, "invalid_request", "signatureChainId"],
-  ["no chain of the signature", { signatureChainId: 0 }, "invalid_request", "signatureChainId"],
+  ["a zero chain of the signature", { signatureChainId: 0 }, "invalid_request", "signatureChainId"],
   ["a signature cut short", { signature: "0x12" }, "invalid_request", "signature"],
 ])("%s is refused", async (_what, changes, code, field) => {
   const world = await aWorld();

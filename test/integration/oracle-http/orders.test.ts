@@ -44,7 +44,7 @@ const secondInput = (order: EditableOrder): void => {
   if (first !== undefined) order.inputs.push(structuredClone(first));
 };
 
-test("the complete example is attested, so that the following cases fail for their own reason", async () => {
+test("attests the complete example that the refused cases below change", async () => {
   expect((await fillOf()).status).toBe(200);
   expect((await fillOf(secondInput)).status).toBe(200);
   expect((await world.post("solver-refunds", await aRefund(world))).status).toBe(200);
@@ -91,9 +91,9 @@ test.each<[string, (order: EditableOrder) => void, string, string]>([
   const order = anOrder(edit);
   const hashable = !code.startsWith("not") && !field.includes("recipient") ? order : anOrder();
   const request = { ...(await aFill(world)), order, orderSignature: await signedBy(solver, hashable) };
-  const before = world.origin.asked;
+  const before = world.origin.readCount;
   expect(face(await world.post("solver-fills", request))).toEqual([400, code, field]);
-  expect(world.origin.asked).toBe(before);
+  expect(world.origin.readCount).toBe(before);
 });
 
 test.each<[string, readonly (string | number)[], unknown]>([
@@ -285,7 +285,7 @@ test("recipients that differ only in case are one recipient", async () => {
   expect(face(await world.post("solver-fills", request))[1]).toBe("rejected");
 });
 
-test("a fill pays enough, in the right currency, to the right recipient, in time, and after its deposit", async () => {
+test("requires a fill to pay enough, in the right currency, to the right recipient, in time, and after its deposit", async () => {
   const request = await aFill(world);
   const filled = async (to: string, currency: string, amount: bigint, at = 2_000n) => {
     world.destination.paid(FILL_TX, [[to, currency, amount]], at);
@@ -311,7 +311,7 @@ test("on one chain a fill is never older than its deposit", async () => {
   expect((await world.post("solver-fills", request)).status).toBe(200);
 });
 
-test("if the network allows a lead, a fill may be that much older than its deposit, on another chain and on its own", async () => {
+test("a fill may be older than its deposit by the network's lead, on another chain or on the same one", async () => {
   const lending = await startWorld({ hub: { fillLeadSeconds: 600 } });
   const order = anOrder();
   const request = await aFill(lending, order);
@@ -380,7 +380,7 @@ test("one payment settles an order once: other deposits, a second claim and a re
   expect(asFill.body.execution.idempotencyKey).toBe(asRefund.body.execution.idempotencyKey);
 });
 
-test("dust with an order's id cannot use up the key of a payment that was made for the real deposit", async () => {
+test("dust with an order's id cannot use up the key of the payment for the real deposit", async () => {
   const request = await aFill(world);
   const depositId = orderIdFor(request.order);
   const settled = async (route: "solver-fills" | "solver-refunds", body: object, deposit: bigint) => {
@@ -492,7 +492,7 @@ test("a refund across currencies settles only inputs with complete deposits", as
   expect(await settled(1_001n, 999n)).toBe(400);
 });
 
-test("an order with more refund options than anyone needs is refused before it is processed", async () => {
+test("refuses an order with too many refund options before it processes them", async () => {
   const many = async (total: number) => {
     const order = anOrder((o) => {
       const [input] = o.inputs;
@@ -520,7 +520,7 @@ test("a refund in another currency settles only a complete deposit", async () =>
   expect(await settled(1_000n)).toBe(200);
 });
 
-test("an oracle can join a network that settles by deposits", async () => {
+test("attests with keys of deposits in a network that settles by deposits", async () => {
   const other = await startWorld({ hub: { settlementKey: "deposits" } });
   const request = await aFill(other);
   const { body } = await other.post("solver-fills", request);
@@ -536,7 +536,7 @@ test("an oracle can join a network that settles by deposits", async () => {
 
 // Refunds.
 
-test("a refund goes to the option's recipient, enough, in time; the native currency's address means the depositor", async () => {
+test("requires a refund to pay the option's recipient enough and in time, or the depositor for the native currency's address", async () => {
   const toDepositor = anOrder((o) =>
     o.inputs.forEach((i) => i.refunds.forEach((r) => (r.recipient = NATIVE))),
   );
@@ -572,7 +572,7 @@ test.each([
   ["out of range", 1],
   ["negative", -1],
   ["fractional", 0.5],
-  ["no number", "0"],
+  ["not a number", "0"],
 ])("a refund index that is %s is refused", async (_what, refundIndex) => {
   const request = await aRefund(world);
   const refunds = [{ transactionId: REFUND_TX, inputIndex: 0, refundIndex }];

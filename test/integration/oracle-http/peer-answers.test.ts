@@ -29,8 +29,8 @@ import {
 } from "../../support/oracle-world.ts";
 import type { AnswerBody, World } from "../../support/oracle-world.ts";
 
-// What a peer reports in addition to its signatures, and irrelevant signatures, are never passed on: the
-// signers here are listed, and this oracle sees nothing itself.
+// Unsigned fields and irrelevant signatures of a peer are never passed on. The signers are listed, and this
+// oracle sees nothing itself.
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -65,8 +65,7 @@ async function relay(target: string, edit: Edit): Promise<string> {
 }
 
 /**
- * An honest oracle that sees everything, and the answer of a blind one whose only peer edits the honest
- * answer.
+ * The answer of an oracle that sees nothing itself, and whose only peer edits an honest oracle's answer.
  */
 async function edited(
   route: string,
@@ -373,7 +372,7 @@ test("two concurrent initiations of one owner stay separate, as their owner sign
   expect(first.execution.idempotencyKey).not.toBe(second.execution.idempotencyKey);
 });
 
-test("a quorum of peers that this oracle disagrees with is answered as theirs, never with its signature", async () => {
+test("returns a quorum of peers that contradicts this oracle without its own signature", async () => {
   const seen = (amount: bigint, delayMs: number): FakeChain => {
     const origin = new FakeChain(aChain("origin", 1));
     origin.deposited(DEPOSIT_TX, [{ amount }]);

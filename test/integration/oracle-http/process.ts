@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 const root = resolve(import.meta.dirname, "../../..");
 const main = resolve(root, "apps/oracle/src/main.ts");
 
-/** The real process, with only these variables. */
+/** Starts the real process with only these variables. */
 export function startOracle(env: Readonly<Record<string, string>>) {
   const child: ChildProcess = spawn(process.execPath, ["-C", "source", main], {
     cwd: root,
@@ -21,7 +21,7 @@ export function startOracle(env: Readonly<Record<string, string>>) {
     output: () => output,
     errors: () => errors,
     /**
-     * Where it listens.
+     * The URL on which it listens.
      * @throws if it ended instead.
      */
     async url(): Promise<string> {

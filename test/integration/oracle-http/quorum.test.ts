@@ -61,7 +61,7 @@ test("any number of deposits of one transaction gets a quorum, in parts with sep
     Array.from({ length: 300 }, (_, at) => ({ depositId: word("0a"), amount: BigInt(at + 1) })),
   );
   const parts = [];
-  // In sequence, as a solver asks: all at once would be 900 concurrent signatures.
+  // In sequence, like a solver, because concurrent requests would mean 900 concurrent signatures.
   for (const part of [0, 1, 2, 3, 4, 5])
     parts.push((await main.post("depository-deposits", { ...deposit, part })).body);
   expect(parts.map(({ messages }) => messages.length)).toEqual([64, 64, 64, 64, 44, 0]);
@@ -76,7 +76,7 @@ test("any number of deposits of one transaction gets a quorum, in parts with sep
   expect(parts[5]?.execution).toBeUndefined();
 });
 
-test("transfers of any contract without an order are not signed with a deposit, only for callers that ask for them", async () => {
+test("signs transfers without an order in later parts, and not with the deposits of an order", async () => {
   const { main, origin } = await three();
   const bare = Array.from({ length: 300 }, () => ({ currency: account("f4"), isBare: true as const }));
   origin.deposited(DEPOSIT_TX, [...bare.slice(0, 150), { depositId: word("0a") }, ...bare.slice(150)]);
@@ -86,7 +86,7 @@ test("transfers of any contract without an order are not signed with a deposit, 
   expect((await executionSigners(body.execution)).length).toBeGreaterThanOrEqual(2);
   const next = await main.post("depository-deposits", { ...deposit, part: 1 });
   expect(next.body.messages.map(({ result }) => result["currency"])).toEqual(Array(64).fill(account("f4")));
-  // Without it they are the transaction's deposits, as always.
+  // Without a deposit of an order they are in the first part.
   origin.deposited(DEPOSIT_TX, bare.slice(0, 2));
   expect((await main.post("depository-deposits", deposit)).body.messages).toHaveLength(2);
 });
@@ -124,7 +124,7 @@ test("attests a transaction from before depositPartsSince as one execution under
   ]);
 });
 
-test("passes on no part of an earlier transaction that its peers divide", async () => {
+test("returns no part of a transaction from before its depositPartsSince, although its peers divide it", async () => {
   const { main, origin } = await three({ hub: { depositPartsSince: 1_001 } });
   origin.deposited(
     DEPOSIT_TX,
@@ -225,7 +225,7 @@ test("strict callers get 409 instead of too few signatures, others a success tha
   const strict = await main.post("depository-deposits", { ...deposit, requireThreshold: true });
   expect([strict.status, strict.body.code]).toEqual([409, "quorum_not_reached"]);
   origin.deposited(DEPOSIT_TX, []);
-  // If nothing is to be signed, nothing is missing.
+  // A transaction with nothing to sign needs no signatures.
   expect((await main.post("depository-deposits", { ...deposit, requireThreshold: true })).status).toBe(200);
 });
 
@@ -258,7 +258,7 @@ test("the local answer wins over one with equally many signers, whatever and whe
   }
 });
 
-test("the same one of two contradicting peers wins, whichever is queried first or answers first", async () => {
+test("chooses the same one of two contradicting peers, whichever is queried first or answers first", async () => {
   const answers = new Set<string>();
   for (const first of [7n, 8n])
     for (const slow of [7n, 8n]) {
@@ -285,7 +285,7 @@ test("refuses valid signatures for another transaction, complete or partial", as
   const alone = { ...deposit, requestPeerSignatures: false };
   const old = (await peers[0]?.post("depository-deposits", alone))?.body;
   const right = (await peers[0]?.post("depository-deposits", { ...alone, transactionId: word("99") }))?.body;
-  const fooled = async (answer: object) => {
+  const statusWith = async (answer: object) => {
     const liar = await startAnswering(JSON.stringify(answer));
     const world = await startWorld({ ...blind, signers: new Set(addresses), peers: [liar.url] });
     worlds.push(world);
@@ -293,10 +293,10 @@ test("refuses valid signatures for another transaction, complete or partial", as
     await liar.close();
     return status;
   };
-  expect(await fooled({ ...right })).toBe(200);
-  expect(await fooled({ ...old })).toBe(400);
-  expect(await fooled({ ...right, messages: old?.messages })).toBe(400);
-  expect(await fooled({ ...right, execution: old?.execution })).toBe(400);
+  expect(await statusWith({ ...right })).toBe(200);
+  expect(await statusWith({ ...old })).toBe(400);
+  expect(await statusWith({ ...right, messages: old?.messages })).toBe(400);
+  expect(await statusWith({ ...right, execution: old?.execution })).toBe(400);
   expect(main.warnings).toEqual([]);
 });
 
@@ -316,7 +316,7 @@ async function startAnswering(text: string) {
   };
 }
 
-test("in shadow mode answers say so, and agreement with peers is counted", async () => {
+test("in shadow mode, marks answers and counts the agreement with peers", async () => {
   const { main, peers, origin } = await three({ shadow: true, threshold: 3 });
   origin.deposited(DEPOSIT_TX, [{}]);
   const { body } = await main.post("depository-deposits", deposit);

@@ -3,7 +3,7 @@ import { executionSigners } from "../../support/recovered-signers.ts";
 import { aChain, DEPOSIT_TX, FakeChain, oracleSigner, startWorld } from "../../support/oracle-world.ts";
 import type { World, WorldOptions } from "../../support/oracle-world.ts";
 
-// How others treat an oracle in shadow mode, and its report for the operator. Each oracle has its own socket.
+// How peers treat an oracle in shadow mode, and its report for the operator. Each oracle has its own socket.
 
 const worlds: World[] = [];
 afterEach(async () => {
@@ -30,7 +30,7 @@ function chains() {
 
 const reportOf = async (world: World) => (await world.get("/shadow/v1/report")).body;
 
-test("a peer in shadow mode is not relied on: its signature is not combined, and the operator is notified", async () => {
+test("does not combine the signature of a peer in shadow mode, and warns the operator", async () => {
   const shared = chains();
   const shadow = await oracle({ ...shared, ...list, signer: oracleSigner(1), shadow: true });
   const main = await oracle({ ...shared, ...list, peers: [shadow.url] });
@@ -40,7 +40,7 @@ test("a peer in shadow mode is not relied on: its signature is not combined, and
   expect(await executionSigners(body.execution)).toEqual([addresses[0]]);
   expect(main.warnings.map(({ kind }) => kind)).toEqual(["peerSkipped", "belowThreshold"]);
   expect(main.warnings[0]?.text).toContain("runs in shadow mode");
-  // It is still asked, because its own report depends on it.
+  // The shadow is still queried, because its own report depends on it.
   expect(shadow.outcomes).toHaveLength(1);
 });
 
@@ -54,7 +54,7 @@ test("with a shadow among the peers the quorum consists of the others", async ()
   expect(await executionSigners(body.execution)).toEqual([addresses[0], addresses[2]].toSorted());
 });
 
-test("a shadow whose peers never answer agrees with no one, and its report says that they did not answer", async () => {
+test("a shadow whose peers never answer reports them as failed, and no agreement", async () => {
   const main = await oracle({ ...chains(), ...list, shadow: true, peers: [unreachable] });
   for (const _ of [1, 2]) await main.post("depository-deposits", deposit);
   expect(await reportOf(main)).toMatchObject({
@@ -74,7 +74,7 @@ test("an answer with nothing to sign does not count as agreement", async () => {
   expect(await reportOf(main)).toMatchObject({ local: { ok: 0, alone: 1 }, agreement: null });
 });
 
-test("a shadow that alone contradicts a peer is shown as differing, and not as agreeing", async () => {
+test("reports a shadow that contradicts its only peer as diverged, with no agreement", async () => {
   const theirs = chains();
   theirs.origin.deposited(DEPOSIT_TX, [{ amount: 999n }]);
   const live = await oracle({ ...theirs, ...list, signer: oracleSigner(1) });
@@ -87,7 +87,7 @@ test("a shadow that alone contradicts a peer is shown as differing, and not as a
   });
 });
 
-test("agreement counts only what another oracle signed too", async () => {
+test("agreement counts only attestations that another oracle signed too", async () => {
   const shared = chains();
   const live = await oracle({ ...shared, ...list, signer: oracleSigner(1) });
   const main = await oracle({

@@ -44,7 +44,7 @@ afterEach(async () => {
   await Promise.all(started.splice(0).map(async (oracle) => await oracle.stop()));
 });
 
-/** The process, which ends with its test even if that fails. */
+/** Starts the process, which stops when its test ends or fails. */
 function anOracle(env: Readonly<Record<string, string>>): ReturnType<typeof startOracle> {
   const oracle = startOracle(env);
   started.push(oracle);
@@ -72,7 +72,7 @@ const rawKey = (): Record<string, string> => ({
 
 const awsKms = (): Record<string, string> => ({
   ...common(),
-  // The service's client looks for its own files.
+  // AWS's client would read its own files.
   HOME: home,
   SIGNING_MODULE: "aws-kms",
   AWS_KMS_SIGNER_KEY_ID: "alias/oracle",
@@ -116,9 +116,9 @@ describe.each([
     const oracle = anOracle(env());
     const url = await oracle.url();
     expect(oracle.output()).toContain(`"signer":"${own}"`);
-    const askedAtMs = performance.now();
+    const startedAtMs = performance.now();
     const { status, body } = await ask(url);
-    const tookSeconds = (performance.now() - askedAtMs) / 1000;
+    const tookSeconds = (performance.now() - startedAtMs) / 1000;
     expect(status).toBe(200);
     expect(body.quorum).toEqual({ signers: 1, threshold: 1, local: "ok" });
     expect(await executionSigners(body.execution)).toEqual([own]);
@@ -154,7 +154,7 @@ describe.each([
   }, 30_000);
 });
 
-test("calls that a node refuses or does not answer are counted as such, and nothing is signed", async () => {
+test("counts calls that a node refuses or does not answer by outcome, and signs nothing", async () => {
   const broken = await startDepositNode(CHAIN_ID, DEPOSITORY);
   const oracle = anOracle({ ...rawKey(), LOCAL_A_RPC_URL: broken.url });
   const url = await oracle.url();

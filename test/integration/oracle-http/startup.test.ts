@@ -54,7 +54,7 @@ async function refused(changes: Record<string, string>, without: readonly string
   return oracle.errors();
 }
 
-test("it starts with only the required variables, answers, hides its keys, and ends cleanly", async () => {
+test("starts with only the required variables, answers, hides its keys, and stops cleanly", async () => {
   const oracle = startOracle({ ...env, API_KEYS: `${CALLER_KEY}:caller;`, ORACLE_SIGNERS: own });
   const url = await oracle.url();
   expect(await (await fetch(`${url}/lives/v1`)).json()).toEqual({ status: "ok" });
@@ -63,13 +63,13 @@ test("it starts with only the required variables, answers, hides its keys, and e
   expect(await chains.json()).toMatchObject({ chains: [{ id: "local-a", vmType: "ethereum-vm" }] });
   for (const path of ["/documentation", "/documentation/json", "/documentation/static/swagger-ui.css"])
     expect([path, (await fetch(`${url}${path}`)).status]).toEqual([path, 200]);
-  const asked = await fetch(`${url}/attestations/depository-deposits/v1`, {
+  const response = await fetch(`${url}/attestations/depository-deposits/v1`, {
     method: "POST",
     headers: { "content-type": "application/json", "x-api-key": CALLER_KEY },
     body: JSON.stringify({ chainId: "local-a", transactionId: `0x${"11".repeat(32)}` }),
   });
-  // The node serves another chain than the configuration says, so its answers are not used.
-  expect([asked.status, await asked.json()]).toMatchObject([503, { code: "upstream_unavailable" }]);
+  // The node serves another chain than configured, so its answers are not used.
+  expect([response.status, await response.json()]).toMatchObject([503, { code: "upstream_unavailable" }]);
   expect(await oracle.stop()).toBe(0);
   const log = oracle.output();
   expect(log).toMatch(/"event":"chains_enabled","chains":\["local-a"\],"off":\["local-b",/);
@@ -86,7 +86,7 @@ test("PORT is used if HTTP_PORT is not set", async () => {
   await oracle.stop();
 }, 30_000);
 
-test("every problem is reported at once, one line each, and without secrets", async () => {
+test("reports all problems of the configuration together, one line each, without secrets", async () => {
   mkdirSync(join(dir, "vault"), { recursive: true });
   writeFileSync(
     join(dir, "vault", "keys"),
@@ -164,18 +164,18 @@ test.each<[string, Record<string, string>, string]>([
   ["an unknown key module", { SIGNING_MODULE: "hsm" }, "SIGNING_MODULE must be one of"],
   ["KMS without a key", { SIGNING_MODULE: "aws-kms" }, "AWS_KMS_SIGNER_KEY_ID is required"],
 ])(
-  "it refuses to start with %s",
+  "refuses to start with %s",
   async (_what, changes, problem) => {
     expect(await refused(changes)).toContain(problem);
   },
   30_000,
 );
 
-test("it refuses to start without ENVIRONMENT", async () => {
+test("refuses to start without ENVIRONMENT", async () => {
   expect(await refused({}, ["ENVIRONMENT"])).toContain("ENVIRONMENT is required");
 }, 30_000);
 
-test("a hub that the oracle contract does not serve stops the start", async () => {
+test("refuses to start with a hub that the oracle contract does not serve", async () => {
   const oracle = startOracle({ ...env, HUB_ADDRESS: account("e9") });
   expect(await oracle.ended).toBe(1);
   expect(oracle.output()).toContain("the Oracle contract belongs to");

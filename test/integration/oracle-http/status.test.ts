@@ -57,8 +57,8 @@ test("reports an oracle that the hub does not count, and a hub whose multisig is
 
 test("is answered although the hub and a chain are unavailable, and reveals only the kind of the fault", async () => {
   const world = await aWorld();
-  const away = new RpcFault({ kind: "wrongChain", method: "eth_chainId", reason: "secret reason" });
-  world.hubHead.read = async () => await Promise.reject(away);
+  const wrongChain = new RpcFault({ kind: "wrongChain", method: "eth_chainId", reason: "secret reason" });
+  world.hubHead.read = async () => await Promise.reject(wrongChain);
   world.origin.trouble = async () => await Promise.reject(new Error("http://user:hunter2@node"));
   const report = await statusOf(world);
   expect(report.hub).toMatchObject({ status: "unreachable", problem: "wrongChain" });
@@ -80,10 +80,10 @@ test("callers share one report for ten seconds: the chains are read once", async
   await Promise.all(Array.from({ length: 20 }, async () => await statusOf(world)));
   world.clock.nowMs += 9_999;
   expect((await statusOf(world)).checkedSecondsAgo).toBe(9);
-  expect(world.origin.asked).toBe(1);
+  expect(world.origin.readCount).toBe(1);
   world.clock.nowMs += 1;
   expect((await statusOf(world)).checkedSecondsAgo).toBe(0);
-  expect(world.origin.asked).toBe(2);
+  expect(world.origin.readCount).toBe(2);
 });
 
 test("needs a key if keys are set", async () => {

@@ -8,7 +8,7 @@ export interface Received {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: Readonly<Record<string, unknown>>;
-  /** Resolves if the caller hung up before the answer was complete. */
+  /** Resolves when the caller hangs up before the answer is complete. */
   readonly hungUp: Promise<void>;
 }
 
@@ -17,7 +17,7 @@ export type Behavior = (request: Received, response: ServerResponse) => void | P
 export interface FakePeer {
   readonly url: string;
   readonly received: readonly Received[];
-  /** The open connections, and how many there ever were. */
+  /** The open connections, and the total number of connections so far. */
   readonly connections: { readonly open: ReadonlySet<Socket>; readonly everMade: () => number };
 }
 
@@ -75,7 +75,7 @@ export async function abandoned(peer: FakePeer | undefined): Promise<void> {
   const hungUps = peer?.received.map(async ({ hungUp }) => await hungUp) ?? [];
   if (hungUps.length === 0) throw new Error("no request has arrived");
   const isLate = await Promise.race([Promise.all(hungUps).then(() => false), pause(1_000).then(() => true)]);
-  if (isLate) throw new Error("somebody still waits");
+  if (isLate) throw new Error("a caller still waits");
 }
 
 export async function pause(ms: number): Promise<void> {

@@ -7,13 +7,13 @@ import { answering, pause, sending, startPeer, type Behavior } from "./fake-peer
 import { notesRoute, type NotesAnswer } from "./note-route.ts";
 import { A, answerBy, ask, askAgain, B, connect, kindsOf, L, says, signersOf } from "./oracles.ts";
 
-/** Such a peer adds nothing to the local answer; returns how it was logged. */
+/** Checks that a peer adds nothing to the local answer. Returns the logged outcome. */
 const withPeer = async (behavior: Behavior, timeoutMs = 400): Promise<string> => {
   const outcome = await ask({ local: says(await answerBy([L])), peers: [behavior], timeoutMs });
   expect(signersOf(outcome)).toEqual([["L"]]);
   expect(kindsOf(outcome)).toEqual(["peerSkipped", "belowThreshold"]);
   expect(outcome.tookMs).toBeLessThan(timeoutMs + 1_500);
-  return outcome.reports[0]?.outcome ?? "not told";
+  return outcome.reports[0]?.outcome ?? "not reported";
 };
 
 test("a body that is not an answer of the route is skipped", async () => {
@@ -26,7 +26,7 @@ test("a body that is not an answer of the route is skipped", async () => {
   );
 });
 
-test("skips an answer on which the route's parser throws, like one that it refuses", async () => {
+test("skips an answer on which the route's parser throws", async () => {
   const stumbles = (): never => {
     throw new RangeError("Maximum call stack size exceeded");
   };
@@ -68,7 +68,7 @@ test("refuses a large answer that states its size", async () => {
   expect(await withPeer(sending(200, JSON.stringify("x".repeat(2 * 1024 * 1024))), 3_000)).toBe("tooLarge");
 });
 
-test("a slowly dripping answer is bounded as a whole, even if it begins at once", async () => {
+test("limits the total time of a slowly dripping answer, even if it starts immediately", async () => {
   const drip: Behavior = async (_request, response) => {
     response.writeHead(200, { "content-type": "application/json" });
     while (!response.destroyed) {
@@ -102,7 +102,7 @@ test("a warning names the peer, its status and its code, and no key", async () =
     local: says(await answerBy([L])),
     peers: [sending(401, `{"code":"unauthorized","message":"your key key-of-the-peer is wrong"}`)],
   });
-  const { host } = new URL(outcome.asked[0]?.url ?? "");
+  const { host } = new URL(outcome.fakePeers[0]?.url ?? "");
   expect(outcome.warnings[0]?.text).toBe(`peer 0 (${host}) returned status 401 (unauthorized)`);
   expect(JSON.stringify(outcome.warnings)).not.toContain("key-of");
 });
@@ -149,13 +149,13 @@ test("does not use a proxy of the environment, which would see the keys", async 
 
 test("a peer gets its own key, or the caller's, or no header at all", async () => {
   const keyAt = async (credential: string, incomingKey?: string): Promise<unknown> => {
-    const { asked } = await ask({
+    const { fakePeers } = await ask({
       local: says(await answerBy([L])),
       peers: [answering(await answerBy([A]))],
       credential,
       ...(incomingKey !== undefined && { incomingKey }),
     });
-    const { headers } = asked[0]?.received[0] ?? {};
+    const { headers } = fakePeers[0]?.received[0] ?? {};
     return headers !== undefined && "x-api-key" in headers ? headers["x-api-key"] : "no header";
   };
   expect(await keyAt("key-of-the-peer", "key-of-the-caller")).toBe("key-of-the-peer");
@@ -164,12 +164,12 @@ test("a peer gets its own key, or the caller's, or no header at all", async () =
 });
 
 test("requests only a peer's own signature, and never with looser requirements", async () => {
-  const { asked } = await ask({
+  const { fakePeers } = await ask({
     local: says(await answerBy([L])),
     peers: [answering(await answerBy([A]))],
     body: { transactionId: "0x01", force: true, requireThreshold: true },
   });
-  expect(asked[0]?.received.map(({ path, body }) => ({ path, body }))).toEqual([
+  expect(fakePeers[0]?.received.map(({ path, body }) => ({ path, body }))).toEqual([
     {
       path: "/notes/v1",
       body: { chainId: "base", transactionId: "0x01", requestPeerSignatures: false },
@@ -177,7 +177,7 @@ test("requests only a peer's own signature, and never with looser requirements",
   ]);
 });
 
-test("two oracles that list each other ask once", async () => {
+test("two oracles that list each other query each other once", async () => {
   const urls = { A: "", L: "" };
   const oracle =
     (own: typeof L, other: keyof typeof urls): Behavior =>
@@ -211,12 +211,12 @@ test("a base URL with a path is the prefix of requests", async () => {
   expect(peer.received[0]?.path).toBe("/oracle/notes/v1");
 });
 
-test("connections are kept alive, and one that died meanwhile does no harm", async () => {
+test("keeps connections alive, and replaces one that was closed meanwhile", async () => {
   const peer = await startPeer(answering(await answerBy([B])));
   const connected = connect()(peer);
   for (let n = 0; n < 3; n++) {
     await askAgain([connected], { local: says(await answerBy([L])) });
-    // A connection is free again a moment after its answer was read.
+    // A connection becomes free shortly after its answer was read.
     await pause(20);
   }
   expect(peer.connections.everMade()).toBe(1);

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { abandoned, answering, pause, silent, startPeer } from "./fake-peer.ts";
 import { A, answerBy, ask, askAgain, B, C, connect, L, says, signersOf } from "./oracles.ts";
 
-test("when the caller hangs up, everything is canceled at once", async () => {
+test("cancels everything immediately when the caller hangs up", async () => {
   const caller = new AbortController();
   const peer = await startPeer(silent);
   const gone = new Error("the caller hung up");
@@ -39,7 +39,7 @@ test("a caller that has already hung up causes no work", async () => {
   expect([hasWorked, peer.received.length]).toEqual([false, 0]);
 });
 
-test("one dead peer costs fifty requests its timeout once, and leaves nothing behind", async () => {
+test("a dead peer delays fifty concurrent requests by one timeout, and leaves no connections open", async () => {
   const alive = await startPeer(answering(await answerBy([A])));
   const dead = await startPeer(silent);
   const peers = [alive, dead].map(connect());
@@ -84,7 +84,7 @@ test("measures how much time querying peers adds to the slowest required answer"
   const peers = running.map(connect());
   const added: number[] = [];
   for (let n = 0; n < 40; n++) {
-    // With three required the second peer's answer is the last that is needed.
+    // With a threshold of three, the second peer's answer is the last one required.
     const { tookMs } = await askAgain(peers, { local, threshold: 3, timeoutMs: 2_000 });
     if (n >= 10) added.push(tookMs - 20);
   }
@@ -94,7 +94,7 @@ test("measures how much time querying peers adds to the slowest required answer"
   expect(added).toHaveLength(30);
 });
 
-test("queries a request's peers while this oracle works, not afterwards", async () => {
+test("queries peers while this oracle works, not afterwards", async () => {
   const outcome = await ask({
     local: async () => {
       await pause(200);

@@ -80,21 +80,21 @@ export interface Outcome extends PeerAttested<NotesAnswer> {
   readonly warnings: readonly PeerWarning[];
   readonly reports: readonly PeerReport[];
   readonly tookMs: number;
-  readonly asked: readonly FakePeer[];
+  readonly fakePeers: readonly FakePeer[];
 }
 
 /** The answer of oracle L with peers of this behavior. */
 export async function ask(question: Question): Promise<Outcome> {
-  const asked = await Promise.all(question.peers.map(startPeer));
-  const outcome = await askAgain(asked.map(connect(question.credential)), question);
-  return { ...outcome, asked };
+  const fakePeers = await Promise.all(question.peers.map(startPeer));
+  const outcome = await askAgain(fakePeers.map(connect(question.credential)), question);
+  return { ...outcome, fakePeers };
 }
 
-/** The same with peers that are already connected. */
+/** The answer of oracle L with peers that are already connected. */
 export async function askAgain(
   peers: readonly Peer[],
   question: Omit<Question, "peers">,
-): Promise<Omit<Outcome, "asked">> {
+): Promise<Omit<Outcome, "fakePeers">> {
   const { list = [L, A, B, C], threshold = 2, timeoutMs = 400, body = {} } = question;
   const warnings: PeerWarning[] = [];
   const reports: PeerReport[] = [];

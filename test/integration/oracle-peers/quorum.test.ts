@@ -19,7 +19,7 @@ import {
 } from "./oracles.ts";
 
 /**
- * The local node's failure; 400 and 500 are distinguished by the error, which must be passed on unchanged.
+ * The local node's failure, with a status of 400 or 500, which must be passed on unchanged.
  */
 class LocalFault extends Error {
   readonly status: number;
@@ -32,7 +32,7 @@ class LocalFault extends Error {
 
 const fails = (status: number) => async () => await Promise.reject(new LocalFault(status));
 
-test("asks only this oracle without the flag", async () => {
+test("queries no peer without the flag", async () => {
   for (const flag of [false, undefined, "true", 1]) {
     const outcome = await ask({
       local: says(await answerBy([L])),
@@ -41,7 +41,7 @@ test("asks only this oracle without the flag", async () => {
     });
     expect(signersOf(outcome)).toEqual([["L"]]);
     expect(outcome.quorum).toBeUndefined();
-    expect(outcome.asked[0]?.received).toEqual([]);
+    expect(outcome.fakePeers[0]?.received).toEqual([]);
   }
 });
 
@@ -62,7 +62,7 @@ test("two equal answers suffice, and the call to the slow third oracle is cancel
   expect(outcome.quorum).toEqual({ signers: 2, threshold: 2, local: "ok" });
   expect(outcome.warnings).toEqual([]);
   expect(outcome.tookMs).toBeLessThan(2_000);
-  await abandoned(outcome.asked[1]);
+  await abandoned(outcome.fakePeers[1]);
 });
 
 test("peers alone suffice while this oracle is still working, and its work is canceled", async () => {
@@ -98,7 +98,7 @@ test("returns one peer's answer although two are required, with the numbers in a
   expect(outcome.warnings.at(-1)).toMatchObject({ kind: "belowThreshold", matched: 1, required: 2 });
 });
 
-test("without any answer, the request fails like this oracle failed", async () => {
+test("without any answer, fails with this oracle's own error", async () => {
   for (const status of [400, 500]) {
     const outcome = ask({
       local: fails(status),
@@ -135,7 +135,7 @@ test("this oracle alone meets a threshold of one, and the calls to peers are can
   expect(signersOf(outcome)).toEqual([["L"]]);
   expect(outcome.quorum).toEqual({ signers: 1, threshold: 1, local: "ok" });
   expect(outcome.tookMs).toBeLessThan(2_000);
-  for (const peer of outcome.asked) await abandoned(peer);
+  for (const peer of outcome.fakePeers) await abandoned(peer);
 });
 
 test("a peer that attests another amount is left out and logged", async () => {
@@ -190,7 +190,7 @@ test("prefers three equal answers to one even if four are required", async () =>
   expect(kindsOf(outcome)).toEqual(["localDiverges", "belowThreshold"]);
 });
 
-test("the same notes in another order are a different answer", async () => {
+test("the same notes in another order count as a different answer", async () => {
   const outcome = await ask({
     local: says(
       await answerOfNotes([
@@ -211,7 +211,7 @@ test("the same notes in another order are a different answer", async () => {
   expect(kindsOf(outcome)).toEqual(["peerDiverges", "belowThreshold"]);
 });
 
-test("the same note for another contract or chain is a different answer", async () => {
+test("the same note for another contract or chain counts as a different answer", async () => {
   const answer = await answerBy([A]);
   for (const domain of [
     { ...answer.domain, contract: `0x${"0d".repeat(20)}` },
@@ -240,7 +240,7 @@ test("a peer's explanation is neither compared nor passed on", async () => {
   expect(Object.keys(together.answer).sort()).toEqual(["comment", "domain", "notes"]);
 });
 
-test("an amount with leading zeros and upper-case hex mean the same", async () => {
+test("treats leading zeros and upper-case hex as the same note", async () => {
   const answer = await answerBy([A]);
   const outcome = await ask({
     local: says(await answerBy([L])),
@@ -279,7 +279,7 @@ test("lagging peers do not hide this oracle's signature, and an empty answer is 
   expect(empty.answer).toEqual(nothing);
   expect(empty.quorum).toEqual({ signers: 0, threshold: 2, local: "ok" });
 
-  // A peer's empty answer proves nothing, so without this oracle's own view there is no answer.
+  // A peer's empty answer proves nothing, so there is no answer without this oracle's own view.
   const failed = ask({ local: fails(400), peers: [answering(nothing), answering(nothing)] });
   await expect(failed).rejects.toEqual(new LocalFault(400));
 });

@@ -25,7 +25,7 @@ import {
 const withPeerAnswers = async (threshold: number, ...answers: readonly NotesAnswer[]) =>
   await ask({
     local: says(await answerBy([L])),
-    // In sequence, so that each has its effect.
+    // The answers arrive in sequence, so that each takes effect.
     peers: answers.map((answer, place) => answering(answer, 40 * (place + 1))),
     threshold,
     timeoutMs: 1_000,
@@ -110,7 +110,7 @@ test("the mirrored twin of a signature is invalid, alone or next to it", async (
   ]);
 });
 
-test("only one format of a signature is accepted", async () => {
+test("accepts only one format of a signature", async () => {
   const good = await signatureOf(A);
   const v = good.endsWith("1b") ? "00" : "01";
   const compact = `${good.slice(0, 130)}`;
@@ -121,8 +121,8 @@ test("only one format of a signature is accepted", async () => {
     ["capitals", `0x${good.slice(2).toUpperCase()}`],
     ["no 0x", good.slice(2)],
     ["0X", `0X${good.slice(2)}`],
-    ["a blank", `${good} `],
-    ["a line end", `${good}\n`],
+    ["a trailing space", `${good} `],
+    ["a trailing line break", `${good}\n`],
     ["nothing", ""],
   ] as const) {
     const outcome = await withPeerAnswers(2, answerWith(A.address, text));

@@ -20,7 +20,7 @@ test("waits for all peers and combines equal answers", async () => {
   expect(outcome.tookMs).toBeGreaterThan(290);
 });
 
-test("counts every valid signature, but not a claimed one", async () => {
+test("counts every valid signature, but none that its claimed signer did not make", async () => {
   const lying = { ...(await answerBy([A])) };
   const outcome = await ask({
     local: says(await answerBy([L])),
@@ -58,7 +58,7 @@ test("a threshold without a list is reported at the start, and ignored", async (
   expect(outcome.warnings).toEqual([]);
 });
 
-test("if this oracle fails the request fails with it, whatever the peers answer, and the calls to them are canceled", async () => {
+test("if this oracle fails, returns its error whatever the peers answer, and cancels the calls to them", async () => {
   const fault = new Error("the local node is down");
   const answers = [answering(await answerBy([A])), answering(await answerBy([B])), silent];
   const startedAtMs = performance.now();
@@ -75,7 +75,7 @@ test("if this oracle fails the request fails with it, whatever the peers answer,
   expect(performance.now() - startedAtMs).toBeLessThan(2_000);
 });
 
-test("if this oracle sees nothing to sign, that is the answer, whatever the peers answer", async () => {
+test("if this oracle sees nothing to sign, returns that, whatever the peers answer", async () => {
   const outcome = await ask({
     local: says(await answerOfNotes([])),
     peers: [answering(await answerBy([A, B], X))],

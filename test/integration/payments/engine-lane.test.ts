@@ -53,7 +53,7 @@ test("a fill that is stuck because gas became more expensive is replaced at the 
   const agreed = await aSubmittedFill();
   const before = await slotOf(agreed);
   const first = before.attempts[0];
-  // The next block asks more than the first variant can ever pay.
+  // The next block's base fee is above the first attempt's maximum.
   const baseFeePerGas = (first?.maxFeePerGas ?? 0n) * 3n;
   await destination.client.setNextBlockBaseFeePerGas({ baseFeePerGas });
   await destination.mine();
@@ -77,7 +77,7 @@ test("a fill that is stuck because gas became more expensive is replaced at the 
   expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
 });
 
-test("lane maintenance leaves a slot alone while its own process signs it, and sends one that another process left", async () => {
+test("lane maintenance skips a slot that its own process is signing, and broadcasts one that another process left unsigned", async () => {
   const { destination, clock, services } = world;
   const released = Promise.withResolvers<void>();
   const begun = Promise.withResolvers<void>();
@@ -135,7 +135,7 @@ test("a fill whose gas the solver cannot pay waits and is paid when the solver i
   await world.pay(agreed);
   await world.origin.mine();
   await world.watch(world.origin);
-  // The money leaves between the simulation and the broadcast.
+  // The balance is lost between the simulation and the broadcast.
   const { signer } = world.services;
   await world.work({
     ...world.services,
@@ -151,7 +151,7 @@ test("a fill whose gas the solver cannot pay waits and is paid when the solver i
   expect((await world.status(agreed.requestId)).status).toBe("pending");
 
   await destination.client.setBalance({ address: world.solver.address, value: parseEther("10") });
-  // It is offered at the same intervals as any other payment, or every round would raise the alarm again.
+  // The payment is rebroadcast at the usual interval, so that not every round raises the alarm again.
   const { orphanedAfterMs, rebroadcastIntervalMs } = world.services.enginePolicy;
   clock.forward(orphanedAfterMs + 1);
   await world.maintainLaneOf(destination);
@@ -198,7 +198,7 @@ test("a fill whose bytes the node permanently refuses is canceled at its nonce, 
   await destination.mine();
   await world.watch(destination);
   expect((await world.status(behind.requestId)).status).toBe("success");
-  // Its nonce is used up, but the block is not final: nothing is refunded before that.
+  // The nonce is used, but nothing is refunded before its block is final.
   expect((await world.status(refused.requestId)).status).toBe("pending");
   expect((await world.request(refused.requestId)).state.name).toBe("filling");
 
@@ -235,11 +235,11 @@ test("a fill that is not mined long after its deadline is canceled at its nonce,
   expect(await world.paymentsOf(late, origin)).toHaveLength(1);
 });
 
-test("a nonce that the key used elsewhere is dead only by a final transaction; then the deposit is refunded", async () => {
+test("refunds the deposit of a fill whose nonce the key used elsewhere only once that transaction is final", async () => {
   const { destination, origin, clock } = world;
   const agreed = await aSubmittedFill();
   const { nonce } = await slotOf(agreed);
-  // Another program with the same key replaces the fill in the mempool with a higher fee.
+  // Another program with the same key replaces the fill in the mempool.
   const foreign = await destination.client.sendTransaction({
     account: privateKeyToAccount(world.solver.privateKey),
     to: world.stranger.address,
@@ -271,7 +271,7 @@ test("a nonce that the key used elsewhere is dead only by a final transaction; t
   expect((await world.untilFinal(next.requestId)).status).toBe("success");
 });
 
-test("a fill that is mined above the watched head does not stop the lane for other requests", async () => {
+test("a fill mined above the scanned head does not block the lane for other requests", async () => {
   const { destination } = world;
   const trail = await world.watch(destination);
   await aSubmittedFill();
@@ -332,7 +332,7 @@ test("refunds the deposit if the token returns false instead of reverting the fi
   expect(await received(agreed)).toBe(0n);
 });
 
-test("a node that loses receipts does not make a paid nonce dead: a missing receipt refunds nothing", async () => {
+test("refunds nothing if the node has lost the receipt of a paid nonce", async () => {
   const { destination, origin } = world;
   const agreed = await aSubmittedFill();
   await destination.mine();
@@ -358,7 +358,7 @@ test("a node that loses receipts does not make a paid nonce dead: a missing rece
   }
   expect((await world.request(agreed.requestId)).state.name).toBe("submitted");
   expect(world.events.of("nonce_unexplained").length).toBeGreaterThan(0);
-  // The node recovers.
+  // The node returns receipts again.
   await world.watch(destination);
   expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
   expect(await world.paymentsOf(agreed, origin)).toEqual([]);
@@ -370,7 +370,7 @@ test("a node that loses receipts does not make a paid nonce dead: a missing rece
  *
  * @returns a function that restores what was lost
  */
-async function forgotten(agreed: Agreed): Promise<() => Promise<void>> {
+async function loseFill(agreed: Agreed): Promise<() => Promise<void>> {
   const { requestId } = agreed;
   const { pool } = world;
   const slot = await slotOf(agreed);
@@ -391,10 +391,10 @@ test("a payment whose commit a failover lost is not repeated: its lane plans not
   const { destination, origin } = world;
   const agreed = await aSubmittedFill();
   await destination.mine();
-  await forgotten(agreed);
+  await loseFill(agreed);
   await openLane(world.services, destination.connected);
   expect(world.events.of("payment_unrecorded")[0]?.facts).toMatchObject({ requestId: agreed.requestId });
-  // Neither this request nor another one is planned there, however long it takes.
+  // No request is planned on this lane, however long it takes.
   const other = await aSubmittedFill();
   for (let round = 0; round < 8; round++) {
     world.clock.forward(60_000);
@@ -408,11 +408,11 @@ test("a payment whose commit a failover lost is not repeated: its lane plans not
   expect(await world.paymentsOf(agreed, origin)).toEqual([]);
 });
 
-test("a lost payment is remembered beyond the blocks that are searched, until its rows are restored", async () => {
+test("holds a lane for a lost payment in blocks beyond the search window, until its rows are restored", async () => {
   const { destination, origin } = world;
   const agreed = await aSubmittedFill();
   await destination.mine();
-  const restore = await forgotten(agreed);
+  const restore = await loseFill(agreed);
   await openLane(world.services, destination.connected);
   await destination.mine(trailLength(destination.chain) + 5);
   for (let round = 0; round < 4; round++) {
@@ -472,7 +472,7 @@ test("after the solver's key was replaced, the old lane replaces its stuck payme
 test("while a lost payment waits in the mempool, nothing is planned with its nonce", async () => {
   const { destination, origin } = world;
   const agreed = await aSubmittedFill();
-  await forgotten(agreed);
+  await loseFill(agreed);
   await world.pool.query("delete from outbox where published_at_ms is null");
   const other = await aSubmittedFill();
   expect((await world.request(other.requestId)).state.name).toBe("fillable");
@@ -511,7 +511,7 @@ test("a fill that was checked before the database failed over takes no nonce aft
   expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
 });
 
-test("a key that was used while the node had forgotten its old states opens its lane when the node knows them", async () => {
+test("a key that was used while the node had loseFill its old states opens its lane when the node knows them", async () => {
   const { destination, services, solver } = world;
   await openLane(services, destination.connected);
   await destination.send(solver, { to: world.stranger.address, value: 1n });
@@ -564,7 +564,7 @@ test("a lost payment of a former key is not repeated by the new one, which pays 
   const { destination, origin, services } = world;
   const [agreed, other] = [await aSubmittedFill(), await world.quote({ recipient: world.anAddress() })];
   await destination.mine();
-  await forgotten(agreed);
+  await loseFill(agreed);
   await world.pay(other);
   await origin.mine();
   const rotated = await withNewKey(services);
@@ -590,7 +590,7 @@ test.each(["is pending", "may be lost"])(
     await openLane(rotated, destination.connected);
     const agreed = await aSubmittedFill();
     const [attempt] = (await slotOf(agreed)).attempts;
-    await forgotten(agreed);
+    await loseFill(agreed);
     if (kind === "may be lost") {
       await destination.client.request({
         method: "anvil_dropTransaction" as never,
@@ -612,7 +612,7 @@ test("a deposit whose lost fill was mined is not refunded while the destination'
   const { inventoryWaitMs } = services.enginePolicy;
   const agreed = await aSubmittedFill();
   await destination.mine();
-  await forgotten(agreed);
+  await loseFill(agreed);
   const { connection } = destination.connected;
   const fault = new NodeRefusal({ method: "eth_call", nodeCode: 503, nodeText: "busy", nodeData: undefined });
   const failing = async (): Promise<never> => await Promise.reject(fault);
@@ -663,7 +663,7 @@ test("a fill whose commit a failover lost before its broadcast is planned again 
   await origin.mine();
   await world.watch(origin);
   await world.work(cutOff).catch(() => undefined);
-  await forgotten(agreed);
+  await loseFill(agreed);
   // With other fees, so that the bytes differ.
   await destination.client.setNextBlockBaseFeePerGas({ baseFeePerGas: 3n * 10n ** 9n });
   await destination.mine();
@@ -679,10 +679,10 @@ test("a fill whose commit a failover lost before its broadcast is planned again 
   expect(await world.paymentsOf(agreed, origin)).toEqual([]);
 });
 
-test("a slot whose nonce was used by a lost payment of an order is never treated as dead", async () => {
+test("never treats a slot as dead whose nonce a lost payment of an order used", async () => {
   const { destination, origin } = world;
   const agreed = await aSubmittedFill();
-  await forgotten(agreed);
+  await loseFill(agreed);
   // The lost bytes are still in the mempool, and the fill is planned again at the same nonce with other fees.
   const { connected } = destination;
   const { maxFeePerGas, ...prices } = connected.pulse.gasPrices();
@@ -801,7 +801,7 @@ test("a fill that is orphaned long after it was signed is broadcast again, and i
   const agreed = await aSubmittedFill();
   await destination.mine();
   await world.watch(destination);
-  // The lane was not maintained meanwhile.
+  // No process maintained the lane meanwhile.
   clock.forward(world.services.enginePolicy.stuckAfterMs + 1);
   await destination.reorg(1);
   await world.watch(destination);
@@ -960,7 +960,7 @@ test("does not end a payment by a used nonce while an attempt was signed after t
   expect(await world.paymentsOf(agreed, origin)).toHaveLength(1);
 });
 
-test("a hundred pending fills of one lane confirm without a gap", async () => {
+test("a hundred pending fills of one lane are mined without a nonce gap", async () => {
   const { destination, origin } = world;
   const agreed: Agreed[] = [];
   for (let at = 0; at < 100; at++)

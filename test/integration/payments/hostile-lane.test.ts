@@ -33,11 +33,11 @@ async function mineDestination(): Promise<void> {
   await world.watch(world.destination);
 }
 
-test("a native fill that leaves no native tokens for gas gets no nonce: it waits, later fills are paid, and in the end it is refunded", async () => {
+test("a native fill that would leave no native tokens for gas waits without a nonce while later fills are paid, and is finally refunded", async () => {
   const { destination, clock, services } = world;
   const greedy = await aDeposit({ destinationCurrency: NATIVE_CURRENCY });
   const { expectedAmount } = greedy.terms.destination;
-  // Enough for the payment and for the gas of others, not for the payment and its own gas.
+  // Enough for the payment or for the gas of others, but not for the payment and its own gas.
   await destination.client.setBalance({ address: world.solver.address, value: expectedAmount + 10n ** 9n });
   await mineDestination();
   await world.work();
@@ -105,7 +105,7 @@ test("a stuck payment is replaced in time although its bytes are broadcast again
     clock.forward(2_000);
     await world.maintainLaneOf(destination, by);
   }
-  expect(broadcasts, "the first bytes went out again meanwhile").toBeGreaterThan(
+  expect(broadcasts, "the first bytes were broadcast again meanwhile").toBeGreaterThan(
     Math.floor(stuckAfterMs / (rebroadcastIntervalMs + 2_000)),
   );
   expect((await slotOf(agreed))?.attempts).toHaveLength(2);
@@ -114,7 +114,7 @@ test("a stuck payment is replaced in time although its bytes are broadcast again
   expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);
 });
 
-test("at the fee cap an abandoned payment is not broadcast again: a cancel transaction takes its nonce", async () => {
+test("at the fee cap, broadcasts a cancel transaction at an abandoned payment's nonce, and not the payment again", async () => {
   const { destination, clock, services } = world;
   const agreed = await aDeposit({ ttl: 120 });
   await world.work();
@@ -145,7 +145,7 @@ test("at the fee cap an abandoned payment is not broadcast again: a cancel trans
   expect(await destination.balance(agreed.terms.recipient, world.usdc)).toBe(0n);
 });
 
-test("a cancel transaction that the node rejects is offered again at the usual interval, and bumped once it is stuck", async () => {
+test("a cancel transaction that the node rejects is broadcast again at the usual interval, and bumped once it is stuck", async () => {
   const { destination, clock, services } = world;
   const { rebroadcastIntervalMs, stuckAfterMs } = services.enginePolicy;
   let broadcasts = 0;
@@ -161,7 +161,7 @@ test("a cancel transaction that the node rejects is offered again at the usual i
     clock.forward(1_000);
     await world.maintainLaneOf(destination, by);
   }
-  // One of the payment, one of its no-op, and the repetitions.
+  // One broadcast of the payment, one of its cancel transaction, and the repetitions.
   expect(broadcasts).toBeGreaterThan(2);
   expect(broadcasts).toBeLessThanOrEqual(2 + stuckAfterMs / rebroadcastIntervalMs);
   clock.forward(1_000);

@@ -134,7 +134,7 @@ test("a process that stops while it waits gets no lock and holds none", async ()
   expect(await three.lead("watch:1", forever)).toBeDefined();
 });
 
-test("a leader whose connection is cut stops leading everything, and leads again what no other process took", async () => {
+test("a leader whose connection is cut loses all its locks, and reacquires those that no other process took", async () => {
   const locks = aProcess();
   const [first, second] = [await locks.lead("watch:1", forever), await locks.lead("watch:2", forever)];
   for (const { pid } of await lockSessions()) await pool.query("select pg_terminate_backend($1)", [pid]);
@@ -143,7 +143,7 @@ test("a leader whose connection is cut stops leading everything, and leads again
   expect((await locks.lead("watch:1", forever))?.lost.aborted).toBe(false);
 });
 
-test("a leader that is cut off from the network stops by itself before another process leads", async () => {
+test("a leader that loses the network stops before another process leads", async () => {
   const { hostname, port } = new URL(database.url);
   const network = await startSwallowingProxy({ host: hostname, port: Number(port) });
   try {

@@ -45,7 +45,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Forgets the parts first, so that one that hangs fails its own test and no later one. */
+/** Empties the list before closing, so that a part that hangs fails only its own test. */
 async function closeParts(): Promise<void> {
   const started = parts.toReversed();
   parts = [];
@@ -130,15 +130,15 @@ test("a commit writes all its jobs and one announcement in one statement, and a 
       const member: unknown = Reflect.get(inner, key);
       if (typeof member !== "function") return member;
       return (...args: unknown[]): unknown => {
-        const [asked] = args as [string | { name: string }];
-        if (key === "query") statements.push(typeof asked === "string" ? asked : asked.name);
+        const [statement] = args as [string | { name: string }];
+        if (key === "query") statements.push(typeof statement === "string" ? statement : statement.name);
         return Reflect.apply(member, inner, args);
       };
     },
   });
   const held = new Proxy(pool, {
     get: (inner, key): unknown =>
-      // What is announced stays: the sender gets no connection.
+      // The sender gets no connection, so announcements stay in their table.
       key === "connect"
         ? async () => recorded
         : key === "query"
@@ -177,7 +177,7 @@ test("a commit writes all its jobs and one announcement in one statement, and a 
   expect(announced.rows).toEqual([{ channel: "causeway_outbox" }]);
 });
 
-test("a commit wakes the relay at once: no job waits for the next poll", async () => {
+test("a commit wakes the relay immediately, without waiting for the next poll", async () => {
   const { catalog, ran } = aCatalog();
   const { url } = testRedis();
   await relay(catalog, url);
@@ -227,7 +227,7 @@ test("a commit wakes the relay of its own process without an announcement, and o
   }
 });
 
-test("the jobs of a commit are queued without a look at the table, and marked there", async () => {
+test("queues the jobs of a commit without reading the table, and then marks them there", async () => {
   const { catalog, ran } = aCatalog();
   const { url } = testRedis();
   const own = newJobs();
@@ -399,9 +399,9 @@ test("the depth of each queue is reported by state; if Redis does not answer, it
     ]),
   );
   await redis.stop();
-  const askedAtMs = performance.now();
+  const startedAtMs = performance.now();
   await expect(started.depths()).rejects.toThrow();
-  expect(performance.now() - askedAtMs).toBeLessThan(5_000);
+  expect(performance.now() - startedAtMs).toBeLessThan(5_000);
 });
 
 test("a job that was published twice runs once while the queue remembers it", async () => {
@@ -437,7 +437,7 @@ test("a job that has to wait runs again, and one that fails is retried", async (
   await add(jobs(0, 3));
   await expect.poll(() => [seen.get(0), seen.get(1)], { timeout: 10_000 }).toEqual([3, 3]);
   await sleep(300);
-  expect(seen.get(2), "trying again is useless").toBe(1);
+  expect(seen.get(2), "a permanent error is not retried").toBe(1);
 });
 
 test("while Redis is down nothing is lost: jobs committed meanwhile run when it is back", async () => {
@@ -456,8 +456,10 @@ test("while Redis is down nothing is lost: jobs committed meanwhile run when it 
     await add(jobs(15, 20));
     expect(ran).toHaveLength(5);
     expect(await unpublished()).toBe(15);
-    const away = () => events.of("relay_fault").map(({ error }) => String(error));
-    await expect.poll(away, { timeout: 5_000 }).toContainEqual(expect.stringContaining("is not ready"));
+    const relayFaults = () => events.of("relay_fault").map(({ error }) => String(error));
+    await expect
+      .poll(relayFaults, { timeout: 5_000 })
+      .toContainEqual(expect.stringContaining("is not ready"));
 
     redis = await startRedis({ port, env: {} });
     await expect.poll(() => new Set(numbers(ran)).size, { timeout: 15_000 }).toBe(20);
@@ -468,7 +470,7 @@ test("while Redis is down nothing is lost: jobs committed meanwhile run when it 
   }
 });
 
-test("a job that a Redis lost before it answered is published to the next one", async () => {
+test("publishes a job again that Redis lost before it answered", async () => {
   const port = await freePort();
   let redis: RunningRedis = await startRedis({ port, env: {} });
   try {
@@ -485,10 +487,9 @@ test("a job that a Redis lost before it answered is published to the next one", 
     redis = await startRedis({ port, env: {} });
     workers(catalog, redis.url);
     await expect.poll(() => new Set(numbers(ran)).size, { timeout: 15_000 }).toBe(3);
-    expect(
-      numbers(ran),
-      "the first one is lost with its Redis: the reconciler brings such jobs back",
-    ).toEqual([1, 2, 3]);
+    expect(numbers(ran), "the first job is lost with its Redis until the reconciler queues it again").toEqual(
+      [1, 2, 3],
+    );
   } finally {
     await closeParts();
     await redis.stop();
@@ -636,7 +637,7 @@ test("the relay recovers when its connection for notifications is cut", async ()
   await expect.poll(() => ran.length, { timeout: 5_000 }).toBe(3);
 });
 
-/** Asks Redis about the queue `fill`, by BullMQ's keys. */
+/** Runs a command on Redis, for example on BullMQ's keys of the queue `fill`. */
 async function askRedis<T>(
   url: string,
   ask: (redis: ReturnType<typeof producerConnection>) => Promise<T>,
@@ -675,7 +676,7 @@ const rescue = async (n: number): Promise<number> =>
       await tx.outbox.rescue([{ job: "fill", legId: String(n), payload: { n } }], clock.nowMs(), 5_000),
   );
 
-test("a job that fails every time leaves one stack on the queue, and counts as lost at once", async () => {
+test("a job that fails every time leaves one stack trace on the queue, and counts as lost immediately", async () => {
   const { url } = testRedis();
   const { catalog, ran } = aCatalog(async () => await Promise.reject(new Error("the node is unreachable")));
   const quick = { ...catalog, fill: { ...catalog.fill, attempts: 3 } };
@@ -696,10 +697,10 @@ test("a job that was queued again runs once and leaves nothing on the queue when
   expect(await rescue(1)).toBe(1);
   await expect.poll(() => ran.length, { timeout: 5_000 }).toBe(1);
   await sleep(600);
-  expect(ran, "it is not tried again by the queue").toHaveLength(1);
+  expect(ran, "the queue does not retry it").toHaveLength(1);
   expect([await idsOf(url, "failed"), await idsOf(url, "delayed")]).toEqual([[], []]);
   const [run] = await runRows();
-  expect(run, "its next turn is up to the reconciler").toMatchObject({ job_id: "rescue-fill-1", rescues: 1 });
+  expect(run, "only the reconciler queues it again").toMatchObject({ job_id: "rescue-fill-1", rescues: 1 });
 });
 
 test("a job that waits is recorded as waiting; a duplicate that was queued again ends", async () => {
@@ -710,7 +711,7 @@ test("a job that waits is recorded as waiting; a duplicate that was queued again
   await expect.poll(async () => (await runRows()).length, { timeout: 5_000 }).toBe(1);
   const [run] = await runRows();
   expect(run?.job_id).toBe("fill-1-0");
-  expect((run?.lost_after_ms ?? 0) - (run?.ran_at_ms ?? 0), "its wait and a minute").toBe(120_000);
+  expect((run?.lost_after_ms ?? 0) - (run?.ran_at_ms ?? 0), "its wait plus a minute").toBe(120_000);
   await add([{ job: "fill", jobId: "rescue-fill-1", payload: { n: 1, rescue: 1 } }]);
   await expect.poll(() => ran.length, { timeout: 5_000 }).toBe(2);
   await sleep(200);
@@ -733,7 +734,7 @@ test("jobs that waited on a Redis that lost its data no longer count as waiting"
   await add(jobs(1, 3));
   await expect.poll(async () => (await runRows()).length, { timeout: 5_000 }).toBe(2);
   await sleep(1_500);
-  expect(await runRows(), "the queue is as it was").toHaveLength(2);
+  expect(await runRows(), "the queue is unchanged").toHaveLength(2);
   await askRedis(url, async (redis) => await redis.del(...(await redis.keys(`${prefix}:*`))));
   await expect.poll(async () => (await runRows()).length, { timeout: 5_000 }).toBe(0);
 });
@@ -784,17 +785,17 @@ test("a burst whose jobs wait and run for 10 seconds makes no second job, except
   expect(await outboxRows()).toBe(legs.length + 1);
 });
 
-test("jobs that Redis lost, all or some, and a job that failed for good are queued again", async () => {
+test("queues jobs again that Redis lost or that failed permanently", async () => {
   const { url } = testRedis();
   const { catalog } = aCatalog(async () => await Promise.reject(new BadPayload("fill", "broken")));
   const started = await relay(catalog, url);
   await add(ofLegs());
   await expect.poll(unpublished, { timeout: 5_000 }).toBe(0);
-  // Like after a restart from an older snapshot.
+  // As after a restart from an older snapshot.
   await askRedis(url, async (redis) => await redis.lpop(`${prefix}:fill:wait`, 3));
   expect(await reconcile(started)).toBe(3);
   await expect.poll(unpublished, { timeout: 5_000 }).toBe(0);
-  expect(await reconcile(started), "now all wait again").toBe(0);
+  expect(await reconcile(started), "all jobs wait again").toBe(0);
   await pool.query("truncate job_runs");
   await askRedis(url, async (redis) => await redis.del(...(await redis.keys(`${prefix}:*`))));
   expect(await reconcile(started)).toBe(legs.length);

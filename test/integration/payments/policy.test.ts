@@ -60,7 +60,7 @@ async function rounds(by: WorkerServices, count = 6): Promise<void> {
   }
 }
 
-/** Writes a slot like anyone with write access to the database could. */
+/** Inserts a slot, as anyone with write access to the database could. */
 async function plant(change: Partial<SlotPlan> & Pick<SlotPlan, "call">): Promise<void> {
   const { destination, services, usdc } = world;
   const { maxFeePerGas, maxPriorityFeePerGas } = destination.connected.pulse.gasPrices();
@@ -84,7 +84,7 @@ async function plant(change: Partial<SlotPlan> & Pick<SlotPlan, "call">): Promis
   });
 }
 
-/** A payout that someone wrote into the database, with its slot. */
+/** Inserts a payout and its slot, as anyone with write access to the database could. */
 async function plantClaim(
   recipient: Address,
   amount: bigint,
@@ -104,7 +104,7 @@ async function plantClaim(
   });
 }
 
-test("rows that anyone wrote move no funds: cancel transactions use their nonces, and the lane continues", async () => {
+test("planted slots move no funds and planted payouts at most the daily limit; cancel transactions use their nonces", async () => {
   const { destination, usdc, services } = world;
   const by = limited({ dayUsd: 150 });
   const thief = world.anAddress();
@@ -125,10 +125,10 @@ test("rows that anyone wrote move no funds: cancel transactions use their nonces
     ),
     leg: { kind: "fill", id: other.requestId, requestId: other.requestId },
   });
-  // Whole rows of other payments are paid, up to the limit; and each key pays only its own kind.
+  // Complete planted payouts are paid up to the limit, and only by the key of their kind.
   for (let n = 0; n < 3; n++) await plantClaim(thief, 40_000_000n);
   await plantClaim(thief, 1_000_000n, services.executor?.address);
-  // With a row that claims to be its first signature, and its day already counted.
+  // A slot with a planted attempt, and rows that claim its amount was counted.
   await plant({ call: transferCall(usdc, thief, 20_000_000n) });
   await world.pool.query(
     `insert into attempts (slot_id, n, kind, raw, tx_hash, max_fee_per_gas, max_priority_fee_per_gas, created_at_ms, broadcast_at_ms, first_broadcast_at_ms, offered_since_ms)
@@ -140,7 +140,7 @@ test("rows that anyone wrote move no funds: cancel transactions use their nonces
   await world.pool.query("delete from spent_days");
   world.clock.forward(services.enginePolicy.stuckAfterMs + 1);
   await world.maintainLaneOf(destination, by);
-  // No ledger has them: only their slots matter from now on.
+  // The planted claims are in no ledger. Only their slots matter from now on.
   await world.pool.query("delete from claims");
   await rounds(by, 8);
   expect(await destination.balance(thief, usdc)).toBe(40_000_000n);
@@ -155,18 +155,18 @@ test("rows that anyone wrote move no funds: cancel transactions use their nonces
   expect(world.events.of("signature_refused").map(({ facts }) => facts["rule"])).toEqual(
     expect.arrayContaining(["leg", "amount", "key", "day"]),
   );
-  // A slot that ended leaves no payment on hold.
+  // No payment stays held after its slot ended.
   const ended = await world.pool.query(
     "select rule from held_payments join slots using (leg_kind, leg_id) where state = 'dead'",
   );
   expect(ended.rows).toEqual([]);
-  // The process still counts what rows of the database no longer show: 140 of 150 USD are spent.
+  // The process still counts 140 of 150 USD, although the database rows are deleted.
   const second = await deposited(by);
   await rounds(by);
   expect(await received(second)).toBe(0n);
 });
 
-test("at the daily limit a fill waits, is shown everywhere, and is paid when the day turns", async () => {
+test("a fill above the daily limit waits, is reported as held, and is paid the next day", async () => {
   const by = limited({ dayUsd: 150 });
   const [first, second] = [await deposited(by), await deposited(by)];
   await rounds(by);
@@ -193,15 +193,15 @@ test("at the daily limit a fill waits, is shown everywhere, and is paid when the
   expect(await world.status(second.requestId)).not.toHaveProperty("heldReason");
 });
 
-test("two workers together stay within the day, and a payment that was never made gives its part back", async () => {
+test("two workers share one daily limit, and a payment that was never made releases its part", async () => {
   const { destination } = world;
-  const away = {
+  const losingWriter = {
     ...destination.connected.connection.writer,
     broadcast: async () => ({ kind: "accepted" }) as const,
   };
-  const losing = () =>
-    withChain(limited({ dayUsd: 150 }), destination.connected, { connection: { writer: away } });
-  const [one, two] = [losing(), losing()];
+  const withLostBroadcasts = () =>
+    withChain(limited({ dayUsd: 150 }), destination.connected, { connection: { writer: losingWriter } });
+  const [one, two] = [withLostBroadcasts(), withLostBroadcasts()];
   const agreed = [
     await world.quote({ recipient: world.anAddress() }),
     await world.quote({ recipient: world.anAddress() }),
@@ -219,7 +219,7 @@ test("two workers together stay within the day, and a payment that was never mad
   expect(slots.rows).toHaveLength(1);
   const days = await world.pool.query<{ usd: string }>("select usd from spent_days");
   expect(Number(days.rows[0]?.usd) / 1e18).toBeGreaterThan(99);
-  // No node had it before its deadline: a cancel transaction uses its number.
+  // No node received the payment before its deadline, so a cancel transaction uses its nonce.
   world.clock.forward(8 * DAY_MS);
   await rounds(limited({ dayUsd: 150 }), 8);
   const after = await world.pool.query<{ usd: string }>(
@@ -244,13 +244,13 @@ test("a fill whose process died before it signed is counted once, although its p
   expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
 });
 
-test("a fill waits for the day to turn while only the memory of its process is above the limit", async () => {
+test("a fill waits until the next day even if only its process's memory counts the limit as spent", async () => {
   const { destination, services, clock, usdc } = world;
   const by = limited({ dayUsd: 150 });
   const call = transferCall(usdc, world.anAddress(), 1n);
   const outflow = { currency: usdc, amount: 1n };
   const { address: sender } = services.signer;
-  // Another process saw it end unpaid, and gave it back in the database alone.
+  // Another process released the amount of an unpaid payment only in the database.
   const payment = { id: "0", chainId: destination.chain.id, sender, nonce: 0, call, outflow };
   const day = Math.floor(clock.nowMs() / DAY_MS);
   by.spentMemory?.add({ payment, key: "solver", day, usd: parseUnits("100", 18), maxUsd: undefined });
@@ -286,7 +286,7 @@ test("a stuck fill is replaced under limits that became too low for it, also wit
   expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
 });
 
-test("while a chain is paused, new fills wait and then refund, and payments in progress continue", async () => {
+test("while a chain is paused, new fills wait and are then refunded, and payments in progress continue", async () => {
   const { services, destination } = world;
   const pauses = pauseStore(sqlOn(world.pool));
   const scope = { kind: "chain", chainId: destination.chain.id } as const;

@@ -89,7 +89,7 @@ async function aQuoteFrom(chainId: number, fillDeadlineMs: number): Promise<Requ
   return terms;
 }
 
-/** A watcher has read the chain up to a block of this time. */
+/** Records that a watcher read the chain up to a block of this time. */
 async function readUpTo(chainId: number, timeMs: number): Promise<void> {
   const block = { number: 7n, hash: someHash(), timestamp: BigInt(Math.ceil(timeMs / 1000)) };
   await uow.run(async (tx) => {
@@ -161,20 +161,24 @@ test("checks reported transactions before it expires a quote, and expires those 
     await uow.run((tx) => tx.fastFills.rememberOrigin(requestId, someHash(), NOW_MS));
   await readUpTo(EVM, NOW_MS + UNCONFIGURED_CHAIN_GRACE_MS);
   const services = servicesAt(NOW_MS + UNCONFIGURED_CHAIN_GRACE_MS);
-  const away = new RpcFault({ kind: "network", method: "eth_getTransactionByHash", reason: "refused" });
+  const networkFault = new RpcFault({
+    kind: "network",
+    method: "eth_getTransactionByHash",
+    reason: "refused",
+  });
   const get = (chainId: number) => {
-    if (chainId === EVM) throw away;
+    if (chainId === EVM) throw networkFault;
     return undefined;
   };
   await reconcileRequests({ ...services, chains: { ...services.chains, get } });
-  expect((await stateOf(reported))?.name, "its node could not tell").toBe("quoted");
+  expect((await stateOf(reported))?.name, "its node could not look up the transaction").toBe("quoted");
   expect((await stateOf(removed))?.name).toBe("expired");
-  // Not found on the chain, so there is nothing to record.
+  // The transaction is not on the chain, so there is nothing to record.
   await reconcileRequests(services);
   expect((await stateOf(reported))?.name).toBe("expired");
 });
 
-test("expiring many untouched quotes at once leaves the same rows as expiring each one separately", async () => {
+test("expiring many quotes without history in one statement leaves the same rows as expiring each one separately", async () => {
   await pool.query(
     `insert into api_keys (id, label, secret_hash, scopes, referrers, origins, rules, created_at_ms, updated_at_ms)
      values ('00000000000000aa', 'app', '\\xaa', '{read}', '{}', '{}', '{}', 1, 1)`,
@@ -205,7 +209,7 @@ test("expiring many untouched quotes at once leaves the same rows as expiring ea
     });
   await readUpTo(EVM, NOW_MS);
   await reconcileRequests(services);
-  expect(events.of("reconciled").at(-1)?.facts, "the other half ended in the round").toMatchObject({
+  expect(events.of("reconciled").at(-1)?.facts, "the round expired the other half").toMatchObject({
     expired: 60,
   });
   const tables = [
@@ -315,7 +319,7 @@ test("prunes unpaid quotes a month after their deadline, and checks only once th
   expect(left).not.toContain(unpaid?.requestId);
   expect(left).toContain(young?.requestId);
   const seen = await uow.run((tx) => tx.requests.prune("requests", endedMs + 1, 100));
-  expect(seen, "what is kept is not looked at again").toEqual({ deleted: 0, seen: 0 });
+  expect(seen, "quotes that are kept are not checked again").toEqual({ deleted: 0, seen: 0 });
   const oldest = await reads.oldestPrunable();
   expect(oldest.find(({ table }) => table === "requests")?.sinceMs).toBe(young?.fillDeadlineMs);
 });
@@ -486,7 +490,7 @@ async function aRefundDue(seenAtMs: number): Promise<string> {
   return String(rows[0]?.id);
 }
 
-/** The relay publishes the queued jobs. */
+/** Takes the queued jobs like the relay. */
 async function takeJobs(): Promise<string[]> {
   const { rows } = await pool.query<{ payload: string }>(
     `with taken as (update outbox set published_at_ms = 1 where published_at_ms is null returning *)
@@ -497,7 +501,7 @@ async function takeJobs(): Promise<string[]> {
 
 const { overdueAfterMs } = enginePolicy;
 
-test("leaves a leg alone while its job waits, and queues it again if the job did not return", async () => {
+test("does not queue a leg again while its job waits, and queues it if the job does not run again", async () => {
   const depositId = await aRefundDue(NOW_MS);
   const leg = { job: "refund", legId: depositId, jobId: `refund-${depositId}-1` } as const;
   await jobRuns(sqlOn(pool)).noteWaiting(leg, NOW_MS + 1_000, NOW_MS + 61_000);
@@ -507,7 +511,7 @@ test("leaves a leg alone while its job waits, and queues it again if the job did
   expect(await takeJobs()).toEqual([depositId]);
 });
 
-test("leaves legs alone whose jobs are queued, and all legs while the queue cannot be read", async () => {
+test("queues no leg again whose job is queued, and none while the queue cannot be read", async () => {
   const [queued, lost] = [await aRefundDue(NOW_MS), await aRefundDue(NOW_MS)];
   const by = (legs: ReadonlySet<string> | undefined) => ({
     ...servicesAt(NOW_MS + 60_000),
@@ -572,11 +576,11 @@ test("a job that ran before a request entered its state does not keep a lost job
   ]);
 });
 
-test("a job that was queued again yields to one that waits, and takes over from one that is lost", async () => {
+test("a job that was queued again ends if another one waits, and takes over from one that is lost", async () => {
   const runs = jobRuns(sqlOn(pool));
   const leg = { job: "refund", legId: "7" } as const;
   await runs.noteWaiting({ ...leg, jobId: "first" }, 0, 60_000);
   expect(await runs.takeOver({ ...leg, jobId: "again" }, 59_999, 119_999)).toBe(false);
   expect(await runs.takeOver({ ...leg, jobId: "again" }, 60_000, 120_000)).toBe(true);
-  expect(await runs.takeOver({ ...leg, jobId: "again" }, 61_000, 121_000), "its own place").toBe(true);
+  expect(await runs.takeOver({ ...leg, jobId: "again" }, 61_000, 121_000), "its own entry").toBe(true);
 });

@@ -35,7 +35,7 @@ async function aSubscriber(id: string): Promise<SocketClient> {
   return client;
 }
 
-test("a socket without a key gets a request's status, then every visible change, in order", async () => {
+test("a socket without a key receives a request's status, then every visible change in order", async () => {
   const { requestId, origin, destination } = await world.aRequest();
   const client = await socketClient(world.wsUrl);
   client.subscribe(requestId);
@@ -65,7 +65,7 @@ test("a socket without a key gets a request's status, then every visible change,
   expect(frames.map(({ data }) => data?.["sequence"]).slice(2)).toEqual([0, 1, 2, 3]);
   expect(frames.at(-1)?.data).toMatchObject({ txHashes: [txHash], failReason: "N/A" });
   for (const frame of frames.slice(2)) expect(mismatch(socketEvent, frame)).toBeUndefined();
-  // A client that knows of the success learns nothing new from its finality.
+  // Finality is not announced to clients that already know of the success.
   const successSeen = Promise.withResolvers<void>();
   await world.feed.follow(requestId, {
     changed: ({ sequence }) => sequence === 4 && successSeen.resolve(),
@@ -153,7 +153,7 @@ test("a socket gets nothing after it has unsubscribed", async () => {
   for (const { socket } of [client, other]) socket.close();
 });
 
-test("a malformed frame is answered with an error, and the socket stays open", async () => {
+test("answers a malformed frame with an error, and keeps the socket open", async () => {
   const { requestId } = await world.aRequest();
   const client = await socketClient(`${world.wsUrl}/ws`);
   const event = "request.status.updated";
@@ -175,14 +175,14 @@ test("a malformed frame is answered with an error, and the socket stays open", a
   client.socket.close();
 });
 
-test("a subscription to an unknown request is refused, and does not wait", async () => {
+test("refuses a subscription to an unknown request immediately", async () => {
   const client = await socketClient(world.wsUrl);
   client.subscribe(someHash());
   expect((await client.got(2))[1]).toMatchObject({ type: "error", errorCode: "REQUEST_NOT_FOUND" });
   expect(await client.closed).toBe(1008);
 });
 
-test("only a key with the read scope gets all its requests, and only its own", async () => {
+test("a key with the read scope receives changes of all its own requests, and no other key does", async () => {
   const stranger = await socketClient(world.wsUrl);
   stranger.subscribe();
   expect((await stranger.got(2))[1]).toMatchObject({ type: "error", errorCode: "UNAUTHORIZED" });
@@ -204,7 +204,7 @@ test("only a key with the read scope gets all its requests, and only its own", a
   for (const { socket } of [stranger, quoter, page, owner]) socket.close();
 });
 
-test("an invalid key, or one of another page, opens no socket", async () => {
+test("refuses a socket with an invalid key, or with a publishable key of another page", async () => {
   await expect(socketClient(`${world.wsUrl}?apiKey=nobody`)).rejects.toThrow("401");
   await expect(
     socketClient(`${world.wsUrl}?apiKey=cwk_page`, { origin: "https://evil.example" }),
@@ -250,7 +250,7 @@ test("a frame that is too long closes the socket", async () => {
   expect(await client.closed).toBe(1009);
 });
 
-test("a plain request that offers an upgrade is answered like any other", async () => {
+test("answers a plain request that offers an upgrade like any other request", async () => {
   const { request } = await import("node:http");
   const status = await new Promise((resolve, reject) => {
     request(`${world.httpUrl}/chains`, { headers: { connection: "upgrade", upgrade: "h2c" } }, (answer) => {
@@ -273,10 +273,10 @@ async function streamed(
   readonly events: readonly Record<string, string>[];
   readonly head: Headers;
 }> {
-  const ending = new AbortController();
+  const stopping = new AbortController();
   const answer = await fetch(`${world.httpUrl}/intents/status/v3/stream?requestId=${requestId}`, {
     headers,
-    signal: ending.signal,
+    signal: stopping.signal,
   });
   let text = "";
   const events = (): Record<string, string>[] =>
@@ -290,7 +290,7 @@ async function streamed(
       text += chunk;
       if (events().length >= enough) break;
     }
-  ending.abort();
+  stopping.abort();
   return { status: answer.status, events: events(), head: answer.headers };
 }
 
@@ -315,7 +315,7 @@ test("a stream sends a request's status and every change, and ends after the las
     [3, "success", false],
     [4, "success", true],
   ]);
-  // From the last event id, and after the end.
+  // A stream that resumes from an event id, and one after the end.
   const { events: missed } = await streamed(requestId, { "last-event-id": "2" });
   expect(statesIn(missed)).toEqual([
     [3, "success", false],
@@ -342,18 +342,18 @@ test("a lost listener is recovered: subscribers of a request miss nothing, subsc
 
 test("a client that does not read is disconnected, and does not affect the others", async () => {
   const { requestId } = await world.aRequest();
-  const [deaf, other] = [await aSubscriber(requestId), await aSubscriber(requestId)];
+  const [stalled, other] = [await aSubscriber(requestId), await aSubscriber(requestId)];
   // Stops reading from the socket.
-  deaf.socket.pause();
+  stalled.socket.pause();
   const closed = async (): Promise<number> => await world.metric("causeway_push_closed_total");
   const before = await closed();
   for (let change = 0; change < 400 && (await closed()) === before; change++) {
-    const heard = other.frames.length;
+    const received = other.frames.length;
     await hugeChange(requestId);
-    await other.got(heard + 1);
+    await other.got(received + 1);
   }
   expect(await closed()).toBe(before + 1);
-  deaf.socket.terminate();
+  stalled.socket.terminate();
   other.socket.close();
 }, 60_000);
 
@@ -367,31 +367,31 @@ async function hugeChange(requestId: RequestId): Promise<void> {
   });
 }
 
-test("a process that ends asks its clients to reconnect, and ends their streams", async () => {
-  const ending = await pushWorld();
-  const { requestId } = await ending.aRequest();
-  const client = await socketClient(ending.wsUrl);
+test("a stopping process asks its clients to reconnect, and ends their streams", async () => {
+  const stopping = await pushWorld();
+  const { requestId } = await stopping.aRequest();
+  const client = await socketClient(stopping.wsUrl);
   client.subscribe(requestId);
   await client.got(3);
-  const stream = await fetch(`${ending.httpUrl}/intents/status/v3/stream?requestId=${requestId}`);
-  const [code, text] = await Promise.all([client.closed, stream.text(), ending.close()]);
+  const stream = await fetch(`${stopping.httpUrl}/intents/status/v3/stream?requestId=${requestId}`);
+  const [code, text] = await Promise.all([client.closed, stream.text(), stopping.close()]);
   expect(code).toBe(1012);
   expect(text).toContain('"status":"waiting"');
 });
 
 test("a socket that does not respond is closed", async () => {
-  const impatient = await pushWorld({ policy: { heartbeatMs: 100 } });
-  const { requestId } = await impatient.aRequest();
-  const [dead, alive] = [await socketClient(impatient.wsUrl), await socketClient(impatient.wsUrl)];
+  const shortHeartbeat = await pushWorld({ policy: { heartbeatMs: 100 } });
+  const { requestId } = await shortHeartbeat.aRequest();
+  const [dead, alive] = [await socketClient(shortHeartbeat.wsUrl), await socketClient(shortHeartbeat.wsUrl)];
   for (const client of [dead, alive]) client.subscribe(requestId);
   await Promise.all([dead.got(3), alive.got(3)]);
-  // It no longer answers pings.
+  // The socket no longer answers pings.
   dead.socket.pause();
-  await expect.poll(async () => await impatient.metric("causeway_push_sockets")).toBe(1);
+  await expect.poll(async () => await shortHeartbeat.metric("causeway_push_sockets")).toBe(1);
   expect(alive.socket.readyState).toBe(alive.socket.OPEN);
   dead.socket.terminate();
   alive.socket.close();
-  await impatient.close();
+  await shortHeartbeat.close();
 });
 
 test("behind a trusted proxy the limit counts the client's address, not the proxy's", async () => {
@@ -430,7 +430,7 @@ test("a subscriber of a superseded request receives the statuses of its replacem
   const early = await aSubscriber(requestId);
   const { requestId: replacement } = await world.aRequest();
   await world.uow.run(async (tx) => await tx.depositAddresses.supersede(requestId, replacement, 1));
-  // The switch to the replacement is sent first: filled before that, its first statuses would be merged.
+  // Waits for the switch to the replacement, because a fill before it would merge the first statuses.
   await early.got(4);
   await world.fill(replacement);
   const frames = await early.got(7);
@@ -448,7 +448,7 @@ test("sockets of one address share a quota of frames: too many close the socket 
     for (let frame = 0; frame < 450; frame++) say({ type: "unsubscribe", event: "request.status.updated" });
   };
   const last = clients.pop();
-  // All at once, because the quota is counted in real time.
+  // All sockets send concurrently, because the quota is counted in real time.
   for (const client of clients) ask(client);
   await Promise.all(clients.map(async (client) => await client.got(451)));
   if (last === undefined) throw new Error("five sockets are open");
@@ -458,14 +458,15 @@ test("sockets of one address share a quota of frames: too many close the socket 
   world.clock.forward(20_000);
 });
 
-test("after a rotation sockets of the old secret close with its grace period, those of the new one stay; a key without the read scope loses its sockets, long before the next heartbeat", async () => {
+test("closes sockets of a rotated secret after its grace period, and of a key without the read scope, before the next heartbeat", async () => {
   const known = {
     cwk_old: anApiKey({ id: OWN_KEY_ID }),
     cwk_new: anApiKey({ id: OWN_KEY_ID }),
     cwk_other: anApiKey({ id: "aa00112233445566" }),
   };
   const given: Record<string, ApiKeyIdentity> = { ...known };
-  // Three sockets for the address: a rotation takes no place and frees only that of a socket that closes.
+  // Three sockets are allowed for the address. A rotation uses no place, and frees only that of a closed
+  // socket.
   const rotating = await pushWorld({
     routes: { apiKeys: fakeApiKeys(given) },
     policy: { maxPerAddress: 3 },

@@ -19,9 +19,9 @@ import { recordedEvents } from "../../fakes/recorded-events.ts";
 import { deposited, pushWorld, type PushWorld } from "../../support/push-world.ts";
 import { someAddress, someHash } from "../../support/terms.ts";
 
-// Requests change in one process; clients of another read and follow them.
+// Requests change in one process, and clients of another process read and follow them.
 
-interface Asked {
+interface OtherProcess {
   ask(requestId: RequestId): Promise<StatusView | undefined>;
   /** The views that a subscriber of the request receives from now on. */
   follow(requestId: RequestId): Promise<readonly StatusView[]>;
@@ -31,7 +31,7 @@ interface Asked {
 }
 
 let world: PushWorld;
-let other: Asked;
+let other: OtherProcess;
 beforeAll(async () => {
   world = await pushWorld();
   other = await anotherProcess(world.database.url);
@@ -41,7 +41,7 @@ afterAll(async () => {
   await world.close();
 });
 
-async function anotherProcess(url: string): Promise<Asked> {
+async function anotherProcess(url: string): Promise<OtherProcess> {
   const pool = createPool(url, { max: 4, statementTimeoutMs: 10_000, applicationName: "other" });
   const sql = sqlOn(pool);
   const lifecycle = createLifecycle(createLogger({ name: "test", level: "silent" }), 10_000);
@@ -96,8 +96,8 @@ async function inOneCommit(act: (tx: Tx) => Promise<void>): Promise<void> {
   await world.uow.run(act);
 }
 
-/** Saves the request with changed state, as of a time that changes nothing by itself. */
-async function saves(
+/** Saves the request with a changed state, at a time that alone does not change the status. */
+async function saveState(
   requestId: RequestId,
   change: Partial<RequestState>,
   hashes: Omit<RequestChange, "state"> = {},
@@ -139,17 +139,17 @@ test.for<[what: string, change: Partial<RequestState>, expected: Partial<StatusV
   ],
   ["another deposit", { depositId: undefined }, {}],
   ["another state of the hold", { front: "held" }, {}],
-])("%s is no event, and the next status shows it", async ([, change, expected]) => {
+])("%s is not announced, and the next status shows it", async ([, change, expected]) => {
   const requestId = await aDeposited();
-  await saves(requestId, change);
+  await saveState(requestId, change);
   expect(await other.ask(requestId)).toMatchObject(expected);
   expect(await announcements(requestId)).toEqual([`${requestId} 1 `]);
 });
 
-test("a later time alone is not an event, and the next status shows it", async () => {
+test("a later time alone is not announced, and the next status shows it", async () => {
   const requestId = await aDeposited();
   const before = await statusOf(requestId);
-  await saves(requestId, {}, {}, before.updatedAtMs + 5);
+  await saveState(requestId, {}, {}, before.updatedAtMs + 5);
   expect(await other.ask(requestId)).toEqual({ ...before, updatedAtMs: before.updatedAtMs + 5 });
   expect(await announcements(requestId)).toEqual([`${requestId} 1 `]);
 });
@@ -157,19 +157,19 @@ test("a later time alone is not an event, and the next status shows it", async (
 test("a save without changes is not announced", async () => {
   const requestId = await aDeposited();
   const before = await statusOf(requestId);
-  await saves(requestId, {});
+  await saveState(requestId, {});
   expect(await announcements(requestId)).toEqual([`${requestId} 1 `]);
   expect(await other.ask(requestId)).toEqual(before);
 });
 
 test.for<[what: string, change: Partial<RequestState>, hashes: Omit<RequestChange, "state">]>([
-  ["another word", { name: "submitted" }, {}],
+  ["another public status", { name: "submitted" }, {}],
   ["another hash", {}, { txHashes: [someHash()] }],
   ["the request's finality", { final: true }, {}],
-])("%s is announced once, with its number", async ([, ...change]) => {
+])("%s is announced once, with its sequence number", async ([, ...change]) => {
   const requestId = await aDeposited();
   const before = await statusOf(requestId);
-  await saves(requestId, ...change);
+  await saveState(requestId, ...change);
   expect(await other.ask(requestId)).not.toEqual(before);
   expect(await announcements(requestId)).toEqual([`${requestId} 1 `, `${requestId} 2 `]);
 });
@@ -299,7 +299,7 @@ test("funds at an address do not change the status of a request that has its dep
   expect(views.at(-1)).toMatchObject({ requestId, supersededByRequestId: standIn, fundsAt: "depository" });
 });
 
-test("a commit announces nothing itself, and another process announces what a dead process did not", async () => {
+test("announcements are sent after the commit, and another process sends those of a dead process", async () => {
   const requestId = await aDeposited();
   const before = await statusOf(requestId);
   const sent = (): readonly string[] => other.announced.filter((payload) => payload.startsWith(requestId));
@@ -309,7 +309,7 @@ test("a commit announces nothing itself, and another process announces what a de
     await dying.query("begin");
     const state = { name: "submitted", front: "none", final: false } as RequestState;
     await saveRequests(sqlOn(dying), [{ requestId, state }], 0);
-    // Nothing is sent before the lock is released, which is as soon as the change is committed.
+    // The lock delays the sending until the change is committed.
     await table.query("begin");
     const locked = table.query("lock table announcements in share mode");
     await expect

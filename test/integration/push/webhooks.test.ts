@@ -17,7 +17,7 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 
 let world: PushWorld;
-/** Key ids by text; a text that begins with `page` is a publishable key's. */
+/** API keys whose id is their text. Those that begin with `page` are publishable. */
 const identities = {
   find: async (text: string) =>
     anApiKey({ id: text, origins: text.startsWith("page") ? ["https://a.example"] : [] }),
@@ -28,12 +28,12 @@ beforeAll(async () => {
 });
 afterAll(async () => await world.close());
 
-emptyWebhookAdminContract("webhooks of a test", async () => ({ admin: fakeWebhooks(), keyId: "key" }));
+emptyWebhookAdminContract("fake webhooks", async () => ({ admin: fakeWebhooks(), keyId: "key" }));
 emptyWebhookAdminContract("webhooks of the API", async () => ({
   admin: world.routes.webhooks,
   keyId: await world.aKey(),
 }));
-idlePushContract("push of a test", async () => fakePush());
+idlePushContract("fake push", async () => fakePush());
 idlePushContract("push of the API", async () => world.routes.push);
 
 const endings: (() => Promise<void>)[] = [];
@@ -85,7 +85,7 @@ function delivering(): () => Promise<void> {
   return once;
 }
 
-/** Settles when nothing is due or in progress. */
+/** Resolves when no delivery is due or in progress. */
 async function quiet(): Promise<void> {
   await expect
     .poll(
@@ -108,7 +108,7 @@ const sequences = (receiver: WebhookReceiver, requestId: string): number[] =>
   receiver.taken().flatMap((one) => (one.requestId === requestId ? [one.sequence] : []));
 
 test("each change of a key's request is posted once, in order, signed, in the documented form", async () => {
-  const owner = await anOwner({ headers: { authorization: "Bearer of theirs" } });
+  const owner = await anOwner({ headers: { authorization: "Bearer receiver-token" } });
   delivering();
   const { requestId } = await owner.aRequest();
   const others = await world.aRequest();
@@ -118,7 +118,7 @@ test("each change of a key's request is posted once, in order, signed, in the do
   await quiet();
   expect(owner.receiver.received.map(({ status }) => status)).toEqual(["pending", "submitted", "success"]);
   const last = owner.receiver.received[2];
-  if (last === undefined) throw new Error("three came");
+  if (last === undefined) throw new Error("expected three deliveries");
   expect(JSON.parse(last.body)).toEqual({
     event: "request.status.updated",
     timestamp: expect.any(Number),
@@ -139,14 +139,14 @@ test("each change of a key's request is posted once, in order, signed, in the do
     },
   });
   expect(last.headers).toMatchObject({
-    authorization: "Bearer of theirs",
+    authorization: "Bearer receiver-token",
     "content-type": "application/json",
     "x-webhook-id": expect.stringMatching(/^\d+$/),
     "x-webhook-sequence": "3",
   });
   for (const one of owner.receiver.received) expect(isSigned(one, owner.secret)).toBe(true);
   expect(isSigned(last, "another")).toBe(false);
-  // A receiver that knows of the success learns nothing new from its finality.
+  // Finality is not posted to receivers that already know of the success.
   await world.happens(requestId, { kind: "fillFinal" });
   await quiet();
   expect(owner.receiver.received).toHaveLength(3);
@@ -202,7 +202,7 @@ test("a receiver that is down for an hour and a worker that is killed lose and r
   }
   for (const { requestId } of requests) {
     expect(sequences(receiver, requestId)).toEqual([1, 2, 3]);
-    // No attempt of a later event before the one before it was accepted.
+    // No event is attempted before the previous one was accepted.
     const tried = receiver.received.filter((one) => one.requestId === requestId);
     for (const [index, { sequence }] of tried.entries())
       expect(tried.slice(0, index).filter(({ answered }) => answered === 200)).toHaveLength(sequence - 1);
@@ -213,7 +213,7 @@ test("a receiver that is down for an hour and a worker that is killed lose and r
 
 /** A worker process claims due deliveries, and is killed before the receiver responds. */
 async function killedWhileDelivering(receiver: WebhookReceiver): Promise<void> {
-  // Whatever the pauses are by now, all of it is due.
+  // All deliveries are due, whatever their pauses are.
   await world.pool.query("update webhook_deliveries set next_at_ms = 0 where state = 'waiting'");
   const before = receiver.received.length;
   receiver.answer = () => undefined;
@@ -243,7 +243,7 @@ test("after ten retries a delivery is abandoned and can be seen and replayed, an
   for (let retry = 0; retry < 10; retry++) {
     await quiet();
     expect(receiver.received).toHaveLength(retry + 1);
-    // Too early by half, then late enough.
+    // First too early, then late enough.
     await world.forward(0.8 * 5 * SECOND_MS * 2 ** retry);
     await quiet();
     expect(receiver.received).toHaveLength(retry + 1);
@@ -269,7 +269,7 @@ test("after ten retries a delivery is abandoned and can be seen and replayed, an
   expect((await owner.call("POST", `${path}/replay`)).json).toMatchObject({ state: "delivered" });
 });
 
-test("requests and endpoints do not wait for each other", async () => {
+test("deliveries of different requests and endpoints do not wait for each other", async () => {
   const [slow, other] = [await anOwner(), await anOwner()];
   delivering();
   const [stuck, free] = [await slow.aRequest(), await slow.aRequest()];
@@ -279,7 +279,7 @@ test("requests and endpoints do not wait for each other", async () => {
   await expect.poll(() => sequences(slow.receiver, free.requestId)).toEqual([1, 2, 3]);
   await expect.poll(() => sequences(other.receiver, elsewhere.requestId)).toEqual([1, 2, 3]);
   expect(sequences(slow.receiver, stuck.requestId)).toEqual([]);
-  // An attempt without an answer in time is a failure like any other, and shown as such.
+  // An attempt that times out counts and is shown as a failure.
   await expect
     .poll(async () => (await slow.call("GET", "/webhooks")).json.webhooks[0], { timeout: 3_000 })
     .toMatchObject({ lastError: "no response within 1000 ms", failingSince: expect.any(Number) });
@@ -308,10 +308,9 @@ test("a key whose receivers all hang, however many, does not delay those of othe
 });
 
 /**
- * Owners whose changes are a second apart, each with what happens to its requests; there is nothing else to
- * deliver until the end of the test.
+ * Owners whose changes are a second apart, in this order. Until the test ends, nothing else is due.
  */
-async function ownersInLine(
+async function ownersInSequence(
   ...changesOf: readonly ((owner: Owner) => Promise<unknown>)[]
 ): Promise<readonly string[]> {
   const forget = async (): Promise<void> => {
@@ -346,7 +345,7 @@ async function claimOne(bounds: { readonly perEndpoint?: number; readonly perKey
 }
 
 test("claims from the endpoint with the earliest delivery first, and from failing endpoints last", async () => {
-  const [failing, first, second] = await ownersInLine(oneDeposit, oneDeposit, oneDeposit);
+  const [failing, first, second] = await ownersInSequence(oneDeposit, oneDeposit, oneDeposit);
   await world.pool.query("update webhook_endpoints set failing_since_ms = 1 where id = $1", [failing]);
   expect(await claimOne()).toBe(first);
   expect(await claimOne()).toBe(second);
@@ -356,17 +355,17 @@ test("claims from the endpoint with the earliest delivery first, and from failin
 
 test("claims from other endpoints while the first one's next delivery waits for one that is being sent", async () => {
   const fill = async (owner: Owner): Promise<unknown> => await world.fill((await owner.aRequest()).requestId);
-  const [busy, other] = await ownersInLine(fill, oneDeposit);
+  const [busy, other] = await ownersInSequence(fill, oneDeposit);
   expect(await claimOne()).toBe(busy);
   expect(await claimOne()).toBe(other);
 });
 
-test("claims from other endpoints while the first one, or its key, has no places left", async () => {
+test("claims from other endpoints while the first one, or its key, has reached its limit", async () => {
   const twoDeposits = async (owner: Owner): Promise<void> => {
     await oneDeposit(owner);
     await oneDeposit(owner);
   };
-  const [full, second, third] = await ownersInLine(twoDeposits, oneDeposit, oneDeposit);
+  const [full, second, third] = await ownersInSequence(twoDeposits, oneDeposit, oneDeposit);
   expect(await claimOne()).toBe(full);
   expect(await claimOne({ perEndpoint: 1 })).toBe(second);
   expect(await claimOne({ perKey: 1 })).toBe(third);
@@ -396,7 +395,7 @@ test("a redirect is a failure and is not followed", async () => {
   });
 });
 
-test("during the rotation of a secret both sign, afterwards only the new one", async () => {
+test("signs with both secrets during a rotation, and only with the new one afterwards", async () => {
   const owner = await anOwner();
   const { receiver } = owner;
   delivering();
@@ -442,14 +441,14 @@ test("webhooks belong only to their key, and a publishable key has none", async 
   expect(shown).not.toContain(owner.secret);
   const create = async () => (await owner.call("POST", "/webhooks", { url: owner.receiver.url })).status;
   for (let more = 0; more < 8; more++) expect(await create()).toBe(200);
-  // Concurrent ones do not exceed the limit either.
+  // Concurrent creations do not exceed the limit either.
   const together = await Promise.all(Array.from({ length: 5 }, create));
   expect(together.filter((status) => status === 200).length).toBeLessThanOrEqual(1);
   const left = (await owner.call("GET", "/webhooks")).json.webhooks.length;
   expect(left).toBeLessThanOrEqual(10);
 });
 
-test("nothing is delivered to a removed endpoint, nor for a revoked key", async () => {
+test("delivers nothing to a removed endpoint or for a revoked key", async () => {
   const [removed, revoked] = [await anOwner(), await anOwner()];
   const [first, second] = [await removed.aRequest(), await revoked.aRequest()];
   for (const { requestId } of [first, second]) await world.happens(requestId, deposited());

@@ -34,7 +34,7 @@ import type { Agreed, Ask } from "../../support/engine-world.ts";
 import { approveCall } from "../../support/execution-world.ts";
 import { startSwapWorld, type SwapWorld } from "../../support/swap-world.ts";
 
-// Users without native tokens that sign once; chains, contracts and the engine are real.
+// Users without native tokens sign once. Chains, contracts and the engine are real.
 
 let world: SwapWorld;
 const executor = localAccount("executor").address.toLowerCase() as Address;
@@ -86,8 +86,8 @@ async function aUser(token: Address, amount: bigint, { approved = false } = {}):
   return user;
 }
 
-/** The token supports less than it does: no authorizations or, with `nothing`, no permits either. */
-const less = (nothing = false): PermitTokens => {
+/** Hides EIP-3009 authorizations of tokens and, with `nothing`, their EIP-2612 permits too. */
+const withoutEip3009 = (nothing = false): PermitTokens => {
   const tokens = createTokenPermits(world.services.chains, world.clock);
   return {
     ...tokens,
@@ -97,8 +97,8 @@ const less = (nothing = false): PermitTokens => {
     },
   };
 };
-const only2612 = (): PermitTokens => less();
-const noPermits = (): PermitTokens => less(true);
+const only2612 = (): PermitTokens => withoutEip3009();
+const noPermits = (): PermitTokens => withoutEip3009(true);
 
 async function quoted(user: User, ask: Ask = {}, permitTokens?: PermitTokens): Promise<Agreed> {
   const whole = { user: user.address, recipient: user.recipient, usePermit: true, ...ask };
@@ -107,11 +107,12 @@ async function quoted(user: User, ask: Ask = {}, permitTokens?: PermitTokens): P
 
 function signatureStep({ answer }: Agreed): SignatureStep {
   const step = answer.steps.find(({ kind }) => kind === "signature");
-  if (step?.kind !== "signature" || step.id === "authorize") throw new Error("nothing is to be signed");
+  if (step?.kind !== "signature" || step.id === "authorize")
+    throw new Error("the quote has no signature step");
   return step;
 }
 
-/** Signs the step like a wallet: the answer goes through JSON on its way. */
+/** Signs the step like a wallet that received the answer as JSON. */
 async function signed(user: User, agreed: Agreed, change: (sign: Sign) => void = () => {}): Promise<Hex> {
   const sign = JSON.parse(JSON.stringify(signatureStep(agreed).items[0]?.data.sign)) as Sign;
   change(sign);
@@ -166,7 +167,7 @@ async function refusalOf(
 }
 
 function termsOf({ terms }: Agreed): SignedTerms {
-  if (!isSigned(terms)) throw new Error("these terms are signed");
+  if (!isSigned(terms)) throw new Error("the terms are not paid by signature");
   return terms;
 }
 
@@ -223,7 +224,7 @@ test("a token with authorizations (EIP-3009) is bridged by one signature, with i
   expect(await world.origin.balance(user.address, world.usdc)).toBe(0n);
   expect(await world.origin.balance(executor, NATIVE_CURRENCY)).toBeLessThan(before);
   const execution = await world.services.reads.execution(agreed.requestId);
-  // The output has paid for it: nothing of it counts as at risk.
+  // The output has paid for the gas, so none of it counts as at risk.
   await world.round();
   expect(await world.services.reads.execution(agreed.requestId)).toMatchObject({
     settled: true,
@@ -239,7 +240,7 @@ test("deducts the quoted cost of submitting the permit from the refund of its de
   expect(await world.untilFinal(agreed.requestId)).toMatchObject({ status: "refund" });
   const back = await world.origin.balance(user.address, world.usdc);
   expect(back).toBeGreaterThanOrEqual(agreed.terms.order.inputs[0]?.refunds[0]?.minimumAmount ?? hundred);
-  // A dollar is worth a unit: besides the signature's gas there is that of the refund.
+  // At one USDC per dollar. The refund's own gas is deducted too.
   expect((hundred - back) * 10n ** 12n).toBeGreaterThan(agreed.terms.originGasUsd ?? 0n);
 });
 
@@ -253,7 +254,7 @@ test("a token with permits only (EIP-2612) is deposited through its order's depo
   await expectPaid(user, agreed);
 });
 
-test("a client names the kinds of signatures that it supports, and gets no others", async () => {
+test("a client gets only the kinds of signatures that it supports", async () => {
   const amount = (100n * 10n ** 18n).toString();
   const user = await aUser(world.tst, BigInt(amount), { approved: true });
   const ask = { originCurrency: world.tst, amount };
@@ -275,7 +276,7 @@ test("a client names the kinds of signatures that it supports, and gets no other
   });
 });
 
-test("any other token is paid through Permit2, which is approved once", async () => {
+test("pays any other token through Permit2, after one approval", async () => {
   const user = await aUser(world.tst, 100n * 10n ** 18n, { approved: true });
   const ask = { originCurrency: world.tst, amount: (100n * 10n ** 18n).toString() };
   const agreed = await quoted(user, ask, noPermits());
@@ -298,7 +299,7 @@ test("any other token is paid through Permit2, which is approved once", async ()
   });
 });
 
-test("swaps a token that the solver does not hold before the deposit, as signed", async () => {
+test("swaps a token that the solver does not hold before the deposit, by the same signature", async () => {
   const user = await aUser(world.odd, 40n * 10n ** 18n, { approved: true });
   const agreed = await quoted(user, {
     originCurrency: world.odd,
@@ -358,7 +359,7 @@ test("stores the answer to an Idempotency-Key in the accepting commit, and accep
   const answer = { status: 200, body: "{}" };
   const begin = async (key: string) => await store.begin({ ...call, key }, world.clock.nowMs());
   const [lost, kept] = [await begin("lost"), await begin("kept")];
-  if (lost.kind !== "begun" || kept.kind !== "begun") throw new Error("these are new");
+  if (lost.kind !== "begun" || kept.kind !== "begun") throw new Error("expected new calls");
   await store.abandon(lost.lease);
   await expect(post(agreed, signature, { keep: { lease: lost.lease, answer } })).rejects.toThrow(LeaseLost);
   expect(await world.services.reads.execution(agreed.requestId)).toBeUndefined();
@@ -396,7 +397,7 @@ test("refuses a signature over anything that differs from the quote", async () =
   for (const signature of [await signed(otherUser, agreed), "0x", "0x1234"] as const)
     expect(await refusalOf(post(agreed, signature))).toMatchObject({ reason: "INVALID_SIGNATURE" });
   expect((await world.request(agreed.requestId)).state.name).toBe("quoted");
-  // The set-up's blocks, each with one expensive transaction, leave the window of the priority fee.
+  // Mines past the set-up's expensive transactions, so that they do not raise the priority fee.
   for (let block = 0; block < 10; block += 1) await world.origin.mine();
   await world.watch(world.origin);
   await post(agreed, await signed(user, agreed));
@@ -424,7 +425,7 @@ test("an invalid permit is refused before anything is broadcast, with the reason
   signatureStep(plain).items[0]!.data.post.body.requestId = `0x${"77".repeat(32)}`;
   expect(await refusalOf(post(plain, signature))).toMatchObject({ code: "INVALID_REQUEST" });
 
-  // A permit whose nonce was used meanwhile: only the simulation shows it.
+  // Only the simulation detects a permit whose nonce was used meanwhile.
   const rich = await aUser(world.usdc, 3n * hundred);
   const [one, other] = [await quoted(rich, {}, only2612()), await quoted(rich, {}, only2612())];
   await post(one, await signed(rich, one));
@@ -456,8 +457,8 @@ async function pull(agreed: Agreed, user: User, signature: Hex): Promise<void> {
   await origin.mine();
 }
 
-/** As if the quote had been different. */
-function reading(agreed: Agreed, change: Partial<RequestTerms>): WorkerServices {
+/** Services that read the request with changed terms. */
+function withTerms(agreed: Agreed, change: Partial<RequestTerms>): WorkerServices {
   const { services } = world;
   const request = async () => {
     const record = await world.request(agreed.requestId);
@@ -471,7 +472,7 @@ test("does not send a permit that would not be filled or costs more than the out
   const agreed = await quoted(user);
   const signature = await signed(user, agreed);
   const { origin, originGasUsd = 0n, firmUntilMs } = agreed.terms;
-  const more = reading(agreed, { origin: { ...origin, amount: origin.amount + 1n } });
+  const more = withTerms(agreed, { origin: { ...origin, amount: origin.amount + 1n } });
   expect(await refusalOf(post(agreed, signature, { by: more }))).toMatchObject({
     code: "PERMIT_FAILED",
     message: expect.stringContaining("does not make the deposit"),
@@ -487,14 +488,14 @@ test("does not send a permit that would not be filled or costs more than the out
     code: "CHAIN_DISABLED",
   });
   const hundredth = { originGasUsd: originGasUsd / 100n };
-  expect(await refusalOf(post(agreed, signature, { by: reading(agreed, hundredth) }))).toMatchObject(
+  expect(await refusalOf(post(agreed, signature, { by: withTerms(agreed, hundredth) }))).toMatchObject(
     tooExpensive,
   );
   // A small shortfall is tolerated during the firm quote, and not afterwards.
   const estimate = (originGasUsd * 7n) / 10n;
-  const late = reading(agreed, { originGasUsd: estimate, firmUntilMs: 0 });
+  const late = withTerms(agreed, { originGasUsd: estimate, firmUntilMs: 0 });
   expect(await refusalOf(post(agreed, signature, { by: late }))).toMatchObject(tooExpensive);
-  await post(agreed, signature, { by: reading(agreed, { originGasUsd: estimate, firmUntilMs }) });
+  await post(agreed, signature, { by: withTerms(agreed, { originGasUsd: estimate, firmUntilMs }) });
   await expectPaid(user, agreed);
 });
 
@@ -523,7 +524,7 @@ test("an account that became a contract since its quote cannot sign for tokens",
   expect(await refusalOf(post(agreed, "0x1234567890"))).toMatchObject({ reason: "INVALID_SIGNATURE" });
 });
 
-test("quotes that cannot be paid by signature are refused, and the field is named", async () => {
+test("refuses quotes that cannot be paid by signature, and names the field", async () => {
   const user = await aUser(world.usdc, hundred);
   const about = { code: "UNSUPPORTED_EXECUTION_TYPE", facts: { field: "usePermit" } };
   await expect(quoted(user, { originCurrency: NATIVE_CURRENCY })).rejects.toMatchObject(about);
@@ -546,7 +547,7 @@ test("fills the request when someone else submits the permit first and the servi
   const signature = await signed(user, agreed);
   await post(agreed, signature);
   await world.work();
-  // Ours is pending; the other one offers more.
+  // The service's transaction is pending, and the third party's has a higher fee.
   const { to, data } = permitCall(termsOf(agreed), origin.chain, signature);
   await origin.client.sendTransaction({
     account: privateKeyToAccount(stranger.privateKey),
@@ -558,7 +559,7 @@ test("fills the request when someone else submits the permit first and the servi
   });
   await expectPaid(user, agreed);
   expect((await origin.sentBy(executor)).at(-1)).toMatchObject({ succeeded: false });
-  // The third party has paid the deposit's gas; ours was wasted, and is counted.
+  // The third party paid the deposit's gas. The service's gas was wasted, and is counted.
   expect(await services.reads.execution(agreed.requestId)).toMatchObject({ settled: true });
   expect((await services.reads.execution(agreed.requestId))?.costUsd).toBeGreaterThan(0n);
   const [deposit] = await world.depositsOf(agreed.requestId);
@@ -566,7 +567,7 @@ test("fills the request when someone else submits the permit first and the servi
   expect(await world.statusesOf(agreed.requestId)).not.toContain("failure");
 });
 
-test("the same holds if the third party comes before ours is broadcast, or even posted", async () => {
+test("fills the request when someone else submits the permit before the service broadcasts it, or before it is posted", async () => {
   const { origin } = world;
   for (const isPosted of [true, false]) {
     const user = await aUser(world.usdc, hundred);
@@ -574,7 +575,7 @@ test("the same holds if the third party comes before ours is broadcast, or even 
     const signature = await signed(user, agreed);
     if (isPosted) await post(agreed, signature);
     await pull(agreed, user, signature);
-    // The job reads the newest state before the watcher has read that block.
+    // The job reads the newest state before the watcher scans that block.
     await origin.announce();
     await world.work();
     await expectPaid(user, agreed);
@@ -586,7 +587,7 @@ test("the same holds if the third party comes before ours is broadcast, or even 
   }
 });
 
-test("even a request that was abandoned because of a third party is filled when their deposit is finally read", async () => {
+test("fills an abandoned request once the third party's deposit is scanned", async () => {
   const user = await aUser(world.usdc, hundred);
   const agreed = await quoted(user, {}, only2612());
   const signature = await signed(user, agreed);
@@ -616,7 +617,7 @@ test("an EIP-7702 account signs for Permit2 with its own key", async () => {
   await expectPaid(user, agreed);
 });
 
-test("a signature whose user invalidates it costs the service gas, which is counted and limited", async () => {
+test("counts and limits the gas of a signature that its user invalidates", async () => {
   const { origin } = world;
   const user = await aUser(world.usdc, 5n * hundred);
   const agreed = await quoted(user);
@@ -640,16 +641,16 @@ test("a signature whose user invalidates it costs the service gas, which is coun
     code: "RATE_LIMITED",
   });
   await world.work();
-  // The user moves the money away, first in the block.
+  // The user moves the tokens away earlier in the block.
   await origin.client.setBalance({ address: user.address, value: 10n ** 18n });
-  const gone = encodeFunctionData({
+  const transferAway = encodeFunctionData({
     abi: parseAbi(["function transfer(address to, uint256 amount)"]),
     args: [world.anAddress(), 5n * hundred],
   });
   await origin.client.sendTransaction({
     account: privateKeyToAccount(user.privateKey),
     to: world.usdc,
-    data: gone,
+    data: transferAway,
     gas: 100_000n,
     maxFeePerGas: 500_000_000_000n,
     maxPriorityFeePerGas: 400_000_000_000n,
@@ -673,7 +674,7 @@ test("a signature whose user invalidates it costs the service gas, which is coun
   await post(another, second);
 });
 
-test("wherever the process dies, a client that posts again has exactly one deposit and one fill", async () => {
+test("after a crash at any step, a client that posts again gets exactly one deposit and one fill", async () => {
   const lives: { user: User; agreed: Agreed; death: string }[] = [];
   for (let dieAt = 0, isDead = true; isDead; dieAt++) {
     const user = await aUser(world.usdc, 2n * hundred);
@@ -692,7 +693,7 @@ test("wherever the process dies, a client that posts again has exactly one depos
     await post(agreed, signature);
   }
   expect(lives.length).toBeGreaterThan(10);
-  // Others take over, all of them in the same rounds.
+  // Other processes complete all requests in the same rounds.
   for (const { user, agreed, death } of lives) {
     await expectPaid(user, agreed);
     expect(await world.origin.balance(user.address, world.usdc), death).toBe(hundred);

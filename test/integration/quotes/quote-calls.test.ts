@@ -18,8 +18,8 @@ import { aSponsor } from "../../support/sponsors.ts";
 import { startSwapWorld, type SwapWorld } from "../../support/swap-world.ts";
 import { someHash } from "../../support/terms.ts";
 
-// Quotes whose fill makes calls with the output: the rest goes to the recipient, and oracles count it as the
-// payment.
+// Quotes whose fill makes calls with the output. The remainder goes to the recipient, and oracles count it as
+// the payment.
 
 let world: SwapWorld;
 const failures: Address = "0xfa11fa11fa11fa11fa11fa11fa11fa11fa11fa11";
@@ -29,7 +29,7 @@ beforeAll(async () => {
   world = await startSwapWorld({ chain: { finalityBlocks: 2 } });
   const { client } = world.destination;
   const { data: code } = await client.call({ data: failuresBytecode });
-  if (code === undefined) throw new Error("creation answers with code");
+  if (code === undefined) throw new Error("the compiler returned no bytecode");
   await client.setCode({ address: failures, bytecode: code });
 }, 60_000);
 afterAll(async () => await world.stop());
@@ -74,7 +74,7 @@ async function outcomeOf(agreed: Agreed) {
 const promisedBy = ({ terms }: Agreed) =>
   terms.order.output.payments.map(({ minimumAmount }) => minimumAmount);
 
-/** An operator does this with the solver's key before its lane starts. */
+/** Approves a spender of the solver's tokens, as an operator does before the lane starts. */
 async function approved(spender: Address, amount: bigint): Promise<void> {
   const { destination, solver, usdc } = world;
   await destination.send(solver, approveCall(usdc, spender, amount));
@@ -125,7 +125,7 @@ test("runs the calls in order with the whole token output and pays the recipient
   expect(leftInRouter).toEqual(NOTHING);
 });
 
-test("native calls carry a part of the output, to the wei, and the rest is the recipient's", async () => {
+test("native calls carry a part of the output, to the wei, and the recipient gets the rest", async () => {
   const { destination } = world;
   const [callee, recipient] = [world.anAddress(), world.anAddress()];
   const output = ETHER / 50n;
@@ -144,11 +144,11 @@ test("native calls carry a part of the output, to the wei, and the rest is the r
   expect(leftInRouter).toEqual(NOTHING);
 });
 
-test("calls may use up everything: then nothing is left, and nothing is quoted to be", async () => {
+test("calls may use the whole output, and the quote then promises the recipient nothing", async () => {
   const { destination } = world;
   const [callee, recipient] = [world.anAddress(), world.anAddress()];
   const output = ETHER / 50n;
-  // A contract that rejects native tokens: it is not called with zero.
+  // The recipient rejects native tokens, and is not called with zero.
   await destination.client.setCode({ address: recipient, bytecode: "0x5f5ffd" });
   const { agreed, end, judged } = await runQuote({
     recipient,
@@ -173,7 +173,7 @@ test("passes a swap's output to the calls and its leftover to the solver", async
     txs: [transfer(odd, callee, 10n ** 15n)],
   });
   expect(end.status).toBe("success");
-  // The nearest of the currencies that the solver holds.
+  // The currency of the solver with the shortest path to the output.
   expect(agreed.terms.destination.paidFrom).toBe(tst);
   const { expectedAmount } = agreed.terms.destination;
   expect(await destination.balance(callee, odd)).toBe(10n ** 15n);
@@ -181,7 +181,7 @@ test("passes a swap's output to the calls and its leftover to the solver", async
   expect(left).toBe(expectedAmount - 10n ** 15n);
   expect(judged).toEqual([{ amounts: promisedBy(agreed) }]);
   expect(leftInRouter).toEqual(NOTHING);
-  // A hundred dollars at half a dollar each: the unused part of the swap's limit was returned.
+  // About 200 TST at $0.5 each: the unused part of the swap's limit was returned.
   expect(before - (await destination.balance(solver.address, tst))).toBeLessThan(201n * ETHER);
 });
 
@@ -234,7 +234,7 @@ test("authorizations are sent with the fill", async () => {
   expect(await destination.client.getCode({ address: owner.address })).toBe(`0xef0100${failures.slice(2)}`);
 });
 
-test("the price includes the gas of the calls: what they need, or what the client reserves", async () => {
+test("the price includes the gas that the calls need, or that the client reserves for them", async () => {
   const { destinationCurrency, txs } = {
     destinationCurrency: NATIVE_CURRENCY,
     txs: [pays(world.anAddress(), 1n)],
@@ -264,7 +264,7 @@ test("refuses a quote with a reverting call, and reports the reason, the call an
 test("refuses calls that take tokens from the solver", async () => {
   const { destination, solver, stranger, usdc } = world;
   const { router } = destination.chain.contracts;
-  // No one should do this; if someone does, no one profits.
+  // Even if an operator approved the router by mistake, no one could take the tokens.
   await approved(router, 10n ** 9n);
   const { data } = transferFromCall(usdc, solver.address as Address, stranger.address as Address, 5n);
   const { status, body } = await refusalOf({ txs: [{ to: usdc, value: "0", data }] });
@@ -303,9 +303,9 @@ test("deducts the gas of calls that revert only in the block from the refund", a
   const { gasUsed = 0n, effectiveGasPrice = 0n } = reverted ?? {};
   const returned = await origin.balance(refundTo, usdc);
   // At $2500, in millionths of a dollar.
-  const keptForIt = (gasUsed * effectiveGasPrice * 2_500n) / 10n ** 12n;
-  expect(keptForIt).toBeGreaterThan(0n);
-  expect(returned).toBeLessThan(100_000_000n - keptForIt);
+  const deductedGas = (gasUsed * effectiveGasPrice * 2_500n) / 10n ** 12n;
+  expect(deductedGas).toBeGreaterThan(0n);
+  expect(returned).toBeLessThan(100_000_000n - deductedGas);
   const promised = agreed.terms.order.inputs[0]?.refunds[0]?.minimumAmount ?? 0n;
   expect(returned).toBeGreaterThanOrEqual(promised);
   expect(agreed.answer.details.refundCurrency?.minimumAmount).toBe(promised.toString());
@@ -399,7 +399,7 @@ test("charges the sponsor for the gas of calls that revert in the block, and ref
   expect(await violatedInvariants(world.pool)).toEqual([]);
 });
 
-test("an unresponsive node is not reported as a fault of the calls", async () => {
+test("does not report an unresponsive node as a fault of the calls", async () => {
   const { reader } = world.destination.connected.connection;
   const trace = reader.trace.bind(reader);
   const fault = new RpcFault({ kind: "network", method: "debug_traceCall", reason: "gone" });
@@ -413,7 +413,7 @@ test("an unresponsive node is not reported as a fault of the calls", async () =>
   expect({ status, code: body["errorCode"] }).toEqual({ status: 503, code: "RPC_HTTP_ERROR" });
 });
 
-test("a token that the solver has not approved is not routed", async () => {
+test("does not route a token that the solver has not approved", async () => {
   const { approvalProxy } = world.destination.chain.contracts;
   await approved(approvalProxy, 0n);
   const { status, body } = await refusalOf({ txs: [pays(world.anAddress(), 0n)] });
@@ -492,7 +492,7 @@ test("makes same-chain calls in the solver's fill, not in the user's own swap", 
   expect(agreed.terms).toMatchObject({ kind: "bridge", origin: { currency: usdc } });
 });
 
-test("calls that take the rest from the recipient are refused", async () => {
+test("refuses calls that take the remainder from the recipient", async () => {
   const { destination, usdc, stranger, user } = world;
   const recipient = user.address as Address;
   await destination.send(user, approveCall(usdc, destination.chain.contracts.router, 100n));
@@ -506,7 +506,7 @@ test("calls that take the rest from the recipient are refused", async () => {
 const ways: readonly [string, () => Ask][] = [
   ["makes calls", () => ({ txs: [pays(world.anAddress(), 0n)] })],
   ["swaps", () => ({ destinationCurrency: world.odd })],
-  ["brings a gas top-up", () => ({ topupGas: true, topupGasAmount: "1000000" })],
+  ["includes a gas top-up", () => ({ topupGas: true, topupGasAmount: "1000000" })],
   ["pays native token to a contract", () => ({ recipient: failures, destinationCurrency: NATIVE_CURRENCY })],
 ];
 
@@ -538,7 +538,7 @@ test("refuses destination calls for a quote that has its own calls", async () =>
   );
 });
 
-test("destination calls are refused when the fill swaps, brings a gas top-up or needs a replaced router", async () => {
+test("refuses destination calls when the fill swaps, includes a gas top-up or needs a replaced router", async () => {
   const { services, origin, destination, odd } = world;
   const { connected, chain } = destination;
   const contracts = { ...chain.contracts, router: world.anAddress() };
@@ -557,8 +557,8 @@ test("destination calls are refused when the fill swaps, brings a gas top-up or 
   }
 });
 
-/** In the order of the titles: what the calls get, bought with what the solver pays. */
-const exchanges: readonly [string, () => Address, () => Address][] = [
+/** A title, the currency that the calls get, and the currency that the solver pays. */
+const swaps: readonly [string, () => Address, () => Address][] = [
   ["the native token bought with a token", () => NATIVE_CURRENCY, () => world.usdc],
   ["the unwrapped native token", () => NATIVE_CURRENCY, () => world.weth],
   ["a token bought with the native token", () => world.usdc, () => NATIVE_CURRENCY],
@@ -567,7 +567,7 @@ const exchanges: readonly [string, () => Address, () => Address][] = [
   ["a token bought with the wrapped native token", () => world.tst, () => world.weth],
 ];
 
-test.each(exchanges)("passes %s to the calls exactly", async (_what, currencyOf, paidFromOf) => {
+test.each(swaps)("passes %s to the calls exactly", async (_what, currencyOf, paidFromOf) => {
   const { services, destination, solver, weth, usdc } = world;
   const [currency, paidFrom] = [currencyOf(), paidFromOf()];
   if (paidFrom === weth) {
@@ -577,7 +577,7 @@ test.each(exchanges)("passes %s to the calls exactly", async (_what, currencyOf,
     await world.watch(destination);
     await openLane(services, destination.connected);
   }
-  // Enough that the tolerance of its price is more than a unit.
+  // Large enough that the price tolerance is more than one base unit.
   const amount = currency === usdc ? 1_000_000n : ETHER / 100n;
   const [spent, left] = [(amount * 4n) / 10n, (amount * 6n) / 10n];
   const callee = world.anAddress();
@@ -601,7 +601,7 @@ test.each(exchanges)("passes %s to the calls exactly", async (_what, currencyOf,
   });
   expect(plan).toMatchObject({ kind: "ready", left });
   if (plan.kind !== "ready") return;
-  // More than the swap's cost is taken at first; the rest is returned.
+  // The router first takes more than the swap's cost, and returns the rest.
   const { call: sent, gasLimit, outflow } = plan.plan;
   expect(outflow.currency).toBe(paidFrom);
   await destination.send(solver, { ...sent, gas: gasLimit });

@@ -16,7 +16,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Terms as quotes make them, each with its own ids. */
+/** Terms of real quotes, each with its own ids. */
 async function someTerms(count: number, referrers: readonly string[] = []): Promise<RequestTerms[]> {
   const world = quoteWorld();
   await createQuote(world, aQuoteInput());
@@ -56,8 +56,8 @@ test("returns each concurrent status for its own request, and none for unknown i
     [refunded.requestId, [hash("4")]],
   );
   const unknown = hash("f");
-  const asked = [unknown, refunded.requestId, fresh.requestId, paid.requestId, fresh.requestId];
-  const [none, third, first, second, again] = await Promise.all(asked.map((id) => reads.status(id)));
+  const requestIds = [unknown, refunded.requestId, fresh.requestId, paid.requestId, fresh.requestId];
+  const [none, third, first, second, again] = await Promise.all(requestIds.map((id) => reads.status(id)));
   expect(none).toBeUndefined();
   expect(again).toEqual(first);
   const common = {

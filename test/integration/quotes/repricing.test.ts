@@ -12,14 +12,14 @@ beforeEach(() => world.prices.set("ethereum", "2500"));
 afterAll(async () => await world.stop());
 
 /** 100 USDC for native tokens: the price of ETH decides what the deposit buys. */
-async function aDeposit(ask: Ask = {}, beforeItCame: () => void = () => {}): Promise<Agreed> {
+async function aDeposit(ask: Ask = {}, beforeDeposit: () => void = () => {}): Promise<Agreed> {
   const agreed = await world.quote({
     recipient: world.anAddress(),
     refundTo: world.anAddress(),
     destinationCurrency: NATIVE_CURRENCY,
     ...ask,
   });
-  beforeItCame();
+  beforeDeposit();
   await world.pay(agreed);
   await world.origin.mine();
   await world.watch(world.origin);
@@ -51,7 +51,7 @@ test("a deposit during the firm quote is paid as expected although it buys sligh
   });
 });
 
-test("a quote is firm only as far as a price jump has a limited cost: beyond it the deposit is repriced", async () => {
+test("a firm quote covers price changes only up to a limit, beyond which the deposit is repriced", async () => {
   const agreed = await aDeposit({ slippageTolerance: "1000" });
   // 4 % more expensive: above what is honored, below the allowed slippage.
   world.prices.set("ethereum", "2600");
@@ -143,7 +143,9 @@ test("a fill waits for inventory, is paid when it arrives, and refunded if it do
   await world.destination.mine();
   await world.watch(world.destination);
   expect((await world.status(patient.requestId)).status).toBe("success");
-  expect((await world.status(unlucky.requestId)).status, "the money is not there for two").toBe("pending");
+  expect((await world.status(unlucky.requestId)).status, "the inventory covers only one fill").toBe(
+    "pending",
+  );
 
   world.clock.forward(world.services.enginePolicy.inventoryWaitMs + 1);
   await world.work();
@@ -152,7 +154,7 @@ test("a fill waits for inventory, is paid when it arrives, and refunded if it do
   await setInventory(whole);
 });
 
-/** The token's storage slot of the solver's balance: the one whose change changes it. */
+/** The token's storage slot of the solver's balance, found by changing candidate slots. */
 async function tokenBalanceSlot(): Promise<`0x${string}`> {
   const held = await world.destination.balance(world.solver.address, world.usdc);
   for (let at = 0n; at < 20n; at++) {
@@ -162,7 +164,7 @@ async function tokenBalanceSlot(): Promise<`0x${string}`> {
     const value = await world.destination.client.getStorageAt({ address: world.usdc, slot });
     if (value !== undefined && BigInt(value) === held) return slot;
   }
-  throw new Error("the token keeps balances elsewhere");
+  throw new Error("the storage slot of the balance was not found");
 }
 
 test("a recipient that the token refuses gets nothing and the deposit is refunded", async () => {
@@ -186,7 +188,7 @@ test("a contract that accepts native tokens is paid through the router, with the
       destinationCurrency: NATIVE_CURRENCY,
     })
     .catch((error: unknown) => error);
-  // Contracts of the service cannot be recipients; all others can.
+  // Contracts of the service cannot be recipients, all others can.
   expect(agreed).toBeInstanceOf(Error);
   const recipient = world.anAddress();
   await world.destination.client.setCode({ address: recipient, bytecode: "0x00" });
@@ -197,7 +199,7 @@ test("a contract that accepts native tokens is paid through the router, with the
   expect(payment?.to).toBe(world.destination.chain.contracts.router);
 });
 
-test("a recipient whose code needs more gas than the router gives it is not paid: the deposit is refunded", async () => {
+test("refunds the deposit if the recipient's code needs more gas than the router gives it", async () => {
   const agreed = await aDeposit();
   // Writes 30 storage slots on every payment.
   const writes = Array.from(

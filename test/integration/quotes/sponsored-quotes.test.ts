@@ -95,7 +95,7 @@ test("does not send or charge an executed quote whose deposit was already made",
   const account = await simpleAccount(chain, newOwner(), "0.8");
   const agreed = await quoteFor(account);
   await world.execute(await signed(account, agreed));
-  // Anyone can pay for the user.
+  // Anyone can make the deposit for the user.
   const { contracts } = world.origin.chain;
   const { amount } = agreed.terms.origin;
   await world.origin.send(world.user, approveCall(world.usdc, contracts.depository, amount));
@@ -131,7 +131,7 @@ test("an executed quote shows depositing once its transaction is mined and befor
   expect(status.inTxHashes).toHaveLength(1);
 });
 
-test("the same execution of a quote has the same answer and is broadcast once; another one is refused", async () => {
+test("a repeated execution of a quote gets the same answer and is broadcast once, and a different one is refused", async () => {
   const account = await simpleAccount(chain, newOwner(), "0.8");
   const agreed = await quoteFor(account);
   const call = await signed(account, agreed);
@@ -148,7 +148,7 @@ test("the same execution of a quote has the same answer and is broadcast once; a
   expect(await world.origin.sentBy(world.executor)).toHaveLength(1);
 });
 
-test("a quote is executed only while it is open, on its own chain, and known", async () => {
+test("refuses to execute a quote that is closed, on another chain or unknown", async () => {
   const account = await simpleAccount(chain, newOwner(), "0.8");
   const agreed = await quoteFor(account);
   const call = await signed(account, agreed);
@@ -163,7 +163,7 @@ test("a quote is executed only while it is open, on its own chain, and known", a
   await expect(world.tryExecute(call)).rejects.toThrow(/expired; request a new quote/);
 });
 
-test("with a quote's id only the quote's own deposit is broadcast", async () => {
+test("broadcasts only the quote's own deposit for a quote id", async () => {
   const account = await simpleAccount(chain, newOwner(), "0.8");
   const [agreed, other] = [await quoteFor(account), await quoteFor(account)];
   const elsewhere = { ...(await signed(account, other)), requestId: agreed.requestId };
@@ -173,7 +173,7 @@ test("with a quote's id only the quote's own deposit is broadcast", async () => 
   expect((await world.request(agreed.requestId)).state.name).toBe("quoted");
 });
 
-test("user operations that pay fees, unreadable ones and those of entry point 0.6 are refused", async () => {
+test("refuses user operations that pay fees, cannot be decoded or use entry point 0.6", async () => {
   const account = await simpleAccount(chain, newOwner(), "0.8");
   const agreed = await quoteFor(account);
   const expensive = await signed(account, agreed, { maxFeePerGas: 1n });
@@ -186,7 +186,7 @@ test("user operations that pay fees, unreadable ones and those of entry point 0.
 test("an operation that fails inside a successful handleOps ends the request, and nothing is filled", async () => {
   const { origin, usdc } = world;
   const account = await simpleAccount(chain, newOwner(), "0.8");
-  // Its first operation creates it.
+  // The account's first operation creates it.
   const { to, data } = await account.sign([]);
   await world.untilFinal(await world.execute({ to, data }));
   const agreed = await quoteFor(account);
@@ -259,7 +259,7 @@ test.each([
   );
 });
 
-test("without a sponsor a call is refused that costs more than the quote included, makes no deposit, or carries value", async () => {
+test("without a sponsor, refuses a call that costs more than the quote included, makes no deposit, or carries value", async () => {
   const account = await simpleAccount(chain, newOwner(), "0.8");
   const short = await quoteFor(account, { originGasOverhead: 0 });
   const expensive = { ...(await signed(account, short)), subsidizeFees: false };

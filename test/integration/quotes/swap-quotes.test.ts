@@ -7,7 +7,7 @@ import type { Agreed, Ask } from "../../support/engine-world.ts";
 import { startSwapWorld, type SwapWorld } from "../../support/swap-world.ts";
 import type { TestChain } from "../../support/test-chain.ts";
 
-/** The user's transaction and the fill match the quote, on real pools and contracts. */
+// The user's transaction and the fill match the quote, on real pools and contracts.
 
 let world: SwapWorld;
 let currencies: readonly { readonly name: string; readonly address: Address; readonly some: bigint }[];
@@ -56,7 +56,7 @@ function cases(from: TestChain, to: TestChain): Case[] {
   return found;
 }
 
-/** Sends the steps like a wallet, with their gas as the limit. */
+/** Sends the steps like a wallet, with the gas of each step as its limit. */
 async function paid({ send }: TestChain, { answer }: Agreed): Promise<TxHash> {
   let hash: TxHash = "0x";
   for (const data of transactionsOf(answer.steps))
@@ -89,7 +89,7 @@ async function runSteps(chain: TestChain, { name, ask }: Case): Promise<Agreed> 
   return agreed;
 }
 
-/** This amount buys what was requested, and one unit less does not. */
+/** Checks that the amount buys what was requested, and one unit less does not. */
 async function expectMinimal(name: string, ask: Ask, { answer }: Agreed): Promise<void> {
   const wanted = BigInt(ask.amount ?? 0);
   const input = BigInt(answer.details.currencyIn.amount);

@@ -15,7 +15,7 @@ import {
   type ExecutionWorld,
 } from "../../support/execution-world.ts";
 
-// Executions that the output of their quote pays for, as long as there is an output.
+// Executions whose gas the output of their quote pays, if there is an output.
 
 type SmartAccount = Awaited<ReturnType<typeof simpleAccount>>;
 
@@ -39,7 +39,7 @@ const GIVEN = 1_000_000_000n;
 const usdOf = (wei: bigint): bigint => wei * 2_500n;
 
 test("a key without a wallet, or with an insufficient balance, gets no call broadcast, whichever party pays for it", async () => {
-  const { agreed, call } = await asked();
+  const { agreed, call } = await quotedExecution();
   const walletless = await world.anApp({ fundingAddress: undefined }, 0n);
   await expect(world.execute(call, walletless)).rejects.toThrow(/require an API key with a funding address/);
   for (const balance of [0n, 1n]) {
@@ -51,7 +51,7 @@ test("a key without a wallet, or with an insufficient balance, gets no call broa
 });
 
 test("until the output has paid for it, the maximum cost is reserved, and counts in the key's budgets", async () => {
-  const [first, second] = [await asked(), await asked()];
+  const [first, second] = [await quotedExecution(), await quotedExecution()];
   const app = await world.anApp();
   await world.execute(first.call, app);
   const { pending } = await world.book(app);
@@ -68,7 +68,7 @@ test("an operation that fails only on chain costs the app its gas", async () => 
   const { origin, executor } = world;
   const burner = world.anAddress();
   await origin.client.setCode({ address: burner, bytecode: BURNER });
-  const { agreed, call } = await asked({ originGasOverhead: 4_500_000 }, [
+  const { agreed, call } = await quotedExecution({ originGasOverhead: 4_500_000 }, [
     { to: burner, value: 0n, data: "0x00" },
   ]);
   const before = await origin.balance(executor, native);
@@ -83,12 +83,12 @@ test("an operation that fails only on chain costs the app its gas", async () => 
 
 test("a transaction that reverts only on chain costs the app its gas", async () => {
   const { origin, executor, user } = world;
-  const { account, agreed, call } = await asked();
+  const { account, agreed, call } = await quotedExecution();
   const idle = await account.sign([]);
   const before = await origin.balance(executor, native);
   await world.execute(call);
   await world.work();
-  // The user is first in the block, with a higher fee, and uses the account's nonce.
+  // The user's transaction comes first in the block and uses the account's nonce.
   await origin.client.sendTransaction({
     account: privateKeyToAccount(user.privateKey),
     to: idle.to,
@@ -108,7 +108,7 @@ test("a transaction that reverts only on chain costs the app its gas", async () 
 
 test("charges the app for gas when the deposit is refunded, because no output can pay it", async () => {
   const { origin, executor } = world;
-  const { agreed, call } = await asked({ referrer: FORCE_REFUND_REFERRER });
+  const { agreed, call } = await quotedExecution({ referrer: FORCE_REFUND_REFERRER });
   const before = await origin.balance(executor, native);
   await world.execute(call);
   await world.work();
@@ -119,7 +119,7 @@ test("charges the app for gas when the deposit is refunded, because no output ca
 
 test("a deposit that is refunded only after its transaction is final charges the app too", async () => {
   const { origin, executor } = world;
-  const { agreed, call } = await asked();
+  const { agreed, call } = await quotedExecution();
   const before = await origin.balance(executor, native);
   await world.execute(call);
   await pay(world.services, executionLeg, agreed.requestId);
@@ -137,8 +137,8 @@ test("a deposit that is refunded only after its transaction is final charges the
   await expectCharged(agreed, spent);
 });
 
-test("an execution that is not broadcast, or whose nonce was canceled, costs nothing", async () => {
-  const { agreed, call } = await asked();
+test("does not charge an execution that is not broadcast, or whose nonce was canceled", async () => {
+  const { agreed, call } = await quotedExecution();
   await world.execute(call);
   await world.work();
   world.clock.forward(601_000);
@@ -151,9 +151,9 @@ test("an execution that is not broadcast, or whose nonce was canceled, costs not
 test.each([
   ["before the execution is broadcast", false],
   ["in the block before the execution's", true],
-])("a deposit by the user %s is not charged for the execution's gas", async (_, isSent) => {
+])("does not charge a deposit by the user %s for the execution's gas", async (_, isSent) => {
   const { origin, destination, executor, usdc } = world;
-  const { agreed, call } = await asked();
+  const { agreed, call } = await quotedExecution();
   const { recipient, destination: promised } = agreed.terms;
   const before = await origin.balance(executor, native);
   await world.execute(call);
@@ -175,7 +175,7 @@ const ONE: Hex = `0x${"1".padStart(64, "0")}`;
 /** Counts to 100,000, and then reverts if its first storage slot is not zero. */
 const BURNER: Hex = "0x620186a05b600190038060045750600054601557005b60006000fd";
 
-/** A third party makes a quote's deposit in a transaction that comes first in its block. */
+/** Makes a quote's deposit from a third party's account, first in its block. */
 async function deposit({ terms }: Agreed): Promise<void> {
   const { origin, user, usdc } = world;
   const { depository } = origin.chain.contracts;
@@ -216,10 +216,10 @@ async function expectCharged({ requestId }: Agreed, spentWei: bigint): Promise<v
 }
 
 /**
- * A quote whose output pays for its origin transaction, and that transaction, signed; the account makes
- * `first` before the deposit.
+ * A quote whose output pays for its origin transaction, and that signed transaction. The account makes the
+ * calls `first` before the deposit.
  */
-async function asked(
+async function quotedExecution(
   ask: object = {},
   first: Parameters<SmartAccount["sign"]>[0] = [],
 ): Promise<{ account: SmartAccount; agreed: Agreed; call: AskedCall }> {

@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await world.stop());
 
-/** A quote whose refund address owns nothing yet. */
+/** A quote with a new refund address. */
 const agree = async (ask: Parameters<EngineWorld["quote"]>[0] = {}): Promise<Agreed> =>
   await world.quote({ recipient: world.anAddress(), refundTo: world.anAddress(), ...ask });
 
@@ -134,7 +134,7 @@ for (const [part, deviation] of [
     expect(paid * agreed.terms.origin.amount).toBeGreaterThanOrEqual(promised * amount);
   });
 
-test("a deposit in another's name is refunded to the other, and the user's request keeps waiting", async () => {
+test("refunds a deposit in another account's name to that account, and the user's request keeps waiting", async () => {
   const agreed = await agree();
   const beneficiary = world.anAddress();
   const { amount, currency } = await deposited(agreed, { depositor: beneficiary }, world.stranger);
@@ -228,7 +228,7 @@ test("a deposit for a request that was closed because of its age is refunded too
   const agreed = await agree({ ttl: 60 });
   world.clock.forward(61_000);
   await world.round();
-  expect(await world.status(agreed.requestId), "a late deposit may still come").toMatchObject({
+  expect(await world.status(agreed.requestId), "a late deposit may still arrive").toMatchObject({
     status: "waiting",
   });
   world.clock.forward(world.services.enginePolicy.expiryGraceMs);
@@ -292,7 +292,7 @@ test("a deposit below its refund's gas cost stays in the depository and the requ
   expect(await world.paymentsOf(agreed, world.origin)).toEqual([]);
 });
 
-test("a refund that its recipient refuses is not retried repeatedly: an alarm is raised", async () => {
+test("a refund that its recipient refuses raises an alarm and is not retried", async () => {
   const agreed = await agree({
     originCurrency: NATIVE_CURRENCY,
     amount: "50000000000000000",
@@ -316,7 +316,7 @@ test("a refund that its recipient refuses is not retried repeatedly: an alarm is
   ).toEqual([]);
 });
 
-test("lists deposits of one transaction without a request as one row", async () => {
+test("lists the deposits of one transaction without a request as one row", async () => {
   const txHash = someHash();
   const blockHash = someHash();
   await world.services.uow.run(async (tx) => {
@@ -346,7 +346,7 @@ for (const [what, id] of [
   ["an unknown id", `0x${"ab".repeat(32)}`],
   ["no id", `0x${"00".repeat(32)}`],
 ] as const)
-  test(`money with ${what} is recorded for the operator and never silently kept`, async () => {
+  test(`money with ${what} is recorded and reported to the operator`, async () => {
     const agreed = await agree();
     const hash = await deposit(world.origin, world.user, agreed, { id });
     await world.origin.mine();
@@ -456,7 +456,7 @@ test("a request whose deposit could not be refunded waits again when a reorg dro
     inTxHashes: [],
     final: false,
   });
-  // It returns, and the daily limit suffices.
+  // The deposit is mined again, and the daily limit suffices.
   await deposited(agreed);
   expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
 });
@@ -491,7 +491,7 @@ async function limitedTo(usd: bigint): Promise<WorkerServices> {
 }
 
 /**
- * A confirmed deposit of native tokens under an order that asks for USDC: settlement repays no refund of it.
+ * A confirmed deposit of native tokens for an order in USDC, whose refund settlement does not repay.
  */
 async function depositedNative(ether: string) {
   const agreed = await agree();
@@ -503,7 +503,7 @@ async function depositedNative(ether: string) {
 const fundsListed = async (depositId: string) =>
   (await strandedFunds(sqlOn(world.pool))).filter((row) => "id" in row && String(row.id) === depositId);
 
-test("delays and reports a refund that settlement never repays while the daily limit is spent, then pays it", async () => {
+test("delays and reports a refund that settlement never repays until the daily limit allows it", async () => {
   const limited = await limitedTo(150n);
   const first = await depositedNative("0.04");
   await world.work(limited);
@@ -622,11 +622,11 @@ test("pays a refund above the daily limit once after the operator's release, and
   expect(late).toMatchObject({ code: 0, steps: [{ step: "already", refundState: "final" }] });
   await world.round(limited);
   expect(await world.paymentsOf(agreed, world.origin)).toHaveLength(1);
-  // It uses up the limit for others.
+  // The released refund uses up the limit for others.
   const next = await depositedNative("0.04");
   await world.work(limited);
   expect(await fundsListed(next.found.id)).toMatchObject([{ refund_state: "none" }]);
-  // A refund that waits for the limit can be released, too; two operators at once release it once.
+  // A refund that waits for the limit can be released too, and two concurrent releases count once.
   await Promise.all([
     releaseRefund(world.services, next.found.id, { isDryRun: false }),
     releaseRefund(world.services, next.found.id, { isDryRun: false }),
@@ -655,7 +655,7 @@ test("a release ends when a reorg drops the deposit before its refund is signed"
   });
 });
 
-test("a release without anything to release is refused, with the reason", async () => {
+test("refuses a release without anything to release, with the reason", async () => {
   const refusal = async (name: string) => {
     const { code, stderr, steps } = await operatorRefund(world, name, "--yes");
     expect({ code, steps }).toEqual({ code: 1, steps: [] });
@@ -762,7 +762,7 @@ test("counts a refund through a router that its order does not name against the 
     amount: "50000000000000000",
     referrer: "debug-force-refund",
   });
-  // A contract that accepts native tokens: only the router pays those.
+  // The refund address is a contract that accepts native tokens, which only the router pays.
   await origin.client.setCode({ address: agreed.terms.refundTo, bytecode: "0x00" });
   const found = await deposited(agreed);
   await confirmed(found.confirmAtBlock);

@@ -16,8 +16,8 @@ beforeAll(async () => {
 afterAll(async () => await world.stop());
 
 /**
- * The services of a settler that dies at its moment `dieAt`: every statement, signature and hub call is one
- * or two moments.
+ * The services of a settler that dies at the moment with this index: every statement, signature and hub call
+ * counts as one or two moments.
  */
 function mortalSettler(dieAt: number): {
   readonly services: SettlementServices;
@@ -51,7 +51,7 @@ function mortalSettler(dieAt: number): {
   return { services, acts: mortal.acts, isDead: mortal.isDead };
 }
 
-test("whenever the settler dies, the payment is settled once, and the next one continues from the committed state", async () => {
+test("after a crash of the settler at any step, the next one continues from the committed state and settles the payment once", async () => {
   const deaths: string[] = [];
   const hubTransactions: number[] = [];
   for (let dieAt = 0; ; dieAt++) {
@@ -79,7 +79,7 @@ test("whenever the settler dies, the payment is settled once, and the next one c
     if (!mortal.isDead()) break;
     deaths.push(moment);
   }
-  // Never a second transaction for the same execution.
+  // Each execution was in exactly one transaction.
   expect(new Set(hubTransactions)).toEqual(new Set([1]));
   for (const moment of [
     "before sign",
@@ -102,7 +102,7 @@ test("whenever the settler dies, the payment is settled once, and the next one c
     expect(deaths).toContain(moment);
 }, 300_000);
 
-test("two settlers at once settle each payment once", async () => {
+test("two concurrent settlers settle each payment once", async () => {
   const owned = await world.solverOnHub();
   const agreed = [await world.filled(), await world.filled(), await world.filled()];
   for (let round = 0; round < 6; round++) {
@@ -115,11 +115,11 @@ test("two settlers at once settle each payment once", async () => {
   expect(await world.solverOnHub()).toBe(owned + 3n * (agreed[0]?.terms.origin.amount ?? 0n));
 });
 
-test("an execution that someone else submitted is settled without our own transaction", async () => {
+test("an execution that a third party submitted is settled without the solver's own transaction", async () => {
   const agreed = await world.filled();
   await world.attest();
   const before = await world.solverOnHub();
-  // The bytes that we would send, submitted by a stranger.
+  // A stranger submits the call that the solver would send.
   const waiting = await world.services.settlement.executionsToCarry(world.engine.clock.nowMs(), 10);
   const call = world.services.hub.carry(waiting);
   const stranger = world.engine.stranger;
@@ -181,7 +181,7 @@ test("attests a refused execution again, with signatures that the hub accepts no
   const agreed = await world.filled();
   const owned = await world.solverOnHub();
   await world.attest();
-  // As if the signers had changed since, so that the old signatures are invalid.
+  // Simulates changed signers, whose old signatures are invalid.
   await world.engine.pool.query(
     "update hub_executions set signature = '0x' || repeat('11', 130) where state = 'attested'",
   );
@@ -250,7 +250,7 @@ test("waits for more signatures when the hub's threshold is raised, and settles 
 async function openTransaction() {
   const agreed = await world.filled();
   await world.attest();
-  await expect(world.submit(world.unreachable())).rejects.toThrow("away");
+  await expect(world.submit(world.unreachable())).rejects.toThrow("connection refused");
   const { rows } = await world.engine.pool.query<{ key: string }>(
     `insert into nonce_mappings (chain_id, wallet, nonce, mapped_id, depositor, signature, signature_chain_id, state, next_try_ms,
        hub_signature, slot_id, created_at_ms, updated_at_ms)
@@ -272,7 +272,7 @@ async function rotated(byte: string) {
   return { ...world.services, signer };
 }
 
-test("a new key submits what an open transaction of an unconfigured former key contains, once", async () => {
+test("a new key submits the executions of an open transaction of an unconfigured former key, once", async () => {
   const { agreed, mapping } = await openTransaction();
   const owned = await world.solverOnHub();
   const current = await rotated("e1");
@@ -284,7 +284,7 @@ test("a new key submits what an open transaction of an unconfigured former key c
   expect(await world.solverOnHub()).toBe(owned + agreed.terms.origin.amount);
   expect(world.engine.events.of("hub_transaction_abandoned")).toHaveLength(1);
 
-  // The former key returns: its nonce is used, and nothing is executed twice.
+  // The former key is configured again: its nonce is used, and nothing is executed twice.
   const other = await world.filled();
   await world.untilSettled(other.requestId);
   expect(await world.solverOnHub()).toBe(owned + agreed.terms.origin.amount + other.terms.origin.amount);

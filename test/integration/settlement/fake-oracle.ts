@@ -53,7 +53,7 @@ export interface Body {
 export interface FakeOracle {
   readonly url: string;
   /** Requests so far, oldest first. */
-  readonly asked: { readonly path: string; readonly body: Body }[];
+  readonly requests: { readonly path: string; readonly body: Body }[];
   behave(behavior: Behavior): void;
   close(): Promise<void>;
 }
@@ -74,7 +74,7 @@ export interface AttestedChain {
   readonly family: VmType;
   depositsOf(transactionId: string): Promise<
     readonly {
-      /** The last part of its id. */
+      /** The position of the deposit in its transaction, the last part of its id. */
       readonly place: string;
       readonly depository: string;
       readonly depositId: Hex32;
@@ -119,12 +119,12 @@ export async function startFakeOracle(
   more: MoreRoutes = async () => undefined,
 ): Promise<FakeOracle> {
   let behavior = honest;
-  const asked: FakeOracle["asked"] = [];
+  const requests: FakeOracle["requests"] = [];
   const server = createServer((request, response) => {
     void (async () => {
       const path = request.url ?? "";
       const body = JSON.parse(await textOf(request)) as Body;
-      asked.push({ path, body });
+      requests.push({ path, body });
       const { status, json } = await behavior(path, body, () => attest(path, body));
       const text = JSON.stringify(json);
       response.writeHead(status, { "content-type": "application/json" }).end(text);
@@ -133,7 +133,7 @@ export async function startFakeOracle(
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 
   const digest = executionDigester(hub);
-  // The solver's own chain belongs to the hub's family.
+  // Other chains, such as the solver's own, belong to the hub's family.
   const familyOf = (name: string): VmType => chains.find((one) => one.name === name)?.family ?? "ethereum-vm";
   const at = (name: string) => ({ name, vmType: familyOf(name) });
 
@@ -188,7 +188,7 @@ export async function startFakeOracle(
     const found = (await deposits(input.payment.chainId, entry.transactionId)).find(
       ({ message }) => message.result.onchainId === entry.onchainId,
     );
-    if (found === undefined) throw new Error("no such deposit");
+    if (found === undefined) throw new Error("deposit not found");
     const { amount, currency } = found.message.result;
     const requested = input.payment.amount * input.payment.weight;
     const result = {
@@ -263,7 +263,7 @@ export async function startFakeOracle(
   };
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    asked,
+    requests,
     behave(next) {
       behavior = next;
     },

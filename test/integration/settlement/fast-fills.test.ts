@@ -30,18 +30,18 @@ const waiting = async () =>
     (await settlementReads(sqlOn(world.engine.pool)).waiting()).map(({ state, count }) => [state, count]),
   );
 
-test("neither asks oracles nor raises an alarm for a fast fill before its deposit, then settles it", async () => {
+test("neither queries oracles nor raises an alarm for a fast fill before its deposit, then settles it", async () => {
   const { engine } = world;
   const owned = await world.solverOnHub();
   const agreed = await fronted();
-  const [asked, alarms] = [world.oracle.asked.length, engine.events.of("settlement_rejected").length];
+  const [requests, alarms] = [world.oracle.requests.length, engine.events.of("settlement_rejected").length];
   for (let round = 0; round < 5; round++) {
     await world.attest();
     engine.clock.forward(100_000);
   }
   expect(await world.stateOf(agreed.requestId)).toEqual({ state: "due", reason: null, rejected: false });
   expect(await waiting()).toEqual({ before_deposit: 1 });
-  expect(world.oracle.asked.length).toBe(asked);
+  expect(world.oracle.requests.length).toBe(requests);
   expect(engine.events.of("settlement_rejected").length).toBe(alarms);
   expect(engine.events.of("settlement_waits")).toEqual([]);
 
@@ -50,7 +50,7 @@ test("neither asks oracles nor raises an alarm for a fast fill before its deposi
   await engine.watch(engine.origin);
   expect(await waiting()).toEqual({ due: 1 });
   await world.attest();
-  expect((await world.stateOf(agreed.requestId)).state, "at the first try").toBe("attested");
+  expect((await world.stateOf(agreed.requestId)).state, "attested at the first attempt").toBe("attested");
   await world.untilSettled(agreed.requestId);
   expect(await world.solverOnHub()).toBe(owned + agreed.terms.origin.amount);
 });
@@ -77,7 +77,7 @@ test("the refund of a wrong deposit is settled while the fast fill still waits",
   expect(await world.solverOnHub()).toBe(owned + 60_000_000n);
 });
 
-test("reports a fast fill that the app paid for as not waiting for settlement", async () => {
+test("does not report a fast fill that the app paid for as waiting for settlement", async () => {
   const { engine } = world;
   const agreed = await fronted(600);
   const { quotePolicy, enginePolicy } = engine.services;
@@ -91,7 +91,7 @@ test("reports a fast fill that the app paid for as not waiting for settlement", 
   expect(await waiting()).toMatchObject({ paid_by_app: 1 });
 });
 
-/** The same engine in a network that settles fills at most this much older than their deposits. */
+/** The engine's services in a network that settles fills at most this much older than their deposits. */
 const settlingWithin = (seconds: number): WorkerServices => ({
   ...world.engine.services,
   enginePolicy: { ...world.engine.services.enginePolicy, fillLeadMs: seconds * 1_000 },

@@ -71,7 +71,7 @@ test("postpones an execution that does not fit into the hub's blocks, and submit
     postponed_reason: expect.stringContaining("70 actions"),
   });
 
-  // The hub has larger blocks: it is retried.
+  // Once the hub has larger blocks, the execution is retried.
   await blockGas(30_000_000n);
   world.engine.clock.forward(settlementPolicy.rejectedRetryMs);
   await world.submit();
@@ -113,7 +113,7 @@ test("never plans a transaction of more than 2^24 gas, however large the hub's b
   for (const gas of limits) expect(gas).toBeLessThanOrEqual(maxTransactionGas);
 });
 
-test("plans the gas that a batch uses, not several times as much", async () => {
+test("plans about as much gas as a batch uses", async () => {
   const key = await waitingDeposit(60);
   await world.submit();
   await world.mineHub();
@@ -128,7 +128,7 @@ test("splits a transaction that the hub permanently refuses, and cancels its non
   const large = await waitingDeposit(60);
   const agreed = await world.filled();
   await world.attest();
-  await expect(world.submit(world.unreachable())).rejects.toThrow("away");
+  await expect(world.submit(world.unreachable())).rejects.toThrow("connection refused");
   // Blocks become smaller after the batch was signed.
   await blockGas(2_000_000n);
   await world.untilSettled(agreed.requestId);

@@ -54,7 +54,7 @@ afterAll(async () => {
   await world.stop();
 });
 
-/** Pays an account on the hub's chain, as any payment of the engine. */
+/** Pays an account on the hub's chain, like the engine's payments. */
 async function pay(recipient: Address, amount: bigint): Promise<void> {
   const { maxFeePerGas, maxPriorityFeePerGas } = hubChain.pulse.gasPrices();
   const id = someHash();
@@ -75,11 +75,11 @@ async function pay(recipient: Address, amount: bigint): Promise<void> {
     cancelAfterMs: paying.clock.nowMs() + 3_600_000,
   } as const;
   expect(await payTogether(paying, payoutLeg, [{ plan }])).toEqual(["sent"]);
-  // No ledger has it: only its slot matters from now on.
+  // The claim is in no ledger. Only its slot matters from now on.
   await world.engine.pool.query("delete from claims where claim_id = $1", [id]);
 }
 
-/** The work of the watcher of the hub's chain. */
+/** Runs one round of the watcher of the hub's chain. */
 async function watch(): Promise<void> {
   const { reader } = hubChain.connection;
   const { number } = await reader.head();
@@ -108,7 +108,7 @@ test("payments and hub transactions of one key get different nonces, and each is
   await world.attest(settling);
   const recipients = Array.from({ length: 4 }, () => world.engine.anAddress());
   const [first, second, third, fourth] = recipients;
-  if (!first || !second || !third || !fourth) throw new Error("four recipients");
+  if (!first || !second || !third || !fourth) throw new Error("expected four recipients");
   await Promise.all([pay(first, 1n), world.submit(settling), pay(second, 2n), world.submit(settling)]);
   await pay(third, 3n);
   for (let round = 0; round < 8; round++) {
@@ -128,7 +128,7 @@ test("payments and hub transactions of one key get different nonces, and each is
   expect(used.filter(({ leg_kind: kind }) => kind === "hub")).toHaveLength(1);
 });
 
-test("sends no batch while the watcher has not explained a nonce that the chain used", async () => {
+test("sends no batch until the watcher has identified the transaction at an unknown nonce", async () => {
   const { hubClient, engine } = world;
   const agreed = await world.filled();
   await world.attest(settling);
@@ -141,7 +141,7 @@ test("sends no batch while the watcher has not explained a nonce that the chain 
   expect(await slots()).toEqual(before);
   expect(engine.events.of("hub_waits")).toHaveLength(1);
 
-  // Nor if the chain is not enabled for now: the lane has made payments, and the nonce may be a lost one.
+  // Nor while the chain is disabled, because a lost payment of the lane may have used the nonce.
   await world.submit();
   expect(await slots()).toEqual(before);
   expect(engine.events.of("hub_waits")).toHaveLength(2);
@@ -155,25 +155,25 @@ test("sends no batch while the watcher has not explained a nonce that the chain 
   await untilSettled(agreed.requestId);
 });
 
-test("a nonce of a batch that something else used is explained by the watcher, before the batch is sent again", async () => {
+test("a batch whose nonce was used elsewhere is sent again only after the watcher identified that transaction", async () => {
   const { hubClient, engine } = world;
   const agreed = await world.filled();
   await world.attest(settling);
   const { connection } = hubChain;
   const broadcast = async (): Promise<never> => {
-    throw new RpcFault({ kind: "network", method: "eth_sendRawTransaction", reason: "away" });
+    throw new RpcFault({ kind: "network", method: "eth_sendRawTransaction", reason: "unreachable" });
   };
-  const away = { ...hubChain, connection: { ...connection, writer: { broadcast } } };
-  const chains = createChainDirectory([...engine.services.chains.all, away]);
+  const unreachable = { ...hubChain, connection: { ...connection, writer: { broadcast } } };
+  const chains = createChainDirectory([...engine.services.chains.all, unreachable]);
   const sendAsPayment: SettlementServices["sendAsPayment"] = async (call) =>
-    await sendSolverCall({ ...paying, chains }, away, call);
-  await expect(world.submit({ ...settling, sendAsPayment })).rejects.toThrow("away");
+    await sendSolverCall({ ...paying, chains }, unreachable, call);
+  await expect(world.submit({ ...settling, sendAsPayment })).rejects.toThrow("unreachable");
   await hubClient.impersonateAccount({ address: engine.solver.address });
   const byHand = { from: engine.solver.address, to: engine.anAddress(), value: 1n, gas: 21_000n };
   await hubClient.sendUnsignedTransaction(byHand);
   await world.mineHub(5);
   await world.submit(settling);
-  // It could have paid what must not be paid again: only a search for it ends the slot.
+  // A lost payment may have used the nonce, so the slot stays open until a search has found the transaction.
   expect((await slots()).at(-1)).toMatchObject({ leg_kind: "hub", state: "open" });
   for (let round = 0; round < 6; round++) {
     await watch();
@@ -198,13 +198,13 @@ test("releases the payload of a former key's transaction, which no watcher repla
   await world.attest(settling);
   const { connection } = hubChain;
   const broadcast = async (): Promise<never> => {
-    throw new RpcFault({ kind: "network", method: "eth_sendRawTransaction", reason: "away" });
+    throw new RpcFault({ kind: "network", method: "eth_sendRawTransaction", reason: "unreachable" });
   };
-  const away = { ...hubChain, connection: { ...connection, writer: { broadcast } } };
-  const chains = createChainDirectory([...engine.services.chains.all, away]);
+  const unreachable = { ...hubChain, connection: { ...connection, writer: { broadcast } } };
+  const chains = createChainDirectory([...engine.services.chains.all, unreachable]);
   const sendAsPayment: SettlementServices["sendAsPayment"] = async (call) =>
-    await sendSolverCall({ ...paying, chains }, away, call);
-  await expect(world.submit({ ...settling, sendAsPayment })).rejects.toThrow("away");
+    await sendSolverCall({ ...paying, chains }, unreachable, call);
+  await expect(world.submit({ ...settling, sendAsPayment })).rejects.toThrow("unreachable");
   const current = rawKeySigner(`0x${"e7".repeat(32)}`);
   const waits = async () => ({ kind: "waits", why: "not yet" }) as const;
   await world.submit({

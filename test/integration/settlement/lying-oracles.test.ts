@@ -15,7 +15,7 @@ beforeEach(async () => {
   ({ requestId } = await world.filled());
 });
 
-/** The honest answer, changed. */
+/** An oracle that changes the honest answer. */
 const changed =
   (change: (answer: Answer, path: string) => void): Behavior =>
   async (path, _body, answer) => {
@@ -108,17 +108,17 @@ test("ignores any number of signatures by unknown signers", async () => {
   const strangers = ["d4", "e5", "f6"].map((byte) => rawKeySigner(`0x${byte.repeat(32)}`));
   const [one] = world.signers;
   if (one === undefined) throw new Error("no signer is configured");
-  const crowd = world.askingOnly(await world.startOracle([...strangers, one]));
-  await world.attest(crowd);
+  const askingOneOracle = world.askingOnly(await world.startOracle([...strangers, one]));
+  await world.attest(askingOneOracle);
   expect((await world.stateOf(requestId)).state).toBe("due");
 });
 
-test("extra signatures, including by strangers and in any order, give a combination that the hub accepts", async () => {
+test("combines extra signatures, including unknown ones and in any order, into a set that the hub accepts", async () => {
   const stranger = rawKeySigner(`0x${"d4".repeat(32)}`);
   const [a, b, c] = world.signers;
   if (!a || !b || !c) throw new Error("expected three signers");
-  const crowd = world.askingOnly(await world.startOracle([stranger, c, a, b]));
-  await world.attest(crowd);
+  const askingOneOracle = world.askingOnly(await world.startOracle([stranger, c, a, b]));
+  await world.attest(askingOneOracle);
   expect((await world.stateOf(requestId)).state).toBe("attested");
   await world.untilSettled(requestId);
 });
@@ -136,7 +136,7 @@ const waits: Readonly<Record<string, { status: number; json: unknown; waitMs: nu
   unauthorized: { status: 401, json: { message: "key", code: "unauthorized" }, waitMs: 1_000 },
 };
 
-test.for(Object.keys(waits))("%s is waited for, and retried", async (name) => {
+test.for(Object.keys(waits))("retries after %s", async (name) => {
   const { status, json, waitMs } = waits[name] ?? { status: 0, json: {}, waitMs: 0 };
   world.oracle.behave(async () => ({ status, json }));
   await world.attest();
@@ -152,7 +152,7 @@ test.for(Object.keys(waits))("%s is waited for, and retried", async (name) => {
   expect((await world.stateOf(requestId)).state).toBe("attested");
 });
 
-test("a rejection is kept with its reason for the operator, and retried only hours later", async () => {
+test("stores the reason of a rejection for the operator, and retries only hours later", async () => {
   const json = { message: "the recipient got less", code: "rejected" };
   world.oracle.behave(async () => ({ status: 400, json }));
   await world.attest();
@@ -169,7 +169,7 @@ test("a rejection is kept with its reason for the operator, and retried only hou
   await world.untilSettled(requestId);
 });
 
-test("if one oracle is down, lies or refuses, queries the next at once", async () => {
+test("queries the next oracle immediately if one is down, lies or refuses", async () => {
   const good = await world.startOracle(world.signers.slice(1));
   const [down, lying, no] = [
     await world.startOracle([]),
@@ -183,7 +183,7 @@ test("if one oracle is down, lies or refuses, queries the next at once", async (
   await world.untilSettled(requestId);
 });
 
-test("an oracle whose answer never ends costs a bounded time, and fills continue meanwhile", async () => {
+test("limits the time of an oracle whose answer never ends, and fills continue meanwhile", async () => {
   world.oracle.behave(() => new Promise(() => undefined));
   const asking = world.attest();
   const agreed = await world.filled();

@@ -119,14 +119,14 @@ async function solverHubBalance(): Promise<bigint> {
   );
 }
 
-test("asks oracles about a fill between two families in their formats, and settles the deposit to the solver on the hub", async () => {
+test("queries oracles about a fill between two families in their formats, and settles the deposit to the solver on the hub", async () => {
   const agreed = await world.agree();
   const deposit = world.pay(agreed);
   await world.untilFinal(agreed.requestId);
   await untilSettled(agreed.requestId);
   expect(await solverHubBalance()).toBe(100_000n);
   const [payment = "0x"] = world.paymentsOf(agreed, world.destination);
-  const [aboutDeposit, aboutFill] = oracle.asked;
+  const [aboutDeposit, aboutFill] = oracle.requests;
   expect(aboutDeposit?.body).toMatchObject({
     chainId: "alpha",
     transactionId: formatTransactionId(world.origin.chain, deposit),
@@ -153,9 +153,9 @@ test("claims and settles a deposit to a former depository", async () => {
   expect(stored?.depository).toBe(`0x${"0f".repeat(32)}`);
 });
 
-test("settles refunds, but asks no oracle about refunds of deposits without an order", async () => {
+test("settles refunds, but queries no oracle about refunds of deposits without an order", async () => {
   const before = await solverHubBalance();
-  const asked = oracle.asked.length;
+  const requestsBefore = oracle.requests.length;
   const unnamed = await world.agree();
   const { user, origin } = unnamed.terms;
   world.origin.network.deposit({ from: user, currency: origin.currency, amount: 5_000n, nonce: 7n });
@@ -164,7 +164,7 @@ test("settles refunds, but asks no oracle about refunds of deposits without an o
   for (let more = 0; more < 10; more++) await world.round();
   expect(world.origin.network.received(user, origin.currency)).toBe(4_990n);
   await attestDue(services, new AbortController().signal);
-  expect(oracle.asked).toHaveLength(asked);
+  expect(oracle.requests).toHaveLength(requestsBefore);
 
   const agreed = await world.agree({ forceRefund: true });
   world.pay(agreed);

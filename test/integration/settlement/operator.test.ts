@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await world.stop());
 
-test("the operator sees due, attested and settled, why it waits, and since when", async () => {
+test("reports to the operator whether a payment is due, attested or settled, why it waits, and since when", async () => {
   const sql = sqlOn(world.engine.pool);
   const agreed = await world.filled();
   const of = async () => (await settlementOf(sql, agreed.requestId))?.[0];
@@ -30,7 +30,7 @@ test("the operator sees due, attested and settled, why it waits, and since when"
   settlementGauges(metrics.registry, world.services.settlement, world.engine.clock);
   const gauges = async () => await metrics.registry.metrics();
 
-  // It was not processed yet; with settlement off it stays so.
+  // The payment is not processed yet, and stays so while settlement is disabled.
   expect(await of()).toMatchObject({ settlement: "due", leg: "fill", rejected: false });
   expect(await settlementReport(sql)).toMatchObject([
     { settlement: "due", reason: "not processed yet", payments: 1, example: agreed.requestId },
@@ -72,14 +72,14 @@ test("reports a payment that no oracle can attest, without querying oracles", as
     agreed.requestId,
     `0x${"12".repeat(32)}`,
   ]);
-  const asked = world.oracle.asked.length;
+  const requestsBefore = world.oracle.requests.length;
   await world.attest();
   expect(await world.stateOf(agreed.requestId)).toEqual({
     state: "due",
     rejected: true,
     reason: "the deposit does not carry the id of the order",
   });
-  expect(world.oracle.asked).toHaveLength(asked);
+  expect(world.oracle.requests).toHaveLength(requestsBefore);
 });
 
 test("never settles a refund in a currency other than the order's, because the hub cannot repay it", async () => {
@@ -96,25 +96,25 @@ test("never settles a refund in a currency other than the order's, because the h
   });
   engine.clock.forward(7 * 86_400_000);
   await world.attest();
-  expect(JSON.stringify(world.oracle.asked)).not.toContain(hash);
+  expect(JSON.stringify(world.oracle.requests)).not.toContain(hash);
 });
 
-test("an unknown request is distinguished from one that has nothing to settle", async () => {
-  const asked = async (requestId: string, report = "settlement"): Promise<unknown> => {
+test("distinguishes an unknown request from one that has nothing to settle", async () => {
+  const reportFor = async (requestId: string, report = "settlement"): Promise<unknown> => {
     const program = join(repositoryRoot, "apps/api/src/operator.ts");
     return await promisify(execFile)(
       workspaceNode,
       ["-C", "source", program, report, requestId],
-      // The same environment and the test's database.
+      // The environment of this process, with the test's database.
       { cwd: repositoryRoot, env: { ...process.env, DATABASE_URL: world.engine.databaseUrl } },
     );
   };
   const agreed = await world.engine.quote({ recipient: world.engine.anAddress() });
   await world.engine.pay(agreed);
-  expect(await asked(agreed.requestId)).toEqual({ stdout: "", stderr: "none\n" });
+  expect(await reportFor(agreed.requestId)).toEqual({ stdout: "", stderr: "none\n" });
   const unknown = `0x${"77".repeat(32)}`;
   for (const report of ["settlement", "trace"])
-    await expect(asked(unknown, report)).rejects.toMatchObject({
+    await expect(reportFor(unknown, report)).rejects.toMatchObject({
       code: 1,
       stdout: "",
       stderr: `Request ${unknown} not found\n`,

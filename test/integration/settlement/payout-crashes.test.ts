@@ -11,7 +11,7 @@ import { isDeath, mortalServices } from "../../fakes/mortal-services.ts";
 import { someAddress } from "../../support/terms.ts";
 import { settlementPolicy, startSettlementWorld, type SettlementWorld } from "./settlement-world.ts";
 
-// Calls of the allocator's account, whose command may be killed at any moment.
+// Calls of the allocator's account by a command that may be killed at any moment.
 
 let world: SettlementWorld;
 let mining: Promise<void> = Promise.resolve();
@@ -54,7 +54,7 @@ function pay(call: AccountCall, by = alive(), on: CalledChain = world.services.h
 const nonces = async (): Promise<number> =>
   await world.hubClient.getTransactionCount({ address: world.engine.solver.address });
 
-/** Lets commands die at one moment after the other, until one completes. */
+/** Crashes commands at one moment after the other until one completes. */
 async function deathsOfOnePass(pass: number): Promise<string[]> {
   const deaths: string[] = [];
   for (let dieAt = 0; ; dieAt++) {
@@ -83,7 +83,7 @@ async function deathsOfOnePass(pass: number): Promise<string[]> {
   }
 }
 
-test("whenever the command dies, the next one continues the same transaction", async () => {
+test("after a crash at any step, the next command continues the same transaction", async () => {
   const missing = new Set([
     "before lanes.reserve",
     "before commit",
@@ -95,13 +95,13 @@ test("whenever the command dies, the next one continues the same transaction", a
     "before lanes.setBroadcasts",
     "before lanes.setMined",
   ]);
-  // Blocks come at any moment, so a pass can miss one.
+  // Blocks are mined at any moment, so a pass can miss a step.
   for (let pass = 0; missing.size > 0 && pass < 6; pass++)
     for (const moment of await deathsOfOnePass(pass)) missing.delete(moment);
   expect([...missing]).toEqual([]);
 }, 300_000);
 
-test("two commands at once make one transaction", async () => {
+test("two concurrent commands make one transaction", async () => {
   const before = await nonces();
   const call = aCall("execute once");
   const [one, other] = await Promise.all([pay(call), pay(call)]);

@@ -35,7 +35,8 @@ test("a contract recomputes the hash of a signed request and recovers the solver
     orderSigner: keyOrderSigner(solver),
     chains: noChains,
   })(terms.requestId, "v1");
-  if (signed === undefined || contractAddress == null) throw new Error("both are there");
+  if (signed === undefined || contractAddress == null)
+    throw new Error("expected a signed request and a deployed contract");
   const { facts, signature } = signed;
   const signerOf = async (originAmount: bigint): Promise<Hex> =>
     await client.readContract({

@@ -28,15 +28,15 @@ export const settlementPolicy = {
 };
 
 /**
- * The engine's world, a hub with the real contracts, and oracles on real sockets; settlement is advanced step
- * by step.
+ * The engine's world, a hub with the real contracts, and oracles on real sockets. Tests advance settlement
+ * step by step.
  */
 export interface SettlementWorld {
   readonly engine: EngineWorld;
   readonly services: SettlementServices;
   readonly hubClient: LocalClient;
   readonly hub: AttestationHub;
-  /** Three, of which the multisig requires two. */
+  /** Three signers, of which the multisig requires two. */
   readonly signers: readonly Signer[];
   readonly oracle: FakeOracle;
   /** A request whose fill is final. */
@@ -45,7 +45,7 @@ export interface SettlementWorld {
   attest(by?: SettlementServices): Promise<void>;
   submit(by?: SettlementServices): Promise<void>;
   mineHub(blocks?: number): Promise<void>;
-  /** Services whose hub receives no transaction. */
+  /** Services whose broadcasts to the hub fail. */
   unreachable(): SettlementServices;
   /** Runs every step until nothing is left to do, and advances the clock. */
   untilSettled(requestId: RequestId): Promise<void>;
@@ -117,7 +117,11 @@ export async function startSettlementWorld(): Promise<SettlementWorld> {
     stateOf,
     unreachable() {
       const broadcast = async () => {
-        throw new RpcFault({ kind: "network", method: "eth_sendRawTransaction", reason: "away" });
+        throw new RpcFault({
+          kind: "network",
+          method: "eth_sendRawTransaction",
+          reason: "connection refused",
+        });
       };
       const connection = { ...chain.lane.connection, writer: { broadcast } };
       return { ...services, hub: { ...chain, lane: { ...chain.lane, connection } } };

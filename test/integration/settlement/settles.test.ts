@@ -30,14 +30,14 @@ test("attests a final fill, executes it on the hub and credits the deposit to th
   expect((await world.stateOf(agreed.requestId)).state).toBe("settled");
   expect(await world.solverOnHub()).toBe(before + agreed.terms.origin.amount);
   expect(
-    world.oracle.asked.slice(-2).map(({ body }) => [body.requestPeerSignatures, body.requireThreshold]),
+    world.oracle.requests.slice(-2).map(({ body }) => [body.requestPeerSignatures, body.requireThreshold]),
   ).toEqual([
     [true, true],
     [true, true],
   ]);
 });
 
-test("the solver's balances on the hub and in the depositories are listed by chain and currency", async () => {
+test("lists the solver's balances on the hub and in the depositories by chain and currency", async () => {
   const { chains, quotePolicy } = world.engine.services;
   const { origin, usdc, solver } = world.engine;
   const home = { address: solver.address, chainName: quotePolicy.solverChainName };
@@ -90,7 +90,7 @@ test("fills and settles an order of a former solver key while that key is config
   engine.clock.forward(7 * 86_400_000);
   await world.attest(keeping);
   expect((await world.stateOf(agreed.requestId)).state).toBe("attested");
-  const { orderSignature } = world.oracle.asked.at(-1)?.body ?? {};
+  const { orderSignature } = world.oracle.requests.at(-1)?.body ?? {};
   expect(recoverSigner(messageDigest(agreed.terms.orderId), orderSignature ?? "0x")).toBe(former.address);
 });
 
@@ -164,10 +164,10 @@ test("several payments share one transaction, with deposits before the payments 
 test("running everything again changes nothing", async () => {
   const agreed = await world.filled();
   await world.untilSettled(agreed.requestId);
-  const [owned, executions, asked] = [
+  const [owned, executions, requests] = [
     await world.solverOnHub(),
     await world.executions(),
-    world.oracle.asked.length,
+    world.oracle.requests.length,
   ];
   world.engine.clock.forward(86_400_000);
   for (let round = 0; round < 3; round++) {
@@ -177,5 +177,5 @@ test("running everything again changes nothing", async () => {
   }
   expect(await world.solverOnHub()).toBe(owned);
   expect(await world.executions()).toEqual(executions);
-  expect(world.oracle.asked).toHaveLength(asked);
+  expect(world.oracle.requests).toHaveLength(requests);
 });

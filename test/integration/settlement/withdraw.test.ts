@@ -13,7 +13,7 @@ beforeEach(async () => {
   await world.earn();
 });
 
-test("a hub balance is paid out of the depository, and burned on the hub", async () => {
+test("pays a hub balance out of the depository, and burns it on the hub", async () => {
   const owned = await world.solverOnHub();
   const order = world.order({ amount: 5_000_000n });
   const { progress, steps } = await world.withdraw(order);
@@ -33,7 +33,7 @@ test("a hub balance is paid out of the depository, and burned on the hub", async
   ]);
 });
 
-test("repeated with the same nonce it does nothing, and reports its result", async () => {
+test("a repeated withdrawal with the same nonce does nothing, and reports the result", async () => {
   const order = world.order({ amount: 1_000_000n });
   await world.withdraw(order);
   const [owned, paid] = [await world.solverOnHub(), await world.balance(order.recipient)];
@@ -61,7 +61,7 @@ test("no second payload is ever signed: neither for another amount nor if the hu
   await expect(world.withdraw(order)).rejects.toThrow("unreachable");
   world.setAllocatorDown(false);
   await expect(world.withdraw({ ...order, amount: 2_000_000n })).rejects.toThrow("--nonce belongs to");
-  // Like a database lost after the record: the service has forgotten the payload that the hub has.
+  // Simulates a database that lost the payload after the hub recorded it.
   await world.forgetPayload(order);
   const signed = world.signed();
   await expect(world.withdraw(order)).rejects.toThrow("already recorded another payload");
@@ -84,7 +84,7 @@ test("nothing is signed before the record is final on the hub", async () => {
   expect((await world.withdraw(order)).progress).toEqual({ kind: "done", outcome: "executed" });
 });
 
-test("whenever it dies, repeating it with the same nonce pays once", async () => {
+test("after a crash at any step, a repeated withdrawal with the same nonce pays once", async () => {
   const steps = ["submit", "record", "sign", "execute", "addExecutions", "choosePayload", "close"];
   for (const step of steps)
     for (const when of ["before", "after"] as const) {
@@ -99,21 +99,21 @@ test("whenever it dies, repeating it with the same nonce pays once", async () =>
     }
 }, 300_000);
 
-test("two operators that make the same withdrawal at once pay it once", async () => {
+test("two operators that make the same withdrawal concurrently pay it once", async () => {
   const owned = await world.solverOnHub();
   const order = world.order({ amount: 4_000_000n });
-  // One of them may get an error that the allocator's nonce is taken, and repeats it.
+  // One of them may get an error that the allocator's nonce is used, and repeats the withdrawal.
   await Promise.allSettled([world.withdraw(order), world.withdraw(order)]);
   expect((await world.withdraw(order)).progress).toEqual({ kind: "done", outcome: "executed" });
   expect(await world.balance(order.recipient)).toBe(4_000_000n);
   expect(await world.solverOnHub()).toBe(owned - 4_000_000n);
 });
 
-test("signatures for another withdrawal, or too few signatures, move nothing", async () => {
+test("moves nothing with signatures for another withdrawal or too few signatures", async () => {
   const order = world.order({ amount: 1_000_000n });
   for (const lie of ["fewSignatures", "anotherAmount"] as const) {
     world.lie(lie);
-    // A busy machine may need a second for the first.
+    // A busy machine may need a second for the first request.
     const { progress } = await world.withdraw(order, 1_500);
     expect(progress, lie).toMatchObject({ kind: "waits" });
     expect(await world.onHub(order), lie).toBe(0n);
@@ -122,7 +122,7 @@ test("signatures for another withdrawal, or too few signatures, move nothing", a
   expect((await world.withdraw(order)).progress).toEqual({ kind: "done", outcome: "executed" });
 });
 
-test("a nonce belongs to one withdrawal: with another recipient or currency it starts no second one", async () => {
+test("a used nonce with another recipient or currency starts no second withdrawal", async () => {
   const order = world.order({ amount: 1_000_000n });
   await world.withdraw(order);
   const owned = await world.solverOnHub();
@@ -165,7 +165,7 @@ test("a hub balance that is not final cannot be withdrawn yet; a started withdra
   expect((await world.withdraw(order)).progress).toEqual({ kind: "done", outcome: "executed" });
 });
 
-test("a key that is not the depository's or hub's allocator moves nothing", async () => {
+test("moves nothing with a key that is not the allocator of the depository or of the hub", async () => {
   const owned = await world.solverOnHub();
   const order = world.order({ amount: 1_000_000n });
   world.allocatorKey(`0x${"d4".repeat(32)}`);
@@ -179,20 +179,20 @@ test("a key that is not the depository's or hub's allocator moves nothing", asyn
   expect((await world.withdraw(order)).progress).toEqual({ kind: "done", outcome: "executed" });
 });
 
-test("on timeout the oracles' last answer is reported, and not our own abort", async () => {
+test("on a timeout, reports the oracles' last answer and not the aborted request", async () => {
   const order = world.order({ amount: 1_000_000n });
   const notFinal = { status: 400, json: { message: "12 blocks to go", code: "not_final", retryAfter: 5 } };
   world.setOracleAnswer(async () => notFinal);
   expect((await world.withdraw(order, 6_000)).progress).toMatchObject({ kind: "waits" });
-  let asked = 0;
+  let requests = 0;
   // The first answers; the next would take longer than the time left.
   world.setOracleAnswer(async () => {
-    if (asked++ > 0) await setTimeout(1_900);
+    if (requests++ > 0) await setTimeout(1_900);
     return notFinal;
   });
-  // A busy machine may need a second for the first.
+  // A busy machine may need a second for the first request.
   const { progress } = await world.withdraw(order, 1_500);
-  expect(asked).toBe(2);
+  expect(requests).toBe(2);
   expect(progress).toEqual({
     kind: "waits",
     reason: expect.stringMatching(/^127\.0\.0\.1:\d+: not_final: 12 blocks to go$/) as string,
@@ -201,7 +201,7 @@ test("on timeout the oracles' last answer is reported, and not our own abort", a
   expect((await world.withdraw(order)).progress).toEqual({ kind: "done", outcome: "executed" });
 });
 
-test("if every oracle rejects it, it ends at once with their reason", async () => {
+test("if every oracle rejects a withdrawal, fails immediately with their reason", async () => {
   const order = world.order({ amount: 1_000_000n });
   world.setOracleAnswer(async () => ({
     status: 400,

@@ -33,7 +33,7 @@ import { startSettlementWorld } from "./settlement-world.ts";
 type Lie = "fewSignatures" | "anotherAmount" | undefined;
 
 /**
- * The settlement world with an allocator, a depository that holds money, and chains that mine by themselves.
+ * The settlement world with an allocator, a depository that holds money, and chains that mine on their own.
  */
 export interface WithdrawalWorld {
   /** Settles a fill, so that the solver has a hub balance and the depository holds the money. */
@@ -56,7 +56,7 @@ export interface WithdrawalWorld {
   /** How many payloads were signed. */
   signed(): number;
   hubMines(mines: boolean): void;
-  /** Nothing new becomes final on the hub. */
+  /** While delayed, nothing new becomes final on the hub. */
   delayFinality(isDelayed: boolean): void;
   lie(lie: Lie): void;
   /** The oracles' answer about the outcome of a payload. */
@@ -97,16 +97,17 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
   let isDelayed = false;
 
   const routes: MoreRoutes = async (path, body, signing) => {
-    const asked = body as unknown as {
+    const fields = body as unknown as {
       expectedAmount: string;
       recipient: Address;
       withdrawalNonce: Hex32;
       withdrawal: Hex;
       withdrawalAddressRequest: { recipient: Address; withdrawalNonce: Hex32 };
     };
-    const amount = BigInt(asked.expectedAmount ?? 0) + (lie === "anotherAmount" ? 1n : 0n);
+    const amount = BigInt(fields.expectedAmount ?? 0) + (lie === "anotherAmount" ? 1n : 0n);
     const echo = { ...body, requestPeerSignatures: undefined, requireThreshold: undefined };
-    const spenderOf = (): Address => addressOf({ recipient: asked.recipient, nonce: asked.withdrawalNonce });
+    const spenderOf = (): Address =>
+      addressOf({ recipient: fields.recipient, nonce: fields.withdrawalNonce });
     if (path.includes("withdrawal-initiation")) {
       const spender = spenderOf();
       return {
@@ -127,9 +128,9 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
         currency: engine.usdc,
         amount,
         spender,
-        receiver: asked.recipient,
+        receiver: fields.recipient,
         data: "0x" as const,
-        nonce: asked.withdrawalNonce,
+        nonce: fields.withdrawalNonce,
       };
       const verifyingContract = hub.allocatorAddress ?? "0x";
       const signatures = await signing.digest(
@@ -156,7 +157,7 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
       };
     }
     if (path.includes("depository-withdrawals")) {
-      const request = decodeEvmCallRequest(asked.withdrawal);
+      const request = decodeEvmCallRequest(fields.withdrawal);
       if (request === undefined) throw new Error("no payload");
       const withdrawalId = evmCallRequestId(request);
       const { depository } = origin.chain.contracts;
@@ -170,14 +171,14 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
         origin.client.getBlock(),
       ]);
       const status = executed ? 1 : block.timestamp > request.expiration ? 2 : 0;
-      const data = { chainId: origin.chain.name, withdrawal: asked.withdrawal };
+      const data = { chainId: origin.chain.name, withdrawal: fields.withdrawal };
       const result = { withdrawalId, depository, status } as const;
       const message = {
-        data: { ...data, withdrawalAddressRequest: asked.withdrawalAddressRequest },
+        data: { ...data, withdrawalAddressRequest: fields.withdrawalAddressRequest },
         result,
       };
       if (status === 0) return { message: { ...message, signatures: [] } };
-      const { recipient, withdrawalNonce: nonce } = asked.withdrawalAddressRequest;
+      const { recipient, withdrawalNonce: nonce } = fields.withdrawalAddressRequest;
       const from = addressOf({ recipient, nonce });
       const paid = BigInt(`0x${request.calls[0]?.data.slice(-64) ?? "0"}`);
       const token = { tokenId, amount: paid };
@@ -284,7 +285,7 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
       await engine.pool.query("update hub_withdrawals set payload = null where withdrawal_address = $1", [
         addressOf(order),
       ]);
-      // Another second means another expiration, and so another payload.
+      // A later time gives another expiration, and therefore another payload.
       await origin.client.increaseTime({ seconds: 5 });
       await origin.client.mine({ blocks: 1 });
     },
@@ -333,7 +334,7 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
   };
 }
 
-/** The same services, of a process that dies before or after the first call of this name. */
+/** The services of a process that dies before or after the first call of this name. */
 function dyingAt(
   services: WithdrawalServices,
   { step, when }: { readonly step: string; readonly when: "before" | "after" },
@@ -365,7 +366,7 @@ function dyingAt(
     withdrawals: dying(services.withdrawals),
     hub: {
       ...hub,
-      // The test's name of what the settler sends.
+      // Broadcasts of the hub's lane count as the step `submit`.
       lane: {
         ...hub.lane,
         connection: {

@@ -72,7 +72,7 @@ test("the contract is the real one, at the address that it has on public chains"
   expect((await world.client.getCode({ address: permit2 }))?.length).toBeGreaterThan(18_000);
 });
 
-test("a signature by another account, through a multicall", async () => {
+test("explains a signature by another account through a multicall", async () => {
   const stranger = privateKeyToAccount(generatePrivateKey());
   const failure = await world.failureOf(inMulticall(await permitTransfer(multicall3, {}, stranger)));
   expect(failure).toMatchObject({ label: "INVALID_SIGNER", message: "Invalid signer" });
@@ -88,7 +88,7 @@ test("a signature by another account, through a multicall", async () => {
   expect(path).toEqual([topLevel, innermost]);
 });
 
-test("an expired signature, with its expiry", async () => {
+test("explains an expired signature with its expiry", async () => {
   const failure = await world.failureOf(inMulticall(await permitTransfer(multicall3, { deadline: 7n })));
   expect(failure.label).toBe("SIGNATURE_EXPIRED");
   expect(failure.details.revert).toMatchObject({
@@ -98,7 +98,7 @@ test("an expired signature, with its expiry", async () => {
   });
 });
 
-test("a token's revert below a library that only reports a failed transfer", async () => {
+test("explains a token's revert below a library that reports only a failed transfer", async () => {
   const failure = await world.failureOf(inMulticall(await permitTransfer(multicall3)));
   expect(failure.label).toBe("ERC20_INSUFFICIENT_BALANCE");
   expect(failure.details.path.map(({ function: name, revertReason }) => [name, revertReason])).toEqual([
@@ -108,7 +108,7 @@ test("a token's revert below a library that only reports a failed transfer", asy
   ]);
 });
 
-test("below a delegated call", async () => {
+test("explains a failure below a delegate call", async () => {
   const inner = await permitTransfer(world.failures);
   const data = encodeFunctionData({
     abi: failuresAbi,
@@ -123,7 +123,7 @@ test("below a delegated call", async () => {
   expect(failure.details.path.map(({ type }) => type)).toEqual(["CALL", "DELEGATECALL", "CALL", "CALL"]);
 });
 
-test("a nonce that a successful transfer used", async () => {
+test("explains a nonce that a successful transfer used", async () => {
   const mint = encodeFunctionData({ abi: testUsdAbi, functionName: "mint", args: [owner.address, 1_000n] });
   await world.send({ to: world.usd, data: mint, value: 0n }, 100_000n);
   const call = inMulticall(await permitTransfer(multicall3, { nonce: 5n }));

@@ -39,7 +39,7 @@ const { privateKey: keyBytes } = mnemonicToAccount(
 const executorKey: Hex = `0x${Buffer.from(keyBytes ?? []).toString("hex")}`;
 export const executor = privateKeyToAccount(executorKey).address.toLowerCase() as Address;
 
-/** Starts a separate node that mines each transaction at once. */
+/** Starts a separate node that mines each transaction immediately. */
 export async function startSimulationWorld(chainId: number): Promise<SimulationWorld> {
   const node = await startAnvil({ chainId });
   await deployLocal(node);
@@ -65,7 +65,7 @@ export async function startSimulationWorld(chainId: number): Promise<SimulationW
   const { contractAddress } = await client.getTransactionReceipt({ hash: deployed });
   const usd = tokens[0]?.address;
   if (contractAddress === null || contractAddress === undefined || usd === undefined)
-    throw new Error("nothing was deployed");
+    throw new Error("the deployment created no contract");
 
   return {
     node,

@@ -46,7 +46,7 @@ interface SmartAccount {
   readonly version: Version;
   readonly owner: PrivateKeyAccount;
   readonly sender: Address;
-  /** Creates it with its first operation. */
+  /** Creates the account with its first operation, if it does not exist yet. */
   readonly factoryData: Hex | undefined;
 }
 
@@ -179,7 +179,7 @@ describe.each(["0.7", "0.8"] as const)("entry point %s", (version) => {
       name: "ERC20InsufficientBalance",
       args: { sender: account.sender, balance: "0", needed: "5" },
     });
-    // On chain only the entry point's event shows it.
+    // On chain, only the entry point's event shows the failure.
     const receipt = await world.send({ to, data, value: 0n }, 1_500_000n);
     expect(receipt.status).toBe("success");
     expect(userOperationsFailed(receipt.logs, to)).toMatchObject([{ sender: account.sender }]);
@@ -197,13 +197,13 @@ describe.each(["0.7", "0.8"] as const)("entry point %s", (version) => {
     expect(failure.details.innermost.address).toBe(world.failures);
   });
 
-  test("an operation that has too little gas of its own", async () => {
+  test("explains an operation with too low a gas limit of its own", async () => {
     const account = await newAccount(version);
     const data = await handleOps(account, execute(world.usd, transfer), { callGasLimit: 3_000n });
     expect((await world.failureOf({ to, data, value: 0n })).label).toBe("OUT_OF_GAS");
   });
 
-  test("a refused operation by the reason of the entry point", async () => {
+  test("explains a refused operation with the entry point's reason", async () => {
     const account = await newAccount(version);
     const stranger = privateKeyToAccount(generatePrivateKey());
     const forged = await handleOps({ ...account, owner: stranger }, execute(world.usd, transfer));
@@ -220,7 +220,7 @@ describe.each(["0.7", "0.8"] as const)("entry point %s", (version) => {
     );
   });
 
-  test("a validation that reverts by the account's own reason", async () => {
+  test("explains a reverting validation with the account's own reason", async () => {
     const account = await newAccount(version);
     const cut = await handleOps(account, execute(world.usd, transfer), {
       signature: (right) => right.slice(0, -2) as Hex,
