@@ -66,6 +66,17 @@ function atEndpoint<T extends UsersOptions>(options: T, at: number): T {
   return { ...options, chain: { ...chain, rpcUrl }, attestation: firstAt(attestation, rpcUrl, at) };
 }
 
+/** The options of a connection to one endpoint of the list alone. */
+export function withOneEndpoint<T extends UsersOptions>(options: T, at: number): T {
+  const only = atEndpoint(options, at);
+  const { rpcUrls: _, ...chain } = only.chain;
+  return {
+    ...only,
+    chain,
+    attestation: { ...only.attestation, rpcUrls: [chain.rpcUrl], rpcQuorum: 1 },
+  };
+}
+
 function firstAt(attestation: ConfiguredChain, rpcUrl: string, at: number): ConfiguredChain {
   const { hyperliquid, rpcUrls } = attestation;
   const explorerUrl = hyperliquid?.explorerUrls[at];

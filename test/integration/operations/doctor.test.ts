@@ -11,9 +11,11 @@ import {
 } from "@causeway/testkit";
 import { Redis } from "ioredis";
 import { once } from "node:events";
+import { cp, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { resolve } from "node:path";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
 import pg from "pg";
 import { getAddress } from "viem";
 import { privateKeyToAddress } from "viem/accounts";
@@ -21,6 +23,7 @@ import { afterAll, afterEach, beforeAll, expect, inject, test, vi } from "vitest
 import { runDoctor } from "../../../apps/api/src/process/commands/doctor-command.ts";
 import type { Finding } from "../../../apps/api/src/process/doctor/finding.ts";
 import { createTestDatabase, testRedis, type TestDatabase } from "../../support/database.ts";
+import { startFaultyFronts } from "../../support/faulty-front.ts";
 import { startTransactionPooler } from "../../support/transaction-pooler.ts";
 
 // `operator doctor` against real servers and nodes, which are changed to have faults.
@@ -87,6 +90,34 @@ function environment(): Record<string, string> {
     LOCAL_BITCOIN_ESPLORA_URL: bitcoin.esploraUrl,
     SOLVER_BITCOIN_KEY: `0x${"5d".repeat(32)}`,
   };
+}
+
+function hubSettings(): Record<string, string> {
+  return {
+    HUB_RPC_URL: nodes[2]?.url ?? "",
+    HUB_CHAIN_ID: String(localHub.chainId),
+    HUB_ADDRESS: hub.hub,
+    HUB_ORACLE_ADDRESS: hub.oracle,
+    HUB_ORACLE_MULTISIG_ADDRESS: hub.oracleMultisig,
+    HUB_ALLOCATOR_ADDRESS: hub.allocator,
+    HUB_GENERIC_MAPPING_ADDRESS: hub.genericMapping,
+  };
+}
+
+/** The directory of a configuration in which the hub and Bitcoin have three endpoints each. */
+async function configsWithLists(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), "causeway-configs-"));
+  await cp(environment()["CONFIGS_DIR"] ?? "", directory, { recursive: true });
+  for (const name of ["chains.local.json", "chains.hub.local.json"]) {
+    const path = join(directory, name);
+    const text = await readFile(path, "utf8");
+    const list = text.replace(
+      /"httpRpcUrl": "(\$(?:LOCAL_BITCOIN|HUB)_RPC_URL)"/,
+      '"httpRpcUrl": ["$1", "$1_2", "$1_3"]',
+    );
+    await writeFile(path, list);
+  }
+  return directory;
 }
 
 /** Runs the command and returns what it printed. */
@@ -165,14 +196,9 @@ test("reports all faults of a broken instance in one run, without secrets", asyn
     PRICE_API_KEY: "hunter2-prices",
     ORACLE_URLS: `${CLOSED}|hunter2-oracle;${late}|hunter2-late`,
     NOTIFY_URLS: `${CLOSED}/hunter2-hook`,
+    ...hubSettings(),
     // One listed signer, although the hub requires two.
     ORACLE_SIGNERS: SIGNERS[0] ?? "",
-    HUB_RPC_URL: nodes[2]?.url ?? "",
-    HUB_CHAIN_ID: String(localHub.chainId),
-    HUB_ADDRESS: hub.hub,
-    HUB_ORACLE_ADDRESS: hub.oracle,
-    HUB_ORACLE_MULTISIG_ADDRESS: hub.oracleMultisig,
-    HUB_ALLOCATOR_ADDRESS: hub.allocator,
     HUB_GENERIC_MAPPING_ADDRESS: `0x${"24".repeat(20)}`,
   };
   const all = await findings(env);
@@ -212,6 +238,55 @@ test("reports all faults of a broken instance in one run, without secrets", asyn
   expect(out).not.toContain(localPrivateKey("solver", 0));
   const password = new URL(database.url).password;
   if (password !== "") expect(out).not.toContain(`:${password}@`);
+});
+
+test("examines every endpoint of the hub and of a non-EVM chain, and names it without its secrets", async () => {
+  const otherNetwork = await startFaultyFronts([bitcoin.rpcUrl]);
+  otherNetwork.begin(() => ({ answer: () => "00".repeat(32) }));
+  const configs = await configsWithLists();
+  const [wrongUrl = ""] = otherNetwork.urls;
+  const { username, password } = new URL(bitcoin.rpcUrl);
+  const all = await findings({
+    ...environment(),
+    ...hubSettings(),
+    CONFIGS_DIR: configs,
+    LOCAL_BITCOIN_RPC_URL_2: Object.assign(new URL("/?key=hunter2-bitcoin", wrongUrl), { username, password })
+      .href,
+    LOCAL_BITCOIN_RPC_URL_3: `${CLOSED}/hunter2-path`,
+    // The node of another chain.
+    HUB_RPC_URL_2: `${nodes[0]?.url}/?key=hunter2-hub`,
+    HUB_RPC_URL_3: `${CLOSED}/hunter2-path`,
+    ORACLE_URLS: CLOSED,
+  });
+  await otherNetwork.close();
+  await rm(configs, { recursive: true });
+  const of = (prefix: string) =>
+    all
+      .filter(({ check, subject }) => check.startsWith(prefix) && /127|bitcoin|^hub$/.test(subject))
+      .map(({ check, subject, state }) => `${state} ${check}: ${subject}`);
+  const hostOf = (url: string | undefined) => new URL(url ?? "").host;
+  expect(of("hub.")).toEqual(
+    expect.arrayContaining([
+      `ok hub.reachable: ${hostOf(nodes[2]?.url)}`,
+      `problem hub.chain-id: ${hostOf(nodes[0]?.url)}`,
+      "problem hub.reachable: 127.0.0.1:9",
+      "problem hub.rpc-quorum: hub",
+    ]),
+  );
+  expect(of("chain.")).toEqual(
+    expect.arrayContaining([
+      `ok chain.reachable: local-bitcoin (${hostOf(bitcoin.rpcUrl)})`,
+      `problem chain.network: local-bitcoin (${hostOf(wrongUrl)})`,
+      "problem chain.reachable: local-bitcoin (127.0.0.1:9)",
+      "problem chain.quorum: local-bitcoin",
+    ]),
+  );
+  // The usable endpoint is read.
+  expect(all).toContainEqual(
+    expect.objectContaining({ check: "account.balance", found: "the solver has no BTC" }),
+  );
+  expect(all).toContainEqual(expect.objectContaining({ check: "hub.roles", state: "ok" }));
+  expect(JSON.stringify(all)).not.toContain("hunter2");
 });
 
 test("finds a pooler in transaction mode, and servers that are down", async () => {

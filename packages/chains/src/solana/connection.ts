@@ -7,6 +7,7 @@ import { observed, type NonEvmOptions } from "../non-evm-options.ts";
 import { depositoryAccounts } from "@causeway/families/solana";
 import { mintOf } from "./mints.ts";
 import { createArrivals } from "./arrivals.ts";
+import { clusterTransport } from "./cluster-transport.ts";
 import { createPayments } from "./pay.ts";
 import { createReads } from "./reads.ts";
 import { createSolanaRpc } from "./rpc.ts";
@@ -30,12 +31,13 @@ export async function connectSolana(options: NonEvmOptions): Promise<OpenConnect
     );
   const pdas = await depositoryAccounts(program);
   const solver = decodeAddress("solana-vm", options.solver);
-  const transport = createRpcTransport({
+  const node = createRpcTransport({
     url: chain.rpcUrl,
     maxAnswerBytes: 8 * 1024 * 1024,
     ...observed(options, chain.rpcUrl),
   });
-  const rpc = createSolanaRpc(transport, attestation.solana?.genesisHash);
+  const transport = clusterTransport(node, attestation.solana?.genesisHash);
+  const rpc = createSolanaRpc(transport);
   const reads = createReads(transport);
 
   const native = nativeCurrency("solana-vm");

@@ -12,6 +12,7 @@ import {
 } from "@causeway/families/solana";
 import { chainEvidence, type Endpoint, type SourceOptions } from "../evidence-source.ts";
 import { createRpcTransport, type RpcTransportOptions } from "../nodes/transport.ts";
+import { clusterTransport } from "./cluster-transport.ts";
 import { createSolanaRpc, type SolanaRpc } from "./rpc.ts";
 
 export interface SolanaEvidenceOptions extends SourceOptions {
@@ -26,7 +27,7 @@ export function solanaEvidence(chain: ConfiguredChain, options: SolanaEvidenceOp
       ...observed,
       url,
     });
-    return solanaEndpoint(createSolanaRpc(transport, facts.genesisHash));
+    return solanaEndpoint(createSolanaRpc(clusterTransport(transport, facts.genesisHash)));
   });
 }
 

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { RpcTransport } from "../nodes/transport.ts";
+import { clusterTransport } from "./cluster-transport.ts";
 import { createSolanaRpc } from "./rpc.ts";
 
 const recorded = JSON.parse(readFileSync(join(import.meta.dirname, "fixtures/recorded.json"), "utf8")) as {
@@ -27,7 +28,30 @@ function aNode(finalSlot: number): RpcTransport {
 
 test("a transaction in a slot that is not final is not final, whatever commitment was requested", async () => {
   const look = async (finalSlot: number): Promise<string> =>
-    (await createSolanaRpc(aNode(finalSlot), undefined).transaction(signature)).kind;
+    (await createSolanaRpc(aNode(finalSlot)).transaction(signature)).kind;
   expect(await look(answer.slot)).toBe("final");
   expect(await look(answer.slot - 1)).toBe("notFinal");
+});
+
+test("nothing is read from or sent to a node of another cluster, and the cluster is verified once", async () => {
+  const asked: string[] = [];
+  const nodeOf = (genesisHash: string): RpcTransport =>
+    clusterTransport(
+      {
+        ...aNode(1),
+        request: async (method) => {
+          asked.push(method);
+          return await Promise.resolve(method === "getGenesisHash" ? genesisHash : 1);
+        },
+      },
+      "mainnet",
+    );
+  const other = nodeOf("devnet");
+  await expect(other.request("sendTransaction", ["bytes"])).rejects.toMatchObject({ kind: "wrongChain" });
+  await expect(other.requestTogether([])).rejects.toMatchObject({ kind: "wrongChain" });
+  expect(asked.splice(0)).toEqual(["getGenesisHash", "getGenesisHash"]);
+  const right = nodeOf("mainnet");
+  await Promise.all([right.request("getSlot", []), right.request("getSlot", [])]);
+  await right.request("getSlot", []);
+  expect(asked).toEqual(["getGenesisHash", "getSlot", "getSlot", "getSlot"]);
 });

@@ -1,5 +1,5 @@
 import { getPublicKeyFromAddress, signatureBytes, verifySignature, type Address } from "@solana/kit";
-import { garbage, RpcFault, type Evidence } from "@causeway/families";
+import { garbage, type Evidence } from "@causeway/families";
 import type { RpcTransport } from "../nodes/transport.ts";
 import {
   readAccounts,
@@ -38,25 +38,10 @@ export interface SolanaRpc {
   close(): Promise<void>;
 }
 
-/** @param genesisHash of the required cluster; undefined: not checked */
-export function createSolanaRpc(transport: RpcTransport, genesisHash: string | undefined): SolanaRpc {
-  let isOfCluster = genesisHash === undefined;
-
-  /** Until the node's cluster is verified, each request also reads the genesis hash. */
-  const checked = async <T>(answer: Promise<T>): Promise<T> => {
-    if (isOfCluster) return await answer;
-    const [response, found] = await Promise.all([answer, transport.request("getGenesisHash", [])]);
-    if (found !== genesisHash)
-      throw new RpcFault({
-        kind: "wrongChain",
-        method: "getGenesisHash",
-        reason: "the node serves a different cluster than configured",
-      });
-    isOfCluster = true;
-    return response;
-  };
+/** @param transport checks the cluster */
+export function createSolanaRpc(transport: RpcTransport): SolanaRpc {
   const ask = async (method: string, params: readonly unknown[]): Promise<unknown> =>
-    await checked(transport.request(method, params));
+    await transport.request(method, params);
   const finalSlot = async (): Promise<bigint> =>
     wholeNumber(await ask("getSlot", [FINALIZED]), "getSlot", "response");
 

@@ -1,13 +1,11 @@
-import { connectNonEvm, createRpcTransport, RpcFault } from "@causeway/chains";
-import type { NonEvmChainConfig } from "@causeway/config";
-import type { Chain, Hex } from "@causeway/domain";
-import type { OwnAccounts } from "../../config/own-accounts.ts";
-import type { EndpointFacts, NonEvmFacts } from "./chain-check.ts";
+import { createRpcTransport, RpcFault } from "@causeway/chains";
+import type { Chain } from "@causeway/domain";
+import type { EndpointFacts } from "./chain-check.ts";
 
 /** Timeout of one call. The retry of a failed call counts toward the limit of the whole check. */
 const DEADLINE_MS = 5_000;
 
-/** All endpoints of an EVM chain, the first one first. */
+/** All endpoints of a chain, the first one first. */
 export function endpointsOf({ rpcUrl, rpcUrls }: Pick<Chain, "rpcUrl" | "rpcUrls">): readonly string[] {
   return rpcUrls ?? [rpcUrl];
 }
@@ -37,34 +35,4 @@ export async function readEndpoint(url: string): Promise<EndpointFacts> {
 function quantity(value: unknown, method: string): bigint {
   if (typeof value === "string" && /^0x[0-9a-f]{1,64}$/i.test(value)) return BigInt(value);
   throw new RpcFault({ kind: "garbage", method, reason: "the answer is not a quantity" });
-}
-
-/** Reads the solver's native balance, and the program of deposit addresses. @throws RpcFault */
-export async function readNonEvmChain(
-  { chain, attestation }: NonEvmChainConfig,
-  accounts: OwnAccounts,
-): Promise<NonEvmFacts> {
-  const solver: Hex | undefined = {
-    svm: accounts.solana,
-    bvm: accounts.bitcoin,
-    hypevm: accounts.solver,
-  }[chain.vmType];
-  if (solver === undefined) throw new Error(`no solver account is configured for ${chain.name}`);
-  const connection = await connectNonEvm({
-    chain,
-    attestation,
-    solver,
-    now: () => Date.now(),
-    // Each fault that matters here is also thrown by the read below.
-    onFault: () => undefined,
-  });
-  try {
-    const [balances, addressProblem] = await Promise.all([
-      connection.balances([chain.native.address]),
-      connection.depositAddresses?.problem?.(),
-    ]);
-    return { nativeBalance: balances.get(chain.native.address) ?? 0n, addressProblem };
-  } finally {
-    await connection.close();
-  }
 }

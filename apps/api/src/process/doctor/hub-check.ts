@@ -20,6 +20,7 @@ export interface HubFacts {
 }
 
 export interface ExpectedHub {
+  /** Host and port of the endpoint that was read. */
   readonly host: string;
   readonly hubAddress: Address;
   /** Signers that count; undefined: all. */
@@ -32,10 +33,10 @@ export function judgeHub(expected: ExpectedHub, gathered: Gathered<HubFacts>): r
   const on = (check: string, subject = expected.host) => findingsOf(`hub.${check}`, subject);
   if (gathered.kind === "unreachable")
     return [
-      on("reachable").problem({
-        found: gathered.reason,
-        why: "nothing is settled: the solver is not repaid for its fills",
-        remedy: "start the hub's node, or correct HUB_RPC_URL and HUB_CHAIN_ID",
+      on("contracts").problem({
+        found: `the contracts of the hub could not be read (${gathered.reason})`,
+        why: "the service reads them too, so nothing is settled",
+        remedy: "run doctor again; if it persists, use another endpoint of the hub",
       }),
     ];
   const { facts } = gathered;
@@ -51,7 +52,6 @@ export function judgeHub(expected: ExpectedHub, gathered: Gathered<HubFacts>): r
     ...(facts.isMultisigOracle === false ? ["it does not accept the multisig's signatures"] : []),
   ];
   return [
-    on("reachable").ok("the endpoint answers"),
     ...missing.map(({ field, address }) =>
       on("code", field).problem({
         found: `there is no contract at ${address}`,

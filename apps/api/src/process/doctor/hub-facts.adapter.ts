@@ -4,12 +4,13 @@ import type { SettlementHub } from "../../config/settlement.ts";
 import { chainReads, lower, orUndefined } from "./contracts-facts.adapter.ts";
 import type { HubFacts } from "./hub-check.ts";
 
-/** Reads the hub at its endpoint. @throws RpcFault or an error of viem around it */
+/** Reads the hub at one of its endpoints. @throws RpcFault or an error of viem around it */
 export async function readHub(
+  url: string,
   { hub, multisig }: SettlementHub,
   solver: Address | undefined,
 ): Promise<HubFacts> {
-  const { reads, close } = chainReads(hub.rpcUrl, hub.chainId);
+  const { reads, close } = chainReads(url, hub.chainId);
   const { client, hasCode } = reads;
   const oracle = { abi: oracleAbi, address: hub.oracleAddress } as const;
   const ledger = { abi: hubAbi, address: hub.hubAddress } as const;

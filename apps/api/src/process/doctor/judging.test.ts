@@ -1,18 +1,19 @@
 import { expect, test } from "vitest";
 import { exitCodeOf } from "../commands/doctor-command.ts";
 import { judgeAccounts, type AccountsFacts } from "./accounts-check.ts";
-import {
-  judgeChain,
-  judgeNonEvmChain,
-  type Endpoint,
-  type EndpointFacts,
-  type NonEvmFacts,
-} from "./chain-check.ts";
+import { judgeChain, type Endpoint, type EndpointFacts } from "./chain-check.ts";
 import { judgeClock } from "./clock-check.ts";
 import { judgeConfiguration } from "./configuration-check.ts";
 import { judgeContracts, type ContractsFacts } from "./contracts-check.ts";
 import type { Finding, Gathered } from "./finding.ts";
 import { judgeHub, type HubFacts } from "./hub-check.ts";
+import { judgeHubEndpoints } from "./hub-endpoints-check.ts";
+import {
+  judgeNonEvmAccount,
+  judgeNonEvmEndpoints,
+  type NonEvmEndpoint,
+  type NonEvmFacts,
+} from "./non-evm-check.ts";
 import { judgeNotices, judgeSigner } from "./notices-check.ts";
 import { judgeOracles, type OracleFacts } from "./oracles-check.ts";
 import { judgePostgres, type PostgresFacts } from "./postgres-check.ts";
@@ -86,11 +87,15 @@ const chain = (endpoints: readonly Endpoint[] = [endpoint()]) =>
     NOW_MS,
   );
 
-const nonEvm = (changed: Partial<NonEvmFacts> = {}) =>
-  judgeNonEvmChain(
-    { name: "solana", nativeSymbol: "SOL", host: "sol.test" },
-    facts({ nativeBalance: 1n, addressProblem: undefined, ...changed }),
-  );
+const solana = { name: "solana", nativeSymbol: "SOL", blockTimeSeconds: 0.4 };
+const nonEvm = (gathered: Gathered<NonEvmFacts>) => judgeNonEvmAccount(solana, gathered);
+const nonEvmEndpoint = (head: { position: bigint; number?: bigint }, host = "sol.test"): NonEvmEndpoint => ({
+  host,
+  gathered: facts({ kind: "right", head }),
+});
+const atSlot = (number: bigint, host?: string) => nonEvmEndpoint({ position: number, number }, host);
+const nonEvmEndpoints = (...endpoints: readonly NonEvmEndpoint[]) =>
+  judgeNonEvmEndpoints({ ...solana, quorum: Math.floor(endpoints.length / 2) + 1 }, endpoints);
 
 const USDC = {
   symbol: "USDC",
@@ -147,6 +152,11 @@ const hub = (changed: Partial<HubFacts> = {}, oracleSigners?: readonly `0x${stri
     }),
   );
 
+const hubEndpoint = (changed: Partial<EndpointFacts> = {}, host = "hub.test") =>
+  endpoint({ chainId: 99n, ...changed }, host);
+const hubEndpoints = (...endpoints: readonly Endpoint[]) =>
+  judgeHubEndpoints({ chainId: 99, quorum: Math.floor(endpoints.length / 2) + 1 }, endpoints);
+
 type Status = Extract<OracleFacts, { kind: "status" }>["status"];
 const status: Status = {
   signer: ONE,
@@ -191,7 +201,10 @@ const healthy = [
   ["chain", chain([endpoint(), endpoint({ height: 998 }, "two.test")])],
   ["contracts", contracts()],
   ["accounts", accounts()],
+  ["non-EVM chain", nonEvmEndpoints(atSlot(1_000n), atSlot(900n, "two.test"))],
+  ["account on a non-EVM chain", nonEvm(facts({ nativeBalance: 1n, addressProblem: undefined }))],
   ["hub", hub()],
+  ["list of hub endpoints", hubEndpoints(hubEndpoint(), hubEndpoint({ height: 960 }, "two.test"))],
   ["hub with chosen signers", hub({}, [ONE, TWO])],
   ["oracle", oracle()],
   ["prices", prices()],
@@ -330,22 +343,65 @@ const faults: readonly (readonly [string, readonly Finding[], string, Finding["s
     "100 behind",
   ],
   [
-    "a non-EVM chain is down",
-    judgeNonEvmChain({ name: "solana", nativeSymbol: "SOL", host: "sol.test" }, away),
+    "an endpoint of a non-EVM chain is down",
+    nonEvmEndpoints(atSlot(1n), atSlot(1n), { host: "two.test", gathered: away }),
     "chain.reachable",
     "problem",
     "ECONNREFUSED",
   ],
   [
+    "one of two endpoints of a non-EVM chain is down",
+    nonEvmEndpoints(atSlot(1n), { host: "two.test", gathered: away }),
+    "chain.quorum",
+    "problem",
+    "1 of 2 endpoints are usable, and 2 must agree",
+  ],
+  [
+    "an endpoint of a non-EVM chain serves another network",
+    nonEvmEndpoints(atSlot(1n), {
+      host: "two.test",
+      gathered: facts({ kind: "wrongNetwork", reason: "the node serves a different cluster" }),
+    }),
+    "chain.network",
+    "problem",
+    "different cluster",
+  ],
+  [
+    "an endpoint of a non-EVM chain is behind",
+    nonEvmEndpoints(atSlot(1_000n), atSlot(800n, "two.test")),
+    "chain.lag",
+    "warning",
+    "block 800 is 200 behind",
+  ],
+  [
+    "the clock of an endpoint of a non-EVM chain is behind",
+    nonEvmEndpoints(nonEvmEndpoint({ position: 100_000n }), nonEvmEndpoint({ position: 1_000n }, "two.test")),
+    "chain.lag",
+    "warning",
+    "99 seconds behind",
+  ],
+  [
+    "the balances on a non-EVM chain cannot be read",
+    nonEvm(away),
+    "account.balance",
+    "problem",
+    "ECONNREFUSED",
+  ],
+  [
     "the solver has nothing on a non-EVM chain",
-    nonEvm({ nativeBalance: 0n }),
+    nonEvm(facts({ nativeBalance: 0n, addressProblem: undefined })),
     "account.balance",
     "warning",
     "no SOL",
   ],
   [
     "the program of deposit addresses is another one",
-    nonEvm({ addressProblem: "GDfY is not the deposit address program of this release" }),
+    nonEvm(
+      facts({
+        nativeBalance: 1n,
+        addressProblem: "GDfY is not the deposit address program of this release",
+      }),
+    ),
     "contract.factory",
     "problem",
     "GDfY",
@@ -463,9 +519,44 @@ const faults: readonly (readonly [string, readonly Finding[], string, Finding["s
     "0 USDC",
   ],
   [
-    "the hub is down",
-    judgeHub({ host: "hub.test", hubAddress: HUB, oracleSigners: undefined, oracles: 1 }, away),
+    "an endpoint of the hub is down",
+    hubEndpoints(hubEndpoint(), hubEndpoint(), { host: "two.test", gathered: away }),
     "hub.reachable",
+    "problem",
+    "ECONNREFUSED",
+  ],
+  [
+    "too few endpoints of the hub for the quorum",
+    hubEndpoints(hubEndpoint(), { host: "two.test", gathered: away }),
+    "hub.rpc-quorum",
+    "problem",
+    "1 of 2 endpoints",
+  ],
+  [
+    "an endpoint of the hub serves another chain",
+    hubEndpoints(hubEndpoint(), hubEndpoint({ chainId: 1n }, "two.test")),
+    "hub.chain-id",
+    "problem",
+    "chain 1, expected 99",
+  ],
+  [
+    "an endpoint of the hub is syncing",
+    hubEndpoints(hubEndpoint({ isSyncing: true })),
+    "hub.syncing",
+    "problem",
+    "syncing",
+  ],
+  [
+    "an endpoint of the hub is behind",
+    hubEndpoints(hubEndpoint(), hubEndpoint({ height: 900 }, "two.test")),
+    "hub.lag",
+    "warning",
+    "100 behind",
+  ],
+  [
+    "the contracts of the hub cannot be read",
+    judgeHub({ host: "hub.test", hubAddress: HUB, oracleSigners: undefined, oracles: 1 }, away),
+    "hub.contracts",
     "problem",
     "ECONNREFUSED",
   ],

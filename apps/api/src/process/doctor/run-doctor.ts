@@ -1,8 +1,8 @@
 import { priceSource } from "../../markets/prices/prices.wiring.ts";
 import { connectionsOf } from "../connections.ts";
 import { judgeAccounts } from "./accounts-check.ts";
-import { endpointsOf, readEndpoint, readNonEvmChain } from "./chain-facts.adapter.ts";
-import { judgeChain, judgeNonEvmChain } from "./chain-check.ts";
+import { endpointsOf, readEndpoint } from "./chain-facts.adapter.ts";
+import { judgeChain } from "./chain-check.ts";
 import { judgeClock, type NamedReading } from "./clock-check.ts";
 import { judgeConfiguration } from "./configuration-check.ts";
 import { connects, placeOfUrl } from "./connects.adapter.ts";
@@ -12,8 +12,11 @@ import { examineRedis } from "./examine-redis.ts";
 import { findingsOf, hostOf, type Finding } from "./finding.ts";
 import { factsOnly, gatherFacts, note, PART_WITHIN_MS } from "./gather.ts";
 import { judgeHub } from "./hub-check.ts";
+import { isUsableHub, judgeHubEndpoints } from "./hub-endpoints-check.ts";
 import { readHub } from "./hub-facts.adapter.ts";
 import { judgeNotices, judgeSigner } from "./notices-check.ts";
+import { isUsable, judgeNonEvmAccount, judgeNonEvmEndpoints } from "./non-evm-check.ts";
+import { readNonEvmAccount, readNonEvmEndpoint } from "./non-evm-facts.adapter.ts";
 import { readOracle } from "./oracle-facts.adapter.ts";
 import { judgeOracles } from "./oracles-check.ts";
 import { judgePostgres } from "./postgres-check.ts";
@@ -137,21 +140,46 @@ async function examineNonEvmChain(
   { accounts }: Subjects,
   config: Subjects["nonEvmChains"][number],
 ): Promise<readonly Finding[]> {
-  const { name, native, rpcUrl } = config.chain;
+  const { name, native, blockTimeSeconds } = config.chain;
   if (accounts === undefined)
     return [findingsOf("chain", name).skipped("the accounts of the service are not configured")];
-  return judgeNonEvmChain(
-    { name, nativeSymbol: native.symbol, host: hostOf(rpcUrl) },
-    await gatherFacts(() => readNonEvmChain(config, accounts)),
+  const endpoints = await Promise.all(
+    endpointsOf(config.chain).map(async (url, at) => ({
+      host: hostOf(url),
+      gathered: await gatherFacts(() => readNonEvmEndpoint(config, at, accounts)),
+    })),
   );
+  const { rpcQuorum: quorum } = config.attestation;
+  const expected = { name, nativeSymbol: native.symbol, blockTimeSeconds, quorum };
+  const findings = judgeNonEvmEndpoints(expected, endpoints);
+  const usable = endpoints.findIndex(isUsable);
+  if (usable === -1)
+    return [...findings, findingsOf("account.balance", `solver on ${name}`).skipped("no endpoint answered")];
+  const account = await gatherFacts(() => readNonEvmAccount(config, usable, accounts));
+  return [...findings, ...judgeNonEvmAccount(expected, account)];
 }
 
 async function examineHub({ hub, accounts, oracleSigners, oracles }: Subjects): Promise<readonly Finding[]> {
   if (hub === undefined) return [findingsOf("hub", "hub").skipped("settlement is not configured")];
-  return judgeHub(
-    { host: hostOf(hub.hub.rpcUrl), hubAddress: hub.hub.hubAddress, oracleSigners, oracles: oracles.length },
-    await gatherFacts(() => readHub(hub, accounts?.solver)),
+  const { chainId, hubAddress, rpcQuorum } = hub.hub;
+  const endpoints = await Promise.all(
+    endpointsOf(hub.hub).map(async (url) => ({
+      url,
+      host: hostOf(url),
+      gathered: await gatherFacts(() => readEndpoint(url)),
+    })),
   );
+  const quorum = rpcQuorum ?? Math.floor(endpoints.length / 2) + 1;
+  const findings = judgeHubEndpoints({ chainId, quorum }, endpoints);
+  const usable = endpoints.find((endpoint) => isUsableHub(chainId, endpoint));
+  if (usable === undefined) return [...findings, findingsOf("hub", "hub").skipped("no endpoint answered")];
+  return [
+    ...findings,
+    ...judgeHub(
+      { host: usable.host, hubAddress, oracleSigners, oracles: oracles.length },
+      await gatherFacts(() => readHub(usable.url, hub, accounts?.solver)),
+    ),
+  ];
 }
 
 async function examineOracles(
