@@ -1,5 +1,5 @@
 import type { StatusPush } from "../../apps/api/src/push/status-push.port.ts";
-import { connectionPlaces } from "../../apps/api/src/push/connection-places.ts";
+import { connectionPlaces } from "../../apps/api/src/push/connection-limits.ts";
 
 /** Push services without any known request or event; `change` replaces parts. */
 export function fakePush(change: Partial<StatusPush> = {}): StatusPush {

@@ -21,7 +21,7 @@ import {
   createAddressWatch,
   type AddressWatch,
 } from "../../apps/api/src/deposits/addresses/address-watch.ts";
-import { storeQuotes } from "../../apps/api/src/deposits/addresses/give-address.ts";
+import { storeQuotes } from "../../apps/api/src/deposits/addresses/store-quotes.ts";
 import { measuredQuoteGas } from "../../apps/api/src/quotes/quote-gas.ts";
 import type { AdjustablePrices } from "../fakes/adjustable-prices.ts";
 import { noPools } from "../fakes/pair-liquidity.ts";

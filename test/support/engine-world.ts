@@ -27,7 +27,7 @@ import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 import type { JobName } from "../../apps/api/src/db/job-name.port.ts";
 import { createQuote } from "../../apps/api/src/quotes/create-quote.ts";
 import type { QuoteServices } from "../../apps/api/src/quotes/create-quote.ts";
-import { storeQuotes } from "../../apps/api/src/deposits/addresses/give-address.ts";
+import { storeQuotes } from "../../apps/api/src/deposits/addresses/store-quotes.ts";
 import { maintainLane } from "../../apps/api/src/payments/maintain-lane.ts";
 import { openLane } from "../../apps/api/src/payments/open-lane.ts";
 import { measuredQuoteGas } from "../../apps/api/src/quotes/quote-gas.ts";

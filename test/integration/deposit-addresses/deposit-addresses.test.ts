@@ -20,7 +20,7 @@ import type { TokenBook } from "../../../apps/api/src/markets/tokens/token-book.
 import { createAddressWatch } from "../../../apps/api/src/deposits/addresses/address-watch.ts";
 import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
 import { pauseStore } from "../../../apps/api/src/payments/policy/policy.postgres.ts";
-import { lookAtAddresses } from "../../../apps/api/src/deposits/addresses/look-at-addresses.ts";
+import { lookAtAddresses } from "../../../apps/api/src/deposits/addresses/watch-balances.ts";
 import { lookUpAddress } from "../../../apps/api/src/deposits/addresses/look-up-address.ts";
 import { reindexAddress } from "../../../apps/api/src/deposits/addresses/reindex-address.ts";
 import { requestTrace } from "../../../apps/api/src/requests/history/request-trace.ts";

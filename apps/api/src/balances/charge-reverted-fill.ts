@@ -2,7 +2,7 @@ import type { RequestId } from "@causeway/domain";
 import { ServiceError } from "@causeway/domain";
 import type { Services } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
-import { forcedCharge } from "./book-charge.ts";
+import { forcedCharge } from "./forced-charge.ts";
 
 type ChargeServices = Pick<Services, "clock" | "prices" | "quotePolicy" | "chains" | "appBalance">;
 

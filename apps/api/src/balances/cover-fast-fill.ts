@@ -17,7 +17,7 @@ import type { DepositRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
 import { unitInMemory } from "./appraise.ts";
-import { forcedCharge } from "./book-charge.ts";
+import { forcedCharge } from "./forced-charge.ts";
 import { creditEntries, debitEntries } from "./credit-entries.ts";
 import { debitKey, releaseHold, returnPermanent } from "./move-hold.ts";
 import { addExposure, spreadOf } from "../markets/index.ts";

@@ -3,7 +3,7 @@ import { decideHold, mergeEntries } from "@causeway/domain";
 import type { HoldRecord, WalletBook } from "./ledger.port.ts";
 import type { Services } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
-import { forcedCharge } from "./book-charge.ts";
+import { forcedCharge } from "./forced-charge.ts";
 import { creditEntries } from "./credit-entries.ts";
 
 type HoldServices = Pick<Services, "clock" | "prices" | "quotePolicy" | "chains" | "appBalance">;

@@ -7,7 +7,7 @@ export {
   newDepositAddress,
   refuseUnmovable,
   withAddress,
-} from "./addresses/ask-for-address.ts";
+} from "./addresses/issue-address.ts";
 export { factoryProblem } from "./addresses/check-factory.ts";
 export { addressesOn } from "./addresses/addresses-on.ts";
 export { sweepsUnderWay } from "./addresses/transfer-addresses.ts";

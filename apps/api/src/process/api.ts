@@ -8,7 +8,7 @@ import { pollFacts } from "../db/polled-facts.postgres.ts";
 import { pooledRandomBytes } from "../db/pooled-bytes.adapter.ts";
 import { createReportTurns, REQUEST_REPORT_LIMITS } from "../db/report-turns.ts";
 import { sharedAnswers } from "../db/shared-answers.ts";
-import { storeQuotes } from "../deposits/addresses/give-address.ts";
+import { storeQuotes } from "../deposits/addresses/store-quotes.ts";
 import { leaderReads } from "../deposits/leader-reads.postgres.ts";
 import { createScanProgress } from "../deposits/scan-progress.ts";
 import { addressFormatOf } from "../chains/address-format.ts";

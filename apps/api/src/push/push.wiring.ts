@@ -10,7 +10,7 @@ import { inBatches } from "../reconcile/index.ts";
 import { STATUS_CHANNEL, WEBHOOK_CHANNEL } from "../requests/request-save.postgres.ts";
 import { statusEventReads } from "../requests/status-event-reads.postgres.ts";
 import { statusFeed } from "../requests/status-feed.postgres.ts";
-import { connectionPlaces } from "./connection-places.ts";
+import { connectionPlaces } from "./connection-limits.ts";
 import { deliverWebhooks } from "./deliver-webhooks.job.ts";
 import { followStatus } from "./follow-status.ts";
 import { httpSender } from "./http-sender.adapter.ts";

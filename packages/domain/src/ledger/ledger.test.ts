@@ -6,8 +6,8 @@ import { assetKey, inChargeOrder } from "./asset.ts";
 import { decideHold, holdActs, holdStates } from "./hold-state.ts";
 import type { HoldAct } from "./hold-state.ts";
 import { mergeEntries } from "./movement.ts";
-import { splitCredit, splitDebit } from "./owed.ts";
-import { availableFor, balancePurposes, haircutOf, haircutUsd } from "./purposes.ts";
+import { splitCredit, splitDebit } from "./repay-debt.ts";
+import { availableFor, balancePurposes, haircutOf, haircutUsd } from "./balance-purposes.ts";
 import { isConvertedAt, shareOfParts, splitCharge } from "./split-charge.ts";
 
 const USD = 10n ** 18n;

@@ -25,7 +25,7 @@ import { endOf } from "../../http/request-end.ts";
 import { sweepJob } from "../../requests/index.ts";
 import type { AddressServices } from "./address-services.ts";
 import { addressesOn } from "./addresses-on.ts";
-import { requoteInput } from "./ask-for-address.ts";
+import { requoteInput } from "./issue-address.ts";
 import { awaitingRequest, lockedStanding } from "./awaiting-request.ts";
 import type { AwaitingRequest } from "./awaiting-request.ts";
 import type { ConfirmedFunds } from "./find-sender.ts";

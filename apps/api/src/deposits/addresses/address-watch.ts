@@ -3,7 +3,7 @@ import type { RequestEnd } from "../../chains/chains.port.ts";
 import type { DepositAddress, DepositAddressReads } from "./deposit-addresses.port.ts";
 import { addressesOn } from "./addresses-on.ts";
 import type { AddressServices } from "./address-services.ts";
-import { lookAtAddresses } from "./look-at-addresses.ts";
+import { lookAtAddresses } from "./watch-balances.ts";
 
 /** Addresses that were issued or paid within this time (ms) are looked at with every block. */
 export const YOUNG_MS = 24 * 3600_000;

@@ -6,7 +6,7 @@ import { endOf } from "../../http/request-end.ts";
 import type { TokenBook } from "../../markets/tokens/token-book.port.ts";
 import { addressesOn } from "./addresses-on.ts";
 import type { AddressServices } from "./address-services.ts";
-import { lookAtAddresses } from "./look-at-addresses.ts";
+import { lookAtAddresses } from "./watch-balances.ts";
 import { depositAddressNotFound, invalidAddress, unsupportedChain } from "../../http/refusals.ts";
 
 /** A deposit address to scan. */

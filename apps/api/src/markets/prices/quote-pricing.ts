@@ -3,8 +3,8 @@ import { NATIVE_CURRENCY, pairClassOf, pairSpread, raisedByBps, ServiceError } f
 import type { ConnectedChain, RequestEnd } from "../../chains/chains.port.ts";
 import type { PriceBook } from "./price-source.port.ts";
 import type { PaymentGas, QuotePolicy } from "../quote-policy.port.ts";
-import { doubtError, readingOf } from "./price-doubt.ts";
-import type { PriceServices } from "./price-doubt.ts";
+import { doubtError, readingOf } from "./disputed-price.ts";
+import type { PriceServices } from "./disputed-price.ts";
 
 /** The current inputs of a route's prices. */
 export interface RoutePricing {

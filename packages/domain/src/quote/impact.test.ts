@@ -1,15 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { Currency } from "../chain/chain.ts";
-import { NATIVE_CURRENCY } from "../ids/hex.ts";
-import { formatPercent, formatUsd, parseDecimal } from "../money/decimal-text.ts";
+import { formatUsd, parseDecimal } from "../money/decimal-text.ts";
 import { pow10 } from "../money/pow10.ts";
 import { amountToUsdDown } from "../money/usd.ts";
-import { confirmationsFor } from "./confirmations.ts";
-import { pairClassOf } from "./fee-policy.ts";
-import { gasCostWei } from "./gas-cost.ts";
 import { tradeImpact, tradeRate } from "./impact.ts";
-import { slippageDetails } from "./slippage.ts";
 
 const usdc = { decimals: 6, priceUsd: pow10(18) };
 const eth = { decimals: 18, priceUsd: 2_000n * pow10(18) };
@@ -81,41 +75,6 @@ test("the rate is output per input in whole tokens", () => {
   expect(tradeRate(0n, 6, 0n, 6)).toBe("0");
 });
 
-test("slippage shows how far the output may fall short on the destination", () => {
-  const short = { missing: 5n * 10n ** 15n, of: 10n ** 18n, unit: eth };
-  expect(slippageDetails(50, short, undefined)).toEqual({
-    origin: { usd: "0.000000", value: "0", percent: "0.00" },
-    destination: { usd: "10.000000", value: "5000000000000000", percent: "0.50" },
-    total: "50",
-  });
-});
-
-const currency = (id: string, priceId: string, kind: Currency["class"]): Currency => ({
-  chainId: 1,
-  address: NATIVE_CURRENCY,
-  id,
-  symbol: id,
-  name: id,
-  decimals: 18,
-  class: kind,
-  priceId,
-  supportsBridging: true,
-  supportsPermit: false,
-  resetsApproval: false,
-  logoUri: undefined,
-  verified: true,
-  maxFillAmount: undefined,
-});
-
-test("slippage of a swap before the deposit is in the deposit's currency", () => {
-  const origin = { missing: 3_000_000n, of: 1_000_000_000n, unit: usdc };
-  expect(slippageDetails(30, { missing: 0n, of: 1n, unit: eth }, origin)).toEqual({
-    origin: { usd: "3.000000", value: "3000000", percent: "0.30" },
-    destination: { usd: "0.000000", value: "0", percent: "0.00" },
-    total: "30",
-  });
-});
-
 test("fees are valued in the currency they are taken in, and an unknown price is not a loss", () => {
   const trade = { input: 10n ** 18n, execution: 40_000n, service: 60_000n, app: 0n, expected: 10n ** 18n };
   const impact = tradeImpact(trade, eth, eth, usdc);
@@ -128,41 +87,4 @@ test("fees are valued in the currency they are taken in, and an unknown price is
   expect(unknown.totalImpact).toEqual({ usd: "-0.100000", percent: "0.00" });
   expect(unknown.swapImpact).toEqual({ usd: "0.000000", percent: "0.00" });
   expect(tradeImpact(trade, eth, { decimals: 18, priceUsd: 0n }, usdc).swapImpact.usd).toBe("0.000000");
-});
-
-test("a pair is priced by the more expensive of its classes, except for one asset or two forms of it", () => {
-  const [usdcFacts, usdt] = [currency("usdc", "usd-coin", "stable"), currency("usdt", "tether", "stable")];
-  const [ether, weth] = [currency("eth", "ethereum", "major"), currency("weth", "ethereum", "major")];
-  const rare = currency("rare", "rare", "minor");
-  expect(pairClassOf(usdcFacts, usdcFacts)).toBe("sameAsset");
-  expect(pairClassOf(ether, weth)).toBe("wrap");
-  expect(pairClassOf(usdcFacts, usdt)).toBe("stable");
-  expect(pairClassOf(usdcFacts, ether)).toBe("major");
-  expect(pairClassOf(rare, ether)).toBe("minor");
-  expect(pairClassOf(usdcFacts, rare)).toBe("minor");
-});
-
-test("gas costs the current price with at least the minimum priority fee, plus the margin, rounded up", () => {
-  const price = { baseFeePerGas: 7n, maxPriorityFeePerGas: 1n };
-  expect(gasCostWei(21_000, price, 3n, 0)).toBe(210_000n);
-  expect(gasCostWei(1, price, 0n, 1_000)).toBe(9n);
-});
-
-test("a deposit needs the confirmations of the first tier above its value", () => {
-  const tiers = [
-    { belowUsd: 100n, confirmations: 0 },
-    { belowUsd: 1_000n, confirmations: 1 },
-    { belowUsd: undefined, confirmations: 12 },
-  ];
-  expect([0n, 99n, 100n, 999n, 1_000n].map((usd) => confirmationsFor(tiers, usd))).toEqual([0, 0, 1, 1, 12]);
-  expect(() => confirmationsFor([{ belowUsd: 1n, confirmations: 1 }], 5n)).toThrow(RangeError);
-});
-
-test("a percentage never understates a cost by more than half a unit", () => {
-  expect(formatPercent(-13_698n, 10_000_000n)).toBe("-0.14");
-  expect(formatPercent(-19_998n, 10_000_000n)).toBe("-0.20");
-  expect(formatPercent(-862n, 10_000_000n)).toBe("-0.01");
-  expect(formatPercent(499n, 10_000_000n)).toBe("0.00");
-  expect(formatPercent(500n, 10_000_000n)).toBe("0.01");
-  expect(formatPercent(1n, 0n)).toBe("0.00");
 });

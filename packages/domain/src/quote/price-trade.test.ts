@@ -6,7 +6,6 @@ import { pow10 } from "../money/pow10.ts";
 import { forward } from "./output-for-input.ts";
 import type { PricingFacts } from "./output-for-input.ts";
 import { inputFor } from "./input-for-output.ts";
-import { minimumOutput } from "./minimum-amount.ts";
 import { priceTrade } from "./price-trade.ts";
 
 const unit = fc.record({
@@ -103,12 +102,4 @@ test("the output trade types expect exactly the requested amount", () => {
     expect(trade.expected).toBe(123_456_789_012_345n);
     expect(trade.output >= trade.expected).toBe(true);
   }
-});
-
-test("the guaranteed minimum is the expected amount less slippage, rounded up, and never less for an exact output", () => {
-  expect(minimumOutput("EXACT_INPUT", 1_001n, 50)).toBe(996n);
-  expect(minimumOutput("EXPECTED_OUTPUT", 10_000n, 100)).toBe(9_900n);
-  expect(minimumOutput("EXPECTED_OUTPUT", 10_000n, 0)).toBe(10_000n);
-  expect(minimumOutput("EXACT_INPUT", 7n, 10_000)).toBe(0n);
-  expect(minimumOutput("EXACT_OUTPUT", 10_000n, 500)).toBe(10_000n);
 });

@@ -7,7 +7,7 @@ import { actOnFunds } from "./act-on-funds.ts";
 import { addressesOn } from "./addresses-on.ts";
 import type { AddressServices } from "./address-services.ts";
 import { priceOf } from "./return-facts.ts";
-import { speakerOf } from "./speaker-of.ts";
+import { speakerOf } from "./reports-funds.ts";
 
 /** Maximum balances of unconfigured tokens kept per address and chain. */
 export const MAX_UNLISTED = 10;

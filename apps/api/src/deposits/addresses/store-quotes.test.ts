@@ -7,7 +7,7 @@ import type { Services } from "../../db/services.port.ts";
 import { recordedEvents } from "../../../../../test/fakes/recorded-events.ts";
 import type { OwnKeys } from "../../chains/lane-signers.ts";
 import { checkFactoryAtStart } from "./check-factory.ts";
-import { storeQuotes } from "./give-address.ts";
+import { storeQuotes } from "./store-quotes.ts";
 
 const factory: Address = `0x${"fa".repeat(20)}`;
 const depository: Address = `0x${"d0".repeat(20)}`;

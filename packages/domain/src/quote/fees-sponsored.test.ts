@@ -1,0 +1,117 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import type { FeesSponsored } from "./fees-sponsored.ts";
+import { inputFor } from "./input-for-output.ts";
+import { forward } from "./output-for-input.ts";
+import type { PricingFacts } from "./output-for-input.ts";
+
+const USD = 10n ** 18n;
+const unit = fc.record({
+  decimals: fc.integer({ min: 0, max: 24 }),
+  priceUsd: fc.bigInt({ min: 1n, max: 10n ** 25n }),
+});
+const anAmount = fc.bigInt({ min: 1n, max: 10n ** 30n });
+const someRate = fc.record({
+  input: fc.bigInt({ min: 1n, max: 10n ** 6n }),
+  output: fc.bigInt({ min: 1n, max: 10n ** 6n }),
+});
+const components: fc.Arbitrary<Extract<FeesSponsored, { kind: "components" }>> = fc.record({
+  kind: fc.constant("components" as const),
+  execution: fc.boolean(),
+  service: fc.boolean(),
+  app: fc.boolean(),
+  swap: fc.oneof(fc.constant(0n), fc.bigInt({ min: 0n, max: 10n ** 20n })),
+  cap: fc.option(fc.bigInt({ min: 0n, max: 10n ** 24n }), { nil: undefined }),
+});
+const sponsored: fc.Arbitrary<FeesSponsored> = fc.oneof(
+  components,
+  fc.record({ kind: fc.constant("promised" as const), amount: fc.bigInt({ min: 0n, max: 10n ** 24n }) }),
+  fc.record({ kind: fc.constant("fixedRate" as const), rate: someRate }),
+);
+const plainFacts = fc.record({
+  origin: unit,
+  destination: unit,
+  destinationNative: fc.record({
+    decimals: fc.constant(18),
+    priceUsd: fc.bigInt({ min: 1n, max: 10n ** 23n }),
+  }),
+  fillGasCostWei: fc.bigInt({ min: 0n, max: 10n ** 18n }),
+  flatUsd: fc.bigInt({ min: 0n, max: 10n ** 18n }),
+  serviceBps: fc.integer({ min: 0, max: 4_000 }),
+  appBps: fc.integer({ min: 0, max: 4_000 }),
+});
+const topupWei = fc.oneof(fc.constant(0n), fc.bigInt({ min: 0n, max: 10n ** 18n }));
+const someFacts: fc.Arbitrary<PricingFacts> = fc
+  .tuple(plainFacts, sponsored, topupWei)
+  .map(([facts, paid, wei]) => ({ ...facts, sponsored: paid, topupWei: wei, topupBps: 31 }));
+
+test("with or without a sponsor, the input for an output is the smallest that yields it", () => {
+  fc.assert(
+    fc.property(someFacts, anAmount, (facts, output) => {
+      const input = inputFor(output, facts);
+      expect(forward(input, facts).output >= output).toBe(true);
+      // A zero input buys nothing, however much a sponsor pays.
+      if (input > 1n) expect(forward(input - 1n, facts).output < output).toBe(true);
+    }),
+    { numRuns: 3_000 },
+  );
+});
+
+test("with or without a sponsor, more input never buys less", () => {
+  fc.assert(
+    fc.property(someFacts, anAmount, fc.bigInt({ min: 1n, max: 3n }), (facts, input, more) => {
+      expect(forward(input + more, facts).output >= forward(input, facts).output).toBe(true);
+    }),
+    { numRuns: 3_000 },
+  );
+});
+
+test("splits the input plus the sponsor's part into fees, gas top-up and net output", () => {
+  fc.assert(
+    fc.property(someFacts, anAmount, (facts, input) => {
+      const { execution, service, app, net, topup, sponsored: paid } = forward(input, facts);
+      if (net > 0n) expect(net + execution + service + app + topup!).toBe(input + paid!);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test("a sponsor pays the selected fees and never more than the cap", () => {
+  fc.assert(
+    fc.property(plainFacts, components, anAmount, (facts, named, input) => {
+      const { execution, service, app, sponsored: paid } = forward(input, { ...facts, sponsored: named });
+      const asked =
+        (named.execution ? execution : 0n) +
+        (named.service ? service : 0n) +
+        (named.app ? app : 0n) +
+        named.swap;
+      if (named.cap !== undefined) expect(paid! <= named.cap).toBe(true);
+      const max = named.cap === undefined || asked < named.cap ? asked : named.cap;
+      // The two bps fees are rounded together: a unit of one alone may belong to the other.
+      expect(paid! >= max - 1n && paid! <= asked + 1n).toBe(true);
+    }),
+    { numRuns: 2_000 },
+  );
+});
+
+test("with every fee sponsored the output is worth the input, to the unit", () => {
+  const usdc = { decimals: 6, priceUsd: USD };
+  const facts: PricingFacts = {
+    origin: usdc,
+    destination: usdc,
+    destinationNative: { decimals: 18, priceUsd: 2_000n * USD },
+    fillGasCostWei: 10_000_000_000_000n,
+    flatUsd: USD / 50n,
+    serviceBps: 1,
+    appBps: 25,
+    sponsored: { kind: "components", execution: true, service: true, app: true, swap: 0n, cap: undefined },
+  };
+  expect(forward(100_000_000n, facts)).toMatchObject({
+    execution: 40_000n,
+    service: 10_000n,
+    app: 250_000n,
+    sponsored: 300_000n,
+    output: 100_000_000n,
+  });
+  expect(inputFor(100_000_000n, facts)).toBe(100_000_000n);
+});
