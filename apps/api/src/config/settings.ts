@@ -75,7 +75,7 @@ export const deploySettings = {
     name: "DEPLOYER_SOLANA_KEY",
     optional: true,
     describe:
-      "The same for the program on Solana: the 32-byte seed of an ed25519 key, which is the first 32 numbers of a key file of Solana's tools. Its account stays the owner that the program records, and is not its upgrade authority.",
+      "The same for the program on Solana: the 32-byte seed of an ed25519 key, which is the first 32 numbers of a key file of Solana's tools. Its account stays the owner that the program records: destroy the key after the deployment, or keep it offline.",
   }),
 };
 

@@ -13,7 +13,7 @@ import type { Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { deploySettings, locationSettings } from "../../config/settings.ts";
 import { plannedFields, type EntryTarget } from "../deployment/chain-entries.ts";
-import { readInputs, readWords, type DeployInputs, type DeployWords } from "../deployment/deploy-inputs.ts";
+import { readInputs, readWords, type DeployWords } from "../deployment/deploy-inputs.ts";
 import { readChainEntries, readTargets, type NamedEntry } from "../deployment/deploy-target.ts";
 import { readProgramInputs, refuseDeployerRoles } from "../deployment/program-inputs.ts";
 import { programTarget } from "../deployment/program-target.ts";
@@ -71,46 +71,60 @@ export async function runDeploy(words: readonly string[], processEnv: Env): Prom
   );
 }
 
+type Deploy = (
+  words: DeployWords,
+  entries: readonly NamedEntry[],
+  location: ConfigLocation,
+  env: Env,
+) => Promise<boolean>;
+
+/** How each kind of chain is deployed to; the hub is one of the first kind. */
+const DEPLOYS: ReadonlyMap<string, Deploy> = new Map([
+  [DEPLOYABLE_VM_TYPE, deployContracts],
+  [PROGRAM_VM_TYPE, deployPrograms],
+]);
+
 async function carryOut(words: DeployWords, env: Env): Promise<number> {
   const location = readSettings(locationSettings, env);
   const entries = readChainEntries(words.chains, location);
-  const other = entries.find(({ vmType }) => vmType !== DEPLOYABLE_VM_TYPE && vmType !== PROGRAM_VM_TYPE);
-  if (other !== undefined)
-    throw new Misused(
-      `--chain: ${other.name} is a ${other.vmType} chain; only ${DEPLOYABLE_VM_TYPE} and ${PROGRAM_VM_TYPE} are supported`,
-    );
-  const program = entries.find(({ vmType }) => vmType === PROGRAM_VM_TYPE);
-  if (program === undefined) return await deployContracts(readInputs(words), location, env);
-  if (entries.length > 1)
-    throw new Misused(`--chain: ${program.name} is a ${PROGRAM_VM_TYPE} chain and needs a command of its own`);
-  return await deployToProgramChain(program, words, location, env);
+  const kinds = [...new Set(entries.map(({ vmType }) => vmType ?? ""))];
+  for (const { name, vmType = "unknown" } of entries)
+    if (!DEPLOYS.has(vmType))
+      throw new Misused(
+        `--chain: ${name} is a ${vmType} chain; only ${[...DEPLOYS.keys()].join(" and ")} are supported`,
+      );
+  if (kinds.length > 1) throw new Misused(`--chain: chains of ${kinds.join(" and ")} need a command each`);
+  const deploy = DEPLOYS.get(kinds[0] ?? DEPLOYABLE_VM_TYPE) ?? deployContracts;
+  return (await deploy(words, entries, location, env)) ? DONE : FAILED;
 }
 
 async function deployContracts(
-  inputs: DeployInputs,
+  words: DeployWords,
+  _: readonly NamedEntry[],
   { environment, configsDir }: ConfigLocation,
   env: Env,
-): Promise<number> {
+): Promise<boolean> {
+  const inputs = readInputs(words);
   const targets = readTargets(inputs, { environment, configsDir }, env);
   const key = keyOf("deployerPrivateKey", environment, env);
   const account = key === undefined ? undefined : privateKeyToAccount(key);
-  if (inputs.action === "verify") return (await verifyDeployment(targets, printLine)) ? DONE : FAILED;
+  if (inputs.action === "verify") return await verifyDeployment(targets, printLine);
   if (inputs.action === "plan") {
     await planDeployment(targets, inputs, account, printLine);
-    return DONE;
+    return true;
   }
   if (account === undefined) throw new ConfigError(["DEPLOYER_PRIVATE_KEY is required to deploy"]);
   await applyDeployment(targets, inputs, account, printLine);
   if (inputs.write === undefined) printVariables(targets);
-  return DONE;
+  return true;
 }
 
-async function deployToProgramChain(
-  entry: NamedEntry,
+async function deployPrograms(
   words: DeployWords,
+  entries: readonly NamedEntry[],
   { environment }: ConfigLocation,
   env: Env,
-): Promise<number> {
+): Promise<boolean> {
   const inputs = readProgramInputs(words);
   const key = keyOf("deployerSolanaKey", environment, env);
   const deployer = key === undefined ? undefined : await programDeployer(key);
@@ -122,16 +136,20 @@ async function deployToProgramChain(
   if (deployer !== undefined && deployer.address !== address)
     throw new Misused(`--deployer is ${address}, and DEPLOYER_SOLANA_KEY belongs to ${deployer.address}`);
   refuseDeployerRoles(address, inputs);
-  const target = await programTarget(entry, inputs, address, env);
-  if (inputs.action === "verify") return (await verifyProgramDeployment(target, printLine)) ? DONE : FAILED;
-  if (inputs.action === "plan") {
-    await planProgramDeployment(target, inputs, deployer, printLine);
-    return DONE;
-  }
-  if (deployer === undefined) throw new ConfigError(["DEPLOYER_SOLANA_KEY is required to deploy"]);
-  await applyProgramDeployment(target, inputs, deployer, printLine);
-  if (inputs.write === undefined) printVariables([target]);
-  return DONE;
+  const targets = await Promise.all(
+    entries.map(async (entry) => await programTarget(entry, inputs, address, env)),
+  );
+  let isAsPlanned = true;
+  for (const target of targets)
+    if (inputs.action === "verify")
+      isAsPlanned = (await verifyProgramDeployment(target, printLine)) && isAsPlanned;
+    else if (inputs.action === "plan") await planProgramDeployment(target, inputs, deployer, printLine);
+    else if (deployer === undefined) throw new ConfigError(["DEPLOYER_SOLANA_KEY is required to deploy"]);
+    else {
+      await applyProgramDeployment(target, inputs, deployer, printLine);
+      if (inputs.write === undefined) printVariables([target]);
+    }
+  return isAsPlanned;
 }
 
 /** @throws ConfigError if the key is publicly known */

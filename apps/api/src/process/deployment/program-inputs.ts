@@ -43,8 +43,7 @@ export function readProgramInputs({ action, values }: DeployWords): ProgramDeplo
     throw new Misused(
       `--owner: ${owner} is an account with a private key, expected the vault of a multisignature wallet (Squads: its vault, not the multisig account); if you hold the key, add --owner-is-account`,
     );
-  if (owner === allocator)
-    throw new Misused("--owner and --allocator must be different accounts");
+  if (owner === allocator) throw new Misused("--owner and --allocator must be different accounts");
   return {
     action,
     owner,

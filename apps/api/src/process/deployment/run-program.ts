@@ -10,7 +10,13 @@ import type { programDeployer } from "@causeway/chains/solana-deployment";
 import { isReplaced, plannedFields, requireWritable, writeEntry } from "./chain-entries.ts";
 import { DeploymentRefused } from "./prepare-deployment.ts";
 import type { ProgramDeployInputs } from "./program-inputs.ts";
-import { prepareProgram, programProblems, sol, type PreparedProgram, type ProgramTarget } from "./program-target.ts";
+import {
+  prepareProgram,
+  programProblems,
+  sol,
+  type PreparedProgram,
+  type ProgramTarget,
+} from "./program-target.ts";
 import type { Print } from "./run-deployment.ts";
 
 type Deployer = Awaited<ReturnType<typeof programDeployer>>;

@@ -66,7 +66,8 @@ export async function deployProgram(
     refusals = refused === undefined ? 0 : refusals + 1;
     if (refused !== undefined && refusals >= MAX_REFUSALS) throw new ProgramRefused(refused);
     if (nowMs() >= endMs) {
-      const what = due.length === 0 ? "not final on every endpoint yet" : `waiting for: ${due[0]?.label ?? ""}`;
+      const what =
+        due.length === 0 ? "not final on every endpoint yet" : `waiting for: ${due[0]?.label ?? ""}`;
       throw new ProgramUnfinished(`${plan.accounts.program}: ${what}. Run the command again to continue`);
     }
     await sleep(pollMs);

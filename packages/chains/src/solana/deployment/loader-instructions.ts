@@ -10,9 +10,9 @@ import {
 } from "@causeway/families/solana";
 
 /**
- * Instructions of the upgradeable loader (version 3), and of the system program for its accounts. Encoded as in
- * https://github.com/anza-xyz/solana-sdk: loader-v3-interface/src/instruction.rs, system-interface/src/
- * instruction.rs (bincode: little-endian, u32 tags, u64 lengths). Pure.
+ * Instructions of the upgradeable loader (version 3), and of the system program for its accounts. Pure.
+ * Encoded as in https://github.com/anza-xyz/solana-sdk, `src/instruction.rs` of `loader-v3-interface` and
+ * `system-interface` (bincode: little-endian, u32 tags, u64 lengths).
  */
 
 const RENT_SYSVAR = "SysvarRent111111111111111111111111111111111";
@@ -26,19 +26,15 @@ export interface SeededAccount {
 }
 
 /** Gives an account its size, and the loader as its owner. Fails if the account has data or another owner. */
-export function allocateInstruction({ address: of, base, seed }: SeededAccount, bytes: number): PlainInstruction {
+export function allocateInstruction(
+  { address: of, base, seed }: SeededAccount,
+  bytes: number,
+): PlainInstruction {
   const text = new TextEncoder().encode(seed);
   return {
     programId: SYSTEM_PROGRAM,
     keys: [writableAccount(of), { pubkey: base, isSigner: true, isWritable: false }],
-    data: concat(
-      u32(9),
-      keyBytes(base),
-      u64(text.length),
-      text,
-      u64(bytes),
-      keyBytes(UPGRADEABLE_LOADER),
-    ),
+    data: concat(u32(9), keyBytes(base), u64(text.length), text, u64(bytes), keyBytes(UPGRADEABLE_LOADER)),
   };
 }
 
@@ -58,8 +54,8 @@ export function writeInstruction(
 }
 
 /**
- * Turns a buffer into a program that can be called from the next slot on. The buffer's lamports go to `payer`,
- * who pays for the program data account. `authority` becomes the upgrade authority.
+ * Turns a buffer into a program that can be called from the next slot on. The buffer's lamports go to
+ * `payer`, who pays for the program data account. `authority` becomes the upgrade authority.
  * @param maxBytes size limit of the program and its upgrades
  */
 export function deployInstruction(of: {
@@ -102,7 +98,10 @@ export function closeBufferInstruction(buffer: string, authority: string): Plain
   return loaderInstruction([writableAccount(buffer), writableAccount(authority), signer(authority)], u32(5));
 }
 
-function loaderInstruction(keys: PlainInstruction["keys"], ...parts: readonly Uint8Array[]): PlainInstruction {
+function loaderInstruction(
+  keys: PlainInstruction["keys"],
+  ...parts: readonly Uint8Array[]
+): PlainInstruction {
   return { programId: UPGRADEABLE_LOADER, keys, data: concat(...parts) };
 }
 

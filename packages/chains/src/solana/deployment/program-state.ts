@@ -140,7 +140,11 @@ function programProblems(
   programData: AccountFact | undefined,
 ): readonly string[] {
   const where = `program ${accounts.program}`;
-  if (program.owner !== UPGRADEABLE_LOADER || tagOf(program) !== TAG.program || keyAt(program, 4) !== expected)
+  if (
+    program.owner !== UPGRADEABLE_LOADER ||
+    tagOf(program) !== TAG.program ||
+    keyAt(program, 4) !== expected
+  )
     return [`${where}: an account of ${program.owner} is at this address, expected an upgradeable program`];
   if (programData === undefined || tagOf(programData) !== TAG.programData)
     return [`${where} was closed, and its address cannot be used again; deploy another program`];

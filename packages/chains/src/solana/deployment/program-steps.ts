@@ -48,7 +48,10 @@ export interface Rents {
 }
 
 /** @throws RpcFault */
-export async function readRents(reads: Pick<NonEvmReads, "minBalance">, { elf }: ProgramPlan): Promise<Rents> {
+export async function readRents(
+  reads: Pick<NonEvmReads, "minBalance">,
+  { elf }: ProgramPlan,
+): Promise<Rents> {
   const [buffer, program, programData, depository, empty] = await Promise.all([
     reads.minBalance(LOADER_BYTES.bufferHeader + elf.length),
     reads.minBalance(LOADER_BYTES.program),
@@ -59,7 +62,7 @@ export async function readRents(reads: Pick<NonEvmReads, "minBalance">, { elf }:
   return { buffer, program, programData, depository, empty };
 }
 
-/** The transactions that are left, in groups: those of a group in any order, the groups one after the other. */
+/** The transactions that are left, in groups: the order within a group does not matter. */
 export function remainingSteps(
   plan: ProgramPlan,
   state: ProgramState,
