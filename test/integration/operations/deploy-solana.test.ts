@@ -151,6 +151,7 @@ test("plan prints addresses, sizes, rent, authority, owner and fees, and sends n
   });
   const transactions = lines.flatMap(({ transaction, count }) => (transaction ? [[transaction, count]] : []));
   expect(transactions).toEqual([
+    ["createBuffer", 1],
     ["write", expect.any(Number)],
     ["deploy", 1],
     ["initialize", 1],
