@@ -201,25 +201,36 @@ test("refuses before anything is sent, with the remedy", async () => {
   expect(sent()).toBe(before);
 });
 
-test("killed after any step and run again, it gives one program and one owner, and loses no rent", async () => {
-  const kills = [
-    ["write", 9],
-    ["deploy", 1],
-    ["initialize", 1],
-  ] as const;
-  const operators: Operator[] = [];
-  for (const _ of kills) operators.push(await newOperator());
-  const plans: Planned[] = [];
-  for (const operator of operators) plans.push(await plannedBy(operator));
-  await Promise.all(
-    kills.map(async ([transaction, count], at) => {
-      const { options = "", env = {} } = operators[at] ?? {};
-      const printed = `"step":"broadcast","transaction":"${transaction}`;
-      await runKilled(`apply ${options}`, env, printed, count);
-    }),
+/** Ways to end a run in the middle; `transactions` of the plan. */
+const INTERRUPTIONS: Readonly<
+  Record<string, (words: string, env: Operator["env"], transactions: number) => Promise<unknown>>
+> = {
+  "a kill while the program is written": async (words, env) =>
+    await runKilled(words, env, '"step":"broadcast","transaction":"write', 9),
+  "a lost response to the deployment": async (words, env, transactions) =>
+    await runUntil(words, env, transactions - 2, "doneButFailed"),
+  "a lost connection before the initialization": async (words, env, transactions) =>
+    await runUntil(words, env, transactions - 1, "cut"),
+};
+
+/** Runs the command on a node that fails after a number of sent transactions. */
+async function runUntil(words: string, env: Operator["env"], count: number, kind: "cut" | "doneButFailed") {
+  node.controls.trouble(({ method, before }) =>
+    method === "sendTransaction" && before >= count ? { kind } : undefined,
   );
-  for (const [at, { env, options, key }] of operators.entries()) {
-    const { program, programData, depository, vault: held, buffer, transactions } = plans[at] as Planned;
+  const { code } = await run(words, env);
+  node.controls.trouble(undefined);
+  expect(code).toBe(1);
+}
+
+test.each(Object.keys(INTERRUPTIONS))(
+  "run again after %s, it gives one program and one owner, and loses no rent",
+  async (interruption) => {
+    const operator = await newOperator();
+    const { env, options, key } = operator;
+    const planned = await plannedBy(operator);
+    const { program, programData, depository, vault: held, buffer, transactions } = planned;
+    await INTERRUPTIONS[interruption]?.(`apply ${options}`, env, transactions);
     const { code, errors, lines, output } = await run(`apply ${options}`, env);
     expect([code, errors]).toEqual([0, ""]);
     expect([lines[0]?.["program"], output]).toEqual([
@@ -245,8 +256,8 @@ test("killed after any step and run again, it gives one program and one owner, a
     const before = sent();
     expect((await run(`apply ${options}`, env)).code).toBe(0);
     expect(sent()).toBe(before);
-  }
-});
+  },
+);
 
 test("returns the rent of a buffer that a late transaction of a killed run created again", async () => {
   const { env, options, key } = await (deployed ??= newDeployment());

@@ -52,7 +52,7 @@ export async function deployProgram(
   plan: ProgramPlan,
   options: DeployProgramOptions,
 ): Promise<void> {
-  const { waitMs, nowMs, pollMs = 400 } = options;
+  const { waitMs, nowMs, pollMs = 300 } = options;
   const endMs = nowMs() + waitMs;
   const rents = await readRents(chain.reads, plan);
   const sent = new Map<string, Broadcast>();
