@@ -1,9 +1,4 @@
-import { execFile } from "node:child_process";
 import { createHash, sign, createPrivateKey } from "node:crypto";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
   associatedTokenAddress,
@@ -17,7 +12,6 @@ import {
   solanaTransferRequestId,
   type SolanaTransferRequest,
 } from "@causeway/families/solana";
-import { repositoryRoot } from "@causeway/testkit";
 import {
   askNode,
   createDepository,
@@ -201,38 +195,6 @@ test("a program whose upgrade authority was removed before cannot be initialized
   const program = (await solanaKey()).address;
   node.controls.addProgram(program, depositoryProgram());
   await expect(initialize(program, { signer: user })).rejects.toThrow(custom(6003));
-});
-
-test("initialize.ts initializes a deployed program with the key file of its upgrade authority", async () => {
-  const program = (await solanaKey()).address;
-  node.controls.addProgram(program, depositoryProgram(), at.owner.address);
-  const folder = await mkdtemp(join(tmpdir(), "causeway-initialize-"));
-  try {
-    const keyFile = join(folder, "authority.json");
-    await writeFile(keyFile, JSON.stringify([...at.owner.seed, ...base58Bytes(at.owner.address)]));
-    const args = {
-      rpc: node.url,
-      authority: keyFile,
-      program,
-      allocator: recipient.address,
-      chain: "solana",
-    };
-    const run = async () =>
-      await promisify(execFile)(process.execPath, [
-        "-C",
-        "source",
-        join(repositoryRoot, "packages/contracts/solana/initialize.ts"),
-        ...Object.entries(args).flatMap(([name, value]) => [`--${name}`, value]),
-      ]);
-    const { stdout } = await run();
-    const { depository, vault } = await depositoryAccounts(program);
-    expect(JSON.parse(stdout)).toMatchObject({ program, depository, vault, owner: at.owner.address });
-    node.controls.passSlots(1);
-    expect(node.controls.account(depository)?.owner).toBe(program);
-    await expect(run()).rejects.toThrow();
-  } finally {
-    await rm(folder, { recursive: true });
-  }
 });
 
 test("the domain is the hash of the name, the version, the chain and the program", () => {

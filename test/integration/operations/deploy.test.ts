@@ -9,24 +9,19 @@ import {
 import { deployHub, localAccount, localAccounts, localHub } from "@causeway/localnet";
 import {
   createLocalClient,
-  programCommand,
   repositoryRoot,
   startAnvil,
   type LocalClient,
   type RunningAnvil,
 } from "@causeway/testkit";
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { encodeFunctionData, getAddress, type Address, type Hex } from "viem";
 import { privateKeyToAddress } from "viem/accounts";
 import { afterAll, afterEach, beforeAll, expect, inject, test, vi } from "vitest";
-import { runDeploy } from "../../../apps/api/src/process/commands/deploy-command.ts";
+import { runDeployCommand, runDeployKilled } from "../../support/run-deploy.ts";
 
 // The operator's command on a node, as a process of its own where it is killed.
 
@@ -133,49 +128,9 @@ async function newDeployer(): Promise<{ readonly env: Record<string, string>; re
   return { env, account };
 }
 
-interface Ran {
-  readonly code: number;
-  /** Lines of JSON. */
-  readonly lines: readonly Readonly<Record<string, unknown>>[];
-  readonly output: string;
-  readonly errors: string;
-}
-
-/** @param times how often at the same time; the highest exit code counts */
-async function run(words: string, env: Record<string, string>, times = 1): Promise<Ran> {
-  let [output, errors] = ["", ""];
-  vi.spyOn(process.stdout, "write").mockImplementation((chunk) => {
-    output += String(chunk);
-    return true;
-  });
-  vi.spyOn(process.stderr, "write").mockImplementation((chunk) => {
-    errors += String(chunk);
-    return true;
-  });
-  const runs = Array.from({ length: times }, () => runDeploy(words.split(" "), env));
-  const code = Math.max(...(await Promise.all(runs)));
-  vi.restoreAllMocks();
-  const lines = output
-    .split("\n")
-    .filter((line) => line.startsWith("{"))
-    .map((line) => JSON.parse(line) as Ran["lines"][number]);
-  return { code, lines, output, errors };
-}
-
-/** Runs the command as a process, and kills it with SIGKILL once it has printed `count` lines of a step. */
-async function runKilled(words: string, env: Record<string, string>, step: string, count: number) {
-  const { command, args, cwd, env: own } = programCommand("test/support/deploy-process.ts");
-  const child = spawn(command, [...args, ...words.split(" ")], { cwd, env: { ...own, ...env } });
-  const exited = once(child, "exit");
-  const errors = text(child.stderr);
-  let seen = 0;
-  for await (const line of createInterface(child.stdout)) {
-    if (line.includes(`"step":"${step}"`)) seen += 1;
-    if (seen === count) child.kill("SIGKILL");
-  }
-  const [, signal] = (await exited) as [number | null, NodeJS.Signals | null];
-  expect([signal, seen >= count], await errors).toEqual(["SIGKILL", true]);
-}
+const run = runDeployCommand;
+const runKilled = async (words: string, env: Record<string, string>, step: string, count: number) =>
+  await runDeployKilled(words, env, `"step":"${step}"`, count);
 
 const sentBy = async (account: Address): Promise<number> =>
   await client.getTransactionCount({ address: account });

@@ -71,6 +71,12 @@ export const deploySettings = {
     describe:
       "Sends the transactions of `operator deploy apply` and pays for them. It never owns a contract and gets no role. Only `operator deploy` reads it: keep it off the machines of the service.",
   }),
+  deployerSolanaKey: privateKey({
+    name: "DEPLOYER_SOLANA_KEY",
+    optional: true,
+    describe:
+      "The same for the program on Solana: the 32-byte seed of an ed25519 key, which is the first 32 numbers of a key file of Solana's tools. Its account stays the owner that the program records: destroy the key after the deployment, or keep it offline.",
+  }),
 };
 
 /** The settings of the API and the worker. */

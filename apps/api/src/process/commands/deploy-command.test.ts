@@ -10,6 +10,13 @@ const env = {
 };
 const required = ["--owner", owner ?? "", "--allocator", allocator ?? ""];
 const onBase = [...required, "--chain", "base", "--solver", solver ?? ""];
+/** Accounts on Solana: two with keys, and one of a program. */
+const [holder, deployer, vault] = [
+  "FVen3X669xLzsi6N2V91DoiyzHzg1uAgqiT8jZ9nS96Z",
+  "9WzDXwBbmkg8ZTbNMqUxvQRAyrZzDsGYdLVL9zYtAWWM",
+  "7uTT8Xi5RWXzy7h9XL244GRgEycDYDhLjr3ZyNdXi8pZ",
+];
+const onSolana = ["--owner", vault, "--allocator", holder, "--chain", "solana"];
 
 let printed = "";
 let shown = "";
@@ -34,7 +41,23 @@ test.each([
   [["plan", ...required, "--chain", "base"], "--solver is required with --chain"],
   [["plan", ...required, "--hub"], "--oracle and --threshold are required with --hub"],
   [["plan", ...onBase, "--chain", "nowhere"], "--chain: chains.mainnets.prod.json has no chain nowhere"],
-  [["plan", ...onBase, "--chain", "solana"], "only chains of the family ethereum-vm are supported"],
+  [
+    ["plan", ...onBase, "--chain", "bitcoin"],
+    "bitcoin is a bitcoin-vm chain; only ethereum-vm and solana-vm",
+  ],
+  [["plan", ...onBase, "--chain", "solana"], "chains of ethereum-vm and solana-vm need a command each"],
+  [["plan", ...onBase, "--deployer", holder], "--deployer applies only to Solana programs"],
+  [
+    ["plan", ...required, "--chain", "solana"],
+    "--owner must be a base58 address of 32 bytes, not zero or none",
+  ],
+  [["plan", ...onSolana, "--hub"], "--hub: deploy the hub and EVM chains with a command of their own"],
+  [["plan", ...onSolana, "--solver", solver], "--solver applies only to EVM chains and the hub"],
+  [["plan", ...onSolana, "--allocator", "1".repeat(32)], "--allocator must be a base58 address of 32 bytes"],
+  [["plan", ...onSolana, "--allocator", vault], "has no private key, so it could never sign a payout"],
+  [["plan", ...onSolana, "--owner", deployer], "expected the vault of a multisignature wallet"],
+  [["plan", ...onSolana, "--deployer", holder], "--allocator and the deployer must be different accounts"],
+  [["plan", ...onSolana, "--max-compute-price", "0"], "--max-compute-price must be a whole number of micro-"],
   [["plan", ...onBase, "--oracle", "0x12"], "--oracle must be a 20-byte address, not zero, got 0x12"],
   [["plan", ...onBase, "--solver", `0x${"0".repeat(40)}`], "--solver must be a 20-byte address, not zero"],
   [["plan", ...onBase, "--owner", `0x${"aB".repeat(20)}`], "--owner: the checksum of"],
@@ -65,6 +88,12 @@ test("names the missing environment variables", async () => {
   printed = "";
   expect(await runDeploy(["apply", ...onBase], { ...env, BASE_RPC_URL: "http://127.0.0.1:1" })).toBe(1);
   expect(printed).toContain("DEPLOYER_PRIVATE_KEY is required to deploy");
+  printed = "";
+  expect(await runDeploy(["plan", ...onSolana], env)).toBe(1);
+  expect(printed).toContain("DEPLOYER_SOLANA_KEY or --deployer is required");
+  printed = "";
+  expect(await runDeploy(["plan", ...onSolana, "--deployer", deployer], env)).toBe(1);
+  expect(printed).toContain("SOLANA_RPC_URL is required to deploy to solana");
 });
 
 test("prints only the standard JSON input of one contract", async () => {

@@ -1,13 +1,28 @@
-import { ConfigError, isLocalKey, readSettings, withVaultSecrets, type Env } from "@causeway/config";
-import { DeploymentUnfinished } from "@causeway/chains/deployment";
+import {
+  ConfigError,
+  isLocalKey,
+  readSettings,
+  withVaultSecrets,
+  type ConfigLocation,
+  type Env,
+} from "@causeway/config";
+import { DEPLOYABLE_VM_TYPE, DeploymentUnfinished } from "@causeway/chains/deployment";
+import { PROGRAM_VM_TYPE, programDeployer, ProgramUnfinished } from "@causeway/chains/solana-deployment";
 import { isContractName, standardJsonInput } from "@causeway/contracts/deploy";
-import type { LocalAccount } from "viem";
+import type { Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { deploySettings, locationSettings } from "../../config/settings.ts";
-import { plannedFields } from "../deployment/chain-entries.ts";
-import { readInputs, type DeployInputs } from "../deployment/deploy-inputs.ts";
-import { readTargets, type DeployTarget } from "../deployment/deploy-target.ts";
+import { plannedFields, type EntryTarget } from "../deployment/chain-entries.ts";
+import { readInputs, readWords, type DeployWords } from "../deployment/deploy-inputs.ts";
+import { readChainEntries, readTargets, type NamedEntry } from "../deployment/deploy-target.ts";
+import { readProgramInputs, refuseDeployerRoles } from "../deployment/program-inputs.ts";
+import { programTarget } from "../deployment/program-target.ts";
 import { applyDeployment, planDeployment, verifyDeployment } from "../deployment/run-deployment.ts";
+import {
+  applyProgramDeployment,
+  planProgramDeployment,
+  verifyProgramDeployment,
+} from "../deployment/run-program.ts";
 import { DONE, FAILED, Misused, printLine, runCommand } from "./run-command.ts";
 
 export const DEPLOY_USAGE = `  operator deploy plan|apply|verify --owner <address> --allocator <address> [--chain <id>]… [--hub]
@@ -15,7 +30,7 @@ export const DEPLOY_USAGE = `  operator deploy plan|apply|verify --owner <addres
                               plan: prints the contracts with address, constructor arguments, owner, roles and cost; sends nothing
                               apply: deploys the contracts that are missing, and compares them with the plan. Run it again after an interruption
                               verify: compares bytecode, immutables, owners and roles with the plan on every endpoint, looks for other accounts with roles, and the configured addresses with both
-                              --chain: id of an EVM chain of the chain file (repeatable); requires --solver
+                              --chain: id of an EVM chain of the chain file (repeatable); requires --solver. Or of a Solana chain, see below
                               --hub: the contracts of the hub; requires --oracle (repeatable) and --threshold
                               --owner: a contract, such as a multisignature wallet; for an account, add --owner-is-account
                               --owner-may-differ: allows --owner to have different code on the chains
@@ -27,6 +42,14 @@ export const DEPLOY_USAGE = `  operator deploy plan|apply|verify --owner <addres
                               --replace: deploys contracts that replace the configured ones; --write then lists those as former
                               exit code 0: done; 1: refused, failed, or verify found a difference; 2: invalid options; 3: time is up, run it again
                               reads ENVIRONMENT, CONFIGS_DIR, the RPC URLs and, for the deployer, DEPLOYER_PRIVATE_KEY
+  operator deploy plan|apply|verify --chain <id of a Solana chain> --owner <address>|none --allocator <address>
+                    [--deployer <address>] [--program <address>]
+                              the depository program, with the same actions and exit codes; accounts are in base58
+                              --owner: upgrade authority in the end, such as the vault of a multisignature wallet; none: the program can never change. For an account with a key, add --owner-is-account
+                              --deployer: account of DEPLOYER_SOLANA_KEY, to plan or verify without the key
+                              --program: a program that was deployed by other means, to initialize or verify it
+                              --max-compute-price: highest price of a compute unit in micro-lamports (default: 1000000)
+                              also --wait, --write and --replace
   operator deploy standard-json <contract>
                               prints the standard JSON input of solc, for source verification on block explorers
 `;
@@ -42,39 +65,105 @@ export async function runDeploy(words: readonly string[], processEnv: Env): Prom
     async () =>
       words[0] === "standard-json"
         ? printStandardJson(words.slice(1))
-        : await carryOut(readInputs(words), withVaultSecrets(processEnv)),
-    (error) => (error instanceof DeploymentUnfinished ? UNFINISHED : FAILED),
+        : await carryOut(readWords(words), withVaultSecrets(processEnv)),
+    (error) =>
+      error instanceof DeploymentUnfinished || error instanceof ProgramUnfinished ? UNFINISHED : FAILED,
   );
 }
 
-async function carryOut(inputs: DeployInputs, env: Env): Promise<number> {
-  const { environment, configsDir } = readSettings(locationSettings, env);
+type Deploy = (
+  words: DeployWords,
+  entries: readonly NamedEntry[],
+  location: ConfigLocation,
+  env: Env,
+) => Promise<boolean>;
+
+/** How each kind of chain is deployed to; the hub is one of the first kind. */
+const DEPLOYS: ReadonlyMap<string, Deploy> = new Map([
+  [DEPLOYABLE_VM_TYPE, deployContracts],
+  [PROGRAM_VM_TYPE, deployPrograms],
+]);
+
+async function carryOut(words: DeployWords, env: Env): Promise<number> {
+  const location = readSettings(locationSettings, env);
+  const entries = readChainEntries(words.chains, location);
+  const kinds = [...new Set(entries.map(({ vmType }) => vmType ?? ""))];
+  for (const { name, vmType = "unknown" } of entries)
+    if (!DEPLOYS.has(vmType))
+      throw new Misused(
+        `--chain: ${name} is a ${vmType} chain; only ${[...DEPLOYS.keys()].join(" and ")} are supported`,
+      );
+  if (kinds.length > 1) throw new Misused(`--chain: chains of ${kinds.join(" and ")} need a command each`);
+  const deploy = DEPLOYS.get(kinds[0] ?? DEPLOYABLE_VM_TYPE) ?? deployContracts;
+  return (await deploy(words, entries, location, env)) ? DONE : FAILED;
+}
+
+async function deployContracts(
+  words: DeployWords,
+  _: readonly NamedEntry[],
+  { environment, configsDir }: ConfigLocation,
+  env: Env,
+): Promise<boolean> {
+  const inputs = readInputs(words);
   const targets = readTargets(inputs, { environment, configsDir }, env);
-  const account = deployerOf(environment, env);
-  if (inputs.action === "verify") return (await verifyDeployment(targets, printLine)) ? DONE : FAILED;
+  const key = keyOf("deployerPrivateKey", environment, env);
+  const account = key === undefined ? undefined : privateKeyToAccount(key);
+  if (inputs.action === "verify") return await verifyDeployment(targets, printLine);
   if (inputs.action === "plan") {
     await planDeployment(targets, inputs, account, printLine);
-    return DONE;
+    return true;
   }
   if (account === undefined) throw new ConfigError(["DEPLOYER_PRIVATE_KEY is required to deploy"]);
   await applyDeployment(targets, inputs, account, printLine);
   if (inputs.write === undefined) printVariables(targets);
-  return DONE;
+  return true;
 }
 
-function deployerOf(environment: string, env: Env): LocalAccount | undefined {
-  const { deployerPrivateKey } = readSettings(deploySettings, env);
-  if (deployerPrivateKey === undefined) return undefined;
-  const key = deployerPrivateKey.reveal();
-  if (environment !== "local" && isLocalKey(key))
+async function deployPrograms(
+  words: DeployWords,
+  entries: readonly NamedEntry[],
+  { environment }: ConfigLocation,
+  env: Env,
+): Promise<boolean> {
+  const inputs = readProgramInputs(words);
+  const key = keyOf("deployerSolanaKey", environment, env);
+  const deployer = key === undefined ? undefined : await programDeployer(key);
+  const address = inputs.deployer ?? deployer?.address;
+  if (address === undefined)
     throw new ConfigError([
-      `DEPLOYER_PRIVATE_KEY is a publicly known key of local systems and not allowed in ENVIRONMENT ${environment}`,
+      "DEPLOYER_SOLANA_KEY or --deployer is required: the program's address and owner follow from the deployer",
     ]);
-  return privateKeyToAccount(key as `0x${string}`);
+  if (deployer !== undefined && deployer.address !== address)
+    throw new Misused(`--deployer is ${address}, and DEPLOYER_SOLANA_KEY belongs to ${deployer.address}`);
+  refuseDeployerRoles(address, inputs);
+  const targets = await Promise.all(
+    entries.map(async (entry) => await programTarget(entry, inputs, address, env)),
+  );
+  let isAsPlanned = true;
+  for (const target of targets)
+    if (inputs.action === "verify")
+      isAsPlanned = (await verifyProgramDeployment(target, printLine)) && isAsPlanned;
+    else if (inputs.action === "plan") await planProgramDeployment(target, inputs, deployer, printLine);
+    else if (deployer === undefined) throw new ConfigError(["DEPLOYER_SOLANA_KEY is required to deploy"]);
+    else {
+      await applyProgramDeployment(target, inputs, deployer, printLine);
+      if (inputs.write === undefined) printVariables([target]);
+    }
+  return isAsPlanned;
+}
+
+/** @throws ConfigError if the key is publicly known */
+function keyOf(setting: keyof typeof deploySettings, environment: string, env: Env): Hex | undefined {
+  const key = readSettings(deploySettings, env)[setting]?.reveal();
+  if (key !== undefined && environment !== "local" && isLocalKey(key))
+    throw new ConfigError([
+      `${deploySettings[setting].name} is a publicly known key of local systems and not allowed in ENVIRONMENT ${environment}`,
+    ]);
+  return key as Hex | undefined;
 }
 
 /** For the environment of the service; a field that takes no variable is printed by its path. */
-function printVariables(targets: readonly DeployTarget[]): void {
+function printVariables(targets: readonly EntryTarget[]): void {
   for (const target of targets)
     for (const { path, planned, variable } of plannedFields(target))
       process.stdout.write(

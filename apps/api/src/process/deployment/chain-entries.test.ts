@@ -6,7 +6,7 @@ import { getAddress, type Address } from "viem";
 import { afterAll, expect, test } from "vitest";
 import { plannedFields, writeEntry } from "./chain-entries.ts";
 import type { DeployTarget } from "./deploy-target.ts";
-import { CHAIN_FIELDS } from "./entry-fields.ts";
+import { addressesOf, CHAIN_FIELDS } from "./entry-fields.ts";
 
 const address = (byte: string): Address => getAddress(`0x${byte.repeat(20)}`);
 const plan = planChain({
@@ -33,7 +33,7 @@ function written(entry: object, before: readonly object[] = []): unknown {
     rpcUrls: [],
     nativeSymbol: "ETH",
     plan,
-    fields: CHAIN_FIELDS,
+    addresses: addressesOf(plan, CHAIN_FIELDS),
     fileName: "chains.test.json",
     entry,
     resolved: entry,
@@ -78,9 +78,27 @@ test("lists replaced contracts as former ones, and old and new routers as contra
 
 test("a field with a placeholder names its variable", () => {
   const entry = { id: "mine", depository: "$MINE_DEPOSITORY_ADDRESS" };
-  const target = { plan, fields: CHAIN_FIELDS, entry, resolved: {} } as unknown as DeployTarget;
-  expect(plannedFields(target)[0]).toMatchObject({
+  const addresses = addressesOf(plan, CHAIN_FIELDS);
+  expect(plannedFields({ addresses, entry, resolved: {} })[0]).toMatchObject({
     variable: "MINE_DEPOSITORY_ADDRESS",
     planned: depository,
   });
+});
+
+test("keeps the former program of a chain without contracts in its list of depositories", () => {
+  const [former, program] = ["So11111111111111111111111111111111111111112", "1".repeat(32)];
+  const entry = { id: "mine", depository: former };
+  writeFileSync(file, JSON.stringify([entry]));
+  const addresses = [{ path: ["depository"], planned: program }];
+  writeEntry(folder, {
+    kind: "program",
+    name: "mine",
+    fileName: "chains.test.json",
+    entry,
+    resolved: entry,
+    addresses,
+  });
+  expect(JSON.parse(readFileSync(file, "utf8"))).toEqual([
+    { id: "mine", depository: program, additionalDepositories: [former] },
+  ]);
 });

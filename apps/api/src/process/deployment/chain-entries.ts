@@ -1,15 +1,31 @@
 import { readJsonFile } from "@causeway/config";
-import { plannedAddress } from "@causeway/contracts/deploy";
 import { existsSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Address } from "viem";
-import type { DeployTarget } from "./deploy-target.ts";
 import { textAt, valueAt, withValueAt } from "./entry-fields.ts";
 
-/** A field of an entry and the address that the plan gives it. */
-export interface PlannedField {
+/** An entry of a configuration file, and the addresses that a plan gives it. */
+export interface EntryTarget {
+  /** `program`: a chain with a depository program instead of contracts. */
+  readonly kind: "chain" | "hub" | "program";
+  /** `id` of the entry. */
+  readonly name: string;
+  /** File name without folder. */
+  readonly fileName: string;
+  /** The entry with its placeholders. */
+  readonly entry: object;
+  /** The entry with placeholders resolved. */
+  readonly resolved: unknown;
+  readonly addresses: readonly PlannedAddress[];
+}
+
+export interface PlannedAddress {
+  /** Where the entry has it. */
   readonly path: readonly string[];
-  readonly planned: Address;
+  readonly planned: string;
+}
+
+/** A field of an entry and the address that the plan gives it. */
+export interface PlannedField extends PlannedAddress {
   /** The current value in the configuration; undefined: none. */
   readonly configured: string | undefined;
   /** The variable that the entry takes it from. */
@@ -17,27 +33,30 @@ export interface PlannedField {
 }
 
 /** The fields of a target's entry that its plan decides. */
-export function plannedFields(target: DeployTarget): readonly PlannedField[] {
-  const { plan, fields, entry, resolved } = target;
-  const planned = new Set(
-    plan.creations.flatMap(({ contracts }) => contracts.map(({ contract }) => contract)),
-  );
-  return fields
-    .filter(({ contract }) => planned.has(contract))
-    .map(({ contract, path }) => {
-      const written = textAt(entry, path);
-      return {
-        path,
-        planned: plannedAddress(plan, contract),
-        configured: textAt(resolved, path),
-        variable: written?.startsWith("$") === true ? written.slice(1) : undefined,
-      };
-    });
+export function plannedFields({
+  addresses,
+  entry,
+  resolved,
+}: Pick<EntryTarget, "addresses" | "entry" | "resolved">): readonly PlannedField[] {
+  return addresses.map(({ path, planned }) => {
+    const written = textAt(entry, path);
+    return {
+      path,
+      planned,
+      configured: textAt(resolved, path),
+      variable: written?.startsWith("$") === true ? written.slice(1) : undefined,
+    };
+  });
 }
 
 /** Whether the configuration names another contract than the plan. */
 export function isReplaced({ configured, planned }: PlannedField): boolean {
-  return configured !== undefined && configured.toLowerCase() !== planned.toLowerCase();
+  return configured !== undefined && canonical(configured) !== canonical(planned);
+}
+
+/** Only addresses in hex have the same meaning in either case. */
+function canonical(address: string): string {
+  return address.startsWith("0x") ? address.toLowerCase() : address;
 }
 
 /**
@@ -57,7 +76,7 @@ export function requireWritable(folder: string, fileName: string): void {
 }
 
 /** Sets the addresses of a deployed chain in its file, atomically. Other entries stay as they are. */
-export function writeEntry(folder: string, target: DeployTarget): void {
+export function writeEntry(folder: string, target: EntryTarget): void {
   const entries = readFile(folder, target.fileName);
   const at = entries.findIndex((one) => textAt(one, ["id"]) === target.name);
   const entry = entryWith(at < 0 ? target.entry : (entries[at] as object), target);
@@ -72,7 +91,7 @@ export function writeEntry(folder: string, target: DeployTarget): void {
  * The entry with the planned addresses. Replaced contracts stay known: deposits to a former depository count,
  * and oracles attest payments through former routers.
  */
-function entryWith(entry: object, target: DeployTarget): object {
+function entryWith(entry: object, target: EntryTarget): object {
   const fields = plannedFields(target);
   let result = entry;
   for (const { path, planned } of fields) result = withValueAt(result, path, planned);
@@ -83,6 +102,7 @@ function entryWith(entry: object, target: DeployTarget): object {
     path[0] === "depository" ? configured : [],
   );
   result = withMembers(result, ["additionalDepositories"], depositories);
+  if (target.kind === "program") return result;
   result = withMembers(result, ["contracts", "formerContracts"], former);
   const paying = fields.filter(({ path }) => ["router", "approvalProxy"].includes(path[1] ?? ""));
   const fillContracts = ["additionalData", "fillContracts"];
@@ -98,10 +118,10 @@ function entryWith(entry: object, target: DeployTarget): object {
 /** The entry with addresses added to a list, unless it has them. */
 function withMembers(entry: object, path: readonly string[], addresses: readonly string[]): object {
   const list = listAt(entry, path);
-  const known = new Set(list.map((one) => String(one).toLowerCase()));
+  const known = new Set(list.map((one) => canonical(String(one))));
   const added = addresses.filter((one) => {
-    const isNew = !known.has(one.toLowerCase());
-    known.add(one.toLowerCase());
+    const isNew = !known.has(canonical(one));
+    known.add(canonical(one));
     return isNew;
   });
   return added.length === 0 ? entry : withValueAt(entry, path, [...list, ...added]);

@@ -4,7 +4,7 @@ import { commandLine, Misused } from "../commands/run-command.ts";
 
 export type DeployAction = "plan" | "apply" | "verify";
 
-/** The options of `operator deploy`. */
+/** The options of `operator deploy` for EVM chains and the hub. */
 export interface DeployInputs {
   readonly action: DeployAction;
   readonly chains: readonly string[];
@@ -28,6 +28,8 @@ export interface DeployInputs {
 const text = { type: "string" } as const;
 const list = { type: "string", multiple: true } as const;
 const flag = { type: "boolean", default: false } as const;
+/** Options for programs alone. */
+export const PROGRAM_OPTIONS = { deployer: text, program: text, "max-compute-price": text } as const;
 const OPTIONS = {
   chain: list,
   hub: flag,
@@ -39,15 +41,26 @@ const OPTIONS = {
   "deposit-address-operator": text,
   oracle: list,
   threshold: text,
-  "max-fee-gwei": { ...text, default: "100" },
-  confirmations: { ...text, default: "5" },
+  "max-fee-gwei": text,
+  confirmations: text,
   wait: { ...text, default: "600" },
   write: text,
   replace: flag,
+  ...PROGRAM_OPTIONS,
 } as const;
 
+/** The command line, before the family of its chains decides what its options mean. */
+export interface DeployWords {
+  readonly action: DeployAction;
+  /** Names or ids of chains. */
+  readonly chains: readonly string[];
+  readonly values: OptionValues;
+}
+
+type OptionValues = ReturnType<typeof commandLine<{ readonly options: typeof OPTIONS }>>["values"];
+
 /** @throws Misused */
-export function readInputs(words: readonly string[]): DeployInputs {
+export function readWords(words: readonly string[]): DeployWords {
   const [action, ...args] = words;
   if (action !== "plan" && action !== "apply" && action !== "verify")
     throw new Misused(`expected plan, apply or verify, got ${action ?? "nothing"}`);
@@ -56,6 +69,13 @@ export function readInputs(words: readonly string[]): DeployInputs {
   if (chains.length === 0 && !values.hub) throw new Misused("--chain or --hub is required");
   if (values.owner === undefined || values.allocator === undefined)
     throw new Misused("--owner and --allocator are required");
+  return { action, chains, values };
+}
+
+/** @throws Misused */
+export function readInputs({ action, chains, values }: DeployWords): DeployInputs {
+  for (const name of Object.keys(PROGRAM_OPTIONS))
+    if (Object.hasOwn(values, name)) throw new Misused(`--${name} applies only to Solana programs`);
   const oracles = (values.oracle ?? []).map((one) => address(one, "--oracle"));
   if (new Set(oracles).size < oracles.length) throw new Misused("--oracle: an address is given twice");
   const threshold =
@@ -65,8 +85,8 @@ export function readInputs(words: readonly string[]): DeployInputs {
       `--threshold must be at most ${oracles.length}, the number of oracles, got ${threshold}`,
     );
   const accounts = {
-    owner: address(values.owner, "--owner"),
-    allocator: address(values.allocator, "--allocator"),
+    owner: address(values.owner ?? "", "--owner"),
+    allocator: address(values.allocator ?? "", "--allocator"),
     solver: optional(values.solver, "--solver"),
     depositAddressOperator: optional(values["deposit-address-operator"], "--deposit-address-operator"),
   };
@@ -80,9 +100,9 @@ export function readInputs(words: readonly string[]): DeployInputs {
     ownerMayDiffer: values["owner-may-differ"],
     oracles,
     threshold,
-    maxFeeWei: gwei(values["max-fee-gwei"]),
-    confirmations: integer(values.confirmations, "--confirmations", 1, 100),
-    waitSeconds: integer(values.wait, "--wait", 1, 86_400),
+    maxFeeWei: gwei(values["max-fee-gwei"] ?? "100"),
+    confirmations: integer(values.confirmations ?? "5", "--confirmations", 1, 100),
+    waitSeconds: waitSeconds(values.wait),
     write: values.write,
     replace: values.replace,
   };
@@ -121,6 +141,11 @@ function integer(given: string, option: string, min: number, max: number): numbe
   if (!(value >= min && value <= max))
     throw new Misused(`${option} must be a whole number from ${min} to ${max}, got ${given}`);
   return value;
+}
+
+/** @throws Misused */
+export function waitSeconds(given: string): number {
+  return integer(given, "--wait", 1, 86_400);
 }
 
 function gwei(given: string): bigint {

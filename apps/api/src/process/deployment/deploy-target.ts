@@ -1,28 +1,23 @@
-import { DEPLOYABLE_VM_TYPE } from "@causeway/chains/deployment";
 import type { ConfigLocation, Env } from "@causeway/config";
 import { ConfigError, readJsonFile, resolvePlaceholders } from "@causeway/config";
 import { planChain, planHub, plannedAddress, type DeploymentPlan } from "@causeway/contracts/deploy";
 import { join } from "node:path";
 import type { DeployInputs } from "./deploy-inputs.ts";
 import { Misused } from "../commands/run-command.ts";
-import { CHAIN_FIELDS, HUB_FIELDS, textAt, type EntryField } from "./entry-fields.ts";
+import type { EntryTarget } from "./chain-entries.ts";
+import { addressesOf, CHAIN_FIELDS, HUB_FIELDS, textAt } from "./entry-fields.ts";
 
-/** A configured chain with its deployment plan. */
-export interface DeployTarget {
-  readonly kind: "chain" | "hub";
-  /** `id` of the entry. */
-  readonly name: string;
+/** An entry of a configuration file, and how to connect to its chain. */
+export interface ConnectedEntry extends Omit<EntryTarget, "kind" | "addresses"> {
   readonly chainId: number;
   readonly rpcUrls: readonly string[];
   readonly nativeSymbol: string;
+}
+
+/** A configured chain with its deployment plan. */
+export interface DeployTarget extends ConnectedEntry, Pick<EntryTarget, "addresses"> {
+  readonly kind: "chain" | "hub";
   readonly plan: DeploymentPlan;
-  readonly fields: readonly EntryField[];
-  /** File name without folder. */
-  readonly fileName: string;
-  /** The entry with its placeholders. */
-  readonly entry: object;
-  /** The entry with placeholders resolved. */
-  readonly resolved: unknown;
 }
 
 /**
@@ -36,34 +31,48 @@ export function readTargets(
   location: ConfigLocation,
   env: Env,
 ): readonly DeployTarget[] {
-  const chainFile = `chains.${location.environment}.json`;
   const hubFile = `chains.hub.${location.environment}.json`;
-  const chains = inputs.chains.length === 0 ? [] : readEntries(location, chainFile);
-  const targets = inputs.chains.map((name) => {
-    const entry = chains.find((one) => isNamed(one, name));
-    if (entry === undefined) throw new Misused(`--chain: ${chainFile} has no chain ${name}`);
-    return chainTarget(entry, chainFile, inputs, env);
-  });
+  const chains = readChainEntries(inputs.chains, location);
+  const targets = chains.map(({ entry, fileName }) => chainTarget(entry, fileName, inputs, env));
   if (!inputs.hub) return targets;
   const [hub] = readEntries(location, hubFile);
   if (hub === undefined) throw new ConfigError([`${hubFile}: has no entry`]);
   return [...targets, hubTarget(hub, hubFile, inputs, env)];
 }
 
+/** An entry of a chain file, before anything of it is checked. */
+export interface NamedEntry {
+  readonly entry: object;
+  readonly fileName: string;
+  /** As `--chain` names it. */
+  readonly name: string;
+  readonly vmType: string | undefined;
+}
+
+/**
+ * The entries of chains by their names or ids.
+ * @throws ConfigError when the file is missing, Misused if it has no such chain
+ */
+export function readChainEntries(names: readonly string[], location: ConfigLocation): readonly NamedEntry[] {
+  if (names.length === 0) return [];
+  const fileName = `chains.${location.environment}.json`;
+  const chains = readEntries(location, fileName);
+  return names.map((name) => {
+    const entry = chains.find((one) => isNamed(one, name));
+    if (entry === undefined) throw new Misused(`--chain: ${fileName} has no chain ${name}`);
+    return { entry, fileName, name, vmType: textAt(entry, ["vmType"]) };
+  });
+}
+
 function chainTarget(entry: object, fileName: string, inputs: DeployInputs, env: Env): DeployTarget {
   const { owner, allocator, solver, depositAddressOperator } = inputs;
-  const shared = read(entry, fileName, env);
-  const family = textAt(entry, ["vmType"]);
-  if (family !== DEPLOYABLE_VM_TYPE)
-    throw new Misused(
-      `--chain: ${shared.name} is a ${family} chain; only chains of the family ${DEPLOYABLE_VM_TYPE} are supported`,
-    );
+  const shared = connectedEntry(entry, fileName, env);
   if (solver === undefined) throw new Misused("--solver is required with --chain");
   const options = { owner, allocator, solver, depositAddressOperator };
   const complete = planChain({ ...options, multicall3: true });
   const isPlanned = isMulticall3Planned(shared.resolved, complete);
   const plan = isPlanned ? complete : planChain({ ...options, multicall3: false });
-  return { kind: "chain", ...shared, plan, fields: CHAIN_FIELDS };
+  return { kind: "chain", ...shared, plan, addresses: addressesOf(plan, CHAIN_FIELDS) };
 }
 
 /**
@@ -82,7 +91,7 @@ function hubTarget(entry: object, fileName: string, inputs: DeployInputs, env: E
   const { owner, allocator, oracles, threshold } = inputs;
   if (oracles.length === 0 || threshold === undefined)
     throw new Misused("--oracle and --threshold are required with --hub");
-  const shared = read(entry, fileName, env);
+  const shared = connectedEntry(entry, fileName, env);
   const domain = {
     name: textAt(shared.resolved, ["domain", "name"]) ?? "Oracle",
     version: textAt(shared.resolved, ["domain", "version"]) ?? "1",
@@ -93,10 +102,11 @@ function hubTarget(entry: object, fileName: string, inputs: DeployInputs, env: E
         `${fileName}: domain.${field} must be at most 31 bytes, got ${Buffer.byteLength(text)}`,
       ]);
   const plan = planHub({ owner, allocator, oracles, threshold, domain });
-  return { kind: "hub", ...shared, plan, fields: HUB_FIELDS };
+  return { kind: "hub", ...shared, plan, addresses: addressesOf(plan, HUB_FIELDS) };
 }
 
-function read(entry: object, fileName: string, env: Env): Omit<DeployTarget, "kind" | "plan" | "fields"> {
+/** @throws ConfigError when the chain id or an RPC URL is missing */
+export function connectedEntry(entry: object, fileName: string, env: Env): ConnectedEntry {
   const name = textAt(entry, ["id"]) ?? "";
   const { value: resolved, unset } = resolvePlaceholders(entry, env);
   const { chainId, hubChainId, httpRpcUrl } = resolved as Readonly<Record<string, unknown>>;

@@ -1,7 +1,7 @@
-import type { ContractName } from "@causeway/contracts/deploy";
+import { plannedAddress, type ContractName, type DeploymentPlan } from "@causeway/contracts/deploy";
 
 /** Where the entry of a chain or of the hub names a contract. */
-export interface EntryField {
+interface EntryField {
   readonly contract: ContractName;
   readonly path: readonly string[];
 }
@@ -22,6 +22,19 @@ export const HUB_FIELDS: readonly EntryField[] = [
   { contract: "Allocator", path: ["allocatorAddress"] },
   { contract: "GenericMapping", path: ["genericMappingAddress"] },
 ];
+
+/** Where an entry names the contracts of a plan, with their addresses. */
+export function addressesOf(
+  plan: DeploymentPlan,
+  fields: readonly EntryField[],
+): readonly { readonly path: readonly string[]; readonly planned: string }[] {
+  const planned = new Set(
+    plan.creations.flatMap(({ contracts }) => contracts.map(({ contract }) => contract)),
+  );
+  return fields
+    .filter(({ contract }) => planned.has(contract))
+    .map(({ contract, path }) => ({ path, planned: plannedAddress(plan, contract) }));
+}
 
 /** The value at a path of a document; undefined if there is none. */
 export function valueAt(document: unknown, path: readonly string[]): unknown {

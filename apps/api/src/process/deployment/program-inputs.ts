@@ -1,0 +1,85 @@
+import { canHaveKey, isProgramAddress } from "@causeway/chains/solana-deployment";
+import { Misused } from "../commands/run-command.ts";
+import { waitSeconds, type DeployAction, type DeployWords } from "./deploy-inputs.ts";
+
+/** The options of `operator deploy` for a chain with a depository program. Accounts are in base58. */
+export interface ProgramDeployInputs {
+  readonly action: DeployAction;
+  /** Upgrade authority in the end; undefined: none. */
+  readonly owner: string | undefined;
+  readonly allocator: string;
+  /** Undefined: the account of the deployer's key. */
+  readonly deployer: string | undefined;
+  /** A program that exists; undefined: the address of the plan. */
+  readonly program: string | undefined;
+  /** Of a compute unit, in millionths of a lamport. */
+  readonly maxComputePrice: bigint;
+  readonly waitSeconds: number;
+  /** Folder of configuration files. */
+  readonly write: string | undefined;
+  readonly replace: boolean;
+}
+
+const EVM_ONLY = [
+  "solver",
+  "deposit-address-operator",
+  "oracle",
+  "threshold",
+  "max-fee-gwei",
+  "confirmations",
+] as const;
+
+/** @throws Misused */
+export function readProgramInputs({ action, values }: DeployWords): ProgramDeployInputs {
+  if (values.hub) throw new Misused("--hub: deploy the hub and EVM chains with a command of their own");
+  for (const name of EVM_ONLY)
+    if (values[name] !== undefined) throw new Misused(`--${name} applies only to EVM chains and the hub`);
+  const owner = values.owner === "none" ? undefined : account(values.owner ?? "", "--owner", " or none");
+  const allocator = account(values.allocator ?? "", "--allocator");
+  const deployer = optional(values.deployer, "--deployer");
+  if (!canHaveKey(allocator))
+    throw new Misused(`--allocator: ${allocator} has no private key, so it could never sign a payout`);
+  if (owner !== undefined && canHaveKey(owner) && !values["owner-is-account"])
+    throw new Misused(
+      `--owner: ${owner} is an account with a private key, expected the vault of a multisignature wallet (Squads: its vault, not the multisig account); if you hold the key, add --owner-is-account`,
+    );
+  if (owner === allocator) throw new Misused("--owner and --allocator must be different accounts");
+  return {
+    action,
+    owner,
+    allocator,
+    deployer,
+    program: optional(values.program, "--program"),
+    maxComputePrice: price(values["max-compute-price"] ?? "1000000"),
+    waitSeconds: waitSeconds(values.wait),
+    write: values.write,
+    replace: values.replace,
+  };
+}
+
+/** The deployer must hold no other role. @throws Misused */
+export function refuseDeployerRoles(
+  deployer: string,
+  { owner, allocator }: Pick<ProgramDeployInputs, "owner" | "allocator">,
+): void {
+  if (owner === deployer) throw new Misused("--owner and the deployer must be different accounts");
+  if (allocator === deployer) throw new Misused("--allocator and the deployer must be different accounts");
+}
+
+function optional(given: string | undefined, option: string): string | undefined {
+  return given === undefined ? undefined : account(given, option);
+}
+
+function account(given: string, option: string, alternative = ""): string {
+  if (!isProgramAddress(given) || given === "1".repeat(32))
+    throw new Misused(`${option} must be a base58 address of 32 bytes, not zero${alternative}, got ${given}`);
+  return given;
+}
+
+function price(given: string): bigint {
+  if (!/^[1-9]\d{0,11}$/.test(given))
+    throw new Misused(
+      `--max-compute-price must be a whole number of micro-lamports from 1 to 999999999999, got ${given}`,
+    );
+  return BigInt(given);
+}

@@ -1,0 +1,114 @@
+import {
+  connectForProgram,
+  costOf,
+  depositoryElf,
+  planProgram,
+  readProgramState,
+  readRents,
+  remainingSteps,
+  type ProgramChain,
+  type ProgramCost,
+  type ProgramPlan,
+  type ProgramState,
+  type ProgramStep,
+  type Rents,
+} from "@causeway/chains/solana-deployment";
+import type { Env } from "@causeway/config";
+import { formatUnits } from "viem";
+import { isReplaced, plannedFields, type EntryTarget } from "./chain-entries.ts";
+import { connectedEntry, type NamedEntry } from "./deploy-target.ts";
+import { textAt } from "./entry-fields.ts";
+import type { ProgramDeployInputs } from "./program-inputs.ts";
+
+/** A configured chain and the plan of its depository program. */
+export interface ProgramTarget extends EntryTarget {
+  readonly rpcUrls: readonly string[];
+  readonly nativeSymbol: string;
+  /** Undefined: not configured. */
+  readonly genesisHash: string | undefined;
+  readonly plan: ProgramPlan;
+}
+
+/** @param deployer in base58 @throws ConfigError when an RPC URL is missing */
+export async function programTarget(
+  { entry, fileName }: Pick<NamedEntry, "entry" | "fileName">,
+  { owner, allocator, program }: ProgramDeployInputs,
+  deployer: string,
+  env: Env,
+): Promise<ProgramTarget> {
+  const connected = connectedEntry(entry, fileName, env);
+  const elf = depositoryElf();
+  const plan = await planProgram({ elf, chainName: connected.name, deployer, owner, allocator, program });
+  return {
+    kind: "program",
+    ...connected,
+    genesisHash: textAt(connected.resolved, ["additionalData", "genesisHash"]),
+    plan,
+    addresses: [{ path: ["depository"], planned: plan.accounts.program }],
+  };
+}
+
+/** A target that was compared with its cluster. */
+export interface PreparedProgram {
+  readonly target: ProgramTarget;
+  readonly chain: ProgramChain;
+  readonly state: ProgramState;
+  readonly rents: Rents;
+  readonly steps: readonly (readonly ProgramStep[])[];
+  /** Bid for a compute unit, in millionths of a lamport. */
+  readonly price: bigint;
+  readonly cost: ProgramCost;
+}
+
+/** Connects to a target, and determines what is there and what the rest costs. Sends nothing. */
+export async function prepareProgram(target: ProgramTarget): Promise<PreparedProgram> {
+  const { plan } = target;
+  const chain = await connectForProgram(target.rpcUrls, target.genesisHash);
+  try {
+    const { reads } = chain;
+    const [state, rents, price] = await Promise.all([
+      readProgramState(reads, plan, "confirmed"),
+      readRents(reads, plan),
+      reads.computePrice([plan.buffer.address, plan.deployer]),
+    ]);
+    const steps = remainingSteps(plan, state, rents);
+    return { target, chain, state, rents, steps, price, cost: costOf(steps, state, rents, price) };
+  } catch (error) {
+    await chain.close();
+    throw error;
+  }
+}
+
+/** Everything that speaks against carrying out a plan. */
+export function programProblems(
+  { target, state, cost, price, steps }: PreparedProgram,
+  { maxComputePrice, replace, owner }: ProgramDeployInputs,
+  hasDeployerKey: boolean,
+): readonly string[] {
+  const problems = [...state.problems];
+  const held = state.lamports.deployer;
+  if (hasDeployerKey && steps.length > 0 && held < cost.needed)
+    problems.push(
+      `the deployer ${target.plan.deployer} has ${sol(held)} SOL, and ${sol(cost.needed)} SOL are needed; send it ${sol(cost.needed - held)} SOL`,
+    );
+  if (steps.length > 0 && price > maxComputePrice)
+    problems.push(
+      `a compute unit costs ${price} micro-lamports, more than --max-compute-price ${maxComputePrice}; wait, or raise the limit`,
+    );
+  if (owner !== undefined && state.ownerProgram !== undefined && state.ownerProgram !== SYSTEM_PROGRAM)
+    problems.push(
+      `--owner: ${owner} is an account of program ${state.ownerProgram}, which may be unable to sign; use the vault of the multisignature wallet (Squads: its vault, not the multisig account)`,
+    );
+  for (const { path, configured, planned } of plannedFields(target).filter(isReplaced))
+    if (!replace)
+      problems.push(
+        `${path.join(".")} is ${configured} in the configuration, and the plan has ${planned}. Use the options and the deployer it was deployed with, or --program ${configured}, or add --replace`,
+      );
+  return problems.map((problem) => `${target.name}: ${problem}`);
+}
+
+const SYSTEM_PROGRAM = "1".repeat(32);
+
+export function sol(lamports: bigint): string {
+  return formatUnits(lamports, 9);
+}

@@ -1,0 +1,162 @@
+import type { PlainInstruction } from "@causeway/families/solana";
+import { lamportTransferInstruction } from "../payment-instructions.ts";
+import type { NonEvmReads } from "../reads.ts";
+import {
+  allocateInstruction,
+  closeBufferInstruction,
+  deployInstruction,
+  initializeBufferInstruction,
+  setAuthorityInstruction,
+  writeInstruction,
+  type SeededAccount,
+} from "./loader-instructions.ts";
+import { DEPOSITORY_BYTES, initializeInstruction, LOADER_BYTES, type ProgramPlan } from "./program-plan.ts";
+import type { ProgramState } from "./program-state.ts";
+
+export type StepName = "createBuffer" | "write" | "deploy" | "initialize" | "handOver" | "closeBuffer";
+
+/** One transaction of a deployment. Sent twice, it fails or changes nothing. */
+export interface ProgramStep {
+  readonly name: StepName;
+  /** The name, and the number of the chunk that it writes. */
+  readonly label: string;
+  readonly instructions: readonly PlainInstruction[];
+  /** What it may compute. */
+  readonly units: number;
+}
+
+/** Upper bounds of what transactions compute. */
+const UNITS: Readonly<Record<StepName, number>> = {
+  createBuffer: 10_000,
+  write: 10_000,
+  deploy: 50_000,
+  initialize: 120_000,
+  handOver: 10_000,
+  closeBuffer: 10_000,
+};
+/** Lamports per signature; every transaction has one. */
+const SIGNATURE_FEE = 5_000n;
+
+/** Rent-exempt minimums in lamports. */
+export interface Rents {
+  readonly buffer: bigint;
+  readonly program: bigint;
+  readonly programData: bigint;
+  readonly depository: bigint;
+  /** Of an account without data. */
+  readonly empty: bigint;
+}
+
+/** @throws RpcFault */
+export async function readRents(
+  reads: Pick<NonEvmReads, "minBalance">,
+  { elf }: ProgramPlan,
+): Promise<Rents> {
+  const [buffer, program, programData, depository, empty] = await Promise.all([
+    reads.minBalance(LOADER_BYTES.bufferHeader + elf.length),
+    reads.minBalance(LOADER_BYTES.program),
+    reads.minBalance(LOADER_BYTES.programDataHeader + elf.length),
+    reads.minBalance(DEPOSITORY_BYTES),
+    reads.minBalance(0),
+  ]);
+  return { buffer, program, programData, depository, empty };
+}
+
+/** The transactions that are left, in groups: the order within a group does not matter. */
+export function remainingSteps(
+  plan: ProgramPlan,
+  state: ProgramState,
+  rents: Rents,
+): readonly (readonly ProgramStep[])[] {
+  const { deployer, buffer, programAccount, programData, owner, chunks, elf } = plan;
+  const { lamports } = state;
+  const step = (
+    name: StepName,
+    instructions: readonly PlainInstruction[],
+    label: string = name,
+  ): ProgramStep => ({ name, label, instructions, units: UNITS[name] });
+  /** Not the system program's account creation, which fails if anyone sent lamports to the address. */
+  const created = (account: SeededAccount, bytes: number, missing: bigint): readonly PlainInstruction[] => [
+    ...(missing > 0n ? [lamportTransferInstruction(deployer, account.address, missing)] : []),
+    allocateInstruction(account, bytes),
+  ];
+  const groups: (readonly ProgramStep[])[] = [];
+  if (!state.isDeployed && programAccount !== undefined) {
+    if (state.missingChunks === undefined)
+      groups.push([
+        step("createBuffer", [
+          ...created(buffer, LOADER_BYTES.bufferHeader + elf.length, rents.buffer - lamports.buffer),
+          initializeBufferInstruction(buffer.address, deployer),
+        ]),
+      ]);
+    const missing = state.missingChunks ?? chunks.map((_, index) => index);
+    groups.push(
+      chunks.flatMap(({ offset, bytes }, index) =>
+        missing.includes(index)
+          ? step(
+              "write",
+              [writeInstruction(buffer.address, deployer, offset, bytes)],
+              `write ${index + 1} of ${chunks.length}`,
+            )
+          : [],
+      ),
+      [
+        step("deploy", [
+          ...created(programAccount, LOADER_BYTES.program, rents.program - lamports.program),
+          deployInstruction({
+            payer: deployer,
+            authority: deployer,
+            program: programAccount.address,
+            programData,
+            buffer: buffer.address,
+            maxBytes: elf.length,
+          }),
+        ]),
+      ],
+    );
+  }
+  const handOver = setAuthorityInstruction(programData, deployer, owner);
+  // In one transaction, so that the deployer never controls an initialized depository.
+  if (state.record === undefined) groups.push([step("initialize", [initializeInstruction(plan), handOver])]);
+  else if (state.upgradeAuthority !== owner) groups.push([step("handOver", [handOver])]);
+  // A transaction of a killed run may have created the buffer again.
+  if (state.isDeployed && state.missingChunks !== undefined)
+    groups.push([step("closeBuffer", [closeBufferInstruction(buffer.address, deployer)])]);
+  return groups.filter((group) => group.length > 0);
+}
+
+/** What is left to pay, in lamports. */
+export interface ProgramCost {
+  /** For accounts that stay, minus what the buffer gives back. */
+  readonly rent: bigint;
+  readonly fees: bigint;
+  /** What the deployer needs: both, and the minimum balance of its own account. */
+  readonly needed: bigint;
+}
+
+/** @param price of a compute unit, in millionths of a lamport */
+export function costOf(
+  steps: readonly (readonly ProgramStep[])[],
+  { lamports, record, isDeployed }: ProgramState,
+  rents: Rents,
+  price: bigint,
+): ProgramCost {
+  const fees = steps.flat().reduce((sum, one) => sum + feeOf(one, price), 0n);
+  const above = (minimum: bigint, held: bigint): bigint => (minimum > held ? minimum - held : 0n);
+  const ofProgram = isDeployed
+    ? -lamports.buffer
+    : above(rents.program, lamports.program) + rents.programData - lamports.buffer;
+  const ofDepository =
+    record === undefined
+      ? above(rents.depository, lamports.depository) + above(rents.empty, lamports.vault)
+      : 0n;
+  const rent = ofProgram + ofDepository;
+  // A buffer that is left gives its lamports back after everything else was paid.
+  const advanced = isDeployed ? ofDepository : rent;
+  return { rent, fees, needed: steps.length === 0 ? 0n : advanced + fees + rents.empty };
+}
+
+/** The most that a transaction can cost, in lamports. */
+export function feeOf({ units }: ProgramStep, price: bigint): bigint {
+  return SIGNATURE_FEE + (price * BigInt(units) + 999_999n) / 1_000_000n;
+}

@@ -1,0 +1,378 @@
+import {
+  askNode,
+  depositoryProgram,
+  forwarderProgram,
+  initializeInstruction,
+  programDataAddress,
+  sendInstructions,
+  solanaKey,
+  startSolana,
+  type RunningSolana,
+  type SolanaKey,
+} from "@causeway/simulators/solana";
+import { bytesOf } from "@causeway/domain";
+import { encodeAddress } from "@causeway/families";
+import { depositoryAccounts } from "@causeway/families/solana";
+import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import { runDeployCommand as run, runDeployKilled as runKilled } from "../../support/run-deploy.ts";
+
+// The operator's command on a cluster, as a process of its own where it is killed.
+
+const GENESIS = "4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY";
+const SOL = 1_000_000_000n;
+/** Bytes before the program in the accounts that the loader keeps. */
+const HEADER = { buffer: 37, programData: 45 };
+const elf = depositoryProgram();
+
+let node: RunningSolana;
+let folder: string;
+/** Like the vault of a multisignature wallet: an account without a private key. */
+let vault: string;
+let allocator: SolanaKey;
+
+beforeAll(async () => {
+  node = await startSolana({ slotMs: 50, finalityLag: 4, genesisHash: GENESIS });
+  folder = await mkdtemp(join(tmpdir(), "causeway-deploy-solana-"));
+  ({ vault } = await depositoryAccounts((await solanaKey()).address));
+  allocator = await solanaKey();
+  const entry = {
+    id: "sol",
+    chainId: 72,
+    vmType: "solana-vm",
+    httpRpcUrl: "$SOL_RPC_URL",
+    native: { symbol: "SOL" },
+    depository: "$SOL_DEPOSITORY_PROGRAM",
+    additionalData: { genesisHash: GENESIS },
+  };
+  await writeFile(join(folder, "chains.test.json"), JSON.stringify([entry]));
+});
+afterEach(() => void vi.restoreAllMocks());
+afterAll(async () => {
+  await node.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+interface Operator {
+  readonly key: SolanaKey;
+  readonly env: Record<string, string>;
+  /** Of the command, after the action. */
+  readonly options: string;
+}
+
+/** A deployer that never sent anything. */
+async function newOperator(lamports = 2n * SOL): Promise<Operator> {
+  const key = await solanaKey();
+  await askNode(node.url, "requestAirdrop", [key.address, Number(lamports)]);
+  node.controls.passSlots(2);
+  return {
+    key,
+    env: {
+      ENVIRONMENT: "test",
+      CONFIGS_DIR: folder,
+      VAULT_SECRETS_DIR: "/nonexistent",
+      DEPLOYER_SOLANA_KEY: `0x${Buffer.from(key.seed).toString("hex")}`,
+      SOL_RPC_URL: node.url,
+    },
+    options: `--chain sol --owner ${vault} --allocator ${allocator.address} --wait 30`,
+  };
+}
+
+/** A deployer whose program is deployed; the tests that use it leave it as it is. */
+let deployed: Promise<Operator> | undefined;
+async function newDeployment(): Promise<Operator> {
+  const operator = await newOperator();
+  expect(await run(`apply ${operator.options}`, operator.env)).toMatchObject({ code: 0, errors: "" });
+  return operator;
+}
+
+const lamportsOf = (address: string): bigint => node.controls.account(address)?.lamports ?? 0n;
+const sent = (): number => node.controls.calls("sendTransaction");
+
+interface Planned {
+  readonly program: string;
+  readonly programData: string;
+  readonly depository: string;
+  readonly vault: string;
+  readonly buffer: string;
+  readonly transactions: number;
+}
+
+async function plannedBy({ env, options }: Operator): Promise<Planned> {
+  const { lines } = await run(`plan ${options}`, env);
+  const buffer = lines.find(({ account }) => account === "buffer")?.["address"];
+  const transactions = Number(lines.at(-1)?.["transactions"]);
+  return { ...(lines[0] as unknown as Planned), buffer: String(buffer), transactions };
+}
+
+/** Initializes a program that is there, with another allocator. */
+async function initializeAs(owner: SolanaKey, program: string): Promise<SolanaKey> {
+  const other = await solanaKey();
+  await askNode(node.url, "requestAirdrop", [owner.address, Number(SOL)]);
+  node.controls.passSlots(2);
+  await sendInstructions(
+    node.url,
+    [owner],
+    [
+      initializeInstruction({
+        ...(await depositoryAccounts(program)),
+        owner: owner.address,
+        allocator: other.address,
+        programData: await programDataAddress(program),
+        chainName: "sol",
+      }),
+    ],
+  );
+  node.controls.finalize();
+  return other;
+}
+
+test("plan prints addresses, sizes, rent, authority, owner and fees, and sends nothing", async () => {
+  const { key, env, options } = await newOperator();
+  const before = sent();
+  const { code, lines, errors } = await run(`plan ${options}`, env);
+  expect([code, errors]).toEqual([0, ""]);
+  expect(lines[0]).toMatchObject({
+    chain: "sol",
+    loader: "BPFLoaderUpgradeab1e11111111111111111111111",
+    bytes: elf.length,
+    sha256: expect.stringMatching(/^0x[0-9a-f]{64}$/),
+    upgradeAuthority: vault,
+    owner: key.address,
+    allocator: allocator.address,
+    genesisHash: GENESIS,
+    found: { program: false, upgradeAuthority: null, depository: null },
+  });
+  expect(lines.find(({ account }) => account === "buffer")).toMatchObject({
+    state: "missing",
+    rent: "0.15504792 SOL, returned when the program is deployed",
+  });
+  const transactions = lines.flatMap(({ transaction, count }) => (transaction ? [[transaction, count]] : []));
+  expect(transactions).toEqual([
+    ["createBuffer", 1],
+    ["write", expect.any(Number)],
+    ["deploy", 1],
+    ["initialize", 1],
+  ]);
+  expect(lines.at(-1)).toMatchObject({
+    needed: expect.stringMatching(/^0\.1\d+ SOL$/),
+    deployerBalance: "2 SOL",
+  });
+  const { DEPLOYER_SOLANA_KEY: _, ...keyless } = env;
+  const withoutKey = await run(`plan ${options} --deployer ${key.address}`, keyless);
+  expect([withoutKey.code, withoutKey.lines[0]]).toEqual([0, lines[0]]);
+  expect(sent()).toBe(before);
+});
+
+test("refuses before anything is sent, with the remedy", async () => {
+  const poor = await newOperator(SOL / 10n);
+  const before = sent();
+  const refused = async (words: string, env: Record<string, string>) => {
+    const { code, errors } = await run(words, env);
+    return [code, errors];
+  };
+  expect(await refused(`apply ${poor.options}`, poor.env)).toEqual([
+    1,
+    expect.stringMatching(/has 0\.1 SOL, and 0\.\d+ SOL are needed; send it 0\.\d+ SOL/),
+  ]);
+  const elsewhere = await startSolana({ slotMs: 0 });
+  try {
+    expect(await refused(`apply ${poor.options}`, { ...poor.env, SOL_RPC_URL: elsewhere.url })).toEqual([
+      1,
+      expect.stringContaining(`expected ${GENESIS}, which additionalData.genesisHash names; correct the URL`),
+    ]);
+  } finally {
+    await elsewhere.close();
+  }
+  const holder = (await solanaKey()).address;
+  expect(await refused(`apply ${poor.options.replace(vault, holder)}`, poor.env)).toEqual([
+    2,
+    expect.stringContaining("add --owner-is-account"),
+  ]);
+  expect(
+    await refused(`apply ${poor.options.replace(allocator.address, poor.key.address)}`, poor.env),
+  ).toEqual([2, expect.stringContaining("--allocator and the deployer must be different accounts")]);
+  expect(await refused(`apply ${poor.options} --write ${join(folder, "none")}`, poor.env)).toEqual([
+    1,
+    expect.stringContaining("cannot be written (ENOENT)"),
+  ]);
+  expect(sent()).toBe(before);
+});
+
+/** Ways to end a run in the middle; `transactions` of the plan. */
+const INTERRUPTIONS: Readonly<
+  Record<string, (words: string, env: Operator["env"], transactions: number) => Promise<unknown>>
+> = {
+  "a kill while the program is written": async (words, env) =>
+    await runKilled(words, env, '"step":"broadcast","transaction":"write', 9),
+  "a lost response to the deployment": async (words, env, transactions) =>
+    await runUntil(words, env, transactions - 2, "doneButFailed"),
+  "a lost connection before the initialization": async (words, env, transactions) =>
+    await runUntil(words, env, transactions - 1, "cut"),
+};
+
+/** Runs the command on a node that fails after a number of sent transactions. */
+async function runUntil(words: string, env: Operator["env"], count: number, kind: "cut" | "doneButFailed") {
+  node.controls.trouble(({ method, before }) =>
+    method === "sendTransaction" && before >= count ? { kind } : undefined,
+  );
+  const { code } = await run(words, env);
+  node.controls.trouble(undefined);
+  expect(code).toBe(1);
+}
+
+test.each(Object.keys(INTERRUPTIONS))(
+  "run again after %s, it gives one program and one owner, and loses no rent",
+  async (interruption) => {
+    const operator = await newOperator();
+    const { env, options, key } = operator;
+    const planned = await plannedBy(operator);
+    const { program, programData, depository, vault: held, buffer, transactions } = planned;
+    await INTERRUPTIONS[interruption]?.(`apply ${options}`, env, transactions);
+    const { code, errors, lines, output } = await run(`apply ${options}`, env);
+    expect([code, errors]).toEqual([0, ""]);
+    expect([lines[0]?.["program"], output]).toEqual([
+      program,
+      expect.stringContaining(`SOL_DEPOSITORY_PROGRAM=${program}\n`),
+    ]);
+    expect((await run(`verify ${options}`, env)).lines).toMatchObject([
+      {
+        state: "asPlanned",
+        program,
+        found: {
+          upgradeAuthority: vault,
+          depository: { owner: key.address, allocator: allocator.address },
+        },
+      },
+    ]);
+    expect(node.controls.account(buffer)).toBeUndefined();
+    const kept = [program, programData, depository, held].reduce((sum, one) => sum + lamportsOf(one), 0n);
+    const fees = 2n * SOL - lamportsOf(key.address) - kept;
+    // Between one signature for each transaction, and each of them twice.
+    const each = BigInt(transactions) * 5_000n;
+    expect([fees >= each, fees <= 2n * each]).toEqual([true, true]);
+    const before = sent();
+    expect((await run(`apply ${options}`, env)).code).toBe(0);
+    expect(sent()).toBe(before);
+  },
+);
+
+test("returns the rent of a buffer that a late transaction of a killed run created again", async () => {
+  const { env, options, key } = await (deployed ??= newDeployment());
+  // Its address follows from the deployer and the program: another plan has the same.
+  const { buffer } = await plannedBy({ key, env, options: options.replace(vault, "none") });
+  const data = Buffer.alloc(HEADER.buffer + elf.length);
+  data.writeUInt32LE(1, 0);
+  data.writeUInt8(1, 4);
+  data.set(bytesOf(encodeAddress("solana-vm", key.address)), 5);
+  node.controls.setAccount(buffer, {
+    lamports: 155_047_920n,
+    owner: "BPFLoaderUpgradeab1e11111111111111111111111",
+    executable: false,
+    data,
+  });
+  const before = lamportsOf(key.address);
+  expect(await run(`apply ${options}`, env)).toMatchObject({ code: 0, errors: "" });
+  expect(lamportsOf(key.address) - before).toBe(155_047_920n - 5_000n);
+  expect(node.controls.account(buffer)).toBeUndefined();
+});
+
+test("verify fails when one byte differs, and accepts zeros after the program", async () => {
+  const operator = await (deployed ??= newDeployment());
+  const { env, options } = operator;
+  const { programData } = await plannedBy(operator);
+  const account = node.controls.account(programData);
+  if (account === undefined) throw new Error("program was not deployed");
+  const longer = Buffer.concat([account.data, Buffer.alloc(100)]);
+  node.controls.setAccount(programData, { ...account, data: longer });
+  expect((await run(`verify ${options}`, env)).code).toBe(0);
+  for (const at of [HEADER.programData + 5_000, HEADER.programData + elf.length + 50]) {
+    const data = Buffer.from(longer);
+    data[at] = (data[at] ?? 0) ^ 1;
+    node.controls.setAccount(programData, { ...account, data });
+    const { code, lines } = await run(`verify ${options}`, env);
+    expect([code, lines[0]?.["state"], lines[0]?.["differences"]]).toEqual([
+      1,
+      "differs",
+      [expect.stringContaining(`is not this build (${elf.length} bytes, sha256 0x`)],
+    ]);
+  }
+  node.controls.setAccount(programData, account);
+  const missing = await run(`verify ${options.replace(vault, "none")}`, env);
+  expect([missing.code, missing.lines[0]]).toMatchObject([
+    1,
+    { state: "missing", differences: ["the program is not deployed"] },
+  ]);
+});
+
+test.each([
+  {
+    name: "a stranger's initialization",
+    prepare: async (program: string) => {
+      const stranger = await solanaKey();
+      node.controls.addProgram(program, elf, stranger.address);
+      return (await initializeAs(stranger, program)).address;
+    },
+    reason: (other: string) => new RegExp(`SOMEONE ELSE INITIALIZED THIS PROGRAM: .* allocator ${other}`),
+  },
+  {
+    name: "other bytes at the program's address",
+    prepare: async (program: string, deployer: string) => {
+      node.controls.addProgram(program, forwarderProgram(), deployer);
+      return "";
+    },
+    reason: () => /has \d+ bytes, expected 22112/,
+  },
+  {
+    name: "another upgrade authority",
+    prepare: async (program: string) => {
+      const other = (await solanaKey()).address;
+      node.controls.addProgram(program, elf, other);
+      return other;
+    },
+    reason: (other: string) => new RegExp(`the upgrade authority of \\w+ is ${other}, expected`),
+  },
+])("reports $name, and sends nothing", async ({ prepare, reason }) => {
+  const operator = await newOperator();
+  const { env, options, key } = operator;
+  const { program } = await plannedBy(operator);
+  const other = await prepare(program, key.address);
+  const before = sent();
+  for (const action of ["plan", "apply"]) {
+    const { code, errors } = await run(`${action} ${options}`, env);
+    expect([code, errors]).toEqual([1, expect.stringMatching(reason(other))]);
+  }
+  const { code, output } = await run(`verify ${options}`, env);
+  expect([code, output]).toEqual([1, expect.stringMatching(reason(other))]);
+  expect(sent()).toBe(before);
+});
+
+test("initializes a program that was deployed by other means, in a run after one that ran out of time", async () => {
+  const { env, options, key } = await newOperator();
+  const program = (await solanaKey()).address;
+  node.controls.addProgram(program, elf, key.address);
+  const own = await mkdtemp(join(folder, "written-"));
+  const words = `${options} --program ${program}`;
+  node.controls.dropTransactions(true);
+  const late = await run(`apply ${words} --wait 1`, env);
+  node.controls.dropTransactions(false);
+  expect([late.code, late.errors]).toEqual([3, expect.stringContaining("waiting for: initialize")]);
+  const applied = await run(`apply ${words} --write ${own}`, env);
+  expect([applied.code, applied.errors]).toEqual([0, ""]);
+  expect(applied.lines.filter(({ step }) => step === "broadcast")).toMatchObject([
+    { transaction: "initialize" },
+  ]);
+  expect(JSON.parse(await readFile(join(own, "chains.test.json"), "utf8"))).toMatchObject([
+    { id: "sol", depository: program, vmType: "solana-vm" },
+  ]);
+  const configured = { ...env, SOL_DEPOSITORY_PROGRAM: program };
+  expect((await run(`verify ${words}`, configured)).code).toBe(0);
+  // The same options without --program plan another one.
+  const other = await run(`plan ${options}`, configured);
+  expect([other.code, other.errors]).toEqual([
+    1,
+    expect.stringContaining(`or --program ${program}, or add --replace`),
+  ]);
+});

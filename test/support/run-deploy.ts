@@ -1,0 +1,61 @@
+import { programCommand } from "@causeway/testkit";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { text } from "node:stream/consumers";
+import { expect, vi } from "vitest";
+import { runDeploy } from "../../apps/api/src/process/commands/deploy-command.ts";
+
+/** What `operator deploy` printed. */
+export interface RanDeploy {
+  readonly code: number;
+  /** Lines of JSON. */
+  readonly lines: readonly Readonly<Record<string, unknown>>[];
+  readonly output: string;
+  readonly errors: string;
+}
+
+/** Runs `operator deploy`. @param times how often at the same time; the highest exit code counts */
+export async function runDeployCommand(
+  words: string,
+  env: Readonly<Record<string, string>>,
+  times = 1,
+): Promise<RanDeploy> {
+  let [output, errors] = ["", ""];
+  vi.spyOn(process.stdout, "write").mockImplementation((chunk) => {
+    output += String(chunk);
+    return true;
+  });
+  vi.spyOn(process.stderr, "write").mockImplementation((chunk) => {
+    errors += String(chunk);
+    return true;
+  });
+  const runs = Array.from({ length: times }, () => runDeploy(words.split(" "), env));
+  const code = Math.max(...(await Promise.all(runs)));
+  vi.restoreAllMocks();
+  const lines = output
+    .split("\n")
+    .filter((line) => line.startsWith("{"))
+    .map((line) => JSON.parse(line) as RanDeploy["lines"][number]);
+  return { code, lines, output, errors };
+}
+
+/** Runs it as a process, and kills it with SIGKILL once it has printed `count` lines with a text. */
+export async function runDeployKilled(
+  words: string,
+  env: Readonly<Record<string, string>>,
+  printed: string,
+  count: number,
+): Promise<void> {
+  const { command, args, cwd, env: own } = programCommand("test/support/deploy-process.ts");
+  const child = spawn(command, [...args, ...words.split(" ")], { cwd, env: { ...own, ...env } });
+  const exited = once(child, "exit");
+  const errors = text(child.stderr);
+  let seen = 0;
+  for await (const line of createInterface(child.stdout)) {
+    if (line.includes(printed)) seen += 1;
+    if (seen === count) child.kill("SIGKILL");
+  }
+  const [, signal] = (await exited) as [number | null, NodeJS.Signals | null];
+  expect([signal, seen >= count], await errors).toEqual(["SIGKILL", true]);
+}
