@@ -8,6 +8,7 @@ export {
   refuseUnmovable,
   withAddress,
 } from "./addresses/issue-address.ts";
+export { awaitsSweep } from "./addresses/awaiting-request.ts";
 export { factoryProblem } from "./addresses/check-factory.ts";
 export { addressesOn } from "./addresses/addresses-on.ts";
 export { sweepsUnderWay } from "./addresses/transfer-addresses.ts";

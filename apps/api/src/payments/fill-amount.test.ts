@@ -15,7 +15,6 @@ import {
 } from "../../../../test/fakes/quote-world.ts";
 import type { QuoteWorld, World } from "../../../../test/fakes/quote-world.ts";
 import { aConnectedNonEvmChain, exchange } from "../../../../test/fakes/non-evm-chains.ts";
-import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
 import { createQuote } from "../quotes/create-quote.ts";
 import { exchangeInFill } from "./fill-exchange.ts";
 import type { FillExchange } from "./fill-exchange.ts";
@@ -52,8 +51,8 @@ async function dueOf(
 ): Promise<AmountDue> {
   return await amountToPay(
     services as unknown as Parameters<typeof amountToPay>[0],
-    { terms } as RequestRecord,
-    { kind: "deposit", sinceMs: NOW_MS, deposit: { amount, seenAtMs: NOW_MS } as DepositRecord },
+    { terms },
+    { kind: "deposit", deposit: { amount, seenAtMs: NOW_MS } },
     ends,
     { toContract: false, execution: undefined, exchange: exchangeOf(services, terms, ends) },
   );

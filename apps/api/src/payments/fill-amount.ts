@@ -21,7 +21,7 @@ import type {
   TxHash,
 } from "@causeway/domain";
 import type { RequestEnd } from "../chains/chains.port.ts";
-import type { RequestRecord } from "../db/records.port.ts";
+import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
 import type { Services } from "../db/services.port.ts";
 import { isBeyondCap, pricingOf, type RoutePricing } from "../markets/index.ts";
 import { topupGas } from "./topup-gas.ts";
@@ -48,6 +48,15 @@ export type AmountDue =
   /** Its cost is unknown now. */
   | { readonly kind: "wait"; readonly why: string };
 
+/** What a fill is based on, as far as its amount depends on it. */
+type AmountBasis =
+  | Extract<FillBasis, { kind: "front" }>
+  | {
+      readonly kind: "deposit";
+      /** Without a transaction: a deposit that the service has yet to make from a deposit address. */
+      readonly deposit: Pick<DepositRecord, "amount" | "seenAtMs"> & Partial<Pick<DepositRecord, "txHash">>;
+    };
+
 /** The inputs of the amount, besides the deposit. */
 interface PaidFacts {
   /** The recipient is a contract paid in native tokens. */
@@ -63,8 +72,8 @@ interface PaidFacts {
  */
 export async function amountToPay(
   services: Needs,
-  { terms }: RequestRecord,
-  basis: FillBasis,
+  { terms }: Pick<RequestRecord, "terms">,
+  basis: AmountBasis,
   { origin, destination }: Ends,
   { toContract, execution, exchange }: PaidFacts,
 ): Promise<AmountDue> {
@@ -298,7 +307,7 @@ function knownCurrency(
 async function notSpentOnOrigin(
   { reads }: Pick<Services, "reads">,
   { requestId, originGasUsd, depositAddress, permit }: RequestTerms,
-  depositTxHash: TxHash,
+  depositTxHash: TxHash | undefined,
   execution: ExecutionRecord | undefined,
 ): Promise<bigint> {
   if (originGasUsd === undefined) return 0n;

@@ -58,6 +58,11 @@ export async function lockedStanding(
   return standingOf(record, isUsed);
 }
 
+/** Whether a request waits for the deposit of its sweep, and no fast fill relies on it. */
+export function awaitsSweep(record: Pick<RequestRecord, "state">): boolean {
+  return standingOf(record, false) === "waiting";
+}
+
 function standingOf({ state }: Pick<RequestRecord, "state">, isUsed: boolean): Standing {
   if (isUsed || state.depositId !== undefined) return "used";
   if (isFronted(state)) return "fronted";

@@ -1,15 +1,17 @@
 import { NATIVE_CURRENCY } from "@causeway/domain";
+import type { SlotPlan } from "../../db/records.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
 import { DONE } from "../../db/wait.ts";
 import type { Progress } from "../../db/wait.ts";
-import type { SweepRecord } from "../../deposits/addresses/deposit-addresses.port.ts";
-import { addressesOn, factoryProblem } from "../../deposits/index.ts";
+import type { DepositAddress, SweepRecord } from "../../deposits/addresses/deposit-addresses.port.ts";
+import { addressesOn, awaitsSweep, factoryProblem } from "../../deposits/index.ts";
 import { endOf } from "../../http/request-end.ts";
 import { sweepJob } from "../../requests/index.ts";
 import { planTransferSweep } from "./plan-transfer-sweep.ts";
 import { withHeadroom } from "../executions/price-execution.ts";
 import { whyUnexplained } from "../unexplained-nonces.ts";
 import type { DueLeg, LegKind } from "./leg-kind.ts";
+import { whyOutdated } from "./sweep-outdated.ts";
 import type { Wanted } from "../wanted.port.ts";
 
 /**
@@ -33,11 +35,18 @@ interface WantedSweep extends Wanted {
   readonly sweep: SweepRecord;
 }
 
+/** Why a sweep ends without moving anything. Its funds are found again, and decided again. */
+interface SweepEnd {
+  readonly why: string;
+  /** The lane that would have moved them under an outdated quote; absent: they were gone. */
+  readonly outdated?: Pick<SlotPlan, "chainId" | "sender">;
+}
+
 /**
  * Moves funds from a deposit address into the depository, as decided: the contract moves exactly this amount
  * or fails. The deposit that it makes acts on the request, like any other.
  */
-export const sweepLeg: LegKind<DueSweep, WantedSweep, string> = {
+export const sweepLeg: LegKind<DueSweep, WantedSweep, SweepEnd> = {
   name: "sweep",
   queue: { name: "sweep", id: "sweepId", concurrency: 8 },
   isTransfer: false,
@@ -68,7 +77,7 @@ export const sweepLeg: LegKind<DueSweep, WantedSweep, string> = {
         };
       if (planned.kind === "wait") return await notRefused(services, sweep, planned.why);
       if (sweep.refusedSinceMs !== undefined) await noteRefusal(services, sweep, undefined);
-      return { plan: planned.plan, sweep };
+      return await unlessOutdated(services, { plan: planned.plan, sweep }, from);
     }
     const operator = services.depositAddressOperator?.address;
     if (connected === undefined || operator === undefined || from === undefined)
@@ -99,7 +108,7 @@ export const sweepLeg: LegKind<DueSweep, WantedSweep, string> = {
       outflow: { currency: NATIVE_CURRENCY, amount: 0n },
       cancelAfterMs: services.clock.nowMs() + CANCEL_AFTER_MS,
     };
-    return { plan, sweep };
+    return await unlessOutdated(services, { plan, sweep }, from);
   },
 
   lock: async (_, tx, wanted) =>
@@ -181,22 +190,39 @@ export const sweepLeg: LegKind<DueSweep, WantedSweep, string> = {
     await tx.outbox.add([sweepJob(leg.id, atMs)], atMs);
   },
 
-  async giveUp(services, { sweep: { id, chainId, address, currency, requestId } }, reason) {
+  async giveUp(
+    services,
+    { sweep: { id, chainId, address, currency, requestId } },
+    { why: reason, outdated },
+  ) {
     const nowMs = services.clock.nowMs();
     const isVoid = await services.uow.run(async (tx) => {
-      await tx.requests.lock(requestId);
+      const record = await tx.requests.lock(requestId);
       const current = await tx.depositAddresses.lockSweep(id);
       if (current?.state !== "planned") return false;
-      // Remaining funds are found again, and decided again.
+      if (outdated !== undefined && (record === undefined || !awaitsSweep(record))) return false;
       await tx.depositAddresses.voidSweep(current, nowMs);
       await tx.requests.note(requestId, nowMs, "sweepVoid", { reason });
+      // Not if a failover has lost payments of the lane: one of them may have moved the funds.
+      if (outdated !== undefined) await tx.lanes.lockLane(outdated.chainId, outdated.sender);
       return true;
     });
     const chain = services.chains.profile(chainId)?.name;
-    if (isVoid) services.events.alarm("sweep_void", { chain, address, currency, requestId, reason });
+    // The prices that outdate a quote are no fault.
+    const level = outdated === undefined ? "alarm" : "happened";
+    if (isVoid) services.events[level]("sweep_void", { chain, address, currency, requestId, reason });
     return DONE;
   },
 };
+
+async function unlessOutdated(
+  services: WorkerServices,
+  wanted: WantedSweep,
+  from: DepositAddress,
+): Promise<WantedSweep | { readonly giveUp: SweepEnd }> {
+  const why = await whyOutdated(services, wanted.sweep, from, wanted.plan);
+  return why === undefined ? wanted : { giveUp: { why, outdated: wanted.plan } };
+}
 
 /** Waits as long as needed: the funds stay where their owner sent them. */
 function waits(
@@ -222,11 +248,11 @@ async function refused(
   services: WorkerServices,
   sweep: SweepRecord,
   reason: string,
-): Promise<Progress | { readonly giveUp: string }> {
+): Promise<Progress | { readonly giveUp: SweepEnd }> {
   const nowMs = services.clock.nowMs();
   const { refusedSinceMs, chainId } = sweep;
   if (refusedSinceMs === undefined) await noteRefusal(services, sweep, nowMs);
-  if (nowMs - (refusedSinceMs ?? nowMs) > REFUSED_FOR_MS) return { giveUp: reason };
+  if (nowMs - (refusedSinceMs ?? nowMs) > REFUSED_FOR_MS) return { giveUp: { why: reason } };
   const blockMs = (services.chains.profile(chainId)?.blockTimeSeconds ?? 0) * 1000;
   return { waitMs: blockMs, why: `the sweep would revert: ${reason}` };
 }

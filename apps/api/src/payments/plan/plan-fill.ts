@@ -1,11 +1,12 @@
 import type { PayingConnection } from "@causeway/chains";
+import type { RequestTerms } from "@causeway/domain";
 import type { RequestRecord } from "../../db/records.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
 import { warmPrices } from "../../balances/index.ts";
-import { perKind } from "../../http/request-end.ts";
+import { endOf, perKind } from "../../http/request-end.ts";
 import type { ConnectedChain, RequestEnd, TransferChain } from "../../chains/chains.port.ts";
 import type { ExecutionRecord } from "../executions.port.ts";
-import { amountToPay } from "../fill-amount.ts";
+import { type AmountDue, amountToPay } from "../fill-amount.ts";
 import type { FillBasis } from "../planned-fill.port.ts";
 import { callPlanner } from "./call-planner.ts";
 import { waits } from "./fill-planned.ts";
@@ -33,10 +34,7 @@ export async function planFill(
   const { terms } = request;
   const { requestId, orderId, recipient, fillDeadlineMs } = terms;
   const { currency } = terms.destination;
-  const planner = perKind<FillPlanner, PayingConnection>(destination, {
-    evm: (end) => callPlanner(services, end, { currency, recipient }),
-    nonEvm: transferPlanner,
-  });
+  const planner = plannerOn(services, destination, terms);
   const toContract = await planner.paysContract();
   const facts = { toContract, execution, exchange: planner.exchange(terms) };
   const due = await amountToPay(services, request, basis, { origin, destination }, facts);
@@ -63,4 +61,35 @@ export async function planFill(
   if (terms.sponsorship !== undefined) await warmPrices(services);
   const nothing = { topupUsd: 0n, burn: { spentUsd: 0n, uncoveredUsd: 0n } };
   return { basis, amount, sponsoredUsd, ...nothing, ...planned };
+}
+
+/**
+ * The amount that the fill of a request would pay for a deposit that is made and seen now. Undefined if one
+ * of its chains is not configured.
+ * @throws RpcFault, ServiceError: unknown now
+ */
+export async function amountForDeposit(
+  services: WorkerServices,
+  { terms }: Pick<RequestRecord, "terms">,
+  amount: bigint,
+): Promise<AmountDue | undefined> {
+  const origin = endOf(services.chains, terms.origin.chainId);
+  const destination = endOf(services.chains, terms.destination.chainId);
+  if (origin === undefined || destination === undefined) return undefined;
+  const planner = plannerOn(services, destination, terms);
+  const toContract = await planner.paysContract();
+  const deposit = { amount, seenAtMs: services.clock.nowMs() };
+  const facts = { toContract, execution: undefined, exchange: planner.exchange(terms) };
+  return await amountToPay(services, { terms }, { kind: "deposit", deposit }, { origin, destination }, facts);
+}
+
+function plannerOn(
+  services: WorkerServices,
+  end: FillFacts["destination"],
+  { destination: { currency }, recipient }: RequestTerms,
+): FillPlanner {
+  return perKind<FillPlanner, PayingConnection>(end, {
+    evm: (connected) => callPlanner(services, connected, { currency, recipient }),
+    nonEvm: transferPlanner,
+  });
 }

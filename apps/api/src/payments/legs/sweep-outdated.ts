@@ -1,0 +1,38 @@
+import { orderSignerOf } from "../../chains/index.ts";
+import type { SlotPlan } from "../../db/records.port.ts";
+import type { WorkerServices } from "../../db/services.port.ts";
+import type { DepositAddress, SweepRecord } from "../../deposits/addresses/deposit-addresses.port.ts";
+import { awaitsSweep } from "../../deposits/index.ts";
+import { whyHeld } from "../held-lanes.ts";
+import { amountForDeposit } from "../plan/plan-fill.ts";
+
+/**
+ * Why the deposit of a planned sweep would be refunded: its quote held when the sweep was decided, and no
+ * longer does. The funds of an open address then get a new quote instead, like funds that arrive late.
+ * Undefined: it would be filled, or nothing else can be done with it.
+ */
+export async function whyOutdated(
+  services: WorkerServices,
+  { amount, requestId }: SweepRecord,
+  { strict }: Pick<DepositAddress, "strict">,
+  { chainId, sender }: Pick<SlotPlan, "chainId" | "sender">,
+): Promise<string | undefined> {
+  // Funds of a strict address are deposited under its own order, whatever becomes of them.
+  if (strict) return undefined;
+  const record = await services.reads.request(requestId);
+  if (record === undefined || record.terms.forceRefund || !awaitsSweep(record)) return undefined;
+  const { order, firmUntilMs } = record.terms;
+  const isSigned = orderSignerOf(services, order.solver) !== undefined;
+  if (isSigned && services.clock.nowMs() <= firmUntilMs) return undefined;
+  // The sweep may have been broadcast by a lost payment of this lane.
+  if ((await whyHeld(services, chainId, sender)) !== undefined) return undefined;
+  if (!isSigned) return "its order names a solver whose key is not configured";
+  try {
+    const due = await amountForDeposit(services, record, amount);
+    return due?.kind === "refund" ? `its order would be refunded: ${due.reason}` : undefined;
+  } catch (error) {
+    // Without prices it is unknown, and the fill waits for them.
+    services.events.fault("deposit_address_fault", error, { requestId });
+    return undefined;
+  }
+}

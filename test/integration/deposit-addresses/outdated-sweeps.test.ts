@@ -1,0 +1,189 @@
+import { NATIVE_CURRENCY } from "@causeway/domain";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { sweepLeg } from "../../../apps/api/src/payments/legs/sweep-leg.ts";
+import { isDeath, mortalServices } from "../../fakes/mortal-services.ts";
+import { startAddressWorld, type AddressWorld } from "../../support/address-world.ts";
+import { loseRows } from "../../support/lost-rows.ts";
+import { aSponsor } from "../../support/sponsors.ts";
+
+// Sweeps that were decided while their quote was firm, and are sent later: at an open address, money whose
+// order would be refunded by then gets a new quote.
+
+let world: AddressWorld;
+
+beforeAll(async () => {
+  world = await startAddressWorld({ chain: { finalityBlocks: 2 } });
+});
+afterEach(async () => {
+  world.prices.set("ethereum", "2500");
+  await fundOperator(10n ** 21n);
+});
+afterAll(async () => await world.stop());
+
+/** 100 USD. */
+const PAID = 40_000_000_000_000_000n;
+
+type Address = Awaited<ReturnType<AddressWorld["address"]>>;
+
+async function fundOperator(value: bigint): Promise<void> {
+  const address = world.services.depositAddressOperator?.address ?? "0x";
+  await world.origin.client.setBalance({ address, value });
+  await world.origin.announce();
+}
+
+/** A quote of ETH for USDC whose money is at its address, with a decided sweep that waits for gas. */
+async function waitingSweep(ask: Parameters<AddressWorld["address"]>[0] = {}): Promise<Address> {
+  await fundOperator(0n);
+  const agreed = await world.address({
+    originCurrency: NATIVE_CURRENCY,
+    amount: String(PAID),
+    refundTo: world.anAddress(),
+    ...ask,
+  });
+  const { currency, amount } = agreed.terms.origin;
+  await world.sendTo(agreed.at, amount, { currency });
+  for (let n = 0; n < 2; n++) await world.round();
+  expect(await statesAt(agreed)).toEqual([[amount, "planned"]]);
+  expect(world.clock.nowMs()).toBeLessThan(agreed.terms.firmUntilMs);
+  return agreed;
+}
+
+/** The quote's firm time ends, and ETH loses a tenth of its value. */
+async function outdate({ terms }: Address): Promise<void> {
+  world.clock.forward(120_000);
+  expect(world.clock.nowMs()).toBeGreaterThan(terms.firmUntilMs);
+  world.prices.set("ethereum", "2250");
+  await fundOperator(10n ** 21n);
+}
+
+const statesAt = async ({ at }: Address) =>
+  (await world.sweepsFrom(at)).map(({ amount, state }) => [amount, state]);
+const received = async ({ terms }: Address): Promise<bigint> =>
+  await world.destination.balance(terms.recipient, world.usdc);
+
+test("quotes the money of an open address again if its sweep waited until its order would be refunded", async () => {
+  const agreed = await waitingSweep();
+  await outdate(agreed);
+  await world.work();
+  expect(await statesAt(agreed)).toEqual([[PAID, "void"]]);
+  expect(await world.status(agreed.requestId), "while no quote has it").toMatchObject({
+    status: "depositing",
+    fundsAt: "depositAddress",
+  });
+  const [successor] = await world.untilSettled(agreed.at, 1);
+  if (successor === undefined) throw new Error("the money has no new quote");
+  expect(await statesAt(agreed)).toEqual([
+    [PAID, "void"],
+    [PAID, "final"],
+  ]);
+  const { expectedAmount } = (await world.request(successor)).terms.destination;
+  expect(expectedAmount).toBeLessThan(agreed.terms.destination.minimumAmount);
+  expect(await received(agreed)).toBe(expectedAmount);
+  expect(await world.status(agreed.requestId)).toMatchObject({
+    status: "success",
+    supersededByRequestId: successor,
+  });
+  expect(world.events.of("sweep_void").map(({ level }) => level)).toEqual(["happened"]);
+});
+
+test("sweeps late under the first order while today's price fills it", async () => {
+  const agreed = await waitingSweep();
+  await outdate(agreed);
+  world.prices.set("ethereum", "2500");
+  expect(await world.untilSettled(agreed.at, 1)).toEqual([agreed.requestId]);
+  expect(await statesAt(agreed)).toEqual([[PAID, "final"]]);
+  expect((await world.status(agreed.requestId)).status).toBe("success");
+});
+
+test("sweeps a strict address under its own order, which refunds", async () => {
+  const agreed = await waitingSweep({ strict: true });
+  await outdate(agreed);
+  expect(await world.untilSettled(agreed.at, 1)).toEqual([agreed.requestId]);
+  expect(await world.status(agreed.requestId)).toMatchObject({ status: "refund", failReason: "SLIPPAGE" });
+  expect(await received(agreed)).toBe(0n);
+});
+
+test("quotes a second payment that came in between together with the first one", async () => {
+  const agreed = await waitingSweep();
+  await world.sendTo(agreed.at, PAID / 2n, { currency: NATIVE_CURRENCY });
+  for (let n = 0; n < 2; n++) await world.round();
+  expect(await statesAt(agreed)).toHaveLength(2);
+  const requests = await world.requestsOf(agreed.at);
+  await outdate(agreed);
+  const [successor] = await world.untilSettled(agreed.at, 1);
+  if (successor === undefined) throw new Error("the money has no new quote");
+  expect(await statesAt(agreed)).toEqual([
+    [PAID, "void"],
+    [PAID / 2n, "void"],
+    [(PAID * 3n) / 2n, "final"],
+  ]);
+  for (const requestId of requests)
+    expect(await world.status(requestId)).toMatchObject({
+      status: "success",
+      supersededByRequestId: successor,
+    });
+  expect(await received(agreed)).toBe((await world.request(successor)).terms.destination.expectedAmount);
+});
+
+test("keeps the order of a sweep that covers a fast fill, so that its recipient is paid once", async () => {
+  const { services, pool, origin } = world;
+  const app = await aSponsor(world, 10_000);
+  const agreed = await waitingSweep({ originCurrency: world.usdc, amount: "100000000" });
+  await fundOperator(10n ** 21n);
+  const [sweep] = await world.sweepsFrom(agreed.at);
+  await world.work();
+  expect(await app.fastFill(agreed)).toBe("queued");
+  // Another transaction used the nonce of the sweep, which is planned again.
+  const slot = await services.reads.slotOfLeg("sweep", sweep?.id ?? "");
+  const [attempt] = slot?.attempts ?? [];
+  if (sweep === undefined || slot === undefined || attempt === undefined)
+    throw new Error("the sweep was not sent");
+  await origin.client.request({ method: "anvil_dropTransaction", params: [attempt.txHash] } as never);
+  await loseRows(pool, slot);
+  await pool.query("update deposit_sweeps set state = 'planned' where id = $1", [sweep.id]);
+  await outdate(agreed);
+  // The gas of a fill costs more than the deposit is worth.
+  world.prices.set("ethereum", "25000000");
+  expect(await world.untilSettled(agreed.at, 1)).toEqual([agreed.requestId]);
+  for (let n = 0; n < 3; n++) await world.round();
+  expect(await statesAt(agreed)).toEqual([[agreed.terms.origin.amount, "final"]]);
+  expect(await world.requestsOf(agreed.at)).toEqual([agreed.requestId]);
+  expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
+  expect(await app.holdState(agreed)).toBe("released");
+});
+
+test("undoes no sweep while its lane may lack payments, because one of them may have moved the money", async () => {
+  const { services, pool } = world;
+  const agreed = await waitingSweep();
+  await outdate(agreed);
+  const [sweep] = await world.sweepsFrom(agreed.at);
+  const sender = services.depositAddressOperator?.address;
+  if (sweep === undefined || sender === undefined) throw new Error("no sweep is planned");
+  const lane = { chainId: sweep.chainId, sender };
+  await pool.query("update lanes set server = 'a former server' where sender = $1", [sender]);
+  const outdated = { why: "its order would be refunded", outdated: lane };
+  await expect(sweepLeg.giveUp(services, { sweep }, outdated)).rejects.toThrow("lane");
+  await world.work();
+  expect(await statesAt(agreed)).toEqual([[PAID, "planned"]]);
+  await pool.query("update lanes set server = null where sender = $1", [sender]);
+  await world.untilSettled(agreed.at, 1);
+  expect((await statesAt(agreed)).map(([, state]) => state)).toEqual(["void", "final"]);
+});
+
+test.each(["before depositAddresses.voidSweep", "before commit", "after commit"])(
+  "sweeps the money once and fills it once if the process dies %s while it undoes a sweep",
+  async (moment) => {
+    const agreed = await waitingSweep();
+    await outdate(agreed);
+    const by = mortalServices(world.services, (name) => name === moment);
+    await expect(world.work(by)).rejects.toSatisfy(isDeath);
+    const [successor] = await world.untilSettled(agreed.at, 1);
+    expect(await statesAt(agreed)).toEqual([
+      [PAID, "void"],
+      [PAID, "final"],
+    ]);
+    expect(await world.requestsOf(agreed.at)).toEqual([agreed.requestId, successor]);
+    const { expectedAmount } = (await world.request(successor ?? "0x")).terms.destination;
+    expect(await received(agreed)).toBe(expectedAmount);
+  },
+);
