@@ -9,7 +9,7 @@ const PASSED_OVER_MS = 30_000;
 const LAG_MS = 30_000;
 /** Of two endpoints, a head is absurd if the other one, at its pace, would take longer to reach it, ms. */
 const MAX_CATCH_UP_MS = 86_400_000;
-/** An endpoint stands still if its head has not advanced for this long, ms. Bitcoin blocks can take an hour. */
+/** An endpoint whose head has not advanced for this long stands still, ms. Bitcoin can take an hour. */
 const STANDSTILL_MS = 7_200_000;
 
 /**
