@@ -333,6 +333,44 @@ test.each<[string, number, "keeps it" | "takes it back" | "fails"]>([
   await together.close();
 });
 
+test.each<[string, bigint]>([
+  ["keeps it", 0n],
+  ["advances it", 37n],
+])("of two endpoints, one that shows an absurd head and %s does not become the first", async (_, step) => {
+  vi.useFakeTimers();
+  const honest: Behavior = { balance: 1n, head: { position: 400_000_000n } };
+  const absurd: Behavior = { balance: 2n, head: { position: 500_000_000n } };
+  const { together, forward, states } = chainOf(honest, absurd);
+  const pass = async (...[own, others]: readonly bigint[]): Promise<void> => {
+    honest.head = { position: (honest.head?.position ?? 0n) + (own ?? 0n) };
+    absurd.head = { position: (absurd.head?.position ?? 0n) + (others ?? 0n) };
+    forward(15_000);
+    await vi.advanceTimersByTimeAsync(15_000);
+  };
+  for (let n = 0; n < 5; n++) await pass(37n, step);
+  expect(states()).toEqual(["ok, lead", "ok"]);
+  await together.close();
+});
+
+test("of two endpoints, one that is far behind is asked last while it stands still or catches up", async () => {
+  vi.useFakeTimers();
+  const behind: Behavior = { balance: 1n, head: { position: 899_000n } };
+  const honest: Behavior = { balance: 2n, head: { position: 900_000n } };
+  const { together, forward, states } = chainOf(behind, honest);
+  const pass = async (): Promise<void> => {
+    forward(15_000);
+    await vi.advanceTimersByTimeAsync(15_000);
+  };
+  for (let n = 0; n < 4; n++) await pass();
+  expect(states()).toEqual(["lagging", "ok, lead"]);
+  for (let n = 0; n < 4; n++) {
+    behind.head = { position: (behind.head?.position ?? 0n) + 10n };
+    await pass();
+    expect(states()).toEqual(["lagging", "ok, lead"]);
+  }
+  await together.close();
+});
+
 const payment = { recipient: "0x", currency: "0x", amount: 1n, orderId: undefined } as const;
 
 const preparedAfter = async (...behaviors: readonly Behavior[]): Promise<NonEvmAttempt> => {

@@ -7,6 +7,10 @@ import { ShareUsedUp } from "./share-used-up.ts";
 const PASSED_OVER_MS = 30_000;
 /** An endpoint lags if another one was where it is not yet this long ago, ms. */
 const LAG_MS = 30_000;
+/** Of two endpoints, a head is absurd if the other one, at its pace, would take longer to reach it, ms. */
+const MAX_CATCH_UP_MS = 86_400_000;
+/** An endpoint whose head has not advanced for this long stands still, ms. Bitcoin can take an hour. */
+const STANDSTILL_MS = 7_200_000;
 
 /**
  * Endpoints that are asked in the order of the configuration, each for whole operations: what one operation
@@ -45,6 +49,10 @@ export function createEndpointOrder(
     passedOverUntilMs: 0,
     lastFault: undefined as RpcFault | undefined,
     position: undefined as bigint | undefined,
+    /** Its pace since it was connected or failed. */
+    pace: undefined as
+      | { readonly from: bigint; readonly sinceMs: number; readonly advancedAtMs: number }
+      | undefined,
     head: undefined as bigint | undefined,
     read: undefined as bigint | undefined,
   }));
@@ -66,15 +74,36 @@ export function createEndpointOrder(
     ];
   };
 
+  const notePosition = (endpoint: Endpoint, position: bigint): void => {
+    const { position: before, pace } = endpoint;
+    endpoint.position = position;
+    if (before === undefined || pace === undefined || position < before)
+      endpoint.pace = { from: position, sinceMs: now(), advancedAtMs: Number.NEGATIVE_INFINITY };
+    else if (position > before) endpoint.pace = { ...pace, advancedAtMs: now() };
+  };
+
+  /** Whether this endpoint advances, but so slowly that no honest one can be that far ahead of it. */
+  const isOutOfReach = (further: bigint, { position = 0n, pace }: Endpoint): boolean => {
+    if (pace === undefined || now() - pace.advancedAtMs > STANDSTILL_MS) return false;
+    const perMs = Number(position - pace.from) / Math.max(1, now() - pace.sinceMs);
+    return Number(further - position) > perMs * MAX_CATCH_UP_MS;
+  };
+
   /**
    * Of three endpoints or more, one alone does not show how far the chain is. Of two it does, but only while
-   * it does not take it back.
+   * it does not take it back, and if the other one can reach it.
    */
   const noteReached = (): void => {
-    const shown = endpoints
-      .flatMap(({ position }) => position ?? [])
-      .toSorted((a, b) => (a < b ? 1 : a > b ? -1 : 0));
-    const believed = shown[shown.length > 2 ? 1 : 0];
+    const [first, second, third] = endpoints
+      .flatMap((endpoint) =>
+        endpoint.position === undefined ? [] : [{ endpoint, position: endpoint.position }],
+      )
+      .toSorted(({ position: a }, { position: b }) => (a < b ? 1 : a > b ? -1 : 0));
+    const isAlone =
+      first !== undefined &&
+      second !== undefined &&
+      (third !== undefined || isOutOfReach(first.position, second.endpoint));
+    const believed = (isAlone ? second : first)?.position;
     reached = reached.filter(({ position }) => believed !== undefined && position <= believed);
     const best = reached.at(-1);
     if (believed === undefined || (best !== undefined && believed <= best.position)) return;
@@ -92,6 +121,7 @@ export function createEndpointOrder(
     endpoint.passedOverUntilMs = now() + PASSED_OVER_MS;
     // Nothing follows from what it showed before it failed.
     endpoint.position = undefined;
+    endpoint.pace = undefined;
     noteReached();
   };
 
@@ -128,7 +158,7 @@ export function createEndpointOrder(
     noteHead: (at, { position, number }) => {
       const endpoint = endpoints[at];
       if (endpoint === undefined) return;
-      endpoint.position = position;
+      notePosition(endpoint, position);
       endpoint.head = number;
       noteReached();
     },
