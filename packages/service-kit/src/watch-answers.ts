@@ -24,15 +24,15 @@ export function watchAnswers(
   app.addHook("onRoute", (route) => {
     // A hook per route knows its route; reading it from the request would create an object per answer.
     const note = timesOf([route.method].flat().join(","), route.url);
-    const { waiting } = watchOf(Math.min(route.config?.answerWithinMs ?? deadlineMs, deadlineMs));
+    const { start } = watchOf(Math.min(route.config?.answerWithinMs ?? deadlineMs, deadlineMs));
     route.onRequest = [
       (_request, reply, done) => {
         const { raw } = reply;
         const startedAtMs = performance.now();
-        waiting.set(reply, startedAtMs);
+        const end = start(reply, startedAtMs);
         // The answer to a disconnected client never finishes; the timer drops it.
         raw.on("finish", () => {
-          waiting.delete(reply);
+          end();
           note(raw.statusCode, performance.now() - startedAtMs);
         });
         done();
@@ -46,24 +46,39 @@ export function watchAnswers(
 }
 
 interface Watch {
-  /**
-   * Start times of unanswered requests, in order of arrival, so that a check ends at the first one that still
-   * has time.
-   */
-  readonly waiting: Map<FastifyReply, number>;
+  /** Returns what to call when the answer was sent. */
+  start(reply: FastifyReply, startedAtMs: number): () => void;
   readonly timer: NodeJS.Timeout;
 }
 
+/**
+ * The unanswered requests are in a list whose places are used again. A map or set replaces its table every few
+ * requests, and tables that were abandoned but not yet collected would keep requests alive for long.
+ */
 function createWatch(limitMs: number): Watch {
-  const waiting: Watch["waiting"] = new Map();
+  const places: ({ readonly reply: FastifyReply; readonly startedAtMs: number } | undefined)[] = [];
+  const free: number[] = [];
   const timer = setInterval(() => {
     const latestStart = performance.now() - limitMs;
-    for (const [reply, startedAtMs] of waiting) {
-      if (startedAtMs > latestStart) break;
-      waiting.delete(reply);
-      if (!reply.sent)
-        reply.send(new ServiceError("REQUEST_TIMED_OUT", "the request took too long; try again"));
+    for (const [place, waiting] of places.entries()) {
+      if (waiting === undefined || waiting.startedAtMs > latestStart) continue;
+      places[place] = undefined;
+      free.push(place);
+      if (!waiting.reply.sent)
+        waiting.reply.send(new ServiceError("REQUEST_TIMED_OUT", "the request took too long; try again"));
     }
   }, limitMs / LOOKS_PER_DEADLINE).unref();
-  return { waiting, timer };
+  return {
+    timer,
+    start(reply, startedAtMs) {
+      const place = free.pop() ?? places.length;
+      const waiting = { reply, startedAtMs };
+      places[place] = waiting;
+      return () => {
+        if (places[place] !== waiting) return;
+        places[place] = undefined;
+        free.push(place);
+      };
+    },
+  };
 }

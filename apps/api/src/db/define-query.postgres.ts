@@ -146,16 +146,23 @@ function rowReader<R extends Returns>(name: string, returns: R): (row: DriverRow
   const outputs = Object.entries(returns).map(([key, decoder]) => ({
     key,
     output: key.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`),
-    decode: is(decoder, Column) ? (value: never) => decoder.mapFromDriverValue(value) : decoder,
+    decode: is(decoder, Column) ? columnDecoder(decoder) : decoder,
   }));
-  return (row) =>
-    Object.fromEntries(
-      outputs.map(({ key, output, decode }) => {
-        const value = row[output];
-        if (value === undefined) throw new Error(`invariant violated: ${name} does not return ${output}`);
-        return [key, value === null ? null : decode(value)];
-      }),
-    ) as Row<R>;
+  return (row) => {
+    const read: Record<string, unknown> = {};
+    for (const { key, output, decode } of outputs) {
+      const value = row[output];
+      if (value === undefined) throw new Error(`invariant violated: ${name} does not return ${output}`);
+      read[key] = value === null || decode === undefined ? value : decode(value);
+    }
+    return read as Row<R>;
+  };
+}
+
+/** Undefined for a column whose values stay as the driver returns them. */
+function columnDecoder(column: Column): ((value: never) => unknown) | undefined {
+  if (column.mapFromDriverValue === Column.prototype.mapFromDriverValue) return undefined;
+  return (value) => column.mapFromDriverValue(value);
 }
 
 /** Text and parameters; a parameter used twice is sent once. */

@@ -30,6 +30,8 @@ export interface Statement {
 const ANSWER_GRACE_MS = 5_000;
 const INT8 = 20;
 const NUMERIC = 1700;
+// The driver's types do not know this one.
+const TEXT_ARRAY: number = 1009;
 
 /**
  * A pool whose `bigint` columns come as numbers (ids, heights and milliseconds stay below 2^53) and `numeric`
@@ -42,6 +44,7 @@ export function createPool(
   const types = new pg.TypeOverrides();
   types.setTypeParser(INT8, Number);
   types.setTypeParser(NUMERIC, BigInt);
+  types.setTypeParser(TEXT_ARRAY, parseTextArray);
   const pool = new pg.Pool({
     connectionString,
     max: options.max,
@@ -69,6 +72,16 @@ export function createPool(
   pool.on("error", () => {});
   pool.on("connect", (client) => client.on("error", () => {}));
   return pool;
+}
+
+const parseAnyTextArray: (text: string) => (string | null)[] = pg.types.getTypeParser(TEXT_ARRAY);
+
+/** The driver's own parser reads character by character. Hashes and names need no quotes: split them. */
+export function parseTextArray(text: string): (string | null)[] {
+  if (text === "{}") return [];
+  return /^\{[^"{}\\]*\}$/.test(text) && !/null/i.test(text)
+    ? text.slice(1, -1).split(",")
+    : parseAnyTextArray(text);
 }
 
 /** Sends everything written in one turn of the event loop with one system call. */

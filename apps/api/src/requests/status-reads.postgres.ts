@@ -1,23 +1,21 @@
 import type { RequestId } from "@causeway/domain";
 import { sql as text } from "drizzle-orm";
 import type { StatusRecord } from "../db/records.port.ts";
-import { defineQuery, type Params } from "../db/define-query.postgres.ts";
+import { columnsOf, defineSql, nullable, type Params } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
 import { tickBatcher } from "../db/tick-batcher.ts";
 import { STATUS, statusOf } from "./request-rows.postgres.ts";
 import { heldPayments } from "../payments/policy/policy.tables.ts";
 import { requests } from "./requests.tables.ts";
 
-// At most a few payments are held; null without one.
-const heldBy =
-  text`(select h.rule from ${heldPayments} h where h.request_id = requests.request_id limit 1)`.mapWith(
-    String,
-  );
-const readMany = defineQuery("status_read", (db, p: Params<{ requestIds: readonly RequestId[] }>) =>
-  db
-    .select({ ...STATUS, heldBy })
-    .from(requests)
-    .where(text`${requests.requestId} = any(${p.requestIds})`),
+// The query builder would take half as long again per status. At most a few payments are held.
+const readMany = defineSql(
+  "status_read",
+  { ...STATUS, heldBy: nullable(String) },
+  (p: Params<{ requestIds: readonly RequestId[] }>) => text`
+    select ${columnsOf(STATUS)},
+      (select h.rule from ${heldPayments} h where h.request_id = ${requests.requestId} limit 1) as held_by
+    from ${requests} where ${requests.requestId} = any(${p.requestIds}::text[])`,
 );
 
 /** Reads statuses; all reads of one event-loop turn share one query. */
@@ -25,9 +23,11 @@ export function batchedStatusReads(sql: Sql): (requestId: RequestId) => Promise<
   return tickBatcher(
     async (requestIds: readonly RequestId[]) => {
       const rows = await readMany(sql, { requestIds });
-      const byId = new Map(
-        rows.map((row) => [row.requestId, { ...statusOf(row), ...(row.heldBy && { heldBy: row.heldBy }) }]),
-      );
+      const byId = new Map<RequestId, StatusRecord>();
+      for (const row of rows) {
+        const status = statusOf(row);
+        byId.set(row.requestId, row.heldBy === null ? status : { ...status, heldBy: row.heldBy });
+      }
       return requestIds.map((requestId) => byId.get(requestId));
     },
     { inFlight: 2, maxBatch: 500 },

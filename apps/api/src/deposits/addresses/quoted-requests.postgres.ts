@@ -15,7 +15,8 @@ interface Quotes extends Record<string, unknown> {
   readonly createdAtMs: readonly number[];
   readonly fillDeadlinesMs: readonly number[];
   readonly keyIds: readonly (string | null)[];
-  readonly terms: readonly string[];
+  /** An array literal of JSON texts. */
+  readonly terms: string;
 }
 const insertMany = defineSqlWrite("request_insert_many", (p: Params<Quotes>) => {
   const {
@@ -63,7 +64,8 @@ export function groupedQuoteInserts(sql: Sql): (terms: RequestTerms) => Promise<
         createdAtMs: rows.map(({ createdAtMs }) => createdAtMs),
         fillDeadlinesMs: rows.map(({ fillDeadlineMs }) => fillDeadlineMs),
         keyIds: rows.map(({ keyId }) => keyId),
-        terms: rows.map((row) => row.terms),
+        // A JSON string escapes a JSON text as an array literal does, and faster than the driver.
+        terms: `{${rows.map((row) => JSON.stringify(row.terms)).join(",")}}`,
       });
       return rows.map(() => undefined);
     },
