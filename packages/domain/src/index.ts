@@ -81,6 +81,7 @@ export * from "./sponsorship/rules.ts";
 export * from "./ledger/asset.ts";
 export * from "./ledger/claim-id.ts";
 export * from "./ledger/fast-fill-cover.ts";
+export * from "./ledger/haircut.ts";
 export * from "./ledger/hold-state.ts";
 export * from "./ledger/movement.ts";
 export * from "./ledger/repay-debt.ts";

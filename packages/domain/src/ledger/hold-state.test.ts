@@ -1,0 +1,44 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { decideHold, holdActs, holdStates } from "./hold-state.ts";
+import type { HoldAct } from "./hold-state.ts";
+
+test("a hold moves money only into and out of permanent, alternately", () => {
+  fc.assert(
+    fc.property(fc.array(fc.constantFrom(...holdActs), { maxLength: 40 }), (acts: HoldAct[]) => {
+      let state: (typeof holdStates)[number] = "active";
+      let debits = 0;
+      for (const act of acts) {
+        const decision = decideHold(state, act);
+        if (decision.kind !== "applied") continue;
+        if (decision.moves === "debit") debits++;
+        if (decision.moves === "credit") debits--;
+        state = decision.state;
+        expect(debits).toBe(state === "permanent" ? 1 : 0);
+      }
+    }),
+  );
+});
+
+test("the life cycle of a hold", () => {
+  const words = holdStates.map((state) =>
+    holdActs.map((act) => {
+      const decision = decideHold(state, act);
+      return decision.kind === "applied" ? decision.state : decision.kind;
+    }),
+  );
+  expect(Object.fromEntries(holdStates.map((state, at) => [state, words[at]]))).toEqual({
+    // release, reinstate, makePermanent, return
+    active: ["released", "already", "permanent", "rejected"],
+    released: ["already", "active", "rejected", "already"],
+    permanent: ["rejected", "rejected", "already", "released"],
+  });
+});
+
+test("repeating an applied act changes nothing", () => {
+  for (const state of holdStates)
+    for (const act of holdActs) {
+      const decision = decideHold(state, act);
+      if (decision.kind === "applied") expect(decideHold(decision.state, act).kind).toBe("already");
+    }
+});

@@ -1,0 +1,18 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { splitCredit, splitDebit } from "./repay-debt.ts";
+
+const amount = fc.bigInt({ min: 0n, max: 1n << 90n });
+
+test("credits repay debts first, forced debits empty the balance first, and nothing is lost in either", () => {
+  fc.assert(
+    fc.property(amount, amount, (moved, there) => {
+      const credit = splitCredit(moved, there);
+      expect(credit.repaid + credit.credited).toBe(moved);
+      expect(credit.repaid).toBe(moved < there ? moved : there);
+      const debit = splitDebit(moved, there);
+      expect(debit.taken + debit.owed).toBe(moved);
+      expect(debit.taken).toBe(moved < there ? moved : there);
+    }),
+  );
+});
