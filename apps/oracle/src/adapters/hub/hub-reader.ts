@@ -56,8 +56,9 @@ export function createHubReader(
     return answer.toLowerCase() as Hex;
   }
 
-  /** Read from the contract that runs executions, not from the configuration, because only that ledger counts.
-   * * It never changes.
+  /**
+   * Read from the contract that runs executions, not from the configuration, because only that ledger
+   * counts. It never changes.
    */
   async function ledgerAddress(): Promise<Address> {
     ledger ??= call(hub.oracleAddress, encodeFunctionData({ abi: oracleAbi, functionName: "HUB" })).then(
