@@ -18,6 +18,8 @@ export interface DueLeg {
   readonly chainId?: number | undefined;
   /** Its live slot: the bytes are signed, or will be, whatever is due now. */
   readonly slot?: Slot | undefined;
+  /** As a commit of this process was to leave it, not read since. If it has moved, it is read. */
+  readonly isAssumed?: true;
 }
 
 /** Why a leg is not paid now: it waits, or it ends unpaid. */
