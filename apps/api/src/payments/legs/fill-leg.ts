@@ -84,7 +84,7 @@ export const fillLeg: LegKind<DueFill, WantedFill, FillEnd, RefusedFill> = {
   },
 
   // The next batch reserves its slots while this one is broadcast. More would wait for the lane's row.
-  together: { inFlight: 2, has: ({ checkedAtMs }) => checkedAtMs !== undefined },
+  together: { inFlight: 2, has: ({ checkedAtMs }) => checkedAtMs !== undefined, locksOnlyRequests: true },
   lock: async (services, tx, fills, requests) =>
     await Promise.all(
       fills.map(async ({ requestId, basis, limits }) => {

@@ -64,6 +64,8 @@ export interface PaymentKind<W extends Wanted = Wanted, R extends Refused = Refu
     /** Batches per lane at the same time. */
     readonly inFlight: number;
     has(wanted: W): boolean;
+    /** For these, `lock` locks nothing besides the requests. */
+    readonly locksOnlyRequests?: true;
   };
   /**
    * Locks the rows of legs, whose requests are locked, and takes what else they need. What it writes is
