@@ -115,8 +115,8 @@ async function lockLane(tx: Tx, { chainId, sender }: LaneFunds): Promise<LockedL
 }
 
 /**
- * Locks the requests. If nothing is to be locked between them and the lane, also locks the lane and reads what
- * the payments are decided by, in one round trip.
+ * Locks the requests. If nothing is to be locked between them and the lane, also locks the lane and reads
+ * what the payments are decided by, in one round trip.
  */
 async function lockRequests(
   tx: Tx,
