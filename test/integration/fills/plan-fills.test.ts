@@ -3,6 +3,7 @@ import { fillLeg } from "../../../apps/api/src/payments/legs/fill-leg.ts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import { createFillsAhead, planAhead } from "../../../apps/api/src/payments/fills-ahead.ts";
+import { dieAtEveryMoment } from "../../support/every-death.ts";
 import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";
 
 let world: EngineWorld;
@@ -137,18 +138,43 @@ test("a fill is planned before its deposit is committed, for the deposit that is
   expect(asked).toBe(1);
 });
 
-test("a plan for a deposit whose transaction was rolled back is not used", async () => {
+test("a plan for a deposit whose transaction was rolled back pays nothing, and the stored deposit is filled", async () => {
   const agreed = await fillable();
-  const { services, planned } = planning({});
-  const ahead = { ...services, fillsAhead: createFillsAhead() };
+  const ahead = { ...world.services, fillsAhead: createFillsAhead() };
   const request = await world.request(agreed.requestId);
   const deposit = await world.services.reads.deposit(request?.state.depositId ?? "");
   if (request === undefined || deposit === undefined) throw new Error("the request has no deposit");
   const rolledBack = { ...deposit, id: "999999" as typeof deposit.id, amount: deposit.amount * 2n };
   planAhead(ahead)({ ...request, state: { ...request.state, depositId: rolledBack.id } }, rolledBack);
   expect(await pay(ahead, fillLeg, agreed.requestId)).toEqual({ waitMs: 0 });
-  expect(planned).toMatchObject([{ basis: { deposit: { id: deposit.id, amount: deposit.amount } } }]);
+  const [planned, ...more] = world.events.of("fill_planned");
+  expect(more).toEqual([]);
+  expect(planned?.facts["amount"]).toBeLessThanOrEqual(deposit.amount);
+  expect(await world.untilFinal(agreed.requestId)).toMatchObject({ status: "success" });
 });
+
+test("whenever the process dies around a fill that it plans at the commit, the recipient is paid exactly once", async () => {
+  const { origin, destination } = world;
+  const deaths = await dieAtEveryMoment(world, {
+    prepare: async () => {
+      const agreed = await world.quote({ recipient: world.anAddress() });
+      await world.pay(agreed);
+      await origin.mine();
+      return agreed;
+    },
+    live: async (mortal) => {
+      const by = { ...mortal, fillsAhead: createFillsAhead() };
+      await world.watch(origin, { ...by, planAhead: planAhead(by) });
+      await world.work(by);
+    },
+    verify: async (agreed, moment) => {
+      expect(await world.status(agreed.requestId), moment).toMatchObject({ status: "success" });
+      expect(await world.paymentsOf(agreed, destination), moment).toHaveLength(1);
+    },
+  });
+  for (const moment of ["before outbox.add", "after commit", "before lanes.reserve", "after broadcast"])
+    expect(deaths).toContain(moment);
+}, 120_000);
 
 test("a fill that was planned ahead pays nothing if another process has paid it meanwhile", async () => {
   const agreed = await fillable();

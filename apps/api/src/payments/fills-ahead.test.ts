@@ -1,9 +1,11 @@
 import type { RequestId } from "@causeway/domain";
 import { expect, test } from "vitest";
+import type { RequestRecord } from "../db/records.port.ts";
 import type { PlannedFill } from "./planned-fill.port.ts";
 import { createFillsAhead } from "./fills-ahead.ts";
 
 const plan = { amount: 5n } as unknown as PlannedFill;
+const request = (n: number) => ({ terms: { requestId: id(n) } }) as unknown as RequestRecord;
 const id = (n: number): RequestId => `0x${n.toString(16)}` as RequestId;
 
 function anAhead() {
@@ -14,18 +16,18 @@ function anAhead() {
 
 test("a fill that was planned ahead is taken once, with the moment at which its checks began", async () => {
   const { ahead, forward } = anAhead();
-  ahead.begin(id(1), async () => plan);
+  ahead.begin(request(1), async () => plan);
   forward(50);
-  expect(await ahead.take(id(1))).toEqual({ planned: plan, checkedAtMs: 1_000 });
+  expect(await ahead.take(id(1))).toEqual({ request: request(1), planned: plan, checkedAtMs: 1_000 });
   expect(await ahead.take(id(1))).toBeUndefined();
   expect(await ahead.take(id(2))).toBeUndefined();
 });
 
 test("a plan that failed, that must be decided by its job or that is too old is not taken", async () => {
   const { ahead, forward } = anAhead();
-  ahead.begin(id(1), () => Promise.reject(new Error("the node is unreachable")));
-  ahead.begin(id(2), async () => undefined);
-  ahead.begin(id(3), async () => plan);
+  ahead.begin(request(1), () => Promise.reject(new Error("the node is unreachable")));
+  ahead.begin(request(2), async () => undefined);
+  ahead.begin(request(3), async () => plan);
   expect([await ahead.take(id(1)), await ahead.take(id(2))]).toEqual([undefined, undefined]);
   forward(2_001);
   expect(await ahead.take(id(3))).toBeUndefined();
@@ -34,7 +36,7 @@ test("a plan that failed, that must be decided by its job or that is too old is 
 test("a plan that becomes too old while its node answers is not taken", async () => {
   const { ahead, forward } = anAhead();
   const answer = Promise.withResolvers<typeof plan>();
-  ahead.begin(id(1), () => answer.promise);
+  ahead.begin(request(1), () => answer.promise);
   const taken = ahead.take(id(1));
   forward(2_001);
   answer.resolve(plan);
@@ -43,32 +45,32 @@ test("a plan that becomes too old while its node answers is not taken", async ()
 
 test("a fill whose request was committed again is planned again", async () => {
   const { ahead } = anAhead();
-  ahead.begin(id(1), async () => plan);
+  ahead.begin(request(1), async () => plan);
   const newer = { amount: 6n } as unknown as PlannedFill;
-  ahead.begin(id(1), async () => newer);
+  ahead.begin(request(1), async () => newer);
   expect(await ahead.take(id(1))).toMatchObject({ planned: newer });
 });
 
 test("a job does not wait longer for a plan than it may use it", async () => {
   const ahead = createFillsAhead();
-  ahead.begin(id(1), () => new Promise(() => undefined));
+  ahead.begin(request(1), () => new Promise(() => undefined));
   expect(await ahead.take(id(1))).toBeUndefined();
 });
 
 test("limits plans whose nodes never answer", async () => {
   const { ahead, forward } = anAhead();
-  for (let n = 0; n < 128; n++) ahead.begin(id(n), () => new Promise(() => undefined));
+  for (let n = 0; n < 128; n++) ahead.begin(request(n), () => new Promise(() => undefined));
   forward(2_001);
-  ahead.begin(id(200), async () => plan);
+  ahead.begin(request(200), async () => plan);
   expect(await ahead.take(id(200))).toBeUndefined();
 });
 
 test("plans at most as many fills as there are jobs, and forgets those whose jobs ran elsewhere", async () => {
   const { ahead, forward } = anAhead();
-  for (let n = 0; n < 129; n++) ahead.begin(id(n), async () => plan);
+  for (let n = 0; n < 129; n++) ahead.begin(request(n), async () => plan);
   expect(await ahead.take(id(127))).toBeDefined();
   expect(await ahead.take(id(128))).toBeUndefined();
   forward(2_001);
-  for (let n = 200; n < 328; n++) ahead.begin(id(n), async () => plan);
+  for (let n = 200; n < 328; n++) ahead.begin(request(n), async () => plan);
   expect(await ahead.take(id(327))).toBeDefined();
 });

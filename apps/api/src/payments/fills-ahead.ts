@@ -1,4 +1,5 @@
 import type { RequestId } from "@causeway/domain";
+import type { RequestRecord } from "../db/records.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import { endOf } from "../http/request-end.ts";
 import { isBasisOf } from "./fill-basis.ts";
@@ -11,6 +12,7 @@ const MAX_FILLS = 128;
 const MAX_AGE_MS = 2_000;
 
 interface Begun {
+  readonly request: RequestRecord;
   readonly atMs: number;
   readonly plan: Promise<PlannedFill | undefined>;
 }
@@ -20,7 +22,8 @@ export function createFillsAhead(nowMs: () => number = () => performance.now()):
   let running = 0;
   const isOld = ({ atMs }: Begun): boolean => nowMs() - atMs > MAX_AGE_MS;
   return {
-    begin(requestId, plan) {
+    begin(request, plan) {
+      const { requestId } = request.terms;
       // In the order in which they began; jobs that another process runs leave theirs.
       for (const [id, one] of begun) {
         if (!isOld(one)) break;
@@ -32,7 +35,7 @@ export function createFillsAhead(nowMs: () => number = () => performance.now()):
       running++;
       // The job meets the error itself, if it persists.
       const answer = plan().catch(() => undefined);
-      begun.set(requestId, { atMs: nowMs(), plan: answer.finally(() => running--) });
+      begun.set(requestId, { request, atMs: nowMs(), plan: answer.finally(() => running--) });
     },
     async take(requestId) {
       const one = begun.get(requestId);
@@ -41,7 +44,8 @@ export function createFillsAhead(nowMs: () => number = () => performance.now()):
       if (isOld(one)) return undefined;
       // The job does not wait for a plan that it would not use.
       const planned = await Promise.race([one.plan, after(one.atMs + MAX_AGE_MS - nowMs())]);
-      return planned === undefined || isOld(one) ? undefined : { planned, checkedAtMs: one.atMs };
+      if (planned === undefined || isOld(one)) return undefined;
+      return { request: one.request, planned, checkedAtMs: one.atMs };
     },
   };
 }
@@ -57,13 +61,13 @@ async function after(ms: number): Promise<undefined> {
  */
 export function planAhead(services: WorkerServices): PlanAhead {
   return (request, deposit) => {
-    const { requestId, destination } = request.terms;
+    const { destination } = request.terms;
     const basis = { kind: "deposit", deposit, sinceMs: deposit.seenAtMs } as const;
     if (!isBasisOf(basis, request.state)) return;
     const end = endOf(services.chains, destination.chainId);
     // Jobs keep to the limit of a rate-limited chain.
     if (end === undefined || end.isRateLimited) return;
-    services.fillsAhead?.begin(requestId, async () => {
+    services.fillsAhead?.begin(request, async () => {
       const look = await lookAtFill(services, request, basis);
       if (look.kind !== "planned" || look.whyPaid !== undefined || look.planned.kind !== "ready")
         return undefined;

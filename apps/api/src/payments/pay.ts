@@ -42,6 +42,8 @@ async function reserveAndSend(
     kind.together?.has(wanted) === true && services.payTogether !== undefined
       ? await services.payTogether(wanted)
       : await payAlone(services, kind, wanted);
+  // The commit may have been rolled back, and another one may have moved the leg since.
+  if (sent === "moved" && leg.isAssumed === true) return await pay(services, kind, wanted.plan.leg.id);
   if (sent === "sent" || sent === "moved") return DONE;
   if (isHeld(sent)) return { waitMs: waitOf(sent), why: sent.why };
   if (kind.untaken !== undefined) return await kind.untaken(services, leg, sent);

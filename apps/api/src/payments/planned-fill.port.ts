@@ -25,6 +25,8 @@ export interface PlannedFill {
 
 /** A fill that was planned before its request was committed. */
 export interface FillAhead {
+  /** As the transaction would leave it. */
+  readonly request: RequestRecord;
   readonly planned: PlannedFill;
   /** When its checks began, on the monotonic clock. */
   readonly checkedAtMs: number;
@@ -33,7 +35,7 @@ export interface FillAhead {
 /** Fills that this process plans while it commits their deposits. A job without one plans its fill itself. */
 export interface FillsAhead {
   /** @param plan undefined: the job must decide */
-  begin(requestId: RequestId, plan: () => Promise<PlannedFill | undefined>): void;
+  begin(request: RequestRecord, plan: () => Promise<PlannedFill | undefined>): void;
   /** Returns a plan at most once. Undefined: none, or too old. */
   take(requestId: RequestId): Promise<FillAhead | undefined>;
 }

@@ -1,10 +1,14 @@
+import type { RequestId } from "@causeway/domain";
+import type { RequestRecord, SlotPlan } from "../db/records.port.ts";
+import { sentTogether } from "../db/sent-together.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
 import type { PaymentKind } from "./legs/leg-kind.ts";
 import type { Outcome, Wanted } from "./wanted.port.ts";
-import { covers } from "./payers/covers.ts";
+import { covers, reservedFor, type Reserved } from "./payers/covers.ts";
 import { admit, countReserved } from "./policy/admit.ts";
 import type { LaneFunds } from "./payers/funds.port.ts";
+import type { Standing } from "./policy/policy.port.ts";
 import { asError, togetherOrAlone } from "../db/together-or-alone.ts";
 
 /**
@@ -60,7 +64,7 @@ async function reserveTogether(
       // A deadlock victim runs again.
       alone.outcome = undefined;
       // Locks in the same order everywhere: requests, legs, lane.
-      const requests = await tx.requests.lockAll(wanted.flatMap(({ plan }) => plan.leg.requestId ?? []));
+      const { requests, lane } = await lockRequests(tx, funds, kind, wanted);
       const verdicts = await kind.lock(services, tx, wanted, requests);
       const outcomes = new Map<string, Outcome>();
       const due = wanted.filter(({ plan }, at) => {
@@ -69,10 +73,10 @@ async function reserveTogether(
         return verdict === "due";
       });
       if (due.length > 0) {
-        await tx.lanes.lockLane(funds.chainId, funds.sender);
-        const covered = await coveredOf(tx, funds, due, outcomes);
+        const { known, standing } = lane ?? (await lockLane(tx, funds));
+        const covered = await coveredOf(covers(tx, funds, known), due, outcomes);
         const plans = [...covered.values()].map(({ plan }) => plan);
-        const { admitted, held } = await admit(services, tx, plans, requests);
+        const { admitted, held } = await admit(services, tx, plans, requests, standing);
         for (const [id, one] of held) outcomes.set(id, one);
         const slots = await tx.lanes.reserve(
           admitted.map(({ plan }) => plan),
@@ -99,16 +103,54 @@ async function reserveTogether(
   }
 }
 
-/** Those that the payer can pay one after another, by leg. Call with the lane locked. */
-async function coveredOf(
+/** What is read with the lane locked. Undefined: not yet. */
+interface LockedLane {
+  readonly known?: readonly Reserved[];
+  readonly standing?: Standing;
+}
+
+async function lockLane(tx: Tx, { chainId, sender }: LaneFunds): Promise<LockedLane> {
+  await tx.lanes.lockLane(chainId, sender);
+  return {};
+}
+
+/**
+ * Locks the requests. If nothing is to be locked between them and the lane, also locks the lane and reads
+ * what the payments are decided by, in one round trip.
+ */
+async function lockRequests(
   tx: Tx,
   funds: LaneFunds,
+  { together }: PaymentKind,
+  wanted: readonly Wanted[],
+): Promise<{ readonly requests: Map<RequestId, RequestRecord>; readonly lane?: LockedLane }> {
+  const plans = wanted.map(({ plan }) => plan);
+  const requests = tx.requests.lockAll(plans.flatMap(({ leg }) => leg.requestId ?? []));
+  const [first] = plans;
+  if (
+    first === undefined ||
+    together?.locksOnlyRequests !== true ||
+    !wanted.every((one) => together.has(one))
+  )
+    return { requests: await requests };
+  const ids = plans.map(({ leg }) => leg.id);
+  const [records, , known, standing] = await sentTogether([
+    requests,
+    tx.lanes.lockLane(funds.chainId, funds.sender),
+    reservedFor(tx, funds, plans),
+    tx.policy.standing(first.leg.kind, ids),
+  ]);
+  return { requests: records, lane: { known, standing } };
+}
+
+/** Those that the payer can pay one after another, by leg. Call with the lane locked. */
+async function coveredOf(
+  take: (plan: SlotPlan) => Promise<boolean>,
   due: readonly Wanted[],
   outcomes: Map<string, Outcome>,
 ): Promise<ReadonlyMap<string, Wanted>> {
   // The wait for the lane counts too.
   const oldestMs = performance.now() - MAX_AGE_MS;
-  const take = covers(tx, funds);
   const covered = new Map<string, Wanted>();
   for (const one of due) {
     const { id } = one.plan.leg;

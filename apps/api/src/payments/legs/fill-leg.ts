@@ -33,6 +33,7 @@ const BEFORE_FILL: ReadonlySet<StateName> = new Set<StateName>([
 
 interface DueFill extends DueLeg {
   readonly request: RequestRecord;
+  readonly ahead?: FillAhead;
 }
 
 /** A simulated fill. */
@@ -52,8 +53,13 @@ export const fillLeg: LegKind<DueFill, WantedFill, FillEnd, RefusedFill> = {
   isTransfer: true,
 
   overdue: async ({ reads }, ...since) => await reads.overdueFills(...since),
-  async due({ reads }, id) {
+  async due({ reads, fillsAhead }, id) {
     const requestId = id as RequestId;
+    const ahead = await fillsAhead?.take(requestId);
+    if (ahead !== undefined) {
+      const { request } = ahead;
+      return { request, chainId: request.terms.destination.chainId, ahead, isAssumed: true };
+    }
     const request = await reads.request(requestId);
     if (request === undefined) return undefined;
     const { state, terms } = request;
@@ -63,10 +69,9 @@ export const fillLeg: LegKind<DueFill, WantedFill, FillEnd, RefusedFill> = {
     const slot = state.name === "filling" ? await reads.slotOfLeg("fill", requestId) : undefined;
     return slot && { request, chainId, slot };
   },
-  async plan(services, { request }) {
+  async plan(services, { request, ahead }) {
     const { requestId } = request.terms;
     if (request.state.name === "filled") return await creditLate(services, requestId);
-    const ahead = await aheadOf(services, request);
     if (ahead !== undefined) services.planFaults.clear(requestId);
     const checkedAtMs = ahead?.checkedAtMs ?? performance.now();
     const decided = ahead?.planned ?? (await decideFill(services, request));
@@ -79,7 +84,7 @@ export const fillLeg: LegKind<DueFill, WantedFill, FillEnd, RefusedFill> = {
   },
 
   // The next batch reserves its slots while this one is broadcast. More would wait for the lane's row.
-  together: { inFlight: 2, has: ({ checkedAtMs }) => checkedAtMs !== undefined },
+  together: { inFlight: 2, has: ({ checkedAtMs }) => checkedAtMs !== undefined, locksOnlyRequests: true },
   lock: async (services, tx, fills, requests) =>
     await Promise.all(
       fills.map(async ({ requestId, basis, limits }) => {
@@ -231,16 +236,6 @@ export const fillLeg: LegKind<DueFill, WantedFill, FillEnd, RefusedFill> = {
     return DONE;
   },
 };
-
-/** The fill that was planned for the deposit that the request has now. */
-async function aheadOf(
-  { fillsAhead }: Pick<WorkerServices, "fillsAhead">,
-  { terms, state }: RequestRecord,
-): Promise<FillAhead | undefined> {
-  const ahead = await fillsAhead?.take(terms.requestId);
-  // The transaction that it was planned in may have been rolled back.
-  return ahead !== undefined && isBasisOf(ahead.planned.basis, state) ? ahead : undefined;
-}
 
 async function fillsMined(services: WorkerServices, tx: Tx, legs: readonly MinedLeg[]): Promise<void> {
   const fills = legs.flatMap(({ slot, record, attempt, receipt }) =>

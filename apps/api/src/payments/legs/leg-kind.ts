@@ -18,6 +18,8 @@ export interface DueLeg {
   readonly chainId?: number | undefined;
   /** Its live slot: the bytes are signed, or will be, whatever is due now. */
   readonly slot?: Slot | undefined;
+  /** As a commit of this process was to leave it, not read since. If it has moved, it is read. */
+  readonly isAssumed?: true;
 }
 
 /** Why a leg is not paid now: it waits, or it ends unpaid. */
@@ -62,6 +64,8 @@ export interface PaymentKind<W extends Wanted = Wanted, R extends Refused = Refu
     /** Batches per lane at the same time. */
     readonly inFlight: number;
     has(wanted: W): boolean;
+    /** For these, `lock` locks nothing besides the requests. */
+    readonly locksOnlyRequests?: true;
   };
   /**
    * Locks the rows of legs, whose requests are locked, and takes what else they need. What it writes is

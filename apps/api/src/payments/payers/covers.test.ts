@@ -1,7 +1,7 @@
 import type { Address } from "@causeway/domain";
 import { expect, test } from "vitest";
 import type { SlotPlan } from "../../db/records.port.ts";
-import { covers } from "./covers.ts";
+import { covers, reservedFor } from "./covers.ts";
 
 const NATIVE: Address = `0x${"00".repeat(20)}`;
 const TOKEN: Address = `0x${"aa".repeat(20)}`;
@@ -68,4 +68,29 @@ test("payments in tokens need native tokens only where payments cost something",
   expect(await aLane(free).take(pays(NATIVE, 0n))).toBe(false);
   const costly = { ...free, reserved: { gasWei: 1n } };
   expect(await aLane(costly).take(pays(TOKEN, 50n))).toBe(false);
+});
+
+test("uses what was read with the lane locked, unless the balance has become newer since", async () => {
+  const blocks: bigint[] = [];
+  const lanes = {
+    reserved: async (_: number, __: Address, ___: Address, block: bigint) => {
+      blocks.push(block);
+      return { amount: block === 9n ? 90n : 0n, gasWei: 0n };
+    },
+  };
+  let blockNumber = 9n;
+  const funds = {
+    chainId,
+    sender: SENDER,
+    native: NATIVE,
+    balance: () => ({ amount: 100n, blockNumber }),
+  };
+  const payment = pays(NATIVE, 20n);
+  const known = await reservedFor({ lanes }, funds, [payment]);
+  expect(await covers({ lanes }, funds, known)(payment)).toBe(false);
+  expect(blocks).toEqual([9n]);
+  // The newer balance shows what was reserved.
+  blockNumber = 10n;
+  expect(await covers({ lanes }, funds, known)(payment)).toBe(true);
+  expect(blocks).toEqual([9n, 10n]);
 });

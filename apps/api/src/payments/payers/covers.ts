@@ -2,6 +2,7 @@ import type { Address } from "@causeway/domain";
 import type { ConnectedChain, ConnectedNonEvmChain } from "../../chains/chains.port.ts";
 import type { SlotPlan } from "../../db/records.port.ts";
 import type { LaneWrites } from "../../db/unit-of-work.port.ts";
+import { sentTogether } from "../../db/sent-together.ts";
 import type { LaneFunds } from "./funds.port.ts";
 
 /** The solver's account on an EVM chain. */
@@ -41,24 +42,62 @@ export function transferFunds({ chain, connection, pulse }: ConnectedNonEvmChain
   };
 }
 
+/** What the balance in a currency, as read at a block, does not show yet. Base units. */
+export interface Reserved {
+  readonly currency: Address;
+  readonly blockNumber: bigint;
+  readonly amount: bigint;
+  readonly gasWei: bigint;
+}
+
+type ReservingTx = { readonly lanes: Pick<LaneWrites, "reserved"> };
+
+async function reservedOf(
+  tx: ReservingTx,
+  { chainId, sender }: LaneFunds,
+  currency: Address,
+  blockNumber: bigint,
+): Promise<Reserved> {
+  return { currency, blockNumber, ...(await tx.lanes.reserved(chainId, sender, currency, blockNumber)) };
+}
+
+/** Reads in one round trip what {@link covers} needs for these payments. Use with the lane locked. */
+export async function reservedFor(
+  tx: ReservingTx,
+  funds: LaneFunds,
+  plans: readonly SlotPlan[],
+): Promise<readonly Reserved[]> {
+  const currencies = new Set([funds.native, ...plans.map(({ outflow }) => outflow.currency)]);
+  return await sentTogether(
+    [...currencies].map(
+      async (currency) => await reservedOf(tx, funds, currency, funds.balance(currency).blockNumber),
+    ),
+  );
+}
+
 /**
  * Decides which payments a lane can still pay, one after another: from its balances minus everything that
  * they do not show yet. Use with the lane locked, so that no other payment slips in.
  * @returns takes what a payment and its gas may use; false, and nothing is taken, if that is not there. A
  * payment without gas would block its whole lane.
+ * @param known what was read with the lane locked; what is missing is read
  */
 export function covers(
-  tx: { readonly lanes: Pick<LaneWrites, "reserved"> },
-  { chainId, sender, native, balance }: LaneFunds,
+  tx: ReservingTx,
+  funds: LaneFunds,
+  known: readonly Reserved[] = [],
 ): (plan: SlotPlan) => Promise<boolean> {
+  const { native, balance } = funds;
   const left = new Map<Address, bigint>();
   /** Reserved for gas and the native tokens that payments in tokens carry. */
   let costs = 0n;
   const leftOf = async (currency: Address): Promise<bigint> => {
-    const known = left.get(currency);
-    if (known !== undefined) return known;
+    const before = left.get(currency);
+    if (before !== undefined) return before;
+    // A newer balance shows more of what was pending.
     const held = balance(currency);
-    const { amount, gasWei } = await tx.lanes.reserved(chainId, sender, currency, held.blockNumber);
+    const read = known.find((one) => one.currency === currency && one.blockNumber === held.blockNumber);
+    const { amount, gasWei } = read ?? (await reservedOf(tx, funds, currency, held.blockNumber));
     if (currency === native) costs = gasWei;
     const free = held.amount - amount - (currency === native ? gasWei : 0n);
     left.set(currency, free);

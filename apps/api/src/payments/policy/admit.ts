@@ -10,7 +10,7 @@ import { judgeFee, keyOf, limitsOfLane } from "./lane-limits.ts";
 import { factsOfLeg } from "./leg-facts.ts";
 import type { LaneLimits, Refusal } from "./limits.port.ts";
 import { pauseOf, pauseScopeText } from "./pause-scope.ts";
-import type { Pause, SpendingDay } from "./policy.port.ts";
+import type { Pause, SpendingDay, Standing } from "./policy.port.ts";
 import { readCall, type CallReading } from "./read-call.ts";
 import { valueOf } from "./value.ts";
 
@@ -67,19 +67,23 @@ export interface Admitted {
   readonly counted: { readonly day: SpendingDay; readonly usd: bigint } | undefined;
 }
 
-/** Decides which payments of one lane the policy allows. Call with the legs and the lane locked. */
+/**
+ * Decides which payments of one lane the policy allows. Call with the legs and the lane locked.
+ * @param known pauses and held legs, if they were read with these locks
+ */
 export async function admit(
   services: WorkerServices,
   tx: Tx,
   plans: readonly SlotPlan[],
   requests: ReadonlyMap<RequestId, RequestRecord>,
+  known?: Standing,
 ): Promise<{ readonly admitted: readonly Admitted[]; readonly held: ReadonlyMap<string, Held> }> {
   const [first] = plans;
   const admitted: Admitted[] = [];
   const held = new Map<string, Held>();
   if (first === undefined) return { admitted, held };
   const ids = plans.map(({ leg }) => leg.id);
-  const { pauses, heldIds } = await tx.policy.standing(first.leg.kind, ids);
+  const { pauses, heldIds } = known ?? (await tx.policy.standing(first.leg.kind, ids));
   const nowMs = services.clock.nowMs();
   const { day, limits } = dayOf(services, first);
   let spentUsd = day === undefined ? 0n : await spentOn(services, tx, day);

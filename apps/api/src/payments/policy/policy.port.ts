@@ -42,13 +42,15 @@ export interface SpendingDay {
   readonly day: number;
 }
 
+/** All pauses, and which legs are held. */
+export interface Standing {
+  readonly pauses: readonly Pause[];
+  readonly heldIds: ReadonlySet<string>;
+}
+
 /** The policy's reads and writes in the commit that reserves or signs a payment. */
 export interface PolicyWrites {
-  /** All pauses, and which of the legs are held. */
-  standing(
-    kind: string,
-    legIds: readonly string[],
-  ): Promise<{ readonly pauses: readonly Pause[]; readonly heldIds: ReadonlySet<string> }>;
+  standing(kind: string, legIds: readonly string[]): Promise<Standing>;
   /** True if it was not held before, or for another rule. */
   hold(held: HeldPayment, atMs: number): Promise<boolean>;
   release(kind: string, legIds: readonly string[]): Promise<void>;
