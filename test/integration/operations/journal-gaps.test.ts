@@ -1,3 +1,4 @@
+import { Redis } from "ioredis";
 import { afterEach, expect, test } from "vitest";
 import { redisAt } from "../../../apps/api/src/db/redis-place.ts";
 import { openNonEvmLane } from "../../../apps/api/src/payments/non-evm/open-lane.ts";
@@ -7,15 +8,20 @@ import type { PaymentJournal } from "../../../apps/api/src/payments/payment-jour
 import { testRedis } from "../../support/database.ts";
 import { startEngineWorld } from "../../support/engine-world.ts";
 import { forgetPayments, lostFill, openAndRound } from "../../support/lost-payments.ts";
-import { startNonEvmWorld } from "../../support/non-evm-world.ts";
+import { loseRows } from "../../support/lost-rows.ts";
+import {
+  startNonEvmWorld,
+  type AgreedOnNonEvmChains,
+  type NonEvmWorld,
+} from "../../support/non-evm-world.ts";
 
 const opened: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of opened.splice(0).toReversed()) await close();
 });
 
-async function aJournal(): Promise<PaymentJournal> {
-  const { url, prefix } = testRedis();
+async function aJournal(prefix = testRedis().prefix): Promise<PaymentJournal> {
+  const { url } = testRedis();
   const journal = await connectJournal(redisAt(url), prefix, () => "system/1/00000001");
   opened.push(() => journal.close());
   return journal;
@@ -151,4 +157,93 @@ test("enters payments again that Redis has lost, so that a later failover of Pos
   expect(world.events.of("payment_restored")).toHaveLength(1);
   expect((await world.status(agreed.requestId)).status).toBe("success");
   expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
+});
+
+/** Takes the payments of every lane from this nonce on out of Redis, as a failover to a late replica does. */
+async function losePaymentsInRedis(prefix: string, from: number): Promise<void> {
+  const redis = new Redis(testRedis().url);
+  opened.push(() => redis.disconnect());
+  for (const key of await redis.keys(`${prefix}-payments:*:0x*`)) {
+    const nonces = (await redis.hkeys(key)).filter((field) => Number(field) >= from);
+    if (nonces.length === 0) continue;
+    await redis.hdel(key, ...nonces);
+    await redis.hset(key, "mark", from);
+  }
+}
+
+/** Returns the database of the same server to the state before these payments, newest first. */
+async function restoreOlderDatabase(
+  world: NonEvmWorld,
+  ...paid: readonly AgreedOnNonEvmChains[]
+): Promise<void> {
+  for (const { requestId } of paid) {
+    const slot = await world.services.reads.slotOfLeg("fill", requestId);
+    if (slot === undefined) throw new Error("the fill has no slot");
+    await loseRows(world.pool, slot);
+    await world.pool.query("update requests set state = 'fillable', tx_hashes = '{}' where request_id = $1", [
+      requestId,
+    ]);
+  }
+}
+
+async function openLanes({ services }: Pick<NonEvmWorld, "services">, journal: PaymentJournal) {
+  const by = { ...services, journal };
+  for (const connected of by.chains.nonEvmChains) await openNonEvmLane(by, connected);
+  return by;
+}
+
+async function paidFill(world: NonEvmWorld, by: NonEvmWorld["services"]): Promise<AgreedOnNonEvmChains> {
+  const agreed = await world.agree();
+  world.pay(agreed);
+  for (let round = 0; round < 12; round++) await openAndRound(world, by);
+  expect((await by.reads.slotOfLeg("fill", agreed.requestId))?.state).toBe("final");
+  return agreed;
+}
+
+test("pays nothing again if Redis lost payments that became final, and then an older database is restored", async () => {
+  const world = await startNonEvmWorld();
+  opened.push(async () => await world.stop());
+  const { prefix } = testRedis();
+  const journal = await aJournal(prefix);
+  const by = await openLanes(world, journal);
+  const lane = [world.destination.chain.id, world.destination.connection.solver] as const;
+  const [known, second, third] = [
+    await paidFill(world, by),
+    await paidFill(world, by),
+    await paidFill(world, by),
+  ];
+  await losePaymentsInRedis(prefix, 1);
+  expect(await journal.mark(...lane)).toBe(1);
+  await openLanes(world, journal);
+  expect(await journal.mark(...lane)).toBe(3);
+  await restoreOlderDatabase(world, third, second);
+  for (let round = 0; round < 6; round++) await openAndRound(world, by);
+  for (const agreed of [known, second, third])
+    expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
+  for (const agreed of [second, third]) expect(world.paymentsOf(agreed, world.origin)).toEqual([]);
+  expect(world.events.of("lane_held").at(-1)?.facts["why"]).toContain("has the payments with nonces 1 to 2");
+});
+
+test("does not wait for a payment that was only reserved when Redis and the database lost their newest rows", async () => {
+  const world = await startNonEvmWorld();
+  opened.push(async () => await world.stop());
+  const { prefix } = testRedis();
+  const journal = await aJournal(prefix);
+  const by = await openLanes(world, journal);
+  await paidFill(world, by);
+  const away = { ...by, journal: { ...journal, enter: () => Promise.reject(new Error("Redis is down")) } };
+  const reserved = await world.agree();
+  world.pay(reserved);
+  world.origin.network.settle();
+  await world.watch(world.origin, away);
+  await expect(world.work(away)).rejects.toThrow("Redis is down");
+  expect(world.paymentsOf(reserved, world.destination)).toEqual([]);
+  await losePaymentsInRedis(prefix, 0);
+  await openLanes(world, journal);
+  expect(await journal.mark(world.destination.chain.id, world.destination.connection.solver)).toBe(1);
+  await forgetPayments(world);
+  for (let round = 0; round < 12; round++) await openAndRound(world, by);
+  expect(world.events.of("lane_held")).toEqual([]);
+  expect((await world.status(reserved.requestId)).status).toBe("success");
+  expect(world.paymentsOf(reserved, world.destination)).toHaveLength(1);
 });

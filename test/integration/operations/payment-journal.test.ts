@@ -102,9 +102,21 @@ test("returns the newest payments of a lane unchanged", async () => {
   expect(await journal.missing(1, SENDER, replaced), "an entry without newer bytes").toEqual(
     new Set([1_514]),
   );
-  // A known lane keeps its mark.
-  await journal.begin(1, SENDER, 3);
-  expect(await journal.mark(1, SENDER)).toBe(1_515);
+});
+
+test("raises the mark of a lane, never lowers it, and drops the entries that are then too old", async () => {
+  const journal = await aJournal();
+  const nonces = async () => (await journal.entries(1, SENDER)).map(({ nonce }) => nonce);
+  await journal.raise(1, SENDER, 0);
+  expect(await journal.mark(1, SENDER), "a lane without payments").toBe(0);
+  await journal.enter([aPayment(7), aPayment(9)], 0);
+  await journal.raise(1, SENDER, 3);
+  expect(await journal.mark(1, SENDER)).toBe(10);
+  await journal.raise(1, SENDER, 520);
+  expect(await journal.mark(1, SENDER)).toBe(520);
+  expect(await nonces()).toEqual([9]);
+  await journal.enter([aPayment(530)], 0);
+  expect(await nonces()).toEqual([530]);
 });
 
 test("refuses a nonce that another payment has, and bytes in place of lost ones", async () => {
@@ -124,6 +136,7 @@ test("refuses payments of a process whose database was replaced by a newer prima
   expect(await promoted.mark(1, SENDER)).toBe(2);
   await expect(former.enter([aPayment(2)], 0)).rejects.toThrow(FormerPrimary);
   await expect(former.mark(1, SENDER)).rejects.toThrow(FormerPrimary);
+  await expect(former.raise(1, SENDER, 3)).rejects.toThrow(FormerPrimary);
   expect(await promoted.mark(1, SENDER)).toBe(2);
   await other.enter([aPayment(2)], 0);
 });
@@ -152,7 +165,7 @@ test("holds every lane while the journal does not answer, and opens it once it d
   await holdBehind({ ...services, journal: away });
   await openLane({ ...services, journal: away }, destination.connected);
   expect((await services.reads.lane(...lane))?.isReconciled).toBe(false);
-  await journal.begin(...lane, 0);
+  await journal.raise(...lane, 0);
   await openLane({ ...services, journal }, destination.connected);
   expect((await services.reads.lane(...lane))?.isReconciled).toBe(true);
 });

@@ -135,7 +135,7 @@ test("a cluster runs jobs, counts calls and keeps the journal with keys of one s
   const journal = await connectJournal(place, prefix, () => "system/1/00000001");
   parts.push(() => journal.close());
   const lane = [1, `0x${"51".repeat(20)}`] as const;
-  await journal.begin(...lane, 7);
+  await journal.raise(...lane, 7);
   expect(await journal.mark(...lane)).toBe(7);
 
   await cluster.fail(cluster.ownerOf(prefix));

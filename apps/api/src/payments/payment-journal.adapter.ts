@@ -16,7 +16,7 @@ const MAX_ENTRIES = 512;
 /** The field of a lane with the number above its highest nonce. */
 const MARK = "mark";
 
-// Both scripts begin with the highest timeline seen of this database: a former primary has a lower one.
+// Each script begins with the highest timeline seen of this database: a former primary has a lower one.
 const FENCE = `
 local highest = tonumber(redis.call('hget', KEYS[1], ARGV[1]) or '0')
 local timeline = tonumber(ARGV[2])
@@ -48,6 +48,16 @@ return 'entered'`;
 const READ_MARK = `${FENCE}
 if timeline > highest then redis.call('hset', KEYS[1], ARGV[1], timeline) end
 return redis.call('hget', KEYS[2], '${MARK}')`;
+
+// Removes entries that are too old for the new mark: `ENTER` removes only those just below its own.
+const RAISE = `${FENCE}
+local mark = tonumber(ARGV[4])
+if mark <= tonumber(redis.call('hget', KEYS[2], '${MARK}') or '-1') then return end
+for _, field in ipairs(redis.call('hkeys', KEYS[2])) do
+  local nonce = tonumber(field)
+  if nonce and nonce < mark - tonumber(ARGV[3]) then redis.call('hdel', KEYS[2], field) end
+end
+redis.call('hset', KEYS[2], '${MARK}', mark)`;
 
 const MISSING = `${FENCE}
 local lowest = tonumber(redis.call('hget', KEYS[2], '${MARK}') or '0') - tonumber(ARGV[3])
@@ -101,8 +111,8 @@ export async function connectJournal(
       const answer = await run(READ_MARK, laneKey(chainId, sender));
       return typeof answer === "string" ? Number(answer) : undefined;
     },
-    async begin(chainId, sender, mark) {
-      await redis.hsetnx(laneKey(chainId, sender), MARK, mark);
+    async raise(chainId, sender, mark) {
+      await run(RAISE, laneKey(chainId, sender), MAX_ENTRIES, mark);
     },
     async missing(chainId, sender, sent) {
       const wanted = sent.flatMap(({ nonce, raw }) => [nonce, raw]);

@@ -34,8 +34,11 @@ export interface PaymentJournal {
    * @throws FormerPrimary, an error of Redis
    */
   mark(chainId: number, sender: Address): Promise<number | undefined>;
-  /** Begins to know a lane without payments, if it does not know it yet. @throws an error of Redis */
-  begin(chainId: number, sender: Address, mark: number): Promise<void>;
+  /**
+   * Raises the mark of a lane, which the journal need not know yet. Never lowers it.
+   * @throws FormerPrimary, an error of Redis
+   */
+  raise(chainId: number, sender: Address, mark: number): Promise<void>;
   /**
    * The nonces of which the journal has lost the payment or these bytes of it. Those below the newest that it
    * keeps do not count.

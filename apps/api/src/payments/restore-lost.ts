@@ -3,10 +3,10 @@ import type { WorkerServices } from "../db/services.port.ts";
 import type { LaneState } from "../db/reads.port.ts";
 import type { Slot } from "../db/records.port.ts";
 import { forgeryIn, mismatch, notLater } from "./check-entry.ts";
+import { completeJournal } from "./complete-journal.ts";
 import { kindOf } from "./legs/index.ts";
 import type { JournalEntry } from "./payment-journal.port.ts";
 import type { Lane } from "./payers/payer.ts";
-import { reenterMissing } from "./reenter-missing.ts";
 import { countRestored } from "./policy/admit.ts";
 import { heldSince, mayComeBack } from "./restore-grace.ts";
 
@@ -41,17 +41,8 @@ export async function openReconciled(
   nonce: number,
   mark: number | undefined,
 ): Promise<void> {
-  const { uow, reads, journal, events } = services;
-  await uow.run((tx) => tx.lanes.open(chainId, sender, nonce));
-  if (journal === undefined) return;
-  if (mark !== undefined) {
-    await reenterMissing(services, { chainId, sender });
-    return;
-  }
-  const lane = await reads.lane(chainId, sender);
-  await journal
-    .begin(chainId, sender, lane?.nextNonce ?? nonce)
-    .catch((error: unknown) => events.fault("journal_fault", error, { chainId, sender }));
+  await services.uow.run((tx) => tx.lanes.open(chainId, sender, nonce));
+  await completeJournal(services, { chainId, sender }, mark);
 }
 
 /** The payments in its journal that a lane lacks. */

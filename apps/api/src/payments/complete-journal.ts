@@ -9,18 +9,26 @@ import { isGenuine } from "./policy/signed-payment.ts";
 const UNJOURNALED: ReadonlySet<string> = new Set(["hub", "payout"]);
 
 /**
- * Enters broadcast payments again that the journal has lost: a failover of Redis loses its newest entries,
- * while the database still has their rows. Call only for a reconciled lane that the journal knows: on another
- * one, the entries would hide what was lost.
+ * Gives the journal what it lacks of a lane: Redis loses its newest entries in a failover of its own, while
+ * the database still has the rows. Enters broadcast payments again, and raises the mark: payments that ended
+ * in the meantime have no entry any more, and a later restore of the database must not miss them. Does
+ * nothing for a held lane, where this would hide what was lost.
+ * @param mark of the lane; undefined: the journal does not know the lane
  */
-export async function reenterMissing(
+export async function completeJournal(
   { reads, journal, events, chains }: Pick<WorkerServices, "reads" | "journal" | "events" | "chains">,
   { chainId, sender }: Lane,
+  mark: number | undefined,
 ): Promise<void> {
-  if (journal === undefined) return;
-  const sent = (await reads.unsettledSlots(chainId, sender)).flatMap(enteredOf);
-  if (sent.length === 0) return;
+  // Before its slots: a payment that is reserved in between has a higher nonce.
+  const lane = journal && (await reads.lane(chainId, sender));
+  if (journal === undefined || lane?.isReconciled !== true) return;
+  const slots = await reads.unsettledSlots(chainId, sender);
+  const known = knownBelow(lane.nextNonce, slots);
+  const sent = slots.flatMap(enteredOf);
   try {
+    if (mark === undefined || known > mark) await journal.raise(chainId, sender, known);
+    if (sent.length === 0) return;
     const newest = sent.map(({ slot: { nonce }, attempt: { raw } }) => ({ nonce, raw }));
     const missing = await journal.missing(chainId, sender, newest);
     for (const one of sent) {
@@ -33,6 +41,15 @@ export async function reenterMissing(
   } catch (error) {
     events.fault("journal_fault", error, { chainId, sender });
   }
+}
+
+/**
+ * The number below which each nonce was broadcast or ended. If the mark were above a payment that was only
+ * reserved, and a failover lost it, the lane would wait for a transaction that does not exist.
+ */
+function knownBelow(nextNonce: number, unsettled: readonly Slot[]): number {
+  const reserved = unsettled.filter((slot) => slot.state === "open" && enteredOf(slot).length === 0);
+  return Math.min(nextNonce, ...reserved.map(({ nonce }) => nonce));
 }
 
 /**
