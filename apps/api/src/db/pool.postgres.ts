@@ -30,8 +30,7 @@ export interface Statement {
 const ANSWER_GRACE_MS = 5_000;
 const INT8 = 20;
 const NUMERIC = 1700;
-// The driver's types do not know this one.
-const TEXT_ARRAY: number = 1009;
+const TEXT_ARRAY = 1009;
 
 /**
  * A pool whose `bigint` columns come as numbers (ids, heights and milliseconds stay below 2^53) and `numeric`
@@ -74,7 +73,9 @@ export function createPool(
   return pool;
 }
 
-const parseAnyTextArray: (text: string) => (string | null)[] = pg.types.getTypeParser(TEXT_ARRAY);
+// The driver's declarations lack the number of this type.
+const driver: { getTypeParser(oid: number): (text: string) => (string | null)[] } = pg.types;
+const parseAnyTextArray = driver.getTypeParser(TEXT_ARRAY);
 
 /** The driver's own parser reads character by character. Hashes and names need no quotes: split them. */
 export function parseTextArray(text: string): (string | null)[] {
