@@ -79,13 +79,12 @@ export function mortalServices(
       arrivals: async (cursor) => await acted.arrivals(cursor),
       arrivalsOf: async (id) => await acted.arrivalsOf(id),
       balances: async (currencies) => await acted.balances(currencies),
-      paymentCost: async (...asked) => await acted.paymentCost(...asked),
+      paymentCost: async (...args) => await acted.paymentCost(...args),
       refusalOf: async (payment) => await acted.refusalOf(payment),
-      isPayment: async (...asked) => await connection.isPayment(...asked),
-      prepare: async (...asked) => await acted.prepare(...asked),
+      isPayment: async (...args) => await connection.isPayment(...args),
+      prepare: async (...args) => await acted.prepare(...args),
       ...(connection.signNonceMapping && {
-        signNonceMapping: async (...asked) =>
-          (await acted.signNonceMapping?.(...asked)) as SignedNonceMapping,
+        signNonceMapping: async (...args) => (await acted.signNonceMapping?.(...args)) as SignedNonceMapping,
       }),
       send: (attempt) => tracedAct("connection.send", async () => await connection.send(attempt)),
       outcome: async (attempt) => await acted.outcome(attempt),

@@ -200,16 +200,16 @@ describe("payments", () => {
       [routed, NATIVE_CURRENCY, 7n],
     ] as const) {
       const hash = await world.wallet.send({ ...call, from: solver });
-      const asked = question([{ recipient: alice, currency }]);
-      expect(await source.payments(hash, asked)).toMatchObject({ kind: "notFinal" });
+      const wanted = question([{ recipient: alice, currency }]);
+      expect(await source.payments(hash, wanted)).toMatchObject({ kind: "notFinal" });
       await world.mine(DEPTH);
-      expect(await source.payments(hash, asked)).toMatchObject({
+      expect(await source.payments(hash, wanted)).toMatchObject({
         kind: "final",
         value: { amounts: [amount] },
       });
-      const other = { ...asked, orderId: absentHash };
+      const other = { ...wanted, orderId: absentHash };
       expect(await source.payments(hash, other)).toMatchObject({ kind: "refuted" });
-      expect(await source.payments(hash, { ...asked, deadline: 1 })).toMatchObject({ kind: "refuted" });
+      expect(await source.payments(hash, { ...wanted, deadline: 1 })).toMatchObject({ kind: "refuted" });
     }
   });
 

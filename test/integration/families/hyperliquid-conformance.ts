@@ -156,13 +156,13 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
     pay: async (plan) => await transfer(plan),
     withdrawal,
     finalize: async () => await Promise.resolve(),
-    finalAtOnce: not("Hyperliquid's blocks are final at once"),
+    finalAtOnce: not("Hyperliquid's blocks are final immediately"),
 
     deposits: {
       twoInOne: ONE_TRANSFER,
       none: async () => empty(await send(user, { destination: RECIPIENTS[0] })),
-      orphaned: not("Hyperliquid's blocks are final at once"),
-      splitNode: not("Hyperliquid's blocks are final at once, without confirmations"),
+      orphaned: not("Hyperliquid's blocks are final immediately"),
+      splitNode: not("Hyperliquid's blocks are final immediately, without confirmations"),
       failed: async (id) => {
         control.failNext("Insufficient balance");
         return { transactionId: await deposit(id), as: "rejected" };
