@@ -142,7 +142,8 @@ test("without a sponsor, gas is paid from the quoted output: the recipient gets 
   const received = await balanceOf(destination, usdcOf(destination), recipient);
   const gasUsdc = ((await gasOf(end?.inTxHashes)) * ethUsd) / 10n ** 12n;
   expect(received + gasUsdc).toBeLessThanOrEqual(BigInt(free.details.currencyOut.amount));
-  // The app's balance is reserved in case there is no payout, and then released.
+  // The app's balance is reserved in case the request has no output, and released once the output paid the
+  // gas.
   const contexts = async () => new Set((await eventsOf(requestId)).map(({ context }) => context));
   await expect
     .poll(contexts, { timeout: 60_000 })

@@ -73,12 +73,12 @@ export interface OracleConfig {
   readonly secrets: readonly string[];
 }
 
-type SignerWords = SettingValues<typeof signerSettings>;
+type SignerSettings = SettingValues<typeof signerSettings>;
 
 /**
- * Reads the environment, the secrets folder and the files of `CONFIGS_DIR`, and asks the key service for the
- * address of its key.
- * @throws ConfigError with all problems at once; none contains a secret
+ * Reads the environment, the secrets folder and the files of `CONFIGS_DIR`, and the address of the key from
+ * the key service.
+ * @throws ConfigError with all problems; none contains a secret
  */
 export async function readOracleConfig(processEnv: Env): Promise<OracleConfig> {
   const problems: string[] = [];
@@ -97,7 +97,8 @@ export async function readOracleConfig(processEnv: Env): Promise<OracleConfig> {
   const hub = location && read(() => loadHub({ ...location, env }));
 
   if (loaded?.chains.length === 0 && loaded.problems.length === 0) problems.push(...noChainProblems(loaded));
-  // Read lists even if another variable of their group is invalid, so that all problems are reported at once.
+  // Read lists even if another variable of their group is invalid, so that all problems are reported
+  // together.
   const listed = read(() => readSettings({ peers: peerSettings.peers, apiKeys: httpSettings.apiKeys }, env));
   const peers = readPeerList(listed?.peers?.reveal() ?? "");
   problems.push(...peers.problems);
@@ -182,7 +183,7 @@ function withPort(env: Record<string, string | undefined>): Env {
 }
 
 async function signerOf(
-  { signingModule, privateKey, kmsKeyId, kmsKeyRegion }: SignerWords,
+  { signingModule, privateKey, kmsKeyId, kmsKeyRegion }: SignerSettings,
   env: Env,
   environment: string | undefined,
   problems: string[],
@@ -195,7 +196,7 @@ async function signerOf(
     const aws = awsCredentials(env);
     problems.push(...aws.problems);
     if (kmsKeyId === undefined || kmsKeyRegion === undefined || aws.problems.length > 0) return undefined;
-    return await made(
+    return await openSigner(
       problems,
       "AWS KMS key is unusable",
       async () =>
@@ -215,7 +216,9 @@ async function signerOf(
     problems.push(
       `ECDSA_PRIVATE_KEY is a publicly known key of local systems and not allowed in ENVIRONMENT ${environment}`,
     );
-  return await made(problems, "ECDSA_PRIVATE_KEY", async () => rawKeySigner(privateKey.reveal() as Hex));
+  return await openSigner(problems, "ECDSA_PRIVATE_KEY", async () =>
+    rawKeySigner(privateKey.reveal() as Hex),
+  );
 }
 
 /**
@@ -242,8 +245,8 @@ function given(env: Env, name: string): string | undefined {
   return text === "" ? undefined : text;
 }
 
-/** The signer, or its error, whose message is safe to show. */
-async function made<S extends Signer>(
+/** Opens the signer; if that fails, reports its error, whose message is safe to show. */
+async function openSigner<S extends Signer>(
   problems: string[],
   what: string,
   make: () => Promise<S>,

@@ -1,6 +1,6 @@
 import { RpcFault } from "@causeway/chains";
 import { expect, test } from "vitest";
-import { errorWords } from "./oracle-log.ts";
+import { redactedErrorFacts } from "./oracle-log.ts";
 
 test("a logged error shows type, codes and messages, but neither stack nor secret at any depth", () => {
   const secrets = ["hunter2-key", "http://node.test/v3/hunter2-path"];
@@ -10,7 +10,7 @@ test("a logged error shows type, codes and messages, but neither stack nor secre
     reason: "no answer from http://node.test/v3/hunter2-path with hunter2-key",
     cause: new Error("connect to https://user:hunter3@other.test/hunter4?apikey=hunter5"),
   });
-  const words = errorWords(secrets)(new Error("failed", { cause: fault }));
+  const words = redactedErrorFacts(secrets)(new Error("failed", { cause: fault }));
   const text = JSON.stringify(words);
   expect(text).not.toMatch(/hunter|    at |\.ts:/);
   expect(words).toMatchObject({

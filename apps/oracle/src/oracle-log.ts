@@ -8,12 +8,12 @@ const DEEPEST_CAUSE = 6;
  * libraries quote their arguments, so every error text is searched for secrets.
  */
 export function createOracleLog(options: LogOptions, secrets: readonly string[]): Logger {
-  const facts = errorWords(secrets);
+  const facts = redactedErrorFacts(secrets);
   return createLogger(options).child({}, { serializers: { err: facts, error: facts } });
 }
 
 /** Formats an error for the log: type, codes and messages of it and its causes. */
-export function errorWords(secrets: readonly string[]): (error: unknown) => unknown {
+export function redactedErrorFacts(secrets: readonly string[]): (error: unknown) => unknown {
   // Longest first: one secret may contain another.
   const known = secrets.filter((secret) => secret.length > 3).toSorted((a, b) => b.length - a.length);
   return (error) => describe(error, known, 0);

@@ -13,7 +13,7 @@ import { toConfiguredChain } from "./configured-chain.ts";
 /** The content of an environment's chain file for an oracle. */
 export type LoadedAttestationChains = LoadedFile<ConfiguredChain>;
 
-/** Parts of an entry that an oracle needs; unset variables elsewhere do not matter. */
+/** Parts of an entry that an oracle needs; unset variables in other parts are ignored. */
 const NEEDED: readonly string[] = ["httpRpcUrl", "additionalDepositories", "chainId", "hubChainId"];
 
 /** Fields of `additionalData` without which the oracle would accept more than the operator intended. */
@@ -43,8 +43,8 @@ const oracleUse: ChainUse<AttestationChainEntry, ConfiguredChain> = {
 };
 
 /**
- * Reads from `configs/chains.<ENVIRONMENT>.json`, the file of the API, what an oracle needs of each chain,
- * and validates that part completely. A file of another network that has only these fields is sufficient too.
+ * Reads the fields that an oracle needs of each chain from `configs/chains.<ENVIRONMENT>.json`, the API's
+ * file, and validates them completely. A file with only these fields is sufficient too.
  * @throws ConfigError with every problem and its path: unreadable file, unknown family, wrong values,
  * duplicates, a `required` chain whose variables are unset. No problem quotes a value, because a URL may
  * contain credentials.
@@ -56,7 +56,7 @@ export function loadAttestationChains(source: ChainSource): LoadedAttestationCha
 }
 
 /**
- * For callers that check more: problems of the content are part of the result.
+ * Like {@link loadAttestationChains}, but returns problems of the content, for callers with further checks.
  * @throws ConfigError if the file is missing or not an array
  */
 export function readAttestationChains(source: ChainSource): ReadFile<ConfiguredChain> {

@@ -3,7 +3,7 @@ export function endpointUrls(httpRpcUrl: string | readonly string[]): readonly s
   return typeof httpRpcUrl === "string" ? [httpRpcUrl] : httpRpcUrl;
 }
 
-/** The default of `rpcQuorum` for this number of endpoints: a majority, so one of one and both of two. */
+/** The default of `rpcQuorum` for this number of endpoints: a majority, such as 1 of 1 and 2 of 2. */
 export function usualQuorum(endpoints: number): number {
   return Math.floor(endpoints / 2) + 1;
 }
@@ -22,7 +22,7 @@ export function endpointProblems(
       `${place}.additionalData.rpcQuorum: must be at most the number of endpoints (${urls.length})`,
     );
   else if (rpcQuorum > 1 && rpcQuorum * 2 <= urls.length)
-    // Two groups that contradict each other could each be the first to agree.
+    // With at most half, two groups that contradict each other could each form a quorum.
     problems.push(`${place}.additionalData.rpcQuorum: must be more than half of the endpoints, or 1`);
   return problems;
 }

@@ -45,7 +45,7 @@ export function decimalText(decimals: number): z.ZodString {
     );
 }
 
-/** Of a currency of any family, its address apart. */
+/** Fields of a currency of any family, except its address. */
 export const currencyFields = {
   /** Same for the same asset on every chain. */
   id: name,
@@ -61,7 +61,7 @@ export const currencyFields = {
   maxFillAmount: integerText.optional(),
 };
 
-/** What using any chain costs. */
+/** Fees of a chain of any family. */
 export const feeFields = {
   flatUsd: decimalText(18),
   depositBps: bps,
@@ -69,7 +69,7 @@ export const feeFields = {
   gasMarginBps: bps,
 };
 
-/** Of a chain of any family. */
+/** Fields of a chain of any family. */
 export const profileFields = {
   /** Name used in order data and attestations. */
   id: name,
@@ -77,9 +77,9 @@ export const profileFields = {
   displayName: z.string().min(1),
   /** false: the entry is checked, but not used. */
   enabled: z.boolean().default(true),
-  /** true: an unset placeholder stops the start instead of switching the chain off. */
+  /** true: an unset placeholder stops the start instead of disabling the chain. */
   required: z.boolean().default(false),
-  /** Of a list, EVM chains use all; for other chains, the API uses the first and the oracle all. */
+  /** EVM chains use every URL of a list; for other chains, the API uses the first and the oracle all. */
   httpRpcUrl: httpUrls,
   /** Shown to clients, so never one with credentials. */
   publicRpcUrl: httpUrl,
@@ -91,9 +91,9 @@ export const profileFields = {
   baseChainId: chainId.optional(),
   tags: z.array(z.string().min(1)).default([]),
   depositEnabled: z.boolean().default(true),
-  /** Set during an incident: no new quotes; requests under way go on. */
+  /** Set during an incident: no new quotes, and requests in progress continue. */
   disabled: z.boolean().default(false),
-  /** Smallest units of the native currency; "0" = no cap. */
+  /** Base units of the native currency; "0" = no cap. */
   partialDisableLimit: integerText.default("0"),
   surgeEnabled: z.boolean().default(false),
   native: z.strictObject(currencyFields),

@@ -122,7 +122,7 @@ test("the allocator records the payload of a withdrawal that the oracles signed,
   ]);
 });
 
-test("a withdrawal address has one payload forever, and a payload one address", async () => {
+test("a withdrawal address never gets a second payload, nor a payload a second address", async () => {
   const [one, other] = [aRequest(), aRequest()];
   await chain.send(allocator, { to: registry, data: record(one, payload(21), await signed(one)) });
 
@@ -178,7 +178,7 @@ test.each<[string, (r: Request) => Promise<Hex>]>([
   ["for another receiver", async (r) => await signed({ ...r, receiver: r.currency })],
   ["for other data", async (r) => await signed({ ...r, data: "0x" })],
   ["for another nonce", async (r) => await signed({ ...r, nonce: payload(0) })],
-  ["of nothing", async () => await Promise.resolve("0x" as const)],
+  ["of zero bytes", async () => await Promise.resolve("0x" as const)],
 ])("a signature %s is refused", async (_what, signature) => {
   const request = aRequest();
   const data = record(request, payload(51), await signature(request));
@@ -196,7 +196,7 @@ test("refuses an empty payload", async () => {
 test.each<[string, () => readonly Address[]]>([
   ["an owner", () => [zeroAddress, multisig]],
   ["an oracle", () => [owner.address, zeroAddress]],
-])("it is not deployed without %s", async (_what, args) => {
+])("cannot be deployed without %s", async (_what, args) => {
   expect(await chain.deployRevertOf(allocatorAbi, allocatorBytecode, args())).toBe(
     encodeErrorResult({ abi: allocatorAbi, errorName: "AddressCannotBeZero" }),
   );

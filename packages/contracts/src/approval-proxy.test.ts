@@ -163,7 +163,7 @@ test("routes a token that returns nothing, and refuses one that returns false", 
   expect(await chain.revertOf(user, { to: proxy, data: pullAndRoute(9n, []) })).toBe(pullFailed);
 });
 
-test("a token cannot enter the proxy while it is being pulled", async () => {
+test("a token cannot reenter the proxy while it is being pulled", async () => {
   token = await heldToken(chain, proxy, 100n, { abi: callbackTokenAbi, bytecode: callbackTokenBytecode });
   const arm = encodeFunctionData({
     abi: callbackTokenAbi,
@@ -195,7 +195,7 @@ test("pulled tokens can be deposited for the user by a call", async () => {
   ]);
 });
 
-test("has its router, which cannot be the zero address", async () => {
+test("stores its router, and cannot be deployed with the zero address as router", async () => {
   expect(
     await chain.client.readContract({ address: proxy, abi: approvalProxyAbi, functionName: "router" }),
   ).toBe(router);

@@ -161,8 +161,8 @@ test.each<[string, (request: CallRequest) => Promise<Hex>]>([
         calls: r.calls.map((each) => ({ ...each, allowFailure: true })),
       }),
   ],
-  ["of nothing", async () => await Promise.resolve("0x" as const)],
-  ["of zeroes", async () => await Promise.resolve(`0x${"00".repeat(65)}` as const)],
+  ["of zero bytes", async () => await Promise.resolve("0x" as const)],
+  ["of only zeros", async () => await Promise.resolve(`0x${"00".repeat(65)}` as const)],
 ])("a signature %s is refused", async (_whose, signature) => {
   const request = requestOf([call(probe, poke(1n), 1n)]);
   const data = execute(request, await signature(request));
@@ -240,8 +240,8 @@ test("skips a failed call with allowFailure, without an event, and runs the othe
 test.each<[string, () => Call, () => Hex]>([
   ["with a reason", () => call(probe, refuse(99n)), () => refused(99n)],
   ["without a reason", () => call(probe, "0xdeadbeef"), () => "0x"],
-  ["for want of native", () => call(stranger.address, "0x", 10n ** 30n), () => "0x"],
-])("a call that must not fail and fails %s undoes the whole request", async (_how, failing, reason) => {
+  ["for lack of native tokens", () => call(stranger.address, "0x", 10n ** 30n), () => "0x"],
+])("a call without allowFailure that fails %s reverts the whole request", async (_how, failing, reason) => {
   const request = requestOf([call(stranger.address, "0x", 11n), failing()]);
   const data = await signed(request);
   const before = await chain.nativeBalance(stranger.address);
@@ -259,7 +259,7 @@ test("execute refuses native tokens", async () => {
 });
 
 test.each<[string, (paid: CallRequest, other: CallRequest) => Promise<Hex>]>([
-  ["the request it is paid by", async (paid) => await signed(paid)],
+  ["the request that pays it", async (paid) => await signed(paid)],
   ["another signed request", async (_paid, other) => await signed(other)],
   [
     "a deposit",
@@ -272,7 +272,7 @@ test.each<[string, (paid: CallRequest, other: CallRequest) => Promise<Hex>]>([
         }),
       ),
   ],
-])("a recipient cannot enter the depository with %s while it is being paid", async (_what, reentry) => {
+])("a recipient cannot reenter the depository with %s while it is being paid", async (_what, reentry) => {
   const recipient = await chain.deploy(reentererAbi, reentererBytecode);
   const paid = requestOf([call(recipient, "0x", 10n)]);
   const other = requestOf([call(recipient, "0x", 20n)]);

@@ -71,7 +71,7 @@ let recipients = 0;
 
 beforeAll(async () => {
   chain = await startTestChain();
-  // Addresses are part of the calldata and so of its price: always deploy in this order.
+  // Addresses are part of the calldata and of its gas, so the contracts are always deployed in this order.
   depository = await chain.deploy(depositoryAbi, depositoryBytecode, [owner.address, allocator.address]);
   router = await chain.deploy(routerAbi, routerBytecode);
   proxy = await chain.deploy(approvalProxyAbi, approvalProxyBytecode, [router]);
@@ -87,7 +87,7 @@ async function freshUsd(holder: Address): Promise<Address> {
   return token;
 }
 
-/** The next account that has never held anything. */
+/** A new account without a balance. */
 function freshRecipient(): Address {
   recipients += 1;
   return freshAddress(0x101 + recipients);
@@ -213,7 +213,7 @@ async function measureTransfers() {
   return { native, erc20 };
 }
 
-/** Gas of settlements: executions signed by two of three oracles, submitted one by one or ten at once. */
+/** Gas of settlements: executions signed by two of three oracles, submitted one by one or ten in one call. */
 async function measureSettlements() {
   const hub = await chain.deploy(hubAbi, hubBytecode, [owner.address]);
   const oracle = await chain.deploy(oracleAbi, oracleBytecode, [owner.address, hub, "Oracle", "1"]);
@@ -231,7 +231,7 @@ async function measureSettlements() {
     const data = encodeFunctionData({ abi: hubAbi, functionName: "grantRoles", args: [holder, 1n] });
     await chain.send(owner, { to, data });
   }
-  // Each order's deposit is at an address of its own.
+  // Each order's deposit has its own address on the hub.
   const settled = (n: number, kind: "mint" | "transfer"): Execution => ({
     idempotencyKey: keccak256(toHex(`${kind} ${n}`)),
     actions: [

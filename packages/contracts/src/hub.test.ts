@@ -185,13 +185,13 @@ test("only the owner can grant and revoke the minter role", async () => {
 });
 
 test("supports the ERC-6909 interface, and has an owner from the start", async () => {
-  const says = await chain.client.readContract({
+  const isSupported = await chain.client.readContract({
     address: hub,
     abi: hubAbi,
     functionName: "supportsInterface",
     args: ["0x0f632fb3"],
   });
-  expect(says).toBe(true);
+  expect(isSupported).toBe(true);
   expect(await chain.deployRevertOf(hubAbi, hubBytecode, [zeroAddress])).toBe(
     encodeErrorResult({ abi: hubAbi, errorName: "AddressCannotBeZero" }),
   );

@@ -163,7 +163,7 @@ function authorization(changes: Partial<Authorization> = {}): Authorization {
   return { token: usd, from: user.address, value: 300n, validAfter: 0n, validBefore: farFuture, ...changes };
 }
 
-/** As the contract documents it. */
+/** Computes the nonce as the contract documents it. */
 function nonceOf(of: Authorization, bound: Witness): Hex {
   const witnessHash = hashStruct({ types: routeWitnessTypes, primaryType: "RouteWitness", data: bound });
   const words = ["bytes32", "address", "address", "uint256", "uint256", "uint256"] as const;
@@ -453,7 +453,7 @@ test("neither value, times, owner nor token of an authorization can be changed",
   }
 });
 
-test("an authorization only works in the proxy, and once", async () => {
+test("an authorization can be used only in the proxy, and only once", async () => {
   const signature = await signAuthorization(authorization(), usdWitness());
   const { r, s, v, from, value, validAfter, validBefore } = signed(authorization(), signature);
   const nonce = nonceOf(authorization(), usdWitness());

@@ -2,7 +2,7 @@ import { familyIdOf, type FamilyId, type VmType } from "@causeway/domain";
 import type { FamilyEntry } from "./chain-entry.ts";
 import * as list from "./list.ts";
 
-/** What only chains of one family have in their configuration. */
+/** Configuration that only chains of one family have. */
 export type FamilyFacts = { readonly [F in FamilyId]: ReturnType<(typeof list)[F]["facts"]> };
 
 export type FactsOf<F extends FamilyId> = FamilyFacts[F];

@@ -18,7 +18,7 @@ export interface ExchangeContracts {
   readonly uniswapV2Router: Address;
 }
 
-/** Number of transactions that the deployer sends before these. */
+/** Number of transactions that the deployer sends before the exchanges' creations. */
 const before = 7;
 
 /** The addresses, known before deployment. */

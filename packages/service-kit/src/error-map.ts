@@ -2,8 +2,8 @@ import { STATUS_CODES } from "node:http";
 import { type ErrorCode, ServiceError } from "@causeway/domain";
 import type { ErrorBody } from "@causeway/wire";
 
-/** How a client sees one code. */
-interface Face {
+/** The answer to errors with one code. */
+interface CodeAnswer {
   readonly status: number;
   /** Replaces the error's own message if that is not meant for the caller. */
   readonly message?: string;
@@ -14,7 +14,7 @@ interface Face {
 }
 
 /** Complete by type: a new code does not compile without an entry. */
-const faces = {
+const answers = {
   INVALID_REQUEST: { status: 400 },
   AMOUNT_TOO_LOW: { status: 400 },
   CHAIN_DISABLED: { status: 400 },
@@ -63,7 +63,7 @@ const faces = {
   REQUEST_TIMED_OUT: { status: 503, retryAfterSeconds: 1 },
   RPC_HTTP_ERROR: { status: 503, retryAfterSeconds: 1 },
   UNKNOWN_ERROR: { status: 500, message: "internal error" },
-} as const satisfies Record<ErrorCode, Face>;
+} as const satisfies Record<ErrorCode, CodeAnswer>;
 
 /**
  * The answer to an error, and whether the error is unexpected (then it belongs in the log, with its causes).
@@ -78,11 +78,11 @@ export interface ErrorAnswer {
 /** The answer to any thrown value. Never shows the message of an error that was not meant for the caller. */
 export function answerFor(thrown: unknown): ErrorAnswer {
   const error = asServiceError(thrown);
-  const face: Face = faces[error.code];
-  const retryAfter = error.facts.retryAfterSeconds ?? face.retryAfterSeconds;
+  const codeAnswer: CodeAnswer = answers[error.code];
+  const retryAfter = error.facts.retryAfterSeconds ?? codeAnswer.retryAfterSeconds;
   return {
-    ...errorAnswer(face.status, error.code, face.message ?? error.message, {
-      ...face.extra,
+    ...errorAnswer(codeAnswer.status, error.code, codeAnswer.message ?? error.message, {
+      ...codeAnswer.extra,
       ...errorData(error),
       ...(error.facts.requestId === undefined ? {} : { requestId: error.facts.requestId }),
       ...(error.facts.failedCallData === undefined ? {} : { failedCallData: error.facts.failedCallData }),
@@ -91,7 +91,7 @@ export function answerFor(thrown: unknown): ErrorAnswer {
         : { approxSimulatedBlock: error.facts.approxSimulatedBlock }),
     }),
     headers: retryAfter === undefined ? {} : { "retry-after": String(retryAfter) },
-    unexpected: face.status >= 500,
+    unexpected: codeAnswer.status >= 500,
   };
 }
 

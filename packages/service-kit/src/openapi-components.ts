@@ -18,9 +18,9 @@ export function tidyComponents<D extends OpenapiDocument>(document: D): D {
   const twins = equalTwins(schemas);
   // Requests may have additional fields. Gateways that validate against this document must accept what the
   // server accepts.
-  const asked = reachable(document.paths ?? {}, schemas);
+  const inRequests = reachable(document.paths ?? {}, schemas);
   const taken = Object.fromEntries(
-    [...twins].filter((twin) => asked.has(twin)).map((twin) => [outputName(twin), schemas[twin]]),
+    [...twins].filter((twin) => inRequests.has(twin)).map((twin) => [outputName(twin), schemas[twin]]),
   );
   const merged = renameRefs(
     { paths: document.paths ?? {}, schemas: { ...without(schemas, twins), ...taken } },

@@ -52,8 +52,8 @@ interface Watch {
 }
 
 /**
- * The unanswered requests are in a list whose places are used again. A map or set replaces its table every few
- * requests, and tables that were abandoned but not yet collected would keep requests alive for long.
+ * Keeps unanswered requests in an array whose places are used again. A map or a set would replace its table
+ * every few requests, and a discarded table keeps its requests in memory until it is collected.
  */
 function createWatch(limitMs: number): Watch {
   const places: ({ readonly reply: FastifyReply; readonly startedAtMs: number } | undefined)[] = [];

@@ -22,7 +22,7 @@ test("a port in use is not returned, and requesting it by number is refused", as
     expect(await isPortFree(port)).toBe(false);
     await expect(onPort(port, async () => "started")).rejects.toThrow(PortInUse);
     // As many calls as there are ports in the slice.
-    for (let asked = 0; asked < 200; asked++) expect(await freePort()).not.toBe(port);
+    for (let call = 0; call < 200; call++) expect(await freePort()).not.toBe(port);
   } finally {
     server.close();
   }

@@ -50,7 +50,7 @@ export const ledgerEntries = pgTable(
       .notNull()
       .references(() => ledgerMovements.id),
     account: text("account").$type<"custody" | "fees" | "fronted" | WalletAccount>().notNull(),
-    /** Null for house accounts, which have no running balance so that no one waits for their lock. */
+    /** Null for the service's accounts, which have no running balance so that no one waits for their lock. */
     wallet: text("wallet")
       .$type<Address>()
       .references(() => appWallets.wallet),

@@ -35,17 +35,17 @@ const walletBalances = defineReport(
     group by 1, 2, 3 order by 1, 2, 3`,
 );
 
-const houseSum = (account: SQL): SQL =>
+const serviceSum = (account: SQL): SQL =>
   text`coalesce(sum(${entries.amount}) filter (where ${entries.account} = ${account}), 0)`;
-const houseBalances = defineReport(
+const serviceBalances = defineReport(
   "operator_house",
   () => text`select ${outputsOf({
     wallet: text`'house'`,
     chain_id: entries.chainId,
     currency: entries.currency,
-    held_on_chain: text`-${houseSum(text`'custody'`)}`,
-    fees: houseSum(text`'fees'`),
-    fronted: houseSum(text`'fronted'`),
+    held_on_chain: text`-${serviceSum(text`'custody'`)}`,
+    fees: serviceSum(text`'fees'`),
+    fronted: serviceSum(text`'fronted'`),
   })}
     from ${entries} where ${entries.wallet} is null group by 2, 3 order by 2, 3`,
 );
@@ -115,7 +115,7 @@ const reportUnattributed = defineReport(
  */
 export async function balanceReport(sql: Sql, wallet?: string): Promise<object[]> {
   const rows = await walletBalances(sql, { wallet: wallet ?? null });
-  return wallet === undefined ? [...rows, ...(await houseBalances(sql, {}))] : rows;
+  return wallet === undefined ? [...rows, ...(await serviceBalances(sql, {}))] : rows;
 }
 
 /** Active holds and those that apps had to pay; oldest first. */

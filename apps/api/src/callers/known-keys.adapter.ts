@@ -32,7 +32,7 @@ const NO_HASH = Buffer.alloc(32);
 
 interface Kept {
   readonly key: StoredKey | undefined;
-  readonly askedAtMs: number;
+  readonly readStartedAtMs: number;
 }
 
 interface Question {
@@ -58,12 +58,12 @@ export function knownKeys(
     if (questions.size >= MAX_WAITING)
       return Promise.reject(new ServiceError("SERVICE_UNAVAILABLE", "API keys could not be read; try again"));
     // The age counts from the start of the read: a change during the read may be missing from the result.
-    const askedAtMs = clock.nowMs();
+    const readStartedAtMs = clock.nowMs();
     const question: Question = { outdated: false, answer: read(id) };
     questions.set(id, question);
     question.answer.then(
       (key) => {
-        if (!question.outdated) keep(id, { key, askedAtMs });
+        if (!question.outdated) keep(id, { key, readStartedAtMs });
         close(id, question);
       },
       () => close(id, question),
@@ -87,7 +87,7 @@ export function knownKeys(
 
   const stored = async (id: string): Promise<StoredKey | undefined> => {
     const kept = existing.get(id) ?? missing.get(id);
-    const ageMs = kept === undefined ? Infinity : clock.nowMs() - kept.askedAtMs;
+    const ageMs = kept === undefined ? Infinity : clock.nowMs() - kept.readStartedAtMs;
     if (kept !== undefined && ageMs >= 0 && ageMs < KEPT_MS) {
       // The result serves later requests; a failure is reported to the first request that must wait.
       if (ageMs >= REFRESHED_AFTER_MS) ask(id).catch(() => {});
@@ -112,8 +112,9 @@ export function knownKeys(
       const secretHash = secretHashOf(given.secret);
       const isCurrent = timingSafeEqual(secretHash, key?.secretHash ?? NO_HASH);
       const isPrevious = timingSafeEqual(secretHash, key?.previous?.hash ?? NO_HASH);
-      const stillCounts = isPrevious && key?.previous !== undefined && clock.nowMs() < key.previous.untilMs;
-      return isCurrent || stillCounts ? key?.identity : undefined;
+      const isValidPrevious =
+        isPrevious && key?.previous !== undefined && clock.nowMs() < key.previous.untilMs;
+      return isCurrent || isValidPrevious ? key?.identity : undefined;
     },
     isFamiliar(text) {
       const id = readApiKey(text)?.id;

@@ -3,15 +3,15 @@ import { isUnanswered } from "./database-away.ts";
 import { asError } from "./together-or-alone.ts";
 
 /**
- * Reads that share statements. Of hundreds, a statement would take long; with more in flight, each would have
- * few.
+ * Limits of reads that share statements: larger batches make slow statements, and more statements in flight
+ * make small batches.
  */
 export const READS_TOGETHER = { inFlight: 2, maxBatch: 100 } as const;
 
 /**
  * Reads rows by their keys. Keys requested in one event-loop turn, or while others are read, share a
  * statement. Each read starts after it was requested. A key or row that cannot be read fails its own read; a
- * database that does not answer fails all of them at once.
+ * database that does not answer fails all of them together.
  */
 export function readByKey<Key, Row>(
   read: (keys: readonly Key[]) => Promise<readonly Row[]>,
@@ -45,9 +45,9 @@ export function readByKey<Key, Row>(
 
 /** {@link readByKey} of a single answer. */
 export function readTogether<Answer>(read: () => Promise<Answer>): () => Promise<Answer> {
-  const ask = tickBatcher(async (asked: readonly undefined[]) => {
+  const ask = tickBatcher(async (calls: readonly undefined[]) => {
     const answer = await read();
-    return asked.map(() => answer);
+    return calls.map(() => answer);
   }, READS_TOGETHER);
   return async () => await ask(undefined);
 }

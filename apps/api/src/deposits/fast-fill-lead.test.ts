@@ -57,6 +57,9 @@ test("a sweep must also come before the deposit of a fast fill between different
       leadMs: 24 * HOUR_MS,
       isSweepDue: true,
     });
+  const dueNow = { ...swept, payByMs: NOW_MS, fillDeadlineMs: NOW_MS + 24 * HOUR_MS, between: true };
+  expect(beyond(month, dueNow), "however short its ttl").toMatchObject({ isSweepDue: true });
+  expect(beyond(month, { ...dueNow, isSeen: true }), "its deposit is in a block").toBeUndefined();
   expect(beyond(month, { between: true }), "the user pays in time, or the app pays").toBeUndefined();
 });
 

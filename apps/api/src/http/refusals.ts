@@ -89,7 +89,7 @@ export function restrictedChain(
   );
 }
 
-/** The operator has closed the chain for new requests to it. */
+/** The operator disabled the chain as a destination of new requests. */
 export function depositsClosed({ displayName }: { readonly displayName: string }): ServiceError {
   return new ServiceError(
     "CHAIN_DISABLED",

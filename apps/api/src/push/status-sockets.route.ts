@@ -27,7 +27,7 @@ const UNSENT = { perSocket: 65_536, total: 64 * 1024 * 1024, stalledMs: 30_000 }
 /** How long a closing process waits for clients to close their sockets. */
 const GOODBYE_MS = 1_000;
 /**
- * How often the keys of open sockets are checked: a change takes effect about as early as for new requests.
+ * How often the keys of open sockets are checked, so that changes take effect about as fast as for requests.
  */
 const KEY_CHECK_MS = 1_000;
 /** Clients get a URL without a path; some add one. */
@@ -48,8 +48,8 @@ interface Open {
 }
 
 /**
- * `request.status.updated` over WebSocket, on the port of the API. Not a plugin of the framework, which would
- * wrap the handler of every other route. Without a key: requests by their ids.
+ * `request.status.updated` over WebSocket, on the port of the API. A client without a key subscribes to
+ * requests by id. Not a plugin of the framework, which would wrap the handler of every other route.
  */
 export function statusSockets(app: FastifyInstance, services: SocketNeeds): void {
   const { push, apiKeys } = services;
@@ -144,16 +144,16 @@ export function statusSockets(app: FastifyInstance, services: SocketNeeds): void
       conversation.ended();
     });
     socket.send(readyFrame(randomUUID()));
-    // It may have been opened while the process began to close.
+    // The socket may have been opened while the process began to close.
     if (isEnding) socket.close(closing.restart.code, closing.restart.reason);
   }
 
   function noteUnsent(socket: WebSocket): void {
-    if (open.has(socket)) endAtOnce(unsent.note(socket, socket.bufferedAmount));
+    if (open.has(socket)) terminateAll(unsent.note(socket, socket.bufferedAmount));
   }
 
-  /** Terminates at once: a close frame would wait behind the unread bytes. */
-  function endAtOnce(sockets: readonly WebSocket[]): void {
+  /** Terminates the sockets without a close frame, which would wait behind the unread bytes. */
+  function terminateAll(sockets: readonly WebSocket[]): void {
     for (const socket of sockets) {
       push.sockets.closed++;
       socket.terminate();
@@ -175,7 +175,7 @@ export function statusSockets(app: FastifyInstance, services: SocketNeeds): void
   async function endSocketsOfChangedKeys(): Promise<void> {
     const texts = new Set([...open.values()].flatMap(({ key }) => key?.text ?? []));
     for (const text of texts) {
-      // If the key cannot be read now, it is checked again the next time.
+      // A key that cannot be read is checked again in the next round.
       const identity = await apiKeys.find(text).catch(() => "unknown" as const);
       if (identity === "unknown") continue;
       for (const [socket, { key }] of open)
@@ -187,7 +187,7 @@ export function statusSockets(app: FastifyInstance, services: SocketNeeds): void
   const heartbeat = setInterval(beat, push.policy.heartbeatMs).unref();
   let isChecking = false;
   const keyCheck = setInterval(() => {
-    endAtOnce(unsent.stalled());
+    terminateAll(unsent.stalled());
     if (isChecking) return;
     isChecking = true;
     void endSocketsOfChangedKeys().finally(() => void (isChecking = false));
@@ -255,7 +255,7 @@ function refuse(raw: Duplex, error: unknown): void {
     `content-length: ${Buffer.byteLength(text)}`,
     ...Object.entries(headers ?? {}).map(([name, value]) => `${name}: ${value}`),
   ];
-  // Else it would stay open as long as the client likes: no code here waits for its close.
+  // Otherwise the client could keep the refused socket open.
   raw.once("finish", () => raw.destroy());
   raw.end(`${lines.join("\r\n")}\r\n\r\n${text}`);
 }

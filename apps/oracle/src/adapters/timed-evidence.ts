@@ -25,10 +25,10 @@ export function timedEvidence(registry: Registry): (source: EvidenceSource) => E
     async function timed<Answer extends { readonly kind: string }>(
       question: string,
       startedAtMs: number,
-      asked: Promise<Answer>,
+      evidence: Promise<Answer>,
     ): Promise<Answer> {
       try {
-        const answer = await asked;
+        const answer = await evidence;
         note(question, answer.kind, startedAtMs);
         return answer;
       } catch (error) {

@@ -4,7 +4,7 @@ import type { AttestedChain } from "../ports/attested-chains.ts";
 import type { HubReader } from "../ports/hub-reader.ts";
 import { statusReport } from "./report-status.ts";
 
-const unexpectedCall = async (): Promise<never> => await Promise.reject(new Error("not asked here"));
+const unexpectedCall = async (): Promise<never> => await Promise.reject(new Error("unexpected call"));
 const hubReader: HubReader = {
   balanceOf: unexpectedCall,
   recordedWithdrawal: unexpectedCall,

@@ -2,7 +2,7 @@ import type { Order } from "@causeway/domain";
 import { expect, test } from "vitest";
 import type { ClaimedRefund, RefundPayment } from "./refund-plan.ts";
 import type { SettledInput } from "./settled-inputs.ts";
-import { mustBeWorthRefunding } from "./worth-settling.ts";
+import { mustBeWorthFilling, mustBeWorthRefunding } from "./worth-settling.ts";
 
 const chain = { chain: { name: "base" } };
 const order = { inputs: [{ payment: { amount: 1_000n } }] } as unknown as Order;
@@ -14,6 +14,16 @@ function refund(currency: string, paid: bigint, amount: bigint): () => void {
   const inputs = [{ chain: chain.chain, deposit: { currency: "usdc", amount } }] as unknown as SettledInput[];
   return () => mustBeWorthRefunding(order, claimed, payments, [[paid]], inputs);
 }
+
+test("refuses to settle a fill for a smaller deposit than the order's, and names the input and both amounts", () => {
+  const whole = {
+    inputs: [{ payment: { amount: 50n } }, { payment: { amount: 1_000n } }],
+  } as unknown as Order;
+  const fill = (amount: bigint) => () =>
+    mustBeWorthFilling(whole, [{ deposit: { amount: 50n } }, { deposit: { amount } }] as SettledInput[]);
+  expect(fill(1_000n)).not.toThrow();
+  expect(fill(999n)).toThrow("the deposit for order input 1 must be at least 1000, got 999");
+});
 
 test("refuses a refund above the deposit in its currency, with both amounts", () => {
   expect(refund("usdc", 600n, 600n)).not.toThrow();

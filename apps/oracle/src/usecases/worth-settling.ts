@@ -13,11 +13,11 @@ import type { SettledInput } from "./settled-inputs.ts";
  * @throws AttestationError rejected
  */
 export function mustBeWorthFilling(order: Order, inputs: readonly SettledInput[]): void {
-  for (const at of inputs.keys())
+  for (const [at, { deposit }] of inputs.entries())
     if (!isWhole(order, inputs, at))
       throw rejected(
         "inputs",
-        "deposits are less than the order requires; they must be refunded, not filled",
+        `the deposit for order input ${at} must be at least ${order.inputs[at]?.payment.amount}, got ${deposit.amount}: a smaller one must be refunded, not filled`,
       );
 }
 

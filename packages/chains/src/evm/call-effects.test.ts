@@ -57,8 +57,11 @@ afterAll(async () => {
   await world.node.stop();
 });
 
-/** What a successful call would cost us; `pricedWei` is the priced value, to which the gas is added. */
-async function takenBy(call: Partial<TracedCall>, pricedWei = 0n): Promise<ForbiddenEffect | undefined> {
+/** The forbidden effect of a successful call; its gas may be spent in addition to `pricedWei`. */
+async function forbiddenEffectOf(
+  call: Partial<TracedCall>,
+  pricedWei = 0n,
+): Promise<ForbiddenEffect | undefined> {
   const outcome = await reader.trace(executor, { to: taker, data: "0x", value: 0n, ...call }, fees);
   if (outcome.kind !== "ok") throw new Error(`no success: ${JSON.stringify(outcome)}`);
   return judgeEffects(outcome.effects, {
@@ -75,12 +78,12 @@ async function bySolver(to: Address, data: Hex): Promise<void> {
 }
 
 test("accepts a call that takes nothing, and value that was priced", async () => {
-  expect(await takenBy({ data: serve })).toBeUndefined();
-  expect(await takenBy({ data: serve, value: 10n ** 18n }, 10n ** 18n)).toBeUndefined();
+  expect(await forbiddenEffectOf({ data: serve })).toBeUndefined();
+  expect(await forbiddenEffectOf({ data: serve, value: 10n ** 18n }, 10n ** 18n)).toBeUndefined();
 });
 
 test("refuses value that was not priced", async () => {
-  expect(await takenBy({ data: serve, value: 10n ** 18n }, 10n ** 17n)).toMatchObject({
+  expect(await forbiddenEffectOf({ data: serve, value: 10n ** 18n }, 10n ** 17n)).toMatchObject({
     kind: "nativeSpent",
     account: executor,
     currency: NATIVE_CURRENCY,
@@ -93,19 +96,21 @@ test("accepts our own deposit", async () => {
     functionName: "depositNative",
     args: [stranger, pad("0x01")],
   });
-  expect(await takenBy({ to: world.chain.contracts.depository, data, value: 5n }, 5n)).toBeUndefined();
+  expect(
+    await forbiddenEffectOf({ to: world.chain.contracts.depository, data, value: 5n }, 5n),
+  ).toBeUndefined();
 });
 
 test("accepts transfers of other accounts' tokens", async () => {
   const mint = encodeFunctionData({ abi: testTokenAbi, functionName: "mint", args: [stranger, 5n] });
-  expect(await takenBy({ to: world.token, data: mint })).toBeUndefined();
+  expect(await forbiddenEffectOf({ to: world.token, data: mint })).toBeUndefined();
 });
 
 test("refuses transfers of our tokens through an allowance", async () => {
   const take = encodeFunctionData({ abi: takerAbi, functionName: "serveAndTake", args: [usd, solver, 1n] });
-  await expect(takenBy({ data: take })).rejects.toThrow("ERC20_INSUFFICIENT_ALLOWANCE");
+  await expect(forbiddenEffectOf({ data: take })).rejects.toThrow("ERC20_INSUFFICIENT_ALLOWANCE");
   await bySolver(usd, encodeFunctionData({ abi: erc20Abi, functionName: "approve", args: [taker, 500n] }));
-  expect(await takenBy({ data: take })).toMatchObject({
+  expect(await forbiddenEffectOf({ data: take })).toMatchObject({
     kind: "tokensMoved",
     account: solver,
     currency: usd,
@@ -113,7 +118,7 @@ test("refuses transfers of our tokens through an allowance", async () => {
   // The same, through another contract.
   const failures = await world.wallet.deploy(failuresAbi, failuresBytecode);
   const through = encodeFunctionData({ abi: failuresAbi, functionName: "forward", args: [taker, take] });
-  expect(await takenBy({ to: failures, data: through })).toMatchObject({
+  expect(await forbiddenEffectOf({ to: failures, data: through })).toMatchObject({
     kind: "tokensMoved",
     account: solver,
   });
@@ -126,20 +131,20 @@ test("ignores reverted transfers", async () => {
   const undone = encodeFunctionData({
     abi: failuresAbi,
     functionName: "forwardThenSay",
-    args: [taker, take, "changed my mind"],
+    args: [taker, take, "reverted after the transfer"],
   });
   const data = encodeFunctionData({ abi: failuresAbi, functionName: "swallow", args: [failures, undone] });
-  expect(await takenBy({ to: failures, data })).toBeUndefined();
+  expect(await forbiddenEffectOf({ to: failures, data })).toBeUndefined();
 });
 
 test("refuses transfers and approvals of the executor's tokens, which sends every sponsored call", async () => {
   const transfer = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [stranger, 1n] });
-  expect(await takenBy({ to: usd, data: transfer })).toMatchObject({
+  expect(await forbiddenEffectOf({ to: usd, data: transfer })).toMatchObject({
     kind: "tokensMoved",
     account: executor,
   });
   const approve = encodeFunctionData({ abi: erc20Abi, functionName: "approve", args: [stranger, 1n] });
-  expect(await takenBy({ to: usd, data: approve })).toMatchObject({
+  expect(await forbiddenEffectOf({ to: usd, data: approve })).toMatchObject({
     kind: "allowanceGiven",
     account: executor,
   });
@@ -151,7 +156,7 @@ test("refuses transfers by tokens that authorize by transaction sender", async (
   const mint = encodeFunctionData({ abi: originTokenAbi, functionName: "mint", args: [executor, 9n] });
   await world.wallet.send({ to: token, data: mint });
   const data = encodeFunctionData({ abi: originTakerAbi, functionName: "serveAndTake", args: [token, 9n] });
-  expect(await takenBy({ to: originTaker, data })).toMatchObject({
+  expect(await forbiddenEffectOf({ to: originTaker, data })).toMatchObject({
     kind: "tokensMoved",
     account: executor,
     currency: token,
@@ -182,7 +187,11 @@ test("refuses an allowance from one of our signatures", async () => {
     functionName: "serveAndPermit",
     args: [usd, solver, 7n, deadline, v, signature.r, signature.s],
   });
-  expect(await takenBy({ data })).toMatchObject({ kind: "allowanceGiven", account: solver, currency: usd });
+  expect(await forbiddenEffectOf({ data })).toMatchObject({
+    kind: "allowanceGiven",
+    account: solver,
+    currency: usd,
+  });
 });
 
 test("refuses transfers of our NFTs (ERC-721 and ERC-1155)", async () => {
@@ -205,7 +214,7 @@ test("refuses transfers of our NFTs (ERC-721 and ERC-1155)", async () => {
     functionName: "serveAndTakeCollectible",
     args: [piece, solver, 1n],
   });
-  expect(await takenBy({ data: one })).toMatchObject({
+  expect(await forbiddenEffectOf({ data: one })).toMatchObject({
     kind: "tokensMoved",
     account: solver,
     currency: piece,
@@ -215,7 +224,7 @@ test("refuses transfers of our NFTs (ERC-721 and ERC-1155)", async () => {
     functionName: "serveAndTakeMany",
     args: [kinds, solver, 1n, 5n],
   });
-  expect(await takenBy({ data: many })).toMatchObject({
+  expect(await forbiddenEffectOf({ data: many })).toMatchObject({
     kind: "tokensMoved",
     account: solver,
     currency: kinds,
@@ -225,7 +234,7 @@ test("refuses transfers of our NFTs (ERC-721 and ERC-1155)", async () => {
     functionName: "setApprovalForAll",
     args: [stranger, true],
   });
-  expect(await takenBy({ to: kinds, data: operator })).toMatchObject({
+  expect(await forbiddenEffectOf({ to: kinds, data: operator })).toMatchObject({
     kind: "allowanceGiven",
     account: executor,
   });
@@ -241,7 +250,7 @@ test("refuses code set in our account through one of our signatures", async () =
   const authorizationList = [
     { chainId, address: taker, nonce, r, s, yParity: yParity === 1 ? (1 as const) : (0 as const) },
   ];
-  expect(await takenBy({ data: serve, authorizationList })).toMatchObject({
+  expect(await forbiddenEffectOf({ data: serve, authorizationList })).toMatchObject({
     kind: "codeChanged",
     account: solver,
   });

@@ -15,11 +15,11 @@ export interface ChainToCall extends Pick<Chain, "id" | "name" | "rpcUrl" | "rpc
   readonly fees: FeePolicy;
 }
 
-/** The endpoints of such a chain together. Each lets no call through before it confirmed its chain id. */
+/** The endpoints of such a chain. None passes a call on before it has confirmed its chain id. */
 export interface CalledEndpoints {
-  /** Ordinary reads: the best endpoint answers, and another one when it fails. */
+  /** Ordinary reads: from the best endpoint, or from another one if it fails. */
   readonly transport: RpcTransport;
-  /** Receipts, nonces and blocks are what a quorum says. */
+  /** Returns receipts, nonces and blocks on which a quorum agrees. */
   readonly reader: ChainReader;
   /** Sends to all. */
   readonly writer: ChainWriter;

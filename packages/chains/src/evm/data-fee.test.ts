@@ -12,24 +12,24 @@ const call = { to, data: "0x12345678", value: 5n } as const;
 
 /** A chain whose gas price oracle returns these answers. */
 function aChain(answer: (bytes: Hex) => unknown) {
-  const asked: Address[] = [];
+  const queried: Address[] = [];
   const dataFee = createDataFees(
     {
       request: async (_, params) => {
         const [question] = params as [{ to: Address; data: Hex }];
-        asked.push(question.to);
+        queried.push(question.to);
         return answer(decodeFunctionData({ abi, data: question.data }).args[0]);
       },
     },
     10,
   );
-  return { dataFee, asked };
+  return { dataFee, queried };
 }
 const word = (value: bigint): Hex => `0x${value.toString(16).padStart(64, "0")}`;
 
 test("asks a rollup's gas price oracle about the whole transaction, including authorizations", async () => {
   const seen: ReturnType<typeof parseTransaction>[] = [];
-  const { dataFee, asked } = aChain((bytes) => {
+  const { dataFee, queried } = aChain((bytes) => {
     seen.push(parseTransaction(bytes));
     return word(BigInt(bytes.length));
   });
@@ -45,14 +45,14 @@ test("asks a rollup's gas price oracle about the whole transaction, including au
     { ...call, chainId: 10, type: "eip1559" },
     { ...call, chainId: 10, type: "eip7702", authorizationList: [{ address: to }] },
   ]);
-  expect(asked).toEqual(Array.from({ length: 2 }, () => "0x420000000000000000000000000000000000000f"));
+  expect(queried).toEqual(Array.from({ length: 2 }, () => "0x420000000000000000000000000000000000000f"));
   expect(listed - plain).toBeGreaterThan(2n * 90n);
 });
 
 test("returns zero without a gas price oracle, and does not query it again", async () => {
-  const { dataFee, asked } = aChain(() => "0x");
+  const { dataFee, queried } = aChain(() => "0x");
   expect([await dataFee(call), await dataFee(call)]).toEqual([0n, 0n]);
-  expect(asked).toHaveLength(1);
+  expect(queried).toHaveLength(1);
 });
 
 test("an oracle that does not answer is a fault, not a price of zero", async () => {

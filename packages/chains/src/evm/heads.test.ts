@@ -27,17 +27,17 @@ function header(number: number, fork = 0): Record<string, string> {
 
 /** The HTTP API of a node: returns `node.latest`, or fails while it is undefined. */
 function httpNode(latest?: number): {
-  node: { latest: number | undefined; fork: number; asked: number };
+  node: { latest: number | undefined; fork: number; requestCount: number };
   transport: RpcTransport;
 } {
-  const node = { latest, fork: 0, asked: 0 };
+  const node = { latest, fork: 0, requestCount: 0 };
   const transport: RpcTransport = {
     request: async () => {
-      node.asked += 1;
+      node.requestCount += 1;
       if (node.latest === undefined) throw new RpcFault({ kind: "network", method: "x", reason: "down" });
       return await Promise.resolve(header(node.latest, node.fork));
     },
-    requestTogether: async () => await Promise.reject(new Error("nothing is asked together here")),
+    requestTogether: async () => await Promise.reject(new Error("unexpected batch request")),
     close: async () => await Promise.resolve(),
   };
   return { node, transport };
@@ -101,7 +101,7 @@ function listen(
 
 async function until(holds: () => boolean): Promise<void> {
   for (let waited = 0; !holds(); waited += 5) {
-    if (waited > 3_000) throw new Error("waited three seconds in vain");
+    if (waited > 3_000) throw new Error("timed out after three seconds");
     await sleep(5);
   }
 }
@@ -114,9 +114,9 @@ test("reports a notified head immediately, and does not poll while the socket is
   socket.tell(5);
   await until(() => heads.length === 1);
   expect(source.latest).toMatchObject({ number: 5n, hash: hashOf(5), seenAtMs: 1_234 });
-  const asked = node.asked;
+  const requestCount = node.requestCount;
   await sleep(300);
-  expect(node.asked).toBe(asked);
+  expect(node.requestCount).toBe(requestCount);
 });
 
 test("reports a repeated head once, and also another block of equal height", async () => {
@@ -177,8 +177,8 @@ test("ignores a polled node that lags briefly, but accepts one that stays lower"
   const { source, numbers } = listen(transport, undefined, 0.1);
   await until(() => source.latest?.number === 9n);
   node.latest = 8;
-  const asked = node.asked;
-  await until(() => node.asked > asked);
+  const requestCount = node.requestCount;
+  await until(() => node.requestCount > requestCount);
   node.latest = 10;
   await until(() => source.latest?.number === 10n);
   expect(numbers()).not.toContain(8);
@@ -193,10 +193,10 @@ test("a listener that throws does not prevent others from getting the head", asy
   source.onHead(() => {
     throw wrong;
   });
-  const heard: bigint[] = [];
-  source.onHead(({ number }) => heard.push(number));
+  const received: bigint[] = [];
+  source.onHead(({ number }) => received.push(number));
   node.latest = 5;
-  await until(() => heard.length === 1);
+  await until(() => received.length === 1);
   expect(numbers()).toEqual([5]);
   expect(faults).toContain(wrong);
 });
@@ -212,17 +212,17 @@ test("reports failed polls and continues", async () => {
 test("an unsubscribed listener gets no heads, and nothing is polled after close", async () => {
   const { node, transport } = httpNode(5);
   const { source } = listen(transport, undefined, 0.1);
-  const heard: bigint[] = [];
-  const leave = source.onHead(({ number }) => heard.push(number));
-  await until(() => heard.length === 1);
+  const received: bigint[] = [];
+  const leave = source.onHead(({ number }) => received.push(number));
+  await until(() => received.length === 1);
   leave();
   node.latest = 6;
   await until(() => source.latest?.number === 6n);
-  expect(heard).toEqual([5n]);
+  expect(received).toEqual([5n]);
   await source.close();
-  const asked = node.asked;
+  const requestCount = node.requestCount;
   await sleep(250);
-  expect(node.asked).toBe(asked);
+  expect(node.requestCount).toBe(requestCount);
 });
 
 test("polls an unreachable node at growing pauses of at most two seconds, and reports a head when it is back", async () => {
@@ -238,10 +238,10 @@ test("polls an unreachable node at growing pauses of at most two seconds, and re
   });
   closers.push(() => heads.close());
   await sleep(1_500);
-  // One every 100 ms would be fifteen.
-  expect(node.asked).toBeGreaterThan(1);
-  expect(node.asked).toBeLessThan(6);
-  expect(faults.length).toBe(node.asked);
+  // Polls every 100 ms would be fifteen.
+  expect(node.requestCount).toBeGreaterThan(1);
+  expect(node.requestCount).toBeLessThan(6);
+  expect(faults.length).toBe(node.requestCount);
   node.latest = 5;
   await expect.poll(() => heads.latest?.number, { timeout: 30_000 }).toBe(5n);
 });

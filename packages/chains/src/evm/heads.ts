@@ -24,7 +24,7 @@ const LOWER_POLLS = 3;
 const MAX_FAILED_POLL_MS = 2_000;
 
 /**
- * Starts to listen at once. Heads come from the socket. While it is missing, or silent for more than 2.5
+ * Starts to listen immediately. Heads come from the socket. While it is missing, or silent for more than 2.5
  * block times (at least half a second), the node is polled four times per block time instead.
  */
 export function createHeadSource(options: HeadSourceOptions): HeadSource {

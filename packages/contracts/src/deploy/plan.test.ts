@@ -115,7 +115,7 @@ test("compares bytecode byte by byte, and immutables by their values", () => {
     expect(inside(at)).toBe(false);
     expect(matchBytecode(build, { solver }, withByte(code, at))).toMatchObject({ kind: "byte", at });
   }
-  // The last byte of the last place, which changes the address in it.
+  // The last byte of the immutable's last occurrence, which changes the address there.
   const end = place.start + place.length - 1;
   expect(matchBytecode(build, { solver }, withByte(code, end))).toMatchObject({
     kind: "immutable",

@@ -175,9 +175,9 @@ test("the input that a pair asks for buys the output, and the product never shri
       const given = pairOutput(pair, zeroForOne, amount);
       expect((reserveIn + amount) * (reserveOut - given) >= reserveIn * reserveOut).toBe(true);
       expect(given <= spotPair(pair, zeroForOne, amount)).toBe(true);
-      const asked = pairInput(pair, zeroForOne, amount);
-      expect(asked === undefined).toBe(amount >= reserveOut);
-      if (asked !== undefined) expect(pairOutput(pair, zeroForOne, asked) >= amount).toBe(true);
+      const input = pairInput(pair, zeroForOne, amount);
+      expect(input === undefined).toBe(amount >= reserveOut);
+      if (input !== undefined) expect(pairOutput(pair, zeroForOne, input) >= amount).toBe(true);
     }),
   );
 });

@@ -24,8 +24,8 @@ import {
 const CLOCK_SYSVAR = "SysvarC1ock11111111111111111111111111111111";
 
 /**
- * One node: a real virtual machine, plus what a cluster adds: blocks, commitment levels that lag behind, and
- * the lifetime of transactions.
+ * One node: a real virtual machine with the features of a cluster: blocks, lagging commitment levels and the
+ * lifetime of transactions.
  */
 export class Ledger {
   readonly slots: Slots;
@@ -39,8 +39,7 @@ export class Ledger {
   constructor(options: SlotOptions & { readonly genesisHash: string }) {
     this.genesisHash = options.genesisHash;
     this.slots = new Slots(options);
-    // What a transaction may name as recent, and whether it came before, is judged here: the machine knows
-    // one hash only.
+    // Recent blockhashes and duplicates are checked in this class, because the machine knows only one hash.
     this.svm = new LiteSVM().withNativeMints().withBlockhashCheck(false).withTransactionHistory(0n);
     this.tellTime();
   }
@@ -92,7 +91,7 @@ export class Ledger {
     this.write(programData, account);
   }
 
-  /** Sets an account without a transaction, at all commitment levels at once. */
+  /** Sets an account without a transaction, at all commitment levels. */
   setAccount(of: string, account: StoredAccount): void {
     this.write(of, account);
     this.accounts.changed(of, 0, undefined, account);

@@ -6,7 +6,7 @@ import { createTokensInstruction, mintTo, type LocalMint } from "./tokens.ts";
 import { amountOf } from "./transaction-record.ts";
 import { sendInstructions, type PlainInstruction, type SolanaKey } from "./wallet.ts";
 
-/** Where public clusters have Jupiter's program; local clusters have ours in its place. */
+/** Address of Jupiter's program on public clusters, and of the local swap program on local ones. */
 export const JUPITER_PROGRAM: Address = address("JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4");
 
 const TOKEN = "TokenkegQfeZyiNwAJbNbGKPFXCWuBvf9Ss623VQ5DA";
@@ -20,14 +20,14 @@ export interface LocalPools {
   readonly authority: Address;
   /** Accounts by mint. */
   readonly vaults: ReadonlyMap<string, Address>;
-  /** What one account holds. */
+  /** The balance of the pool's account for a mint. */
   reserve(mint: string): bigint;
-  /** Undefined: there is no such pool, or it holds too little. */
-  quote(asked: PoolQuestion): { readonly in: bigint; readonly out: bigint } | undefined;
+  /** Undefined if a pool is missing or has insufficient liquidity. */
+  quote(question: PoolQuestion): { readonly in: bigint; readonly out: bigint } | undefined;
   /** The swap for a user, with the slippage that the program enforces. */
   swap(
     user: string,
-    asked: PoolQuestion & { readonly quoted: bigint; readonly slippageBps: number },
+    question: PoolQuestion & { readonly quoted: bigint; readonly slippageBps: number },
   ): Promise<PlainInstruction>;
 }
 
@@ -35,7 +35,7 @@ export interface PoolQuestion {
   readonly inputMint: string;
   readonly outputMint: string;
   readonly mode: "ExactIn" | "ExactOut";
-  /** Of the input, or of the output. */
+  /** Base units of the input or of the output, by `mode`. */
   readonly amount: bigint;
 }
 

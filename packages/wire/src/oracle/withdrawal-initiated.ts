@@ -10,7 +10,7 @@ export const withdrawalInitiatedRequest = z
   .object({ ...hubWithdrawal, ...peerOptions }, because("must be an object"))
   .meta({ id: "WithdrawalInitiatedRequest" });
 
-/** What the allocator is asked to pay out, and who attests that the hub holds the amount. */
+/** The payout that the allocator signs, with the signatures that attest the hub balance. */
 export const payloadParams = z
   .object({
     chainId: digits.describe("Chain to withdraw to, by its number on the hub."),

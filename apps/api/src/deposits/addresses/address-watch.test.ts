@@ -56,7 +56,7 @@ async function addressesPerLook(all: readonly Given[], looks: number): Promise<r
   return seen;
 }
 
-test("looks at addresses issued or paid within a day with every block, and at all others in turns", async () => {
+test("reads addresses issued or paid within a day with every block, and all others in turn", async () => {
   const young = Array.from({ length: 10 }, (_, n) => given(n, NOW_MS - 1_000 * n));
   const old = Array.from({ length: 900 }, (_, n) => given(100 + n, NOW_MS - YOUNG_MS - 1 - n));
   const looks = await addressesPerLook([...young, ...old], 6);
@@ -68,8 +68,8 @@ test("looks at addresses issued or paid within a day with every block, and at al
   expect(all.size).toBe(910);
 });
 
-test("looks at an address with undecided funds with every block, and reaches every waiting one, however many are issued", async () => {
-  // All newer than the addresses that existed before.
+test("reads an address with undecided funds with every block, and every waiting one in turn, however many are issued", async () => {
+  // All of them are newer than the existing addresses.
   const crowd = Array.from({ length: 6_000 }, (_, n) =>
     given(10 + n, NOW_MS - (n < 600 ? 5 : n), { isWaiting: true }),
   );

@@ -15,7 +15,7 @@ test.each([
   expect(readSweepData(writeProgramSweep(sweep))).toEqual(sweep);
 });
 
-test("reads sweeps of keys, also those that a former version wrote", () => {
+test("reads sweeps of keys, including those that a former version wrote", () => {
   const data = writeSweepData({ orderId, keyId: id });
   expect(data).toBe(`0x${"ab".repeat(32)}${"cd".repeat(32)}`);
   expect(readSweepData(data)).toEqual({ orderId, key: { id, depositor: "0x", strict: false }, excess: 0n });

@@ -14,7 +14,7 @@ export interface PolledTrafficOptions {
 }
 
 /**
- * Reads in the background, at once and then every `everyMs`: no caller waits for it or triggers it. Empty
+ * Reads in the background, immediately and then every `everyMs`, so that no caller waits for a read. Empty
  * before the first read.
  */
 export function pollTraffic(

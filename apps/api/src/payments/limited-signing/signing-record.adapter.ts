@@ -122,6 +122,8 @@ const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code
 
 const headerOf = (account: Address): string => `account ${account.toLowerCase()}\n`;
 
+const LINE = /^(\d{1,15}) (\d+ \d+) (\d+)$/;
+
 function textOf({ atMs, id, usd }: Line): string {
   return `${atMs} ${id} ${usd}\n`;
 }
@@ -132,13 +134,17 @@ function readLines(path: string, account: Address, text: string): readonly Line[
     new Error(`${path}:${at} is damaged; restore the file, or delete it to restart the 24-hour limit`);
   const [header = "", ...lines] = text.slice(0, text.lastIndexOf("\n") + 1).split("\n");
   const [, found] = /^account (0x[0-9a-f]{40})$/.exec(header) ?? [];
+  if (found === undefined && LINE.test(header))
+    throw new Error(
+      `${path} does not begin with the account whose signatures it counts; if it is the record of ${account}, insert the line "${headerOf(account).trim()}" at its beginning`,
+    );
   if (found === undefined) throw damaged(1);
   if (found !== account.toLowerCase())
     throw new Error(
       `${path} counts the signatures of ${found}, not of ${account}; give each key a file of its own, and keep the file of ${found}`,
     );
   return lines.slice(0, -1).map((line, at) => {
-    const [, atMs, id, usd] = /^(\d{1,15}) (\d+ \d+) (\d+)$/.exec(line) ?? [];
+    const [, atMs, id, usd] = LINE.exec(line) ?? [];
     if (atMs === undefined || id === undefined || usd === undefined) throw damaged(at + 2);
     return { atMs: Number(atMs), id, usd: BigInt(usd) };
   });

@@ -86,10 +86,21 @@ test("a last line that a crash cut off does not count; a damaged one stops the p
   expect(await readFile(path, "utf8")).toBe(`${HEADER}${START_MS} 1 1 40\n${START_MS} 1 3 60\n`);
   await writeFile(path, `${HEADER}nonsense\n`);
   await expect(opened()).rejects.toThrow(`${path}:2 is damaged`);
-  for (const headless of ["nonsense", `${START_MS} 1 1 40\n`]) {
-    await writeFile(path, headless);
-    await expect(opened()).rejects.toThrow(`${path}:1 is damaged`);
-  }
+  await writeFile(path, "nonsense");
+  await expect(opened()).rejects.toThrow(`${path}:1 is damaged`);
+});
+
+test("refuses a record that does not name its account, and says how to name it", async () => {
+  const record = await opened();
+  await record.count(payment(1, 40n));
+  await record.close();
+  const text = await readFile(path, "utf8");
+  await writeFile(path, text.slice(HEADER.length));
+  await expect(opened()).rejects.toThrow(`insert the line "account ${ACCOUNT}" at its beginning`);
+  await writeFile(path, text);
+  const again = await opened();
+  expect(await again.count(payment(2, 60n))).toBe(100n);
+  await again.close();
 });
 
 test("a second process cannot open the record, and the first one continues", async () => {

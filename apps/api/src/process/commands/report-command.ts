@@ -38,7 +38,7 @@ DATABASE_URL names the database; without it, \`npm run operator\` uses that of t
 /** Undefined: the subject of the report does not exist. */
 type Question = (sql: Sql) => Promise<readonly object[] | undefined>;
 
-/** Undefined when the arguments name no report. */
+/** Undefined if the arguments name no report. */
 function questionOf([command, argument, ...more]: readonly string[]): Question | undefined {
   if (more.length > 0) return undefined;
   if (command === "trace" && argument !== undefined) return (sql) => traceOf(sql, argument.toLowerCase());
@@ -71,17 +71,17 @@ function print(rows: readonly object[], env: Env): void {
 
 /**
  * Prints a report from the database. Never throws: the exit code reports the outcome.
- * @param usage of all commands, for words that name none
+ * @param usage the usage of all commands, for arguments that name no report
  */
 export async function runReport(
-  words: readonly string[],
+  args: readonly string[],
   env: Env,
   usage: () => Promise<string>,
 ): Promise<number> {
-  const question = questionOf(words);
+  const question = questionOf(args);
   if (question === undefined) {
-    if (words[0] !== undefined)
-      process.stderr.write(`unknown command or wrong arguments: ${words.join(" ")}\n`);
+    if (args[0] !== undefined)
+      process.stderr.write(`unknown command or wrong arguments: ${args.join(" ")}\n`);
     process.stderr.write(await usage());
     return 2;
   }
@@ -94,7 +94,7 @@ export async function runReport(
     });
     const rows = await question(sqlOn(pool));
     if (rows === undefined) {
-      process.stderr.write(`Request ${words[1]} not found\n`);
+      process.stderr.write(`Request ${args[1]} not found\n`);
       return 1;
     }
     print(rows, env);

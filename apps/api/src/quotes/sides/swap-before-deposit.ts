@@ -3,7 +3,7 @@ import { type Currency, formatAmount, type Hex, type NonEvmChain, ServiceError }
 import type { Swapped } from "../routing/exchanges.ts";
 
 /**
- * The swap of the user's transaction, with instructions that are not judged yet.
+ * The swap of the user's transaction, with instructions that are not validated yet.
  * @throws ServiceError SERVICE_UNAVAILABLE
  */
 export async function swapOf(
@@ -18,7 +18,7 @@ export async function swapOf(
   return { currency: address, maxInput: amountIn, programs, proposed: await pool.propose(user) };
 }
 
-/** What the step does, and what stays with the user. */
+/** Describes the step for the user, including what the user keeps. */
 export function swapDescription(
   { native }: Pick<NonEvmChain, "native">,
   paid: Currency,

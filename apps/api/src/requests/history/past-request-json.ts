@@ -25,7 +25,7 @@ type TransactionFields = Omit<PastRequestJson["data"]["inTxs"][number], "txHash"
 export interface Sight {
   /** The request was made with the caller's key. */
   readonly key: boolean;
-  /** Shows what the deposit address is derived from before money was moved from it. */
+  /** Shows what the deposit address is derived from, even before its first sweep. */
   readonly addressKey: boolean;
   /** Shows call data of any size: the request was selected by id, so it is the only one in the response. */
   readonly wholeCalls: boolean;
@@ -56,7 +56,7 @@ export function pastRequestJson(past: PastRequest, sight: Sight, format: Address
   };
 }
 
-/** The same in the form of the older lists. */
+/** A past request in the format of the older lists. */
 export function pastRequestV2Json(past: PastRequest, sight: Sight, format: AddressFormat): PastRequestV2Json {
   const { terms, sender, quoted, actual } = past;
   const paid = actual?.origin.input ?? (terms.input === undefined ? actual?.origin.output : undefined);
@@ -98,7 +98,7 @@ export function pastRequestV2Json(past: PastRequest, sight: Sight, format: Addre
   };
 }
 
-/** This project's names first, then the published ones that clients of this API family know. */
+/** The project's feature names, then the published names that clients of this API family expect. */
 function featuresOf({ features, terms }: PastRequest): string[] {
   const published = {
     gasless_execution: features.includes("execution"),

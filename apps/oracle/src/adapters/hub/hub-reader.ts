@@ -57,8 +57,8 @@ export function createHubReader(
   }
 
   /**
-   * Read from the contract that runs executions, not from the configuration: only its ledger counts. It never
-   * changes.
+   * Read from the contract that runs executions, not from the configuration, because only that ledger
+   * counts. It never changes.
    */
   async function ledgerAddress(): Promise<Address> {
     ledger ??= call(hub.oracleAddress, encodeFunctionData({ abi: oracleAbi, functionName: "HUB" })).then(

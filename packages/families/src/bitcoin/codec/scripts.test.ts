@@ -39,7 +39,7 @@ for (const [kind, make] of Object.entries(kinds))
     BitcoinNetwork,
     (typeof networks)["mainnet"],
   ][])
-    test(`formats and pays an address of ${kind} on ${network} as the library does`, () => {
+    test(`formats and pays an address of ${kind} on ${network} like the library`, () => {
       fc.assert(
         fc.property(privateKey, (key) => {
           const { script } = make(key);
