@@ -41,6 +41,7 @@ export function createFakeConnection(
         return {
           deposits: blocks.flatMap(depositsIn),
           cursor: String(larger(view.finalHeight, cursor === undefined ? -1n : BigInt(cursor))),
+          ...(cursor === undefined && { startedAt: String(first - 1n) }),
           upTo,
         };
       }),

@@ -17,8 +17,8 @@ const loaders: Readonly<Record<NonEvmVmType, () => Promise<ConnectNonEvm>>> = {
 };
 
 /**
- * Connects to a chain by all its endpoints: they are asked in their order, payments are sent to all, and
- * `rpcQuorum` of them decide what became of a payment.
+ * Connects to a chain by all its endpoints: they are asked in their order, and payments are sent to all.
+ * `rpcQuorum` of them decide which deposits count, and what became of a payment.
  */
 export async function connectNonEvm(options: NonEvmOptions): Promise<OpenConnection> {
   const create = await loaders[options.chain.vmType]();

@@ -37,8 +37,13 @@ export interface NonEvmConnection {
    * @throws RpcFault; then nothing was read
    */
   arrivals(cursor: string | undefined): Promise<NonEvmArrivals>;
-  /** Deposits of one transaction. */
-  arrivalsOf(transactionId: TxHash): Promise<NonEvmTransaction>;
+  /**
+   * Deposits of one transaction.
+   * @param shown where another endpoint shows it: an endpoint that has not reached that block, or has pruned
+   * it, throws or returns `notFinal` instead of `absent`
+   * @throws RpcFault
+   */
+  arrivalsOf(transactionId: TxHash, shown?: ShownTransaction): Promise<NonEvmTransaction>;
   /**
    * The solver's balances by currency, in base units; may be 0.
    *
@@ -204,6 +209,8 @@ export interface NonEvmArrivals {
   /** All final; their blocks cannot be reorged out. */
   readonly deposits: readonly DepositFact[];
   readonly cursor: string;
+  /** Where the reading started, if it was given no cursor. */
+  readonly startedAt?: string;
   /** The block (slot, ledger) up to which it was read. */
   readonly upTo: Pick<BlockRef, "number" | "hash" | "timestamp">;
   /** The time of the oldest known unread transfer, in seconds since epoch. Absent: none, or unknown. */
@@ -211,6 +218,9 @@ export interface NonEvmArrivals {
   /** The fault that ended the reading. Everything unread is after `cursor`. */
   readonly fault?: RpcFault;
 }
+
+/** Where an endpoint shows a transaction. `timestamp` in Unix seconds. */
+export type ShownTransaction = Pick<BlockRef, "number" | "timestamp">;
 
 export type NonEvmTransaction =
   | {

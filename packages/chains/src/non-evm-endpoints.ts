@@ -1,5 +1,6 @@
 import { RpcFault } from "@causeway/families";
 import type { EndpointOrder } from "./nodes/endpoint-order.ts";
+import { createSharedArrivals } from "./non-evm-arrivals.ts";
 import type {
   NonEvmConnection,
   NonEvmDepositAddresses,
@@ -16,14 +17,15 @@ type NonEmpty<T> = readonly [T, ...T[]];
 /** What every connection to the same endpoints shares. */
 interface Shared {
   readonly order: EndpointOrder;
+  readonly arrivals: Pick<NonEvmConnection, "arrivals" | "arrivalsOf">;
   readonly outcomes: SharedOutcomes;
   readonly sending: SharedSending;
   stopFollowing(): void;
 }
 
 /**
- * Connections to the same chain, one for each endpoint, as one connection. Payments are sent to all, and a
- * quorum decides what became of them.
+ * Connections to the same chain, one for each endpoint, as one connection. Payments are sent to all. A quorum
+ * decides which deposits count, and what became of payments.
  */
 export function connectedTogether(
   connections: NonEmpty<OpenConnection>,
@@ -32,6 +34,7 @@ export function connectedTogether(
 ): OpenConnection {
   const shared: Shared = {
     order,
+    arrivals: createSharedArrivals(connections, order, quorum),
     outcomes: createSharedOutcomes(connections, order, quorum),
     sending: createSharedSending(connections, order),
     stopFollowing: followHeads(connections, order),
@@ -72,7 +75,7 @@ function payingTogether(connections: NonEmpty<PayingConnection>, shared: Shared)
 }
 
 function together(connections: NonEmpty<NonEvmConnection>, shared: Shared): NonEvmConnection {
-  const { order, outcomes, sending } = shared;
+  const { order, arrivals, outcomes, sending } = shared;
   const at = placeIn(connections);
   const [first] = connections;
   const { vm, solver, replaces, takesBack, isRateLimited, costsByRecipient, idsComeLater } = first;
@@ -87,16 +90,8 @@ function together(connections: NonEmpty<NonEvmConnection>, shared: Shared): NonE
     ...(first.depositAddresses !== undefined && {
       depositAddresses: addressesTogether(connections, order, first.depositAddresses),
     }),
-    arrivals: async (cursor) =>
-      await order.ask(async (place) => {
-        const found = await at(place).arrivals(cursor);
-        order.noteRead(place, found.upTo.number);
-        // What was read counts; the next reading asks another endpoint.
-        if (found.fault !== undefined) order.noteFault(place, found.fault);
-        return found;
-      }),
-    arrivalsOf: async (transactionId) =>
-      await order.ask(async (place) => await at(place).arrivalsOf(transactionId)),
+    arrivals: arrivals.arrivals,
+    arrivalsOf: arrivals.arrivalsOf,
     balances: async (currencies) => await order.ask(async (place) => await at(place).balances(currencies)),
     paymentCost: async (...payment) =>
       await order.ask(async (place) => await at(place).paymentCost(...payment)),

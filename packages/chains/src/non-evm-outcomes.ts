@@ -1,6 +1,6 @@
 import type { TxHash } from "@causeway/domain";
 import { inconsistent, RpcFault } from "@causeway/families";
-import { agreedOn, askAll, type Answer } from "./nodes/ask-all.ts";
+import { agreedOn, askAll, type Answer, type Electorate } from "./nodes/ask-all.ts";
 import type { EndpointOrder } from "./nodes/endpoint-order.ts";
 import { createUnconfirmedClaims } from "./nodes/unconfirmed-claims.ts";
 import type { NonEvmAttempt, NonEvmConnection, NonEvmOutcome } from "./non-evm-connection.ts";
@@ -36,6 +36,21 @@ type Report = NonEvmOutcome | { readonly kind: "contradiction"; readonly fault: 
 type InBlock = Extract<NonEvmOutcome, { readonly kind: "mined" | "final" }>;
 type Verdict = { readonly outcome: NonEvmOutcome } | { readonly fault: unknown };
 
+/** The endpoints by their places. */
+export function electorateOf(
+  connections: readonly NonEvmConnection[],
+  order: EndpointOrder,
+  { quorum, onDisagreement }: Pick<OutcomeQuorum, "quorum" | "onDisagreement">,
+): Electorate<number> {
+  return {
+    endpoints: connections.map((_, place) => place),
+    quorum,
+    isExpected: (place) => ANSWERING.includes(order.statuses()[place]?.state ?? ""),
+    onLate: () => {},
+    onDisagreement,
+  };
+}
+
 /** Endpoints that fail count as silent. */
 export function createSharedOutcomes(
   connections: readonly NonEvmConnection[],
@@ -46,13 +61,7 @@ export function createSharedOutcomes(
   const blocks = new Map<TxHash, bigint>();
   const running = new Map<string, Promise<Report>>();
   const claims = createUnconfirmedClaims<number>(now);
-  const electorate = {
-    endpoints: connections.map((_, place) => place),
-    quorum,
-    isExpected: (place: number) => ANSWERING.includes(order.statuses()[place]?.state ?? ""),
-    onLate: () => {},
-    onDisagreement,
-  };
+  const electorate = electorateOf(connections, order, { quorum, onDisagreement });
 
   const askOne = async (place: number, attempt: NonEvmAttempt): Promise<NonEvmOutcome> => {
     const one = connections[place];

@@ -44,6 +44,26 @@ test("two endpoints of Bitcoin: a payment waits while one of them is down, and g
   }
 });
 
+test("two endpoints of Bitcoin: a deposit waits while one of them is down, and counts when it returns", async () => {
+  const world = await bitcoinThrough(connectAll);
+  try {
+    const { connection, amount } = world;
+    const { txId } = await world.deposit(amount, undefined);
+    await world.settle();
+    world.setSecondDown(true);
+    let { cursor, deposits } = await connection.arrivals(undefined);
+    for (let last = ""; last !== cursor && deposits.length === 0;)
+      [last, { cursor, deposits }] = [cursor, await connection.arrivals(cursor)];
+    expect(deposits).toEqual([]);
+    world.setSecondDown(false);
+    await expect
+      .poll(async () => (await connection.arrivals(cursor)).deposits, { timeout: 5_000 })
+      .toMatchObject([{ txHash: txId, amount }]);
+  } finally {
+    await world.close();
+  }
+});
+
 /** All endpoints of the attestation, after the further ones. */
 async function connectAll(
   { chain, attestation, ...options }: NonEvmOptions,

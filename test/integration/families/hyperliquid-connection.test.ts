@@ -25,6 +25,7 @@ import { privateKeyToAddress } from "viem/accounts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { acceptedPayments } from "../../support/other-payments.ts";
 import { nonEvmConnectionContract } from "../../contracts/non-evm-connection.ts";
+import { startFaultyFronts } from "../../support/faulty-front.ts";
 import { payingConnection } from "../../support/paying-connection.ts";
 
 const profile = exchangeSigningProfiles.default;
@@ -38,8 +39,14 @@ const [solverKey, userKey] = [key(0x61), key(0x62)];
 const [solver, user] = [addressOf(solverKey), addressOf(userKey)];
 const anAccount = (): Address => `0x${randomBytes(20).toString("hex")}`;
 
-/** An adapter on its own Hyperliquid simulator, with money for the solver and a user. */
-async function openConnection(exchange: RunningExchange): Promise<PayingConnection> {
+/**
+ * An adapter on its own Hyperliquid simulator, with money for the solver and a user.
+ * @param urls of the endpoints; two of them are a quorum
+ */
+async function openConnection(
+  exchange: RunningExchange,
+  urls: readonly string[] = [exchange.url],
+): Promise<PayingConnection> {
   for (const one of [solver, user]) {
     exchange.control.fund(one, "1000");
     exchange.control.fund(one, "1000", "USDC", "spot");
@@ -48,14 +55,14 @@ async function openConnection(exchange: RunningExchange): Promise<PayingConnecti
   const attestation: ConfiguredChain = {
     name: "hyperliquid",
     vmType: "hyperliquid-vm",
-    rpcUrls: [exchange.url],
-    rpcQuorum: 1,
+    rpcUrls: urls,
+    rpcQuorum: Math.min(2, urls.length),
     depository: DEPOSITORY,
     additionalDepositories: [],
     hubChainId: "1337",
     evm: undefined,
     hyperliquid: {
-      explorerUrls: [exchange.url],
+      explorerUrls: urls,
       profile: "default",
       network: "Mainnet",
       usdcTokenId: MAINNET_USDC_TOKEN_ID,
@@ -67,11 +74,15 @@ async function openConnection(exchange: RunningExchange): Promise<PayingConnecti
     publicApiUrl: exchange.url,
     usdcTokenId: MAINNET_USDC_TOKEN_ID,
   } as const;
-  const facts: Pick<NonEvmChain, "name" | "family" | "vmType" | "rpcUrl" | "depository" | "exchange"> = {
+  const facts: Pick<
+    NonEvmChain,
+    "name" | "family" | "vmType" | "rpcUrl" | "rpcUrls" | "depository" | "exchange"
+  > = {
     name: "hyperliquid",
     family: "hyperliquid-vm",
     vmType: "hypevm",
-    rpcUrl: exchange.url,
+    rpcUrl: urls[0] ?? "",
+    ...(urls.length > 1 && { rpcUrls: urls }),
     depository: DEPOSITORY,
     exchange: spokenTo,
   };
@@ -185,6 +196,27 @@ test("a deposit reports the nonce that it was signed with, and its time", async 
   expect(deposits).toMatchObject([
     { txHash, nonce: BigInt(userNonce), timestamp: BigInt(made!.time) / 1_000n, id: undefined, sender: user },
   ]);
+});
+
+test("a deposit that only the first of three endpoints shows waits for a second one", async () => {
+  const fronts = await startFaultyFronts([exchange.url, exchange.url]);
+  const three = await openConnection(exchange, [exchange.url, ...fronts.urls]);
+  try {
+    const txHash = await sent(exchange);
+    // The other endpoints do not know it.
+    fronts.begin(() => ({ question: (text) => text.replaceAll(txHash, `0x${"77".repeat(32)}`) }));
+    const waiting = await three.arrivals(undefined);
+    expect(waiting.deposits).toEqual([]);
+    expect(await three.arrivalsOf(txHash)).toEqual({ kind: "notFinal" });
+    fronts.begin(() => undefined);
+    await expect
+      .poll(async () => (await three.arrivals(waiting.cursor)).deposits, { timeout: 5_000 })
+      .toMatchObject([{ txHash, amount: 1_000_000n }]);
+    expect(await three.arrivalsOf(txHash)).toMatchObject({ kind: "final", deposits: [{ txHash }] });
+  } finally {
+    await three.close();
+    await fronts.close();
+  }
 });
 
 test("deposits of every currency arrive as that currency", async () => {

@@ -20,6 +20,7 @@ import {
   solanaKey,
   type RpcTrouble,
 } from "@causeway/simulators/solana";
+import { startFaultyFronts } from "../../support/faulty-front.ts";
 import { addressBytes } from "../../support/solana-lookup-table.ts";
 import { payingConnection } from "../../support/paying-connection.ts";
 import {
@@ -57,20 +58,22 @@ afterAll(async () => {
   await world.close();
 });
 
-async function aConnection(): Promise<PayingConnection> {
+/** @param urls of the endpoints; two of them are a quorum */
+async function aConnection(urls: readonly string[] = [world.node.url]): Promise<PayingConnection> {
   return await payingConnection({
     chain: {
       name: "solana",
       vmType: "svm",
       family: "solana-vm",
-      rpcUrl: world.node.url,
+      rpcUrl: urls[0] ?? "",
+      ...(urls.length > 1 && { rpcUrls: urls }),
       depository: bytes(world.at.program),
       depositAddressProgram: bytes(LOCAL_DEPOSIT_ADDRESSES),
       native: { address: bytes(NATIVE) },
       tokens: [world.token, world.feeToken].map(({ mint }) => ({ address: bytes(mint) })),
       blockTimeSeconds: 0.4,
     } as unknown as NonEvmChain,
-    attestation: world.chain(),
+    attestation: world.chain(urls, { rpcQuorum: Math.min(2, urls.length) }),
     privateKey: `0x${Buffer.from(world.solver.seed).toString("hex")}`,
     now: () => Date.now(),
     onFault: (fault) => faults.push(fault),
@@ -178,6 +181,31 @@ test("every attestable deposit is reported once final, oldest first and once", a
   const one = await connection.arrivalsOf(transactionIdBytes("solana-vm", withFee) as TxHash);
   expect(one).toMatchObject({ kind: "final", deposits: [read.deposits[2]] });
   expect(await connection.arrivalsOf(`0x${"07".repeat(64)}` as TxHash)).toEqual({ kind: "absent" });
+});
+
+test("a deposit that only the first of three endpoints shows waits for a second one", async () => {
+  const fronts = await startFaultyFronts([world.node.url, world.node.url]);
+  const three = await aConnection([world.node.url, ...fronts.urls]);
+  try {
+    finalize();
+    const { cursor } = await three.arrivals(undefined);
+    const signature = await world.send(world.user, [await world.deposit({ id: id(12), amount: 6n })]);
+    finalize();
+    // The other endpoints do not know it.
+    const absent = "99eUso3aSbE9tqGSTXzo3TLfKb9RkMTURrHKQ1K7Zh3BbeqPevr5E1iCbpTjqHuTFLtfxTTD5ekfVuZFzQyEQf8";
+    fronts.begin(() => ({ question: (text) => text.replaceAll(signature, absent) }));
+    expect(await three.arrivals(cursor)).toMatchObject({ deposits: [], cursor });
+    const txHash = transactionIdBytes("solana-vm", signature) as TxHash;
+    expect(await three.arrivalsOf(txHash)).toEqual({ kind: "notFinal" });
+    fronts.begin(() => undefined);
+    await expect
+      .poll(async () => (await three.arrivals(cursor)).deposits, { timeout: 5_000 })
+      .toMatchObject([{ txHash, amount: 6n, id: id(12) }]);
+    expect(await three.arrivalsOf(txHash)).toMatchObject({ kind: "final", deposits: [{ txHash }] });
+  } finally {
+    await three.close();
+    await fronts.close();
+  }
 });
 
 test("a deposit that nodes list late is read later, and only once", async () => {

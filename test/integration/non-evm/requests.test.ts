@@ -30,6 +30,8 @@ import { archiveMonths, youngestArchivable } from "../../../apps/api/src/reconci
 import { archiveStore } from "../../../apps/api/src/reconcile/archive/archive.postgres.ts";
 import { allOf } from "../../support/all-of.ts";
 import { operatorRefund } from "../../support/operator-refund.ts";
+import { createEndpointOrder } from "../../../packages/chains/src/nodes/endpoint-order.ts";
+import { createSharedArrivals } from "../../../packages/chains/src/non-evm-arrivals.ts";
 
 let world: NonEvmWorld;
 const worlds = new Map<string, NonEvmWorld>();
@@ -130,6 +132,47 @@ test("records the deposits that a reading found before a fault, and reports the 
   expect(after).not.toBe(before);
   // With nothing more to read, the fault is still reported.
   await expect(readArrivals(world.services, limited, after)).rejects.toBe(fault);
+  await expectFilledOnce(agreed);
+});
+
+test("a deposit that waits for a second endpoint is recorded after a restart, and filled once", async () => {
+  await start();
+  const agreed = await world.agree();
+  const deposit = world.pay(agreed);
+  world.origin.network.settle();
+  const { id } = world.origin.chain;
+  const connected = world.services.chains.nonEvmChains.find(({ chain }) => chain.id === id);
+  if (connected === undefined) throw new Error("no connection for the origin chain");
+  const { connection } = connected;
+  const down = new RpcFault({ kind: "network", method: "arrivalsOf", reason: "refused" });
+  let isDown = true;
+  const second: NonEvmConnection = {
+    ...connection,
+    arrivalsOf: async (...asked) => {
+      if (isDown) throw down;
+      return await connection.arrivalsOf(...asked);
+    },
+  };
+  /** Reads in a new process, which knows only the stored cursor. */
+  const readAfterRestart = async (): Promise<void> => {
+    const arrivals = createSharedArrivals([connection, second], createEndpointOrder(["first", "second"]), {
+      quorum: 2,
+      onDisagreement: () => {},
+      now: () => performance.now(),
+    });
+    const together = { ...connected, connection: { ...connection, ...arrivals } };
+    await readArrivals(world.services, together, await world.services.reads.nonEvmCursor(id));
+  };
+  for (let readings = 0; readings < 3; readings++) {
+    await readAfterRestart();
+    expect((await world.status(agreed.requestId)).status).toBe("waiting");
+  }
+  isDown = false;
+  for (let readings = 0; readings < 2; readings++) await readAfterRestart();
+  expect(await world.status(agreed.requestId)).toMatchObject({
+    status: "pending",
+    inTxHashes: formatted(world.origin, deposit),
+  });
   await expectFilledOnce(agreed);
 });
 

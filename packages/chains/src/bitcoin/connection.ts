@@ -1,6 +1,5 @@
 import type { Hex, OrderId } from "@causeway/domain";
 import { encodeAddress, inconsistent, nativeCurrency, NodeRefusal } from "@causeway/families";
-import { bitcoinEvidence } from "./evidence.ts";
 import type { DepositFact } from "@causeway/families/evm";
 import { createRpcTransport, type RpcTransport } from "../nodes/transport.ts";
 import {
@@ -58,8 +57,7 @@ const MAX_REPLACEMENT_FACTOR = 2n;
  * Connects the service to Bitcoin: reads deposits to the configured depositories from blocks, and pays from
  * the witness program of the solver's key.
  *
- * Everything is read from the first node; with several, a deposit counts when as many of them as oracles ask
- * report it.
+ * Everything is read from the first node.
  * @throws RangeError when the chain is not Bitcoin or no explorer is configured
  */
 export function connectBitcoin(options: NonEvmOptions): OpenConnection {
@@ -73,7 +71,6 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
   if (url === undefined) throw new RangeError(`chain ${attestation.name}: no node is configured`);
   const transport = createRpcTransport({ url, ...observed(options, url) });
   const explorer = createExplorer(facts.esploraUrl, options.observeEndpoint?.(facts.esploraUrl));
-  const evidence = attestation.rpcQuorum > 1 ? bitcoinEvidence(attestation) : undefined;
   const reads = createBitcoinReads(transport, facts);
   const { solver } = options;
   const ownScript = scriptOfAddress(solver);
@@ -108,8 +105,6 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
     if ("refusal" in judgement || judgement.deposit === undefined) return undefined;
     const { deposit, script } = judgement;
     const depository = addressBytesOfScript(script);
-    if (evidence !== undefined && (await evidence.deposits(transaction.txid)).kind !== "final")
-      throw inconsistent("quorum", `the other nodes do not report transaction ${transaction.txid} yet`);
     const depositor = encodeAddress("bitcoin-vm", deposit.depositor);
     return {
       txHash: `0x${transaction.txid}`,
@@ -238,12 +233,22 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
           const deposit = await depositOf(transaction, block);
           if (deposit !== undefined) deposits.push(deposit);
         }
-      return { deposits, cursor: cursorText(top), upTo: upToOf(top) };
+      const startedAt = cursor === undefined ? await cursorBefore(reads, blocks) : undefined;
+      return {
+        deposits,
+        cursor: cursorText(top),
+        ...(startedAt !== undefined && { startedAt }),
+        upTo: upToOf(top),
+      };
     },
-    arrivalsOf: async (transactionId): Promise<NonEvmTransaction> => {
+    arrivalsOf: async (transactionId, shown): Promise<NonEvmTransaction> => {
       const settled = await reads.transaction(transactionId.slice(2));
-      if (settled.kind === "absent" || settled.kind === "notFinal") return { kind: settled.kind };
-      if (settled.kind === "refuted") return { kind: "absent" };
+      if (settled.kind === "notFinal") return { kind: "notFinal" };
+      if (settled.kind !== "final") {
+        // Rejects if the node has not reached the block.
+        if (shown !== undefined) await reads.hashAt(Number(shown.number));
+        return { kind: "absent" };
+      }
       const { transaction, block } = settled.value;
       const deposit = await depositOf(transaction, { ...block, candidates: [] });
       return { kind: "final", deposits: deposit === undefined ? [] : [deposit], upTo: upToOf(block) };
@@ -268,7 +273,7 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
     },
     onNews: (listener) => watchTip(reads, options, listener),
     close: async () => {
-      await Promise.all([transport.close(), explorer.close(), evidence?.close()]);
+      await Promise.all([transport.close(), explorer.close()]);
     },
   };
 
@@ -345,6 +350,12 @@ async function finalRival(
       return spend.txid;
   }
   return undefined;
+}
+
+/** The cursor after which these blocks were read. */
+async function cursorBefore(reads: BitcoinReads, [first]: readonly BlockToRead[]): Promise<string> {
+  const height = Math.max(0, (first?.height ?? 0) - 1);
+  return cursorText({ height, hash: await reads.hashAt(height) });
 }
 
 /** The current position if no further block is final yet. */

@@ -1,7 +1,7 @@
 import type { Address, Hex, Hex32, TxHash } from "@causeway/domain";
 import type { DepositFact } from "@causeway/families/evm";
 import { RpcFault } from "@causeway/families";
-import type { NonEvmArrivals, NonEvmTransaction } from "../non-evm-connection.ts";
+import type { NonEvmArrivals, NonEvmTransaction, ShownTransaction } from "../non-evm-connection.ts";
 import {
   timestampOf,
   type ExchangeDeposit,
@@ -15,7 +15,7 @@ import { createCrowdedMoments, readWholeLedger, type LedgerReading } from "./who
 /** Reads arriving deposits for the service. */
 export interface NonEvmReading {
   arrivals(cursor: string | undefined): Promise<NonEvmArrivals>;
-  arrivalsOf(transactionId: TxHash): Promise<NonEvmTransaction>;
+  arrivalsOf(transactionId: TxHash, shown?: ShownTransaction): Promise<NonEvmTransaction>;
 }
 
 export interface NonEvmReadingOptions {
@@ -302,15 +302,20 @@ export function createReading(options: NonEvmReadingOptions): NonEvmReading {
       return {
         deposits: found.flatMap(({ deposits }) => deposits),
         cursor: writeCursor(behind),
+        ...(text === undefined && { startedAt: writeCursor(cursor) }),
         ...(fault !== undefined && { fault }),
         ...(oldest !== undefined && { unreadSince: oldest / 1_000n }),
         upTo: { number: behind.block, hash: blockHashOf(behind.block), timestamp: readUntil / 1_000n },
       };
     },
 
-    arrivalsOf: async (transactionId) => {
+    arrivalsOf: async (transactionId, shown) => {
       const transaction = await rpc.transaction(transactionId);
-      if (transaction === undefined) return { kind: "absent" };
+      if (transaction === undefined) {
+        if (shown !== undefined && (await rpc.clock(depositories[0])) / 1_000n <= shown.timestamp)
+          return { kind: "notFinal" };
+        return { kind: "absent" };
+      }
       const { block } = transaction;
       return {
         kind: "final",

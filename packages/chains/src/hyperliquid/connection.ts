@@ -130,7 +130,9 @@ export function connectExchange(options: NonEvmOptions): OpenConnection {
   };
   const { prepareWith, ...payments } = createPayments(paymentOptions);
   const quoted = createPayments({ ...paymentOptions, rpc: shared.questions });
-  const reported = createReading({ ...readingOptions, rpc: shared.questions });
+  // In the worker, deposits that another endpoint shows.
+  const single = options.answersClients === true ? shared.questions : shared.deposits;
+  const reported = createReading({ ...readingOptions, rpc: single });
   const pulsed = createPayments({ ...paymentOptions, rpc: shared.pulse });
   const timers = new Set<NodeJS.Timeout>();
 

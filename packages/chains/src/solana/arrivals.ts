@@ -10,7 +10,7 @@ import {
   type Evidence,
 } from "@causeway/families";
 import type { BlockRef, DepositFact } from "@causeway/families/evm";
-import type { NonEvmArrivals, NonEvmTransaction } from "../non-evm-connection.ts";
+import type { NonEvmArrivals, NonEvmTransaction, ShownTransaction } from "../non-evm-connection.ts";
 import {
   associatedTokenAddress,
   depositsIn,
@@ -51,7 +51,7 @@ export interface ArrivalOptions {
 
 export interface NonEvmArrivalReader {
   arrivals(cursor: string | undefined): Promise<NonEvmArrivals>;
-  arrivalsOf(transactionId: TxHash): Promise<NonEvmTransaction>;
+  arrivalsOf(transactionId: TxHash, shown?: ShownTransaction): Promise<NonEvmTransaction>;
 }
 
 /** Deposits in the cluster's finalized state, judged like oracles do. */
@@ -59,9 +59,10 @@ export function createArrivals(options: ArrivalOptions): NonEvmArrivalReader {
   const { rpc, reads, pdas, mints, onFault } = options;
   const faults = new Map<string, number>();
   /**
-   * Judgements of readings that ended with a fault, so that the next one continues from there: a rate-limited
-   * endpoint may end every reading of a crowd.
+   * Judgements of readings from the same cursor, so that the next one continues from there: a rate-limited
+   * endpoint may end every reading of a crowd, and a deposit may wait for other endpoints.
    */
+  let keptCursor: string | undefined;
   const kept = new Map<string, readonly DepositFact[] | undefined>();
 
   /** Transactions that name one of the addresses in slots from `from` to `to`, newest first. */
@@ -165,23 +166,38 @@ export function createArrivals(options: ArrivalOptions): NonEvmArrivalReader {
     return {
       deposits,
       cursor: writeCursor({ slot: reached, known: seen }),
+      ...(text === undefined && { startedAt: writeCursor(cursor) }),
       upTo,
       // The next transaction was made right after it, or later.
       ...(!isAll && { unreadSince: upTo.timestamp }),
     };
   }
 
+  async function hasBlock(slot: bigint): Promise<boolean> {
+    try {
+      await reads.block(slot, "finalized");
+      return true;
+    } catch (error) {
+      if (error instanceof NodeRefusal && !error.isPause) return false;
+      throw error;
+    }
+  }
+
   return {
     arrivals: async (text) => {
-      const read = await arrivals(text);
-      kept.clear();
-      return read;
+      if (text !== keptCursor) kept.clear();
+      keptCursor = text;
+      return await arrivals(text);
     },
 
-    arrivalsOf: async (transactionId) => {
+    arrivalsOf: async (transactionId, shown) => {
       const found = await rpc.transaction(signatureOf(transactionId));
       if (found.kind === "notFinal") return { kind: "notFinal" };
-      if (found.kind !== "final") return { kind: "absent" };
+      if (found.kind !== "final") {
+        // A node without the block knows nothing about its transactions.
+        const isKnown = shown === undefined || (await hasBlock(shown.number));
+        return { kind: isKnown ? "absent" : "notFinal" };
+      }
       const deposits = await depositsOf(found.value);
       if (deposits.kind !== "final")
         throw new RpcFault({ kind: "garbage", method: "getTransaction", reason: deposits.reason });
