@@ -81,7 +81,7 @@ test("lane maintenance skips a slot that its own process is signing, and broadca
   const { destination, clock, services } = world;
   const released = Promise.withResolvers<void>();
   const begun = Promise.withResolvers<void>();
-  const slotsInHand = new Set<string>();
+  const slotsInHand = new Map<string, number>();
   const slow: WorkerServices = {
     ...services,
     slotsInHand,
@@ -103,7 +103,7 @@ test("lane maintenance skips a slot that its own process is signing, and broadca
   clock.forward(services.enginePolicy.orphanedAfterMs + 1);
   await world.maintainLaneOf(destination, { ...services, slotsInHand });
   expect(await attempts()).toEqual([0]);
-  await world.maintainLaneOf(destination, { ...services, slotsInHand: new Set() });
+  await world.maintainLaneOf(destination, { ...services, slotsInHand: new Map() });
   expect(await attempts()).toEqual([1]);
   released.resolve();
   const agreed = await filling;

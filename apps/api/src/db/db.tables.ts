@@ -24,6 +24,8 @@ export const outbox = pgTable(
     payload: json("payload").$type<OutboxEntry["payload"]>().notNull(),
     createdAtMs: int8("created_at_ms").notNull(),
     publishedAtMs: int8("published_at_ms"),
+    /** Until then, the process that committed the job runs it. Null: any relay may take it at once. */
+    leasedUntil: timestamp("leased_until", { withTimezone: true }),
   },
   (t) => [
     uniqueIndex("outbox_open_job")

@@ -70,7 +70,7 @@ export function startJobs(
 ): void {
   const { config, sql, lifecycle, newJobs } = services;
   const workers = startWorkers(services, catalog, { ...queueOf(config), runs: jobRuns(sql) });
-  newJobs.runBy(workers.runCommitted);
+  newJobs.runBy(workers.commitRunner);
   lifecycle.add("workers", () => workers.close());
 }
 

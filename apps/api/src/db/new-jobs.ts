@@ -1,41 +1,63 @@
+import type { JobName } from "./job-name.port.ts";
 import type { OutboxEntry } from "./unit-of-work.port.ts";
+
+/**
+ * How long relays leave a job to the process that runs it at its commit; equal to the time after which the
+ * queue takes a job from a process that died.
+ */
+export const COMMIT_LEASE_MS = 5_000;
 
 /** A row of the outbox. */
 export interface StoredJob extends OutboxEntry {
   readonly id: number;
 }
 
-/**
- * Runs a job in the process that committed it, without the queue. Resolves to whether nothing is left to do;
- * never rejects. Undefined: the job is left to the queue.
- */
-export type RunCommitted = (job: StoredJob) => Promise<boolean> | undefined;
+/** Runs jobs in the process that committed them, without the queue. */
+export interface CommitRunner {
+  /** Whether it runs jobs of this queue; one for which it has no room is left to the queue. */
+  runs(job: JobName): boolean;
+  /**
+   * Resolves to the pause after which the queue runs the job, in ms; 0 if nothing is left to do. Never
+   * rejects. Undefined: the job is left to the queue.
+   */
+  run(job: StoredJob): Promise<number> | undefined;
+}
+
+/** The relay of this process. */
+export interface CommitListener {
+  /** Whether it can pass jobs on now. Otherwise, it reads them from the table later. */
+  isReady(): boolean;
+  take(jobs: readonly StoredJob[]): void;
+}
 
 /** Takes what a commit of this process left in the outbox to its relay, if this process has one. */
 export interface NewJobs {
   /** Whether a relay of this process listens, so that its commits need not be announced to others. */
   isHeard(): boolean;
+  /** Whether this process runs jobs of this queue at their commit, so that its commits lease them. */
+  runsAtCommit(job: JobName): boolean;
   /** A commit has left these jobs. */
   committed(jobs: readonly StoredJob[]): void;
-  /** @param take undefined: the relay closes */
-  listen(take: ((jobs: readonly StoredJob[]) => void) | undefined): void;
-  readonly run: RunCommitted;
-  /** Runs committed jobs by `run`. Until then, all are left to the queue. */
-  runBy(run: RunCommitted): void;
+  /** @param listener undefined: the relay closes */
+  listen(listener: CommitListener | undefined): void;
+  readonly run: CommitRunner["run"];
+  /** Runs committed jobs by `runner`. Until then, all are left to the queue. */
+  runBy(runner: CommitRunner): void;
 }
 
 export function newJobs(): NewJobs {
-  let listener: ((jobs: readonly StoredJob[]) => void) | undefined;
-  let runner: RunCommitted | undefined;
+  let relay: CommitListener | undefined;
+  let by: CommitRunner | undefined;
   return {
-    isHeard: () => listener !== undefined,
-    committed: (jobs) => listener?.(jobs),
-    listen(take) {
-      listener = take;
+    isHeard: () => relay !== undefined,
+    runsAtCommit: (job) => relay?.isReady() === true && by?.runs(job) === true,
+    committed: (jobs) => relay?.take(jobs),
+    listen(listener) {
+      relay = listener;
     },
-    run: (job) => runner?.(job),
-    runBy(run) {
-      runner = run;
+    run: (job) => by?.run(job),
+    runBy(runner) {
+      by = runner;
     },
   };
 }

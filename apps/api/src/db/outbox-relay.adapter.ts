@@ -2,7 +2,7 @@ import { Queue } from "bullmq";
 import type pg from "pg";
 import type { Catalog } from "./define-job.job.ts";
 import { legOfJobId } from "./leg-of-job-id.ts";
-import type { NewJobs, StoredJob } from "./new-jobs.ts";
+import { COMMIT_LEASE_MS, type NewJobs, type StoredJob } from "./new-jobs.ts";
 import type { QueueDepth } from "./queue-depth.port.ts";
 import type { QueuedLegs } from "./queued-legs.port.ts";
 import type { Services } from "./services.port.ts";
@@ -27,7 +27,7 @@ export interface OutboxRelay {
    */
   ping(): Promise<void>;
   memory(): Promise<RedisMemory>;
-  /** Jobs in Redis by queue and state. @throws if Redis does not answer in time */
+  /** Jobs in Redis and those that this process runs at commit, by queue and state. @throws if Redis does not answer in time */
   depths(): Promise<readonly QueueDepth[]>;
   readonly queuedLegs: QueuedLegs;
   close(): Promise<void>;
@@ -62,13 +62,21 @@ const READ_MEMORY = `return redis.call('info', 'memory')`;
 /** Marks of rows that were queued at the same moment share a statement. */
 const MARKS = { inFlight: 1, maxBatch: 1_000 } as const;
 
-/** Commits whose jobs are being queued at a time; the jobs of others are read from the table. */
+/** Jobs of this many commits are queued or marked at a time; the jobs of others are read from the table. */
 const MAX_DIRECT = 100;
+
+/** A row that is being queued or run without a look at the table. */
+interface InHand {
+  readonly job: JobName;
+  readonly runs: boolean;
+  /** When the relay takes it nevertheless, on the monotonic clock. */
+  readonly untilMs: number;
+}
 
 /**
  * Moves committed jobs from the outbox to the queues. Those of this process are queued as soon as they are
- * committed, or run at once and are only queued if something is left to do; the others, and what failed or
- * takes long, are read from the table, woken by notifications and a timer.
+ * committed, or run at once and are only queued if something is left to do. The others, and those whose
+ * process died or takes too long, are read from the table, woken by notifications and a timer.
  * Several relays may run: publishing a job twice (a crash before it is marked, or another relay that reads it
  * meanwhile) has no effect.
  */
@@ -118,7 +126,7 @@ export async function startOutboxRelay(
     wake?.();
   };
 
-  const enqueue = async (jobs: readonly StoredJob[]): Promise<void> => {
+  const enqueue = async (jobs: readonly StoredJob[], delay = 0): Promise<void> => {
     for (const [name, some] of Map.groupBy(jobs, ({ job }) => job)) {
       const queue = queues.get(name);
       if (queue === undefined) throw new Error(`invariant violated: no queue named ${name}`);
@@ -126,23 +134,21 @@ export async function startOutboxRelay(
         some.map(({ jobId, payload: data }) => ({
           name,
           data,
-          opts: { jobId, ...(isRescue(data) && RESCUE) },
+          opts: { jobId, delay, ...(isRescue(data) && RESCUE) },
         })),
       );
     }
   };
 
   const sql = sqlOn(options.pool);
-  /** Rows that are being queued or run without a look at the table, and since when. */
-  const inHand = new Map<number, number>();
+  const inHand = new Map<number, InHand>();
   const publish = (): Promise<number> =>
     inTransaction(options.pool, async (client) => {
-      // A publication that takes longer is made again.
-      const sinceMs = performance.now() - POLL_MS;
+      const nowMs = performance.now();
       const transaction = sqlOn(client);
       const jobs = await takeUnpublished(
         transaction,
-        [...inHand].flatMap(([id, atMs]) => (atMs > sinceMs ? id : [])),
+        [...inHand].flatMap(([id, { untilMs }]) => (untilMs > nowMs ? id : [])),
       );
       if (jobs.length === 0) return 0;
       await enqueue(jobs);
@@ -155,36 +161,47 @@ export async function startOutboxRelay(
     await markPublished(sql, published.flat(), services.clock.nowMs());
     return published.map(() => undefined);
   }, MARKS);
-  const direct = new Set<Promise<void>>();
-  const settle = async (jobs: readonly StoredJob[], isDone: boolean): Promise<void> => {
+  let directNow = 0;
+  /** @param waitMs pause before the queue runs them. Undefined: nothing is left to do */
+  const settle = async (jobs: readonly StoredJob[], waitMs: number | undefined): Promise<void> => {
     if (jobs.length === 0) return;
+    directNow++;
     try {
-      if (!isDone) await enqueue(jobs);
+      if (waitMs !== undefined) await enqueue(jobs, waitMs);
       await markTogether(jobs.map(({ id }) => id));
     } catch (error) {
       services.events.fault("relay_fault", error, {});
-      for (const { id } of jobs) inHand.delete(id);
       poke();
+    } finally {
+      directNow--;
+      for (const { id } of jobs) inHand.delete(id);
     }
-    for (const { id } of jobs) inHand.delete(id);
   };
-  const publishCommitted = async (jobs: readonly StoredJob[]): Promise<void> => {
+  const direct = new Set<Promise<unknown>>();
+  const publishCommitted = async (jobs: readonly StoredJob[]): Promise<unknown> => {
     const nowMs = performance.now();
-    for (const { id } of jobs) inHand.set(id, nowMs);
-    const begun = jobs.map((job) => ({ job, run: options.newJobs?.run(job) }));
-    await Promise.all([
+    const begun = jobs.map((stored) => {
+      const run = options.newJobs?.run(stored);
+      const runs = run !== undefined;
+      // A publication that takes longer is made again.
+      const untilMs = nowMs + (runs ? COMMIT_LEASE_MS : POLL_MS);
+      inHand.set(stored.id, { job: stored.job, runs, untilMs });
+      return { stored, run };
+    });
+    return await Promise.all([
       settle(
-        begun.flatMap(({ job, run }) => (run === undefined ? job : [])),
-        false,
+        begun.flatMap(({ stored, run }) => (run === undefined ? stored : [])),
+        0,
       ),
-      ...begun.map(async ({ job, run }) => {
-        if (run !== undefined) await settle([job], await run);
+      ...begun.map(async ({ stored, run }) => {
+        if (run !== undefined) await settle([stored], (await run) || undefined);
       }),
     ]);
   };
+  // A queue without a connection waits for it indefinitely, and one that hangs would gather all commits.
+  const isReady = (): boolean => connection.status === "ready" && directNow < MAX_DIRECT;
   const takeCommitted = (jobs: readonly StoredJob[]): void => {
-    // A queue without a connection waits for it indefinitely, and one that hangs would gather all commits.
-    if (connection.status !== "ready" || direct.size >= MAX_DIRECT) {
+    if (!isReady()) {
       poke();
       return;
     }
@@ -243,7 +260,7 @@ export async function startOutboxRelay(
     onFault: (error) => services.events.fault("relay_fault", error, { part: "listen" }),
   });
 
-  options.newJobs?.listen(takeCommitted);
+  options.newJobs?.listen({ isReady, take: takeCommitted });
   const loop = (async () => {
     while (!stopped) {
       woken = false;
@@ -279,7 +296,12 @@ export async function startOutboxRelay(
       await ready(0);
       const counted = [...queues].map(async ([queue, one]) => {
         const counts = await one.getJobCounts(...QUEUE_STATES);
-        return Object.entries(counts).map(([state, jobs]) => ({ queue, state, jobs }));
+        const runsHere = [...inHand.values()].filter(({ job, runs }) => runs && job === queue).length;
+        return Object.entries(counts).map(([state, jobs]) => ({
+          queue,
+          state,
+          jobs: state === "active" ? jobs + runsHere : jobs,
+        }));
       });
       const late = pause(CONNECT_WITHIN_MS).then(() => undefined);
       const depths = await Promise.race([Promise.all(counted), late]);

@@ -15,6 +15,7 @@ const take = defineSql(
   STORED,
   (p: Params<{ except: readonly number[] }>) => text`select ${columnsOf(STORED)} from ${outbox}
     where ${isUnpublished} and ${outbox.id} <> all(${p.except}::bigint[])
+      and (${outbox.leasedUntil} is null or ${outbox.leasedUntil} <= clock_timestamp())
     order by ${outbox.id} limit ${text.raw(String(TAKEN_AT_ONCE))} for update skip locked`,
 );
 const mark = defineSql(
@@ -31,7 +32,8 @@ const unpublished = defineSql(
 );
 
 /**
- * Locks the oldest unpublished jobs until the transaction ends, except those that others have locked.
+ * Locks the oldest unpublished jobs until the transaction ends, except those that others have locked or
+ * leased.
  * @param except ids of jobs that are being published already
  */
 export async function takeUnpublished(sql: Sql, except: readonly number[]): Promise<readonly StoredJob[]> {

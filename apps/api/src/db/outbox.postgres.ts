@@ -11,7 +11,8 @@ import {
   type Params,
 } from "./define-query.postgres.ts";
 import { rescueJobId } from "./leg-of-job-id.ts";
-import type { StoredJob } from "./new-jobs.ts";
+import type { JobName } from "./job-name.port.ts";
+import { COMMIT_LEASE_MS, type StoredJob } from "./new-jobs.ts";
 import type { Sql } from "./pool.postgres.ts";
 
 /** Channel on which a commit with new jobs is announced. */
@@ -27,26 +28,32 @@ interface Jobs extends Record<string, unknown> {
   readonly jobIds: readonly string[];
   readonly payloads: readonly string[];
 }
-const intoOutbox = text`insert into ${jobs} (${namesOf(jobs.jobName, jobs.jobId, jobs.payload, jobs.createdAtMs)})`;
+interface Added extends Jobs {
+  readonly atMs: readonly number[];
+  readonly isLeased: readonly boolean[];
+}
+const stored = [jobs.jobName, jobs.jobId, jobs.payload, jobs.createdAtMs] as const;
 const unlessOpen = text`on conflict (${nameOf(jobs.jobId)}) where ${nameOf(jobs.publishedAtMs)} is null do nothing`;
 /** Announces once what a part of the statement named `queued` inserted. */
 const announceQueued = storeAnnouncements(
   text`select ${text.raw(`'${OUTBOX_CHANNEL}'`)}, '' where exists (select from queued)`,
 );
-const addJobs = (p: Params<Jobs & { readonly atMs: readonly number[] }>): SQL => text`
-  ${intoOutbox}
-  select * from unnest(${p.names}::text[], ${p.jobIds}::text[], ${p.payloads}::text[], ${p.atMs}::bigint[])
+const leaseEnd = text.raw(`clock_timestamp() + interval '${COMMIT_LEASE_MS} milliseconds'`);
+const addJobs = (p: Params<Added>): SQL => text`
+  insert into ${jobs} (${namesOf(...stored, jobs.leasedUntil)})
+  select job_name, job_id, payload, at_ms, case when is_leased then ${leaseEnd} end
+  from unnest(${p.names}::text[], ${p.jobIds}::text[], ${p.payloads}::text[], ${p.atMs}::bigint[],
+    ${p.isLeased}::boolean[]) as a (job_name, job_id, payload, at_ms, is_leased)
   ${unlessOpen}`;
 const STORED = { id: jobs.id, jobId: jobs.jobId };
 const add = defineSql(
   "outbox_add",
   STORED,
-  (p: Params<Jobs & { readonly atMs: readonly number[] }>) =>
-    text`${addJobs(p)} returning ${columnsOf(STORED)}`,
+  (p: Params<Added>) => text`${addJobs(p)} returning ${columnsOf(STORED)}`,
 );
 const addAnnounced = defineSqlWrite(
   "outbox_add_announced",
-  (p: Params<Jobs & { readonly atMs: readonly number[] }>) => text`
+  (p: Params<Added>) => text`
     with queued as (${addJobs(p)} returning ${jobs.id}) ${announceQueued}`,
   { announces: true },
 );
@@ -84,7 +91,7 @@ const rescue = defineSql(
         where ${jobRuns.lostAfterMs} <= ${now} or ${jobRuns.ranAtMs} <= ${now} - ${pause}
         returning ${jobRuns.jobName}, ${jobRuns.legId}),
       queued as (
-        ${intoOutbox}
+        insert into ${jobs} (${namesOf(...stored)})
         select l.job_name, l.job_id, l.payload, ${now} from lost l join taken t on t.job_name = l.job_name and t.leg_id = l.leg_id
         ${unlessOpen} returning ${jobs.id}),
       announced as (${announceQueued})
@@ -119,9 +126,10 @@ export interface PendingOutbox extends Outbox {
   /**
    * Writes the added jobs in one statement. Call just before the commit.
    * @param announces whether relays of other processes learn of them before they poll
+   * @param leases whether this process runs jobs of a queue itself, which relays leave to it for a while
    * @returns those that were stored, unless they are announced
    */
-  flush(announces: boolean): Promise<readonly StoredJob[]>;
+  flush(announces: boolean, leases?: (job: JobName) => boolean): Promise<readonly StoredJob[]>;
 }
 
 /** Jobs written in the same transaction as the state that needs them. */
@@ -131,7 +139,7 @@ export function outbox(sql: Sql): PendingOutbox {
     async add(entries: readonly OutboxEntry[], atMs: number): Promise<void> {
       added.push(...entries.map((entry) => ({ ...entry, atMs })));
     },
-    async flush(announces): Promise<readonly StoredJob[]> {
+    async flush(announces, leases = () => false): Promise<readonly StoredJob[]> {
       const entries = added.splice(0);
       if (entries.length === 0) return [];
       const rows = {
@@ -139,6 +147,7 @@ export function outbox(sql: Sql): PendingOutbox {
         jobIds: entries.map((entry) => entry.jobId),
         payloads: entries.map((entry) => JSON.stringify(entry.payload)),
         atMs: entries.map((entry) => entry.atMs),
+        isLeased: entries.map((entry) => !announces && leases(entry.job)),
       };
       if (announces) {
         await addAnnounced(sql, rows);

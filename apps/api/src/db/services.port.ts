@@ -61,11 +61,11 @@ export interface Services {
   /** Absent: every overdue leg counts as one that lost its job. */
   readonly queuedLegs?: QueuedLegs;
   /**
-   * Ids of slots that this process is sending. Lane maintenance does not send them too, however long it
-   * takes; it still cancels a hopeless one.
+   * Ids of slots that this process is sending, and by how many runs. Lane maintenance does not send them too,
+   * however long it takes; it still cancels a hopeless one.
    * Absent: only their age shows which slots a dead process left unsent.
    */
-  readonly slotsInHand?: Set<string>;
+  readonly slotsInHand?: Map<string, number>;
   /** Pays legs of the same moment together. Absent: each is paid by itself. */
   readonly payTogether?: PayTogether;
   /** Signing limits of keys. Absent: none. */

@@ -5,19 +5,22 @@ import { BadPayload } from "./define-job.job.ts";
 import type { Catalog, JobDefinition } from "./define-job.job.ts";
 import type { JobRuns, LegJob } from "./job-runs.port.ts";
 import type { JobName } from "./job-name.port.ts";
-import type { RunCommitted } from "./new-jobs.ts";
+import { concurrencyLimit, type ConcurrencyLimit } from "./concurrency-limit.ts";
+import { COMMIT_LEASE_MS, type CommitRunner, type StoredJob } from "./new-jobs.ts";
 import type { WorkerServices } from "./services.port.ts";
 import { workerConnection } from "./connections.adapter.ts";
 import type { RedisPlace } from "./redis-place.port.ts";
 
 /** A job counts as lost if it has not run again this long after it was due. */
 const SILENT_MS = 60_000;
+/** Pause before the queue runs a job that failed at its commit. */
+const FAILED_AT_COMMIT_MS = 250;
 /** How long Redis may take to record the last jobs when the host closes; jobs without a record run again. */
 const CLOSE_WITHIN_MS = 2_000;
 
 export interface WorkerHost {
-  /** As many jobs of a queue at a time as the queue itself runs. */
-  readonly runCommitted: RunCommitted;
+  /** Runs at commit what the queue's own jobs leave of its concurrency. */
+  readonly commitRunner: CommitRunner;
   /** Stops taking jobs and waits for those in progress. */
   close(): Promise<void>;
 }
@@ -32,16 +35,23 @@ export function startWorkers(
   options: { readonly redis: RedisPlace; readonly prefix: string; readonly runs: JobRuns },
 ): WorkerHost {
   const jobs = new Set<Promise<unknown>>();
-  const committed = new Map<JobName, number>();
+  // Shared by commits and the queue, so that a slow node gets no more requests than from the queue alone.
+  const limits = new Map<JobName, ConcurrencyLimit>();
+  const tracked = async <T>(done: Promise<T>): Promise<T> => {
+    jobs.add(done);
+    return await done.finally(() => jobs.delete(done));
+  };
   let isClosing = false;
   const running = Object.values(catalog).map((definition) => {
+    const limit = concurrencyLimit(definition.concurrency);
+    limits.set(definition.name, limit);
     const connection = workerConnection(options.redis);
     const worker = new HostedWorker(
       definition.name,
       async (job, token) => {
-        const done = run(services, definition, options.runs, job);
-        jobs.add(done);
-        const waitMs = await done.finally(() => jobs.delete(done));
+        const waitMs = await tracked(
+          limit.run(async () => await run(services, definition, options.runs, job)),
+        );
         if (waitMs === undefined) return;
         await job.moveToDelayed(services.clock.nowMs() + waitMs, token);
         throw new DelayedError();
@@ -52,7 +62,7 @@ export function startWorkers(
         concurrency: definition.concurrency,
         // A killed process must not keep its jobs for long; the use cases tolerate two processes doing the
         // same work.
-        lockDuration: 5_000,
+        lockDuration: COMMIT_LEASE_MS,
         stalledInterval: 2_500,
         maxStalledCount: 100,
       },
@@ -66,22 +76,17 @@ export function startWorkers(
     return { worker, connection };
   });
   return {
-    runCommitted({ job, payload }) {
-      const definition = catalog[job];
-      const runningNow = committed.get(job) ?? 0;
-      if (isClosing || definition?.runsAtCommit !== true || runningNow >= definition.concurrency)
-        return undefined;
-      committed.set(job, runningNow + 1);
-      // The queue's job meets the error itself, if it persists.
-      const done = definition.run(services, payload).then(
-        ({ waitMs }) => waitMs === 0,
-        () => false,
-      );
-      jobs.add(done);
-      return done.finally(() => {
-        jobs.delete(done);
-        committed.set(job, (committed.get(job) ?? 1) - 1);
-      });
+    commitRunner: {
+      runs: (job) => !isClosing && catalog[job]?.runsAtCommit === true,
+      run(stored) {
+        const { job } = stored;
+        const definition = catalog[job];
+        if (isClosing || definition?.runsAtCommit !== true) return undefined;
+        const begun = limits
+          .get(job)
+          ?.tryRun(async () => await runAtCommit(services, definition, options.runs, stored));
+        return begun && tracked(begun);
+      },
     },
     async close(): Promise<void> {
       isClosing = true;
@@ -123,16 +128,8 @@ async function run(
   runs: JobRuns,
   job: Job<unknown>,
 ): Promise<number | undefined> {
-  const leg = legOf(definition, job);
-  const noted = async (note: (nowMs: number) => Promise<boolean>): Promise<boolean> => {
-    try {
-      return await note(services.clock.nowMs());
-    } catch (error) {
-      // At worst the leg gets a second job, which changes nothing.
-      services.events.fault("job_fault", error, { job: leg.job, jobId: leg.jobId });
-      return true;
-    }
-  };
+  const leg = legOf(definition.name, job.id ?? "", job.data);
+  const noted = async (note: (nowMs: number) => Promise<boolean>) => await noteRun(services, leg, note);
   const { waitMs } = await definition.run(services, job.data).catch(async (error: unknown) => {
     if (error instanceof BadPayload) throw new UnrecoverableError(error.message);
     const isTriedAgain = job.attemptsMade + 1 < (job.opts.attempts ?? 1);
@@ -154,9 +151,50 @@ async function run(
   return isKept ? waitMs : undefined;
 }
 
-function legOf({ name }: JobDefinition, { id, data }: Job<unknown>): LegJob {
+/**
+ * Runs a job at its commit. Never rejects.
+ * @returns the pause before the queue runs it, in ms; 0: nothing is left to do
+ */
+async function runAtCommit(
+  services: WorkerServices,
+  definition: JobDefinition,
+  runs: JobRuns,
+  { job, jobId, payload }: StoredJob,
+): Promise<number> {
+  const leg = legOf(job, jobId, payload);
+  const waitMs = await definition.run(services, payload).then(
+    (progress) => progress.waitMs,
+    (error: unknown) => {
+      services.events.fault("job_fault", error, { job, jobId });
+      return FAILED_AT_COMMIT_MS;
+    },
+  );
+  if (waitMs > 0)
+    await noteRun(services, leg, async (nowMs) => {
+      await runs.noteWaiting(leg, nowMs, nowMs + waitMs + SILENT_MS);
+      return true;
+    });
+  return waitMs;
+}
+
+/** @returns what `note` returns; true if it fails */
+async function noteRun(
+  services: WorkerServices,
+  leg: LegJob,
+  note: (nowMs: number) => Promise<boolean>,
+): Promise<boolean> {
+  try {
+    return await note(services.clock.nowMs());
+  } catch (error) {
+    // At worst the leg gets a second job, which changes nothing.
+    services.events.fault("job_fault", error, { job: leg.job, jobId: leg.jobId });
+    return true;
+  }
+}
+
+function legOf(job: JobName, jobId: string, data: unknown): LegJob {
   const [legId] = typeof data === "object" && data !== null ? Object.values(data) : [];
-  return { job: name, legId: String(legId), jobId: id ?? "" };
+  return { job, legId: String(legId), jobId };
 }
 
 /** Whether the reconciler queued the job again. */

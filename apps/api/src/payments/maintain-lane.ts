@@ -22,7 +22,7 @@ export async function maintainLane(services: WorkerServices, connected: Connecte
   const faults: unknown[] = [];
   const senders = drainingSigners(services).map(({ address }) => address);
   // Before the read: a slot that is sent in the meantime is read as unsent.
-  const inHand = new Set(services.slotsInHand);
+  const inHand = new Set(services.slotsInHand?.keys());
   const unsettled = await services.reads.unsettledSlots(chain.id, ...senders);
   const open = unsettled.filter(({ state }) => state === "open");
   for (const [sender, slots] of Map.groupBy(open, (slot) => slot.sender)) {

@@ -42,6 +42,7 @@ export interface FillsAhead {
 
 /**
  * Begins to plan the fill of a request that a transaction is about to make fillable by this deposit. Nothing
- * waits for it, and it writes nothing: the transaction may still be rolled back.
+ * waits for it. The transaction may still be rolled back, so it stores nothing that depends on it: only what
+ * the chain shows of a former key's nonces.
  */
 export type PlanAhead = (request: RequestRecord, deposit: DepositRecord) => void;

@@ -23,7 +23,7 @@ export async function sendSlots(
   slots: readonly Slot[],
   { isNew }: { readonly isNew: boolean },
 ): Promise<ReadonlyMap<string, Error>> {
-  for (const { id } of slots) services.slotsInHand?.add(id);
+  countInHand(services, slots, 1);
   try {
     const due = slots.filter(isUnsent);
     const move = { kind: "sign", attempt: "pay", why: "unsigned" } as const;
@@ -36,7 +36,20 @@ export async function sendSlots(
     const theirs = (await Promise.all(moved)).flatMap((slot) => (slot && isUnsent(slot) ? newest(slot) : []));
     return theirs.length === 0 ? errors : new Map([...errors, ...(await payer.send(theirs))]);
   } finally {
-    for (const { id } of slots) services.slotsInHand?.delete(id);
+    countInHand(services, slots, -1);
+  }
+}
+
+/** Two runs of a job may send the same slot. */
+function countInHand(
+  { slotsInHand }: Pick<WorkerServices, "slotsInHand">,
+  slots: readonly Slot[],
+  change: 1 | -1,
+): void {
+  for (const { id } of slots) {
+    const runs = (slotsInHand?.get(id) ?? 0) + change;
+    if (runs > 0) slotsInHand?.set(id, runs);
+    else slotsInHand?.delete(id);
   }
 }
 

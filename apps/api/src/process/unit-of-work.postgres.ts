@@ -138,7 +138,7 @@ async function runOnce<T>(
       priceExposure: priceExposureWrites(sql),
       policy: policyWrites(sql),
     });
-    stored = await jobs.flush(!relay.isHeard());
+    stored = await jobs.flush(!relay.isHeard(), relay.runsAtCommit);
     return done;
   });
   return { result, announces, jobs: stored, raised };

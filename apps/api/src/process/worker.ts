@@ -57,7 +57,7 @@ export async function startWorker(
     ...context,
     ...(await workerSigners(context, keys)),
     chains: createChainDirectory(evmChains, paidChains),
-    slotsInHand: new Set<string>(),
+    slotsInHand: new Map<string, number>(),
     spendingLimits,
     spentMemory: spentMemory(),
     hubContracts: hubContractsOf(config.settlement),

@@ -229,10 +229,12 @@ export const fillLeg: LegKind<DueFill, WantedFill, FillEnd, RefusedFill> = {
     if (maybePaid !== undefined) return untilExplained(services, requestId, maybePaid);
     await services.uow.run(async (tx) => {
       const record = await tx.requests.lock(requestId);
-      if (record)
-        await transition(services, tx, record, { kind: "fillImpossible", reason }, {}, { reason, detail });
+      if (record === undefined) return;
+      const event = { kind: "fillImpossible", reason } as const;
+      const { decision } = await transition(services, tx, record, event, {}, { reason, detail });
+      // Another run may have reserved the fill meanwhile.
+      if (decision.kind === "applied") tx.events.alarm("fill_impossible", { requestId, reason, detail });
     });
-    services.events.alarm("fill_impossible", { requestId, reason, detail });
     return DONE;
   },
 };
