@@ -99,6 +99,19 @@ test("a fill that was planned during its deposit's commit makes no more calls to
   expect(requests).toBe(1);
 });
 
+test("a run that would give a fill up raises no alarm if another run has reserved it meanwhile", async () => {
+  const agreed = await fillable();
+  const { services, events } = world;
+  const request = await services.reads.request(agreed.requestId);
+  if (request === undefined) throw new Error("the request was not stored");
+  const giveUp = async () =>
+    await fillLeg.giveUp?.(services, { request }, { reason: "UNKNOWN", detail: "the node refuses it" });
+  expect(await pay(services, fillLeg, agreed.requestId)).toEqual({ waitMs: 0 });
+  expect(await giveUp()).toEqual({ waitMs: 0 });
+  expect(events.of("fill_impossible")).toEqual([]);
+  expect(await world.status(agreed.requestId)).toMatchObject({ status: "submitted" });
+});
+
 test("a fill is planned before its deposit is committed, for the deposit that is stored", async () => {
   const agreed = await world.quote({ recipient: world.anAddress() });
   await world.pay(agreed);

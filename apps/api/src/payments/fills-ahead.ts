@@ -8,7 +8,7 @@ import type { FillsAhead, PlanAhead, PlannedFill } from "./planned-fill.port.ts"
 
 /** Equal to the number of concurrent jobs, so that a slow node gets no more requests than from these. */
 const MAX_FILLS = 128;
-/** Age at which a plan is made again. */
+/** Age above which a job does not take a plan. */
 const MAX_AGE_MS = 2_000;
 
 interface Begun {
@@ -42,17 +42,11 @@ export function createFillsAhead(nowMs: () => number = () => performance.now()):
       if (one === undefined) return undefined;
       begun.delete(requestId);
       if (isOld(one)) return undefined;
-      // The job does not wait for a plan that it would not use.
-      const planned = await Promise.race([one.plan, after(one.atMs + MAX_AGE_MS - nowMs())]);
-      if (planned === undefined || isOld(one)) return undefined;
-      return { request: one.request, planned, checkedAtMs: one.atMs };
+      // Waits for one that is under way, however long: a plan of its own would ask a slow node all of it again.
+      const planned = await one.plan;
+      return planned && { request: one.request, planned, checkedAtMs: one.atMs };
     },
   };
-}
-
-async function after(ms: number): Promise<undefined> {
-  await new Promise((resolve) => setTimeout(resolve, ms).unref());
-  return undefined;
 }
 
 /**

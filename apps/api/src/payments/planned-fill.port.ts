@@ -36,13 +36,13 @@ export interface FillAhead {
 export interface FillsAhead {
   /** @param plan undefined: the job must decide */
   begin(request: RequestRecord, plan: () => Promise<PlannedFill | undefined>): void;
-  /** Returns a plan at most once. Undefined: none, or too old. */
+  /** Returns a plan at most once, and waits for one under way. Undefined: none, or too old. */
   take(requestId: RequestId): Promise<FillAhead | undefined>;
 }
 
 /**
  * Begins to plan the fill of a request that a transaction is about to make fillable by this deposit. Nothing
- * waits for it. The transaction may still be rolled back, so it stores nothing that depends on it: only what
- * the chain shows of a former key's nonces.
+ * waits for it. The transaction may still be rolled back: at most, planning stores what used a nonce of a
+ * former key.
  */
 export type PlanAhead = (request: RequestRecord, deposit: DepositRecord) => void;
