@@ -10,7 +10,7 @@ test("runs at most the maximum at a time, and those that wait in the order of th
     return { ends: () => ends.resolve(name), work: async () => (begun.push(name), await ends.promise) };
   };
   const [a, b, c, d] = [job("a"), job("b"), job("c"), job("d")];
-  const all = [limit.tryRun(a.work), limit.run(b.work), limit.run(c.work), limit.run(d.work)];
+  const all = [limit.run(a.work), limit.run(b.work), limit.run(c.work), limit.run(d.work)];
   await turn();
   expect(begun).toEqual(["a", "b"]);
   expect(limit.tryRun(a.work), "no room").toBeUndefined();

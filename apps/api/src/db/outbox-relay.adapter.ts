@@ -27,7 +27,10 @@ export interface OutboxRelay {
    */
   ping(): Promise<void>;
   memory(): Promise<RedisMemory>;
-  /** Jobs in Redis and those that this process runs at commit, by queue and state. @throws if Redis does not answer in time */
+  /**
+   * Jobs in Redis and those that this process runs at commit, by queue and state.
+   * @throws if Redis does not answer in time
+   */
   depths(): Promise<readonly QueueDepth[]>;
   readonly queuedLegs: QueuedLegs;
   close(): Promise<void>;

@@ -42,7 +42,7 @@ export function createFillsAhead(nowMs: () => number = () => performance.now()):
       if (one === undefined) return undefined;
       begun.delete(requestId);
       if (isOld(one)) return undefined;
-      // Waits for one that is under way, however long: a plan of its own would ask a slow node all of it again.
+      // Waits for one under way, however long: the job would ask a slow node for all of it again.
       const planned = await one.plan;
       return planned && { request: one.request, planned, checkedAtMs: one.atMs };
     },
