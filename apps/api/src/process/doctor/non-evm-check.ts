@@ -75,7 +75,6 @@ export function judgeNonEvmEndpoints(
 }
 
 /** Whether it answers for the right network, even if it lags. */
-
 export function isUsable({ gathered }: Pick<NonEvmEndpoint, "gathered">): boolean {
   return gathered.kind === "facts" && gathered.facts.kind === "right";
 }
