@@ -17,16 +17,18 @@ interface Asked extends SolanaCall {
 
 /**
  * A server in front of a node that changes requests or results; the result `"error"` stands for an error of
- * the node.
+ * the node. An outage responds with HTTP 503, before or after the node got the call.
  */
 export async function startSolanaFront(
   upstream: string,
   {
     question = (call) => call,
     result = (_call, honest) => honest,
+    outage = () => undefined,
   }: {
     readonly question?: (call: SolanaCall) => SolanaCall;
     readonly result?: (call: SolanaCall, honest: unknown) => unknown;
+    readonly outage?: (call: SolanaCall) => "before" | "after" | undefined;
   },
 ): Promise<SolanaFront> {
   const one = async (asked: Asked): Promise<object> => {
@@ -47,7 +49,10 @@ export async function startSolanaFront(
     bodyOf(request)
       .then(async (body) => {
         const asked = JSON.parse(body) as Asked | Asked[];
+        const outages = [asked].flat().map(outage);
+        if (outages.includes("before")) return void response.writeHead(503).end();
         const answers = Array.isArray(asked) ? await Promise.all(asked.map(one)) : await one(asked);
+        if (outages.includes("after")) return void response.writeHead(503).end();
         response.setHeader("content-type", "application/json");
         response.end(JSON.stringify(answers));
       })

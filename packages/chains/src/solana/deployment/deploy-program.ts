@@ -112,7 +112,9 @@ async function advance(
 }
 
 async function finality({ all, hosts }: ProgramChain, plan: ProgramPlan): Promise<Round> {
-  const states = await Promise.all(all.map(async (reads) => await readProgramState(reads, plan, "finalized")));
+  const states = await Promise.all(
+    all.map(async (reads) => await readProgramState(reads, plan, "finalized")),
+  );
   if (states.every((state) => isComplete(plan, state))) return { waitsFor: undefined };
   return {
     waitsFor: "not final on every endpoint yet",
@@ -142,10 +144,11 @@ async function broadcast(
       ({ transaction, lastHeight } = readPayment(signed.raw));
       onBroadcast(step, getBase58Decoder().decode(bytesOf(signed.txId)));
     }
-    // Before the outcome is known: after a fault, the same bytes are sent again, which pay once.
-    sent.set(step.label, { transaction, lastHeight, sentAtMs: nowMs() });
+    // After a fault, the next round sends the same bytes: if the node got them, they pay only once.
+    sent.set(step.label, { transaction, lastHeight, sentAtMs: nowMs() - RESEND_MS });
     const outcome = await reads.send(transaction);
-    if (outcome !== "sent") {
+    if (outcome === "sent") sent.set(step.label, { transaction, lastHeight, sentAtMs: nowMs() });
+    else {
       sent.delete(step.label);
       const refused = `the node refused the transaction "${step.label}": ${outcome.refused}`;
       return { hasSent: false, refused };
