@@ -179,6 +179,9 @@ test("plan prints addresses, sizes, rent, authority, owner and fees, and sends n
   const { DEPLOYER_SOLANA_KEY: _, ...keyless } = env;
   const withoutKey = await run(`plan ${options} --deployer ${key.address}`, keyless);
   expect([withoutKey.code, withoutKey.lines[0]]).toEqual([0, lines[0]]);
+  const keyFile = JSON.stringify([...key.seed, ...bytesOf(encodeAddress("solana-vm", key.address))]);
+  const withFile = await run(`plan ${options}`, { ...env, DEPLOYER_SOLANA_KEY: keyFile });
+  expect([withFile.code, withFile.lines[0]]).toEqual([0, lines[0]]);
   expect(sent()).toBe(before);
 });
 
