@@ -50,11 +50,15 @@ export async function startSolanaFront(
       .then(async (body) => {
         const asked = JSON.parse(body) as Asked | Asked[];
         const outages = [asked].flat().map(outage);
-        if (outages.includes("before")) return void response.writeHead(503).end();
-        const answers = Array.isArray(asked) ? await Promise.all(asked.map(one)) : await one(asked);
-        if (outages.includes("after")) return void response.writeHead(503).end();
+        const isHeard = !outages.includes("before");
+        const answers = !isHeard
+          ? []
+          : Array.isArray(asked)
+            ? await Promise.all(asked.map(one))
+            : await one(asked);
+        if (!isHeard || outages.includes("after")) response.statusCode = 503;
         response.setHeader("content-type", "application/json");
-        response.end(JSON.stringify(answers));
+        response.end(response.statusCode === 503 ? "" : JSON.stringify(answers));
       })
       .catch(() => response.destroy());
   });
