@@ -188,7 +188,7 @@ ${states.join("\n")}
 
 - A request is \`final\` once its fill, refund, same-chain payment or gasless call without a deposit is [final](GLOSSARY.md#finality) on its chain. Until then the service keeps each transaction that it signed and broadcasts it again if a reorg drops it. A request that becomes \`failed\` because its deposit cannot be refunded automatically, or because its gasless call was dropped, is shown as \`final\` at once; only a release by the operator or another deposit can still change it.
 - While a [deposit address](GLOSSARY.md#deposit-address) holds money that is being confirmed or swept, the status is \`depositing\`, the money is at \`depositAddress\`, and the next action is \`wait_for_confirmations\`. Money there that cannot be returned shows \`waiting\` and \`contact_operator\`. In both cases an expired request shows the status \`failure\` instead, with the same place and next action (\`wait_for_confirmations\` or \`contact_operator\`).
-- No one can cancel a request, neither its user nor the operator. Without a deposit it expires; with one it is filled, refunded or \`failed\`.
+- Neither the user nor the operator can cancel a request. Without a deposit it expires; with one it is filled, refunded or \`failed\`.
 - A [fast fill](GLOSSARY.md#fast-fill) is \`held\` while a hold on the app balance covers it, \`covered\` once its deposit is confirmed, and \`debited\` once the app paid because the deposit never arrived.
 
 ## Events

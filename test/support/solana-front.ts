@@ -17,16 +17,18 @@ interface Asked extends SolanaCall {
 
 /**
  * A server in front of a node that changes requests or results; the result `"error"` stands for an error of
- * the node.
+ * the node. An outage responds with HTTP 503, before or after the node got the call.
  */
 export async function startSolanaFront(
   upstream: string,
   {
     question = (call) => call,
     result = (_call, honest) => honest,
+    outage = () => undefined,
   }: {
     readonly question?: (call: SolanaCall) => SolanaCall;
     readonly result?: (call: SolanaCall, honest: unknown) => unknown;
+    readonly outage?: (call: SolanaCall) => "before" | "after" | undefined;
   },
 ): Promise<SolanaFront> {
   const one = async (asked: Asked): Promise<object> => {
@@ -47,9 +49,16 @@ export async function startSolanaFront(
     bodyOf(request)
       .then(async (body) => {
         const asked = JSON.parse(body) as Asked | Asked[];
-        const answers = Array.isArray(asked) ? await Promise.all(asked.map(one)) : await one(asked);
+        const outages = [asked].flat().map(outage);
+        const isHeard = !outages.includes("before");
+        const answers = !isHeard
+          ? []
+          : Array.isArray(asked)
+            ? await Promise.all(asked.map(one))
+            : await one(asked);
+        if (!isHeard || outages.includes("after")) response.statusCode = 503;
         response.setHeader("content-type", "application/json");
-        response.end(JSON.stringify(answers));
+        response.end(response.statusCode === 503 ? "" : JSON.stringify(answers));
       })
       .catch(() => response.destroy());
   });

@@ -205,15 +205,35 @@ test.each<[string, readonly (NonEvmOutcome | Error)[], Error]>([
   await expect(together.outcome(attempt)).rejects.toBe(fault);
 });
 
-test("with rpcQuorum 1, one of two decides alone only while the other one is silent", async () => {
-  const ofTwo = async (...outcomes: readonly (NonEvmOutcome | Error)[]) =>
+test("with rpcQuorum 1, one endpoint of several shows a payment, but never reports it as dead alone", async () => {
+  const of = async (...outcomes: readonly (NonEvmOutcome | Error)[]) =>
     await chainWith(
       1,
       outcomes.map((outcome) => ({ outcome })),
     ).together.outcome(attempt);
-  expect(await ofTwo(final, down)).toEqual(final);
-  expect(await ofTwo(dead, down)).toEqual(dead);
-  expect(await ofTwo(dead, unseen)).toEqual(unseen);
+  expect(await of(dead)).toEqual(dead);
+  expect(await of(final, down)).toEqual(final);
+  expect(await of(dead, unseen)).toEqual(unseen);
+  for (const silent of [down, pruned]) {
+    await expect(of(silent, dead)).rejects.toMatchObject({ kind: "inconsistent" });
+    await expect(of(dead, silent, silent)).rejects.toMatchObject({ kind: "inconsistent" });
+    expect(await of(dead, silent, dead)).toEqual(dead);
+  }
+});
+
+test("with rpcQuorum 1, a dead payment waits for the answer of the second endpoint, however slow it is", async () => {
+  vi.useFakeTimers();
+  for (const [second, expected] of [
+    [dead, dead],
+    [final, final],
+  ] as const) {
+    const late = Promise.withResolvers<NonEvmOutcome>();
+    const { together } = chainWith(1, [{ outcome: dead }, { outcome: late.promise }]);
+    const outcome = together.outcome(attempt);
+    await vi.advanceTimersByTimeAsync(20_000);
+    late.resolve(second);
+    expect(await outcome).toEqual(expected);
+  }
 });
 
 test("a payment goes on when the second of two endpoints returns", async () => {
@@ -416,6 +436,12 @@ test("an endpoint that has pruned an earlier attempt is replaced by one that has
     { outcome: dead },
   ];
   expect(await preparedAfter(...behaviors)).toEqual(attempt);
+});
+
+test("with rpcQuorum 1, one of two endpoints does not sign new bytes after an attempt that it alone reports as dead", async () => {
+  const { together } = chainWith(1, [{ prepare: down }, { prepare: attempt, outcome: dead }]);
+  const paying = await together.withKey(`0x${"01".repeat(32)}`);
+  await expect(paying.prepare(payment, [earlier], [])).rejects.toMatchObject({ kind: "inconsistent" });
 });
 
 test("bytes that conflict with an earlier attempt need no agreement about it", async () => {

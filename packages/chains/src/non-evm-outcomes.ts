@@ -34,7 +34,10 @@ export interface OutcomeQuorum {
 /** An endpoint that contradicts itself about a payment may be the one that knows it, so it is not silent. */
 type Report = NonEvmOutcome | { readonly kind: "contradiction"; readonly fault: unknown };
 type InBlock = Extract<NonEvmOutcome, { readonly kind: "mined" | "final" }>;
-type Verdict = { readonly outcome: NonEvmOutcome } | { readonly fault: unknown };
+type Verdict =
+  | { readonly outcome: NonEvmOutcome }
+  /** `isLoneDead`: too few endpoints answer to confirm that the payment is dead. */
+  | { readonly fault: unknown; readonly isLoneDead?: true };
 
 /** The endpoints by their places. */
 export function electorateOf(
@@ -62,6 +65,8 @@ export function createSharedOutcomes(
   const running = new Map<string, Promise<Report>>();
   const claims = createUnconfirmedClaims<number>(now);
   const electorate = electorateOf(connections, order, { quorum, onDisagreement });
+  /** A wrong `dead` pays twice, so one endpoint of several never decides it, not even with a quorum of 1. */
+  const deadQuorum = Math.min(Math.max(quorum, 2), connections.length);
 
   const askOne = async (place: number, attempt: NonEvmAttempt): Promise<NonEvmOutcome> => {
     const one = connections[place];
@@ -105,8 +110,13 @@ export function createSharedOutcomes(
     if (!isComplete) return undefined;
     const contradiction = reports.find((one) => one.kind === "contradiction");
     if (contradiction !== undefined) return { fault: contradiction.fault };
-    const dead = agreedDead(reports, quorum);
+    const dead = agreedDead(reports, deadQuorum);
     if (dead !== undefined) return { outcome: dead };
+    if (reports.length < deadQuorum && reports.some(({ kind }) => kind === "dead"))
+      return {
+        fault: inconsistent(QUESTION, "only one endpoint answers, and it reports the payment as dead"),
+        isLoneDead: true,
+      };
     const others = answers.filter(({ value }) => !isInBlock(value)).map(({ endpoint }) => endpoint);
     if (!isPassed(attempt, others))
       return {
@@ -163,7 +173,7 @@ export function createSharedOutcomes(
       },
       textOf: settledText,
     });
-    if ("outcome" in verdict && verdict.outcome.kind === "dead") {
+    if ("outcome" in verdict ? verdict.outcome.kind === "dead" : verdict.isLoneDead === true) {
       // What is dead is paid again, so the slowest endpoint is waited for: it may show the payment.
       await Promise.allSettled(asked);
       verdict = judge(attempt, answers, true) ?? verdict;
@@ -203,14 +213,11 @@ function placeOf({ block, txId }: InBlock): string {
   return `${block.number} ${block.hash} ${txId ?? ""}`;
 }
 
-/**
- * A payment can be made again if a quorum reports it as dead and no endpoint shows it. One endpoint never
- * decides that alone while another one answers, not even with a quorum of 1.
- */
+/** A payment can be made again if a quorum reports it as dead and no endpoint shows it. */
 function agreedDead(reports: readonly Report[], quorum: number): NonEvmOutcome | undefined {
   if (reports.some(isShown)) return undefined;
   const dead = reports.filter((one) => one.kind === "dead");
-  return dead.length >= Math.min(Math.max(quorum, 2), reports.length) ? dead[0] : undefined;
+  return dead.length >= quorum ? dead[0] : undefined;
 }
 
 /** Only answers that no longer change contradict each other. */

@@ -8,6 +8,7 @@ import { describeSettings } from "./docs.ts";
 import { readGroups, readSettings, validGroups } from "./env.ts";
 import {
   choice,
+  ed25519Key,
   evmAddresses,
   flag,
   integer,
@@ -149,6 +150,11 @@ test.each([
   [usd(it), ["1,5", "-1", "1.0000000000000000001", "1e3", ".5"], ["0.25", "1"]],
   [list(it), ["a,,b", ","], ["a", "a, b"]],
   [privateKey(it), ["0x12", "g".repeat(64)], ["ab".repeat(32)]],
+  [
+    ed25519Key(it),
+    ["0x12", `[${"1,".repeat(31)}1]`, `[${"1,".repeat(63)}256]`, `[${"1,".repeat(64)}]`],
+    ["ab".repeat(32), `[${"1,".repeat(63)}255]`, `[ ${"1, ".repeat(63)}1 ]`],
+  ],
 ])("kind %# accepts its values and nothing else", (setting, bad, good) => {
   const parse = (value: string) => problemsOf(() => readSettings({ it: setting }, { IT: value }));
   for (const value of bad) expect(parse(value), value).toHaveLength(1);

@@ -188,6 +188,28 @@ export const privateKey = kind<Secret>({
   fromFile: true,
 });
 
+/** The same for an ed25519 key. Also accepts a key file of Solana's tools: the seed, then the public key. */
+export const ed25519Key = kind<Secret>({
+  form: "32-byte hex seed or a JSON array of 64 bytes, secret",
+  parse: (raw) => {
+    const hex = /^(?:0x)?([0-9a-fA-F]{64})$/.exec(raw)?.[1] ?? seedIn(raw);
+    return hex === undefined
+      ? invalid("must be 32 bytes of hex, or a JSON array of 64 bytes (a key file of Solana's tools)")
+      : valid(new Secret(`0x${hex.toLowerCase()}`));
+  },
+  fromFile: true,
+});
+
+function seedIn(raw: string): string | undefined {
+  const bytes =
+    /^\[([\d\s,]+)\]$/
+      .exec(raw)?.[1]
+      ?.split(",")
+      .map((one) => one.trim()) ?? [];
+  const areBytes = bytes.length === 64 && bytes.every((one) => /^\d{1,3}$/.test(one) && Number(one) < 256);
+  return areBytes ? Buffer.from(bytes.slice(0, 32).map(Number)).toString("hex") : undefined;
+}
+
 /**
  * Whether `text` is an absolute URL with one of the schemes (without `:`). The two slashes are required:
  * without them, `redis:6379` would parse as a URL with the path 6379 and no host.

@@ -1,6 +1,8 @@
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import type { LegKind } from "../../../apps/api/src/payments/legs/leg-kind.ts";
 import { sweepLeg } from "../../../apps/api/src/payments/legs/sweep-leg.ts";
+import { pay } from "../../../apps/api/src/payments/pay.ts";
 import { isDeath, mortalServices } from "../../fakes/mortal-services.ts";
 import { startAddressWorld, type AddressWorld } from "../../support/address-world.ts";
 import { loseRows } from "../../support/lost-rows.ts";
@@ -60,6 +62,17 @@ const statesAt = async ({ at }: Address) =>
   (await world.sweepsFrom(at)).map(({ amount, state }) => [amount, state]);
 const received = async ({ terms }: Address): Promise<bigint> =>
   await world.destination.balance(terms.recipient, world.usdc);
+
+/** Another transaction used the nonce of a sweep that was sent, so it is planned again. */
+async function dropSweep(id: string): Promise<void> {
+  const slot = await world.services.reads.slotOfLeg("sweep", id);
+  const [attempt] = slot?.attempts ?? [];
+  if (slot === undefined || attempt === undefined) throw new Error("the sweep was not sent");
+  const { client } = world.origin;
+  await client.request({ method: "anvil_dropTransaction", params: [attempt.txHash] } as never);
+  await loseRows(world.pool, slot);
+  await world.pool.query("update deposit_sweeps set state = 'planned' where id = $1", [id]);
+}
 
 test("quotes the money of an open address again if its sweep waited until its order would be refunded", async () => {
   const agreed = await waitingSweep();
@@ -126,21 +139,13 @@ test("quotes a second payment that came in between together with the first one",
 });
 
 test("keeps the order of a sweep that covers a fast fill, so that its recipient is paid once", async () => {
-  const { services, pool, origin } = world;
   const app = await aSponsor(world, 10_000);
   const agreed = await waitingSweep({ originCurrency: world.usdc, amount: "100000000" });
   await fundOperator(10n ** 21n);
   const [sweep] = await world.sweepsFrom(agreed.at);
   await world.work();
   expect(await app.fastFill(agreed)).toBe("queued");
-  // Another transaction used the nonce of the sweep, which is planned again.
-  const slot = await services.reads.slotOfLeg("sweep", sweep?.id ?? "");
-  const [attempt] = slot?.attempts ?? [];
-  if (sweep === undefined || slot === undefined || attempt === undefined)
-    throw new Error("the sweep was not sent");
-  await origin.client.request({ method: "anvil_dropTransaction", params: [attempt.txHash] } as never);
-  await loseRows(pool, slot);
-  await pool.query("update deposit_sweeps set state = 'planned' where id = $1", [sweep.id]);
+  await dropSweep(sweep?.id ?? "");
   await outdate(agreed);
   // The gas of a fill costs more than the deposit is worth.
   world.prices.set("ethereum", "25000000");
@@ -150,6 +155,40 @@ test("keeps the order of a sweep that covers a fast fill, so that its recipient 
   expect(await world.requestsOf(agreed.at)).toEqual([agreed.requestId]);
   expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
   expect(await app.holdState(agreed)).toBe("released");
+});
+
+test("plans a sweep again at once if a fast fill relies on it before it is undone", async () => {
+  const app = await aSponsor(world, 10_000);
+  const agreed = await waitingSweep({ originCurrency: world.usdc, amount: "100000000" });
+  const { amount } = agreed.terms.origin;
+  await outdate(agreed);
+  // The gas of a fill costs more than the deposit is worth.
+  world.prices.set("ethereum", "25000000");
+  const [sweep] = await world.sweepsFrom(agreed.at);
+  if (sweep === undefined) throw new Error("no sweep is planned");
+  const progress: unknown[] = [];
+  // Between the decision and its commit, another process sends the sweep, and its transaction is dropped.
+  const leg: LegKind = {
+    ...sweepLeg,
+    giveUp: async (...args: Parameters<typeof sweepLeg.giveUp>) => {
+      world.prices.set("ethereum", "2500");
+      await pay(world.services, sweepLeg as unknown as LegKind, sweep.id);
+      expect(await app.fastFill(agreed)).toBe("queued");
+      await dropSweep(sweep.id);
+      const then = await sweepLeg.giveUp(...args);
+      progress.push(then);
+      return then;
+    },
+  } as unknown as LegKind;
+  await pay(world.services, leg, sweep.id);
+  expect(progress).toMatchObject([{ waitMs: 1_000 }]);
+  expect(await statesAt(agreed)).toEqual([[amount, "planned"]]);
+  // Its job runs again: the order is kept.
+  await pay(world.services, leg, sweep.id);
+  expect(progress).toHaveLength(1);
+  expect(await statesAt(agreed)).toEqual([[amount, "sent"]]);
+  expect(await world.untilSettled(agreed.at, 1)).toEqual([agreed.requestId]);
+  expect(await statesAt(agreed)).toEqual([[amount, "final"]]);
 });
 
 test("undoes no sweep while its lane may lack payments, because one of them may have moved the money", async () => {

@@ -247,3 +247,53 @@ test("does not wait for a payment that was only reserved when Redis and the data
   expect((await world.status(reserved.requestId)).status).toBe("success");
   expect(world.paymentsOf(reserved, world.destination)).toHaveLength(1);
 });
+
+test("does not wait for a payment that ended without a broadcast when Redis and the database lost it", async () => {
+  const world = await startNonEvmWorld();
+  opened.push(async () => await world.stop());
+  const { prefix } = testRedis();
+  const journal = await aJournal(prefix);
+  const by = await openLanes(world, journal);
+  const lane = [world.destination.chain.id, world.destination.connection.solver] as const;
+  await paidFill(world, by);
+  const away = { ...by, journal: { ...journal, enter: () => Promise.reject(new Error("Redis is down")) } };
+  const refused = await world.agree();
+  world.pay(refused);
+  world.origin.network.settle();
+  await world.watch(world.origin, away);
+  await expect(world.work(away)).rejects.toThrow("Redis is down");
+  const slot = await by.reads.slotOfLeg("fill", refused.requestId);
+  if (slot === undefined) throw new Error("the fill has no slot");
+  // A signing policy refused it, so it was never signed.
+  await world.pool.query("delete from attempts where slot_id = $1", [slot.id]);
+  await world.pool.query("update slots set state = 'dead' where id = $1", [slot.id]);
+  await losePaymentsInRedis(prefix, 0);
+  await openLanes(world, journal);
+  expect((await by.reads.lane(...lane))?.nextNonce).toBe(2);
+  expect(await journal.mark(...lane)).toBe(1);
+  await loseRows(world.pool, slot);
+  await world.pool.query("update requests set state = 'fillable', tx_hashes = '{}' where request_id = $1", [
+    refused.requestId,
+  ]);
+  await forgetPayments(world);
+  for (let round = 0; round < 12; round++) await openAndRound(world, by);
+  expect(world.events.of("lane_held")).toEqual([]);
+  expect((await world.status(refused.requestId)).status).toBe("success");
+  expect(world.paymentsOf(refused, world.destination)).toHaveLength(1);
+});
+
+test("marks the nonce of a payment whose rows were not restored when Redis has lost the lane", async () => {
+  const world = await startNonEvmWorld();
+  opened.push(async () => await world.stop());
+  const { prefix } = testRedis();
+  const journal = await aJournal(prefix);
+  await openLanes(world, journal);
+  const lane = [world.destination.chain.id, world.destination.connection.solver] as const;
+  await world.pool.query(
+    "insert into nonce_users (chain_id, sender, nonce, tx_hash) values ($1, $2, 4, '0x04')",
+    [...lane],
+  );
+  await world.pool.query("update lanes set next_nonce = 6 where chain_id = $1 and sender = $2", [...lane]);
+  await openLanes(world, journal);
+  expect(await journal.mark(...lane)).toBe(5);
+});

@@ -16,7 +16,7 @@ import { storageSettings } from "./storage.ts";
 import { swapSettings } from "./swaps.ts";
 import { tokenSettings } from "./tokens.ts";
 
-const { evmAddresses, matching, privateKey, secret, text } = setting;
+const { ed25519Key, evmAddresses, matching, privateKey, secret, text } = setting;
 
 /** Which configuration files to read. */
 export const locationSettings = {
@@ -71,11 +71,11 @@ export const deploySettings = {
     describe:
       "Sends the transactions of `operator deploy apply` and pays for them. It never owns a contract and gets no role. Only `operator deploy` reads it: keep it off the machines of the service.",
   }),
-  deployerSolanaKey: privateKey({
+  deployerSolanaKey: ed25519Key({
     name: "DEPLOYER_SOLANA_KEY",
     optional: true,
     describe:
-      "The same for the program on Solana: the 32-byte seed of an ed25519 key, which is the first 32 numbers of a key file of Solana's tools. Its account stays the owner that the program records: destroy the key after the deployment, or keep it offline.",
+      "The same for the program on Solana: the seed of an ed25519 key, or the content of a key file of Solana's tools. Its account stays the owner that the program records, which can take the money at open deposit addresses: destroy the key after the deployment, or keep it offline.",
   }),
 };
 

@@ -72,6 +72,11 @@ export interface Reads extends NonEvmReads, SendReads, FillBurnReads, WaitingRea
   hasPayments(chainId: number, sender: Address): Promise<boolean>;
   /** Whether any key ever had a lane on this chain. */
   hasLane(chainId: number): Promise<boolean>;
+  /**
+   * The number above the highest nonce of a lane that was ever broadcast, or used by a payment whose rows
+   * were lost; 0 if there is none.
+   */
+  broadcastBelow(chainId: number, sender: Address): Promise<number>;
   /** Nonces from `from` to below `to` that were allocated to payments of a lane, whatever their outcome. */
   givenNonces(chainId: number, sender: Address, from: number, to: number): Promise<ReadonlySet<number>>;
   /** Senders of all lanes of a chain, former keys included. */

@@ -27,7 +27,10 @@ export async function completeJournal(
   const known = knownBelow(lane.nextNonce, slots);
   const sent = slots.flatMap(enteredOf);
   try {
-    if (mark === undefined || known > mark) await journal.raise(chainId, sender, known);
+    if (mark === undefined || known > mark) {
+      const broadcast = Math.min(known, await reads.broadcastBelow(chainId, sender));
+      if (mark === undefined || broadcast > mark) await journal.raise(chainId, sender, broadcast);
+    }
     if (sent.length === 0) return;
     const newest = sent.map(({ slot: { nonce }, attempt: { raw } }) => ({ nonce, raw }));
     const missing = await journal.missing(chainId, sender, newest);
@@ -44,8 +47,8 @@ export async function completeJournal(
 }
 
 /**
- * The number below which each nonce was broadcast or ended. If the mark were above a payment that was only
- * reserved, and a failover lost it, the lane would wait for a transaction that does not exist.
+ * The number below which each nonce was broadcast or ended. The mark must not be above a payment that was
+ * never broadcast: if a failover lost it, the lane would wait for a transaction that does not exist.
  */
 function knownBelow(nextNonce: number, unsettled: readonly Slot[]): number {
   const reserved = unsettled.filter((slot) => slot.state === "open" && enteredOf(slot).length === 0);

@@ -111,6 +111,20 @@ interface Nonces extends Lane {
 }
 const areNonces = (table: typeof slots | typeof nonceUsers, p: Params<Nonces>): SQL => text`
   ${table.chainId} = ${p.chainId} and ${table.sender} = ${p.sender} and ${table.nonce} >= ${p.from} and ${table.nonce} < ${p.to}`;
+// Nonces that no slot has may have been used by a payment whose rows were lost.
+const broadcastBelow = defineSql(
+  "read_broadcast_below",
+  { below: Number },
+  (p: Params<Lane>) => text`
+    select coalesce(greatest(
+      (select max(${nonceUsers.nonce}) from ${nonceUsers}
+        where ${nonceUsers.chainId} = ${p.chainId} and ${nonceUsers.sender} = ${p.sender}),
+      (select ${slots.nonce} from ${slots}
+        where ${slots.chainId} = ${p.chainId} and ${slots.sender} = ${p.sender}
+          and (${slots.minedBlockNumber} is not null or exists (select from ${attempts}
+            where ${attempts.slotId} = ${slots.id} and ${attempts.firstBroadcastAtMs} is not null))
+        order by ${slots.nonce} desc limit 1)) + 1, 0) as below`,
+);
 const givenNonces = defineQuery("read_given_nonces", (db, p: Params<Nonces>) =>
   db.select({ nonce: slots.nonce }).from(slots).where(areNonces(slots, p)),
 );
@@ -178,6 +192,7 @@ type LaneReads = Pick<
   | "hasPayments"
   | "hasLane"
   | "laneSenders"
+  | "broadcastBelow"
   | "givenNonces"
   | "nonceUsers"
   | "lostPayment"
@@ -230,6 +245,10 @@ export function laneReads(sql: Sql, servers: ServerWatch): LaneReads {
     hasPayments: async (chainId, sender) => (await onePayment(sql, { chainId, sender })).length > 0,
     hasLane: async (chainId) => (await oneSender(sql, { chainId })).length > 0,
     laneSenders: async (chainId) => (await senders(sql, { chainId })).map(({ sender }) => sender),
+    async broadcastBelow(chainId, sender) {
+      const [row] = await broadcastBelow(sql, { chainId, sender });
+      return row?.below ?? 0;
+    },
     async givenNonces(chainId, sender, from, to) {
       const rows = await givenNonces(sql, { chainId, sender, from, to });
       return new Set(rows.map(({ nonce }) => nonce));

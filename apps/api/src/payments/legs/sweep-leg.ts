@@ -25,6 +25,9 @@ const CANCEL_AFTER_MS = 3600_000;
 /** A sweep that waits for outputs looks again after this time (ms) at the latest. */
 const QUIET_WAIT_MS = 60_000;
 
+/** A sweep that was to be voided and is still needed is planned again after this time (ms). */
+const KEPT_WAIT_MS = 1_000;
+
 const INSUFFICIENT_GAS = "the deposit address operator lacks the native token for gas";
 
 interface DueSweep extends DueLeg {
@@ -196,21 +199,25 @@ export const sweepLeg: LegKind<DueSweep, WantedSweep, SweepEnd> = {
     { why: reason, outdated },
   ) {
     const nowMs = services.clock.nowMs();
-    const isVoid = await services.uow.run(async (tx) => {
+    const ended = await services.uow.run(async (tx) => {
       const record = await tx.requests.lock(requestId);
       const current = await tx.depositAddresses.lockSweep(id);
-      if (current?.state !== "planned") return false;
-      if (outdated !== undefined && (record === undefined || !awaitsSweep(record))) return false;
+      if (current?.state !== "planned") return "moved";
+      if (outdated !== undefined && (record === undefined || !awaitsSweep(record))) return "needed";
       await tx.depositAddresses.voidSweep(current, nowMs);
       await tx.requests.note(requestId, nowMs, "sweepVoid", { reason });
       // Not if a failover has lost payments of the lane: one of them may have moved the funds.
       if (outdated !== undefined) await tx.lanes.lockLane(outdated.chainId, outdated.sender);
-      return true;
+      return "void";
     });
+    // A fast fill that was committed in between relies on the sweep as its cover.
+    if (ended === "needed")
+      return { waitMs: KEPT_WAIT_MS, why: "its request no longer waits for a new quote" };
     const chain = services.chains.profile(chainId)?.name;
     // The prices that outdate a quote are no fault.
     const level = outdated === undefined ? "alarm" : "happened";
-    if (isVoid) services.events[level]("sweep_void", { chain, address, currency, requestId, reason });
+    if (ended === "void")
+      services.events[level]("sweep_void", { chain, address, currency, requestId, reason });
     return DONE;
   },
 };

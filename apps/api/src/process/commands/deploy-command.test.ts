@@ -47,6 +47,7 @@ test.each([
   ],
   [["plan", ...onBase, "--chain", "solana"], "chains of ethereum-vm and solana-vm need a command each"],
   [["plan", ...onBase, "--deployer", holder], "--deployer applies only to Solana programs"],
+  [["plan", ...onBase, "--owner-may-be-new"], "--owner-may-be-new applies only to Solana programs"],
   [
     ["plan", ...required, "--chain", "solana"],
     "--owner must be a base58 address of 32 bytes, not zero or none",

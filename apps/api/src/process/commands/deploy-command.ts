@@ -46,6 +46,7 @@ export const DEPLOY_USAGE = `  operator deploy plan|apply|verify --owner <addres
                     [--deployer <address>] [--program <address>]
                               the depository program, with the same actions and exit codes; accounts are in base58
                               --owner: upgrade authority in the end, such as the vault of a multisignature wallet; none: the program can never change. For an account with a key, add --owner-is-account
+                              --owner-may-be-new: allows an --owner without an account on the chain
                               --deployer: account of DEPLOYER_SOLANA_KEY, to plan or verify without the key
                               --program: a program that was deployed by other means, to initialize or verify it
                               --max-compute-price: highest price of a compute unit in micro-lamports (default: 1000000)

@@ -29,7 +29,12 @@ const text = { type: "string" } as const;
 const list = { type: "string", multiple: true } as const;
 const flag = { type: "boolean", default: false } as const;
 /** Options for programs alone. */
-export const PROGRAM_OPTIONS = { deployer: text, program: text, "max-compute-price": text } as const;
+export const PROGRAM_OPTIONS = {
+  deployer: text,
+  program: text,
+  "max-compute-price": text,
+  "owner-may-be-new": { type: "boolean" },
+} as const;
 const OPTIONS = {
   chain: list,
   hub: flag,

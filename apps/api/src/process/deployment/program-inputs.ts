@@ -7,6 +7,8 @@ export interface ProgramDeployInputs {
   readonly action: DeployAction;
   /** Upgrade authority in the end; undefined: none. */
   readonly owner: string | undefined;
+  /** Whether the owner's account may be missing on the chain. */
+  readonly ownerMayBeNew: boolean;
   readonly allocator: string;
   /** Undefined: the account of the deployer's key. */
   readonly deployer: string | undefined;
@@ -47,6 +49,7 @@ export function readProgramInputs({ action, values }: DeployWords): ProgramDeplo
   return {
     action,
     owner,
+    ownerMayBeNew: values["owner-may-be-new"] ?? false,
     allocator,
     deployer,
     program: optional(values.program, "--program"),

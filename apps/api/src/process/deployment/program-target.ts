@@ -60,18 +60,29 @@ export interface PreparedProgram {
   readonly cost: ProgramCost;
 }
 
+/**
+ * Lowest bid for a compute unit, in millionths of a lamport: the accounts of a deployment are new, so that
+ * nothing was paid for them yet. 0.00005 SOL for all transactions.
+ */
+const MIN_COMPUTE_PRICE = 100_000n;
+
 /** Connects to a target, and determines what is there and what the rest costs. Sends nothing. */
-export async function prepareProgram(target: ProgramTarget): Promise<PreparedProgram> {
+export async function prepareProgram(
+  target: ProgramTarget,
+  { maxComputePrice }: Pick<ProgramDeployInputs, "maxComputePrice">,
+): Promise<PreparedProgram> {
   const { plan } = target;
   const chain = await connectForProgram(target.rpcUrls, target.genesisHash);
   try {
     const { reads } = chain;
-    const [state, rents, price] = await Promise.all([
+    const [state, rents, paid] = await Promise.all([
       readProgramState(reads, plan, "confirmed"),
       readRents(reads, plan),
       reads.computePrice([plan.buffer.address, plan.deployer]),
     ]);
     const steps = remainingSteps(plan, state, rents);
+    const floor = maxComputePrice < MIN_COMPUTE_PRICE ? maxComputePrice : MIN_COMPUTE_PRICE;
+    const price = paid > floor ? paid : floor;
     return { target, chain, state, rents, steps, price, cost: costOf(steps, state, rents, price) };
   } catch (error) {
     await chain.close();
@@ -82,7 +93,7 @@ export async function prepareProgram(target: ProgramTarget): Promise<PreparedPro
 /** Everything that speaks against carrying out a plan. */
 export function programProblems(
   { target, state, cost, price, steps }: PreparedProgram,
-  { maxComputePrice, replace, owner }: ProgramDeployInputs,
+  { maxComputePrice, replace, owner, ownerMayBeNew }: ProgramDeployInputs,
   hasDeployerKey: boolean,
 ): readonly string[] {
   const problems = [...state.problems];
@@ -98,6 +109,11 @@ export function programProblems(
   if (owner !== undefined && state.ownerProgram !== undefined && state.ownerProgram !== SYSTEM_PROGRAM)
     problems.push(
       `--owner: ${owner} is an account of program ${state.ownerProgram}, which may be unable to sign; use the vault of the multisignature wallet (Squads: its vault, not the multisig account)`,
+    );
+  const isOwnerNew = owner !== undefined && state.ownerProgram === undefined;
+  if (isOwnerNew && !ownerMayBeNew && state.upgradeAuthority !== owner)
+    problems.push(
+      `--owner: ${owner} has no account on this chain, so the address may have a typo, and the upgrade authority would be lost; fund the vault first (0.001 SOL is enough), or add --owner-may-be-new once you have compared the whole address`,
     );
   for (const { path, configured, planned } of plannedFields(target).filter(isReplaced))
     if (!replace)

@@ -95,7 +95,7 @@ async function withPrepared(
   print: Print,
   act: (prepared: PreparedProgram) => Promise<void>,
 ): Promise<void> {
-  const prepared = await prepareProgram(target);
+  const prepared = await prepareProgram(target, inputs);
   try {
     for (const line of planLines(prepared)) print(line);
     const problems = programProblems(prepared, inputs, deployer !== undefined);

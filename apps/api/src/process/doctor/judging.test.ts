@@ -201,7 +201,7 @@ const healthy = [
   ["chain", chain([endpoint(), endpoint({ height: 998 }, "two.test")])],
   ["contracts", contracts()],
   ["accounts", accounts()],
-  ["non-EVM chain", nonEvmEndpoints(atSlot(1_000n), atSlot(900n, "two.test"))],
+  ["non-EVM chain", nonEvmEndpoints(atSlot(1_000n), atSlot(925n, "two.test"))],
   ["account on a non-EVM chain", nonEvm(facts({ nativeBalance: 1n, addressProblem: undefined }))],
   ["hub", hub()],
   ["list of hub endpoints", hubEndpoints(hubEndpoint(), hubEndpoint({ height: 960 }, "two.test"))],
@@ -372,6 +372,13 @@ const faults: readonly (readonly [string, readonly Finding[], string, Finding["s
     "chain.lag",
     "warning",
     "block 800 is 200 behind",
+  ],
+  [
+    "two of three endpoints of a non-EVM chain are behind",
+    nonEvmEndpoints(atSlot(1_000n), atSlot(924n), atSlot(924n)),
+    "chain.quorum",
+    "warning",
+    "1 of 3 endpoints are usable, and 2 must agree",
   ],
   [
     "the clock of an endpoint of a non-EVM chain is behind",
@@ -696,6 +703,13 @@ test("exits with 1 if there is a problem, and with 0 if there are only warnings"
   const warnings = postgres({ standbys: 2 });
   expect(exitCodeOf(warnings)).toBe(0);
   expect(exitCodeOf([...warnings, ...redis({ role: "slave" })])).toBe(1);
+});
+
+test("counts no lagging endpoint as usable", () => {
+  const [quorum] = nonEvmEndpoints(atSlot(1_000n), atSlot(924n), atSlot(1_000n)).filter(
+    ({ check }) => check === "chain.quorum",
+  );
+  expect(quorum).toMatchObject({ state: "ok", found: "2 of 3 endpoints are usable, 2 needed" });
 });
 
 test("judges no contract that is missing by its answers", () => {

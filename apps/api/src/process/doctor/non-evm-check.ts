@@ -29,8 +29,8 @@ export interface NonEvmFacts {
   readonly addressProblem: string | undefined;
 }
 
-/** An endpoint is behind if another one is further than this, but at least this many blocks. */
-const MAX_BEHIND_SECONDS = 60;
+/** As the service judges lagging endpoints (`endpoint-order.ts`), but at least this many blocks. */
+const MAX_BEHIND_SECONDS = 30;
 const MIN_MAX_BEHIND_BLOCKS = 2;
 
 /** Findings about each endpoint, and whether enough of them are usable. */
@@ -41,13 +41,15 @@ export function judgeNonEvmEndpoints(
   const heads = endpoints.map(({ gathered }) =>
     gathered.kind === "facts" && gathered.facts.kind === "right" ? gathered.facts.head : undefined,
   );
-  const usable = endpoints.filter(isUsable).length;
+  const lags = heads.map((head) => lagOf(head, heads, blockTimeSeconds));
+  const answering = endpoints.filter(isUsable).length;
+  const usable = endpoints.filter((endpoint, at) => isUsable(endpoint) && lags[at] === undefined).length;
   const counted = `${usable} of ${endpoints.length} endpoints are usable`;
   const onQuorum = findingsOf("chain.quorum", name);
   return [
     ...endpoints.flatMap((endpoint, at) => {
       const subject = `${name} (${endpoint.host})`;
-      const lag = lagOf(heads[at], heads, blockTimeSeconds);
+      const lag = lags[at];
       return [
         ...judgeEndpoint(name, subject, endpoint.gathered),
         ...(lag === undefined
@@ -61,16 +63,18 @@ export function judgeNonEvmEndpoints(
             ]),
       ];
     }),
-    usable < quorum
-      ? onQuorum.problem({
+    usable >= quorum
+      ? onQuorum.ok(`${counted}, ${quorum} needed`)
+      : // The others may catch up, or the one that is ahead may be wrong.
+        onQuorum[answering < quorum ? "problem" : "warning"]({
           found: `${counted}, and ${quorum} must agree`,
           why: "payments on this chain keep their status, because their outcome is not known",
           remedy: `correct the endpoints of ${name} above, or add more to httpRpcUrl`,
-        })
-      : onQuorum.ok(`${counted}, ${quorum} needed`),
+        }),
   ];
 }
 
+/** Whether it answers for the right network, even if it lags. */
 export function isUsable({ gathered }: Pick<NonEvmEndpoint, "gathered">): boolean {
   return gathered.kind === "facts" && gathered.facts.kind === "right";
 }

@@ -1,4 +1,5 @@
 import { bytesOf } from "@causeway/domain";
+import { RpcFault } from "@causeway/families";
 import { getBase58Decoder } from "@solana/kit";
 import { setTimeout as sleep } from "node:timers/promises";
 import { computeInstructions } from "../payment-instructions.ts";
@@ -15,7 +16,6 @@ export interface DeployProgramOptions {
   /** Timeout for everything, in milliseconds. */
   readonly waitMs: number;
   readonly nowMs: () => number;
-  readonly pollMs?: number;
   /** Called before each new transaction is broadcast. */
   readonly onBroadcast: (step: ProgramStep, signature: string) => void;
 }
@@ -38,59 +38,102 @@ interface Broadcast {
 
 /** Milliseconds until the same bytes are broadcast again: a leader may have dropped them. */
 const RESEND_MS = 2_000;
+/** Milliseconds between rounds: doubled from the first to the second as long as nothing new is sent. */
+const POLL_MS = { min: 300, max: 2_000 } as const;
 /** Refusals in sequence before giving up: another backend of the node may not have the last block yet. */
 const MAX_REFUSALS = 10;
 
 /**
  * Sends what is missing of a plan, and returns once all of it is final on every endpoint. It reads from the
- * chain what exists, so it can be killed and run again at any time.
+ * chain what exists, so it can be killed and run again at any time. Faults of endpoints are retried.
  *
- * @throws ProgramUnfinished if the time is up, ProgramRefused, RpcFault
+ * @throws ProgramUnfinished if the time is up; ProgramRefused; RpcFault if a retry cannot succeed
  */
 export async function deployProgram(
   chain: ProgramChain,
   plan: ProgramPlan,
   options: DeployProgramOptions,
 ): Promise<void> {
-  const { waitMs, nowMs, pollMs = 300 } = options;
+  const { waitMs, nowMs } = options;
   const endMs = nowMs() + waitMs;
-  const rents = await readRents(chain.reads, plan);
   const sent = new Map<string, Broadcast>();
   let refusals = 0;
+  let pollMs: number = POLL_MS.min;
   for (;;) {
-    const state = await readProgramState(chain.reads, plan, "confirmed");
-    if (state.problems.length > 0) throw new ProgramRefused(state.problems.join("\n"));
-    const [due = []] = remainingSteps(plan, state, rents);
-    if (due.length === 0 && (await isFinal(chain, plan))) return;
-    const refused = await broadcast(chain, due, sent, options);
+    const round = await withFaults(async () => await advance(chain, plan, sent, options));
+    if (round.waitsFor === undefined) return;
+    const { waitsFor, refused, differences = [], hasSent = false } = round;
     refusals = refused === undefined ? 0 : refusals + 1;
     if (refused !== undefined && refusals >= MAX_REFUSALS) throw new ProgramRefused(refused);
     if (nowMs() >= endMs) {
-      const what =
-        due.length === 0 ? "not final on every endpoint yet" : `waiting for: ${due[0]?.label ?? ""}`;
-      throw new ProgramUnfinished(`${plan.accounts.program}: ${what}. Run the command again to continue`);
+      if (differences.length > 0) throw new ProgramRefused(differences.join("\n"));
+      throw new ProgramUnfinished(`${plan.accounts.program}: ${waitsFor}. Run the command again to continue`);
     }
-    await sleep(pollMs);
+    pollMs = hasSent ? POLL_MS.min : Math.min(2 * pollMs, POLL_MS.max);
+    await sleep(Math.min(pollMs, Math.max(endMs - nowMs(), 0)));
   }
 }
 
-async function isFinal({ all }: ProgramChain, plan: ProgramPlan): Promise<boolean> {
-  const states = await Promise.all(all.map((reads) => readProgramState(reads, plan, "finalized")));
-  return states.every((state) => isComplete(plan, state));
+interface Round {
+  /** Undefined: everything is deployed and final. */
+  readonly waitsFor: string | undefined;
+  readonly hasSent?: boolean;
+  /** Why the node refused a transaction. */
+  readonly refused?: string | undefined;
+  /** What endpoints show otherwise than planned, in finalized state. They may only be behind. */
+  readonly differences?: readonly string[];
 }
 
-/** Sends what is due and not already on its way. Returns why the node refused a transaction, if it did. */
+/** A fault proves nothing about the chain, so the next round tries again. */
+async function withFaults(act: () => Promise<Round>): Promise<Round> {
+  try {
+    return await act();
+  } catch (error) {
+    if (!(error instanceof RpcFault) || !error.retryable) throw error;
+    return { waitsFor: `an endpoint failed (${error.message})` };
+  }
+}
+
+async function advance(
+  chain: ProgramChain,
+  plan: ProgramPlan,
+  sent: Map<string, Broadcast>,
+  options: DeployProgramOptions,
+): Promise<Round> {
+  const [state, rents] = await Promise.all([
+    readProgramState(chain.reads, plan, "confirmed"),
+    readRents(chain.reads, plan),
+  ]);
+  if (state.problems.length > 0) throw new ProgramRefused(state.problems.join("\n"));
+  const [due = []] = remainingSteps(plan, state, rents);
+  if (due.length === 0) return await finality(chain, plan);
+  const { hasSent, refused } = await broadcast(chain, due, sent, options);
+  return { waitsFor: `waiting for: ${due[0]?.label ?? ""}`, hasSent, refused };
+}
+
+async function finality({ all, hosts }: ProgramChain, plan: ProgramPlan): Promise<Round> {
+  const states = await Promise.all(
+    all.map(async (reads) => await readProgramState(reads, plan, "finalized")),
+  );
+  if (states.every((state) => isComplete(plan, state))) return { waitsFor: undefined };
+  return {
+    waitsFor: "not final on every endpoint yet",
+    differences: states.flatMap(({ problems }, at) => problems.map((one) => `${hosts[at] ?? ""}: ${one}`)),
+  };
+}
+
+/** Sends what is due and not already on its way, until the node refuses a transaction. */
 async function broadcast(
   { reads }: ProgramChain,
   due: readonly ProgramStep[],
   sent: Map<string, Broadcast>,
   { payer, price, nowMs, onBroadcast }: DeployProgramOptions,
-): Promise<string | undefined> {
+): Promise<{ readonly hasSent: boolean; readonly refused?: string }> {
   const waiting = due.filter(({ label }) => {
     const before = sent.get(label);
     return before === undefined || nowMs() - before.sentAtMs >= RESEND_MS;
   });
-  if (waiting.length === 0) return undefined;
+  if (waiting.length === 0) return { hasSent: false };
   const [lifetime, final] = await Promise.all([reads.lifetime(), reads.finalHeight()]);
   for (const step of waiting) {
     const before = sent.get(step.label);
@@ -101,12 +144,15 @@ async function broadcast(
       ({ transaction, lastHeight } = readPayment(signed.raw));
       onBroadcast(step, getBase58Decoder().decode(bytesOf(signed.txId)));
     }
+    // After a fault, the next round sends the same bytes: if the node got them, they pay only once.
+    sent.set(step.label, { transaction, lastHeight, sentAtMs: nowMs() - RESEND_MS });
     const outcome = await reads.send(transaction);
     if (outcome === "sent") sent.set(step.label, { transaction, lastHeight, sentAtMs: nowMs() });
     else {
       sent.delete(step.label);
-      return `the node refused the transaction "${step.label}": ${outcome.refused}`;
+      const refused = `the node refused the transaction "${step.label}": ${outcome.refused}`;
+      return { hasSent: false, refused };
     }
   }
-  return undefined;
+  return { hasSent: true };
 }

@@ -16,6 +16,8 @@ export interface ProgramChain {
   readonly reads: NonEvmReads;
   /** Of all endpoints. */
   readonly all: readonly NonEvmReads[];
+  /** Of all endpoints, in the same order; without credentials. */
+  readonly hosts: readonly string[];
   /** Of the cluster that all endpoints serve. */
   readonly genesisHash: string;
   close(): Promise<void>;
@@ -36,6 +38,7 @@ export async function connectForProgram(
   genesisHash: string | undefined,
 ): Promise<ProgramChain> {
   const transports = rpcUrls.map((url) => createRpcTransport({ url, connections: 2 }));
+  const hosts = hostsOf(rpcUrls);
   const close = async (): Promise<void> => {
     await Promise.all(transports.map((transport) => transport.close()));
   };
@@ -47,13 +50,13 @@ export async function connectForProgram(
       const source =
         genesisHash === undefined ? "as the first endpoint does" : "which additionalData.genesisHash names";
       throw new WrongCluster(
-        `httpRpcUrl: ${hostsOf(rpcUrls)[wrong] ?? ""} serves the cluster with the genesis hash ${String(found[wrong])}, expected ${expected}, ${source}; correct the URL`,
+        `httpRpcUrl: ${hosts[wrong] ?? ""} serves the cluster with the genesis hash ${String(found[wrong])}, expected ${expected}, ${source}; correct the URL`,
       );
     }
     const all = transports.map(createReads);
     const [reads] = all;
     if (reads === undefined) throw new RangeError("invariant violated: no RPC URL");
-    return { reads, all, genesisHash: expected, close };
+    return { reads, all, hosts, genesisHash: expected, close };
   } catch (error) {
     await close();
     throw error;

@@ -67,10 +67,11 @@ export async function readProgramState(
   return judgeProgram(plan, { deployer, program, programData, buffer, depository, vault, owner });
 }
 
-/** Whether nothing is left to do. */
+/** Whether nothing is left to do, and nothing differs from the plan. */
 export function isComplete(plan: ProgramPlan, state: ProgramState): boolean {
-  const { isDeployed, record, upgradeAuthority, missingChunks } = state;
-  return isDeployed && record !== undefined && upgradeAuthority === plan.owner && missingChunks === undefined;
+  const { isDeployed, record, upgradeAuthority, missingChunks, problems } = state;
+  const isDone = isDeployed && record !== undefined && upgradeAuthority === plan.owner;
+  return isDone && missingChunks === undefined && problems.length === 0;
 }
 
 /** What a deployment would still do, as differences. */
@@ -176,7 +177,7 @@ function recordProblems(plan: ProgramPlan, record: DepositoryRecord): readonly s
   const { deployer, allocator, domain, accounts, chainName } = plan;
   if (record.owner !== deployer || record.allocator !== allocator)
     return [
-      `SOMEONE ELSE INITIALIZED THIS PROGRAM: the depository ${accounts.depository} has the owner ${record.owner} and the allocator ${record.allocator}, expected the deployer ${deployer} and ${allocator} (--allocator). That allocator can pay out everything that is deposited, so do not use program ${accounts.program}: remove it from the chain file and deploy another one`,
+      `the depository ${accounts.depository} was initialized with owner ${record.owner} and allocator ${record.allocator}, expected the deployer ${deployer} (--deployer) and ${allocator} (--allocator). Compare both options first. Only if both are right, someone else initialized program ${accounts.program}, and that allocator can pay out everything that is deposited: deploy another program and use that one`,
     ];
   if (record.domain !== domain)
     return [
