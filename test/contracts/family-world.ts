@@ -234,7 +234,7 @@ export const ownCases: Readonly<Partial<Record<VmType, readonly string[]>>> = {
     "a depositor named by another account",
     "a coinbase input",
     "two depositories paid",
-    "spent by one confirmation only",
+    "spent with only one confirmation",
   ],
   "solana-vm": [
     "a memo that holds the id and more",
@@ -249,7 +249,7 @@ export const ownCases: Readonly<Partial<Record<VmType, readonly string[]>>> = {
     "a sub-account",
     "a late mapping",
     "a missing mapping",
-    "a mapping that may still come",
+    "a mapping that may still be set",
   ],
   "tron-vm": [
     "out of energy",
