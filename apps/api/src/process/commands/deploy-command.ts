@@ -45,7 +45,7 @@ export const DEPLOY_USAGE = `  operator deploy plan|apply|verify --owner <addres
   operator deploy plan|apply|verify --chain <id of a Solana chain> --owner <address>|none --allocator <address>
                     [--deployer <address>] [--program <address>]
                               the depository program, with the same actions and exit codes; accounts are in base58
-                              --owner: upgrade authority in the end, such as the vault of a multisignature wallet; none: the program can never change. For an account with a key, add --owner-is-account
+                              --owner: final upgrade authority, such as the vault of a multisignature wallet; none: the program can never change. For an account with a key, add --owner-is-account
                               --owner-may-be-new: allows an --owner without an account on the chain
                               --deployer: account of DEPLOYER_SOLANA_KEY, to plan or verify without the key
                               --program: a program that was deployed by other means, to initialize or verify it
@@ -79,7 +79,7 @@ type Deploy = (
   env: Env,
 ) => Promise<boolean>;
 
-/** How each kind of chain is deployed to; the hub is one of the first kind. */
+/** Deployment per chain family; the hub is an EVM chain. */
 const DEPLOYS: ReadonlyMap<string, Deploy> = new Map([
   [DEPLOYABLE_VM_TYPE, deployContracts],
   [PROGRAM_VM_TYPE, deployPrograms],

@@ -54,7 +54,7 @@ const OPTIONS = {
   ...PROGRAM_OPTIONS,
 } as const;
 
-/** The command line, before the family of its chains decides what its options mean. */
+/** Parsed options; their meaning depends on the chain family. */
 export interface DeployWords {
   readonly action: DeployAction;
   /** Names or ids of chains. */

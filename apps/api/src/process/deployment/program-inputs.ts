@@ -5,7 +5,7 @@ import { waitSeconds, type DeployAction, type DeployWords } from "./deploy-input
 /** The options of `operator deploy` for a chain with a depository program. Accounts are in base58. */
 export interface ProgramDeployInputs {
   readonly action: DeployAction;
-  /** Upgrade authority in the end; undefined: none. */
+  /** Final upgrade authority; undefined: none. */
   readonly owner: string | undefined;
   /** Whether the owner's account may be missing on the chain. */
   readonly ownerMayBeNew: boolean;

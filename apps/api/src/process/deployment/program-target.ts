@@ -90,7 +90,7 @@ export async function prepareProgram(
   }
 }
 
-/** Everything that speaks against carrying out a plan. */
+/** Reasons to refuse a plan. */
 export function programProblems(
   { target, state, cost, price, steps }: PreparedProgram,
   { maxComputePrice, replace, owner, ownerMayBeNew }: ProgramDeployInputs,

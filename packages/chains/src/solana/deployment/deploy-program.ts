@@ -40,7 +40,7 @@ interface Broadcast {
 const RESEND_MS = 2_000;
 /** Milliseconds between rounds: doubled from the first to the second as long as nothing new is sent. */
 const POLL_MS = { min: 300, max: 2_000 } as const;
-/** Refusals in sequence before giving up: another backend of the node may not have the last block yet. */
+/** Consecutive refusals before giving up: a lagging backend may lack the latest block. */
 const MAX_REFUSALS = 10;
 
 /**

@@ -29,7 +29,7 @@ export interface ProgramInputs {
   readonly chainName: string;
   /** Pays and signs, and becomes the owner that `initialize` records. In base58, like all accounts here. */
   readonly deployer: string;
-  /** Upgrade authority in the end; undefined: none. */
+  /** Final upgrade authority; undefined: none. */
   readonly owner: string | undefined;
   readonly allocator: string;
   /** A program that exists; undefined: the address that follows from the other inputs. */

@@ -19,7 +19,7 @@ export interface DepositoryRecord {
   readonly domain: Hex;
 }
 
-/** What a cluster has of a plan. */
+/** What a cluster already has of a plan. */
 export interface ProgramState {
   readonly isDeployed: boolean;
   /** Indexes of chunks that the buffer lacks; undefined: there is no buffer. */

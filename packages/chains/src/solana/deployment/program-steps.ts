@@ -21,7 +21,7 @@ export interface ProgramStep {
   /** The name, and the number of the chunk that it writes. */
   readonly label: string;
   readonly instructions: readonly PlainInstruction[];
-  /** What it may compute. */
+  /** Compute unit limit. */
   readonly units: number;
 }
 
