@@ -240,7 +240,7 @@ test("waits for confirmations, and resends transactions that a reorg dropped", a
     const hasCode = async () => (await client.getCode({ address: last })) !== undefined;
     await vi.waitFor(async () => expect(await hasCode()).toBe(true), { timeout: 10_000 });
     // Until the command has seen it, too; else it takes the transactions for pending for 30 seconds.
-    await sleep(1_000);
+    await sleep(3_000);
     await client.revert({ id: before });
     await vi.waitFor(async () => expect(await hasCode()).toBe(true), { timeout: 60_000 });
     await client.mine({ blocks: 3 });
