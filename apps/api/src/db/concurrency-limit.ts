@@ -2,7 +2,7 @@
 export interface ConcurrencyLimit {
   /** Waits for room, in the order of the calls. */
   run<T>(work: () => Promise<T>): Promise<T>;
-  /** Undefined: there is no room, and `work` was not called. */
+  /** Returns undefined without calling `work` if the limit is reached. */
   tryRun<T>(work: () => Promise<T>): Promise<T> | undefined;
 }
 

@@ -214,7 +214,7 @@ export const sweepLeg: LegKind<DueSweep, WantedSweep, SweepEnd> = {
     if (ended === "needed")
       return { waitMs: KEPT_WAIT_MS, why: "its request no longer waits for a new quote" };
     const chain = services.chains.profile(chainId)?.name;
-    // The prices that outdate a quote are no fault.
+    // Prices move: an outdated quote is routine, not an alarm.
     const level = outdated === undefined ? "alarm" : "happened";
     if (ended === "void")
       services.events[level]("sweep_void", { chain, address, currency, requestId, reason });
