@@ -121,7 +121,7 @@ export interface FamilyWorld {
   withdrawal(plan: WithdrawalPlan): Promise<MadeWithdrawal>;
   /** Makes everything so far final. */
   finalize(): Promise<void>;
-  /** Why new transactions are always final at once; undefined if they are not. */
+  /** Why new transactions are always final immediately; undefined if they are not. */
   readonly finalAtOnce?: NotApplicable;
 
   readonly deposits: {

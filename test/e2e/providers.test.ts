@@ -151,7 +151,7 @@ function longest(names: string, bridges: readonly Bridge[]): number {
   return Math.max(...bridges.map(({ tookMs }) => tookMs));
 }
 
-test("bridges succeed while providers misbehave, are paid once, and their status is true all along", async () => {
+test("bridges succeed while providers misbehave, are paid once, and their status is accurate throughout", async () => {
   for (const provider of providers) provider.behave({});
   const made = [...(await both(60_000)), ...(await both(60_000))];
   const quietMs = longest("quiet", made);

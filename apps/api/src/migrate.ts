@@ -29,7 +29,7 @@ const LOCK_TIMEOUT = "2s";
 const MAX_ATTEMPTS = 20;
 const MAX_PAUSE_MS = 15_000;
 const POLL_MS = 250;
-/** Where the part of a file begins that undoes it, which is never run here. */
+/** Marks the part of a file that undoes the migration; it is never run here. */
 const DOWN = /^\s*-- Down Migration/im;
 
 type MigrationLoaders = NonNullable<RunnerOption["migrationLoaderStrategies"]>;
@@ -48,7 +48,7 @@ export interface Migrated {
 export interface MigrateOptions {
   /** Folder of the migrations. */
   readonly folder?: string;
-  /** Receives one line for whatever takes time. */
+  /** Receives one line for each step that takes time. */
   readonly report?: (line: string) => void;
 }
 
@@ -108,7 +108,7 @@ export async function migrate(
 }
 
 /**
- * Asks again and again: a statement that waits keeps a snapshot, which concurrent index builds would wait
+ * Polls: a statement that waits keeps a snapshot, which concurrent index builds would wait
  * for.
  */
 async function takeLock(client: pg.Client, report: (line: string) => void): Promise<void> {

@@ -1,10 +1,10 @@
 // Reports for the operator: `funds` (money that was not attributed or refunded), `trace <requestId>` (history
-// of a request), `lanes` (pending payments), `settlement` (what the hub owes), and others. `doctor` checks
-// the instance. `pause`, `resume`, `keys`, `refund`, `withdraw`, `archive` and `deploy` change something.
-// Each command is loaded when it is run: loading all takes three times as long.
+// of a request), `lanes` (pending payments), `settlement` (amounts that the hub owes), and others. `doctor`
+// checks the instance. `pause`, `resume`, `keys`, `refund`, `withdraw`, `archive` and `deploy` change
+// something. Each command is loaded when it is run: loading all takes three times as long.
 import { type Env, takeEnvironment } from "@causeway/config";
 
-/** Loads every command for its part of the text. */
+/** Loads every command for its part of the usage text. */
 async function usage(): Promise<string> {
   const [reports, pauses, keys, refund, withdraw, archive, deploy, doctor] = await Promise.all([
     import("./process/commands/report-command.ts"),

@@ -15,7 +15,7 @@ import {
 import type { ObserveCall } from "./nodes/rpc-call.ts";
 import { quorumEvidence, type Disagreement } from "./nodes/rpc-quorum.ts";
 
-/** The common part of evidence sources: questions, and when they are answered. */
+/** The common part of evidence sources: the requests, and when they are answered. */
 
 export interface SourceOptions {
   /** Observes each call to a node of a chain. Endpoints of one chain are not distinguished. */

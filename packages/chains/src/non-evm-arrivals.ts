@@ -188,7 +188,7 @@ export function createSharedArrivals(
       await order.ask(async (place) => {
         const found = await at(place).arrivals(cursor);
         order.noteRead(place, found.upTo.number);
-        // What was read counts; the next reading asks another endpoint.
+        // The transactions that were read count; the next reading asks another endpoint.
         if (found.fault !== undefined) order.noteFault(place, found.fault);
         return isTrusted ? found : await confirmed(place, cursor, found);
       }),

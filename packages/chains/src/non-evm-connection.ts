@@ -4,9 +4,9 @@ import type { RpcFault } from "@causeway/families";
 import type { EndpointStatus } from "./nodes/endpoint-pool.ts";
 
 /**
- * What the service does on a chain without our contracts and EVM-like account nonces: it detects deposits and
- * pays. Inside the service, addresses and transaction ids of every family are their canonical bytes in hex
- * (`encodeAddress`, `transactionIdBytes` of the domain); only a family's own folder and the edges of the
+ * The service's operations on a chain without our contracts and EVM-like account nonces: it detects deposits
+ * and pays. Inside the service, addresses and transaction ids of every family are their canonical bytes in
+ * hex (`encodeAddress`, `transactionIdBytes` of the domain); only a family's own folder and the edges of the
  * service use the format of the network.
  */
 export interface NonEvmConnection {
@@ -88,7 +88,7 @@ export interface NonEvmConnection {
   /** Its endpoints in the order of the configuration. */
   endpoints?(): readonly EndpointStatus[];
   /**
-   * Calls the listener on news from the chain if it offers a subscription, otherwise at an interval. Returns
+   * Calls the listener on changes of the chain if it offers a subscription, otherwise at an interval. Returns
    * a function that unsubscribes.
    */
   onNews(listener: () => void): () => void;

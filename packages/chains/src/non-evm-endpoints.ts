@@ -57,7 +57,7 @@ function payingTogether(connections: NonEmpty<PayingConnection>, shared: Shared)
   const [first] = connections;
   return {
     ...together(connections, shared),
-    // What one endpoint knows against a payment must not be passed over.
+    // A reason of one endpoint against a payment must not be ignored.
     prepare: async (payment, before, reserved) => {
       const attempt = await order.ask(
         async (place) => await at(place).prepare(payment, before, reserved),

@@ -13,7 +13,7 @@ import { placeholderName } from "./placeholder.ts";
 // The parts of the chain file and the hub file that an oracle reads. Unknown fields are ignored, because both
 // files contain settings for others; known ones are validated strictly.
 
-/** A year: no order waits longer. */
+/** A year: longer than any order waits. */
 const LONGEST_LEAD_SECONDS = 31_536_000;
 
 /** The year 2286. Times in milliseconds are above it. */
@@ -64,7 +64,7 @@ export const attestationChainEntry = z.object({
       ...finalityFields,
       isZksyncStack: z.boolean().default(false),
       fillContracts: z.array(text).optional(),
-      /** Tron: goes with every question to a node. */
+      /** Tron: sent with every request to a node. */
       rpcApiKey: text.optional(),
       /** Number of endpoints that must agree. Default: more than half of them. 1 accepts the first answer. */
       rpcQuorum: z.int().min(1).optional(),

@@ -6,7 +6,7 @@ import { repeated } from "./repeated.ts";
 
 type Entry = ChainEntry | NonEvmEntry;
 
-/** What is wrong between entries that are each right by themselves, one sentence per problem. */
+/** Problems between entries that are valid on their own, one sentence per problem. */
 export function consistencyProblems(entries: readonly Entry[]): readonly string[] {
   return [
     ...repeated(entries.map((e) => String(e.chainId))).map((id) => `duplicate chainId ${id}`),

@@ -118,7 +118,7 @@ function onlyElement(document: unknown, fileName: string): unknown {
   return document[0] as unknown;
 }
 
-/** `additionalData` laid under the fields at the top. */
+/** The fields of `additionalData`, overridden by those at the top. */
 function flattened(document: unknown): unknown {
   if (typeof document !== "object" || document === null) return document;
   const { additionalData, ...top } = document as Readonly<Record<string, unknown>>;

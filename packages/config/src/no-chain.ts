@@ -1,6 +1,6 @@
 import type { LoadedFile } from "./chain-loader.ts";
 
-/** Problems of a configuration that enables no chain, and what keeps each one off. */
+/** Problems of a configuration that enables no chain, and why each chain is disabled. */
 export function noChainProblems({
   warnings,
   off,

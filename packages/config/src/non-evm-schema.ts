@@ -22,7 +22,7 @@ import { currencyFields, feeFields, httpUrl, profileFields } from "./profile-fie
 /** Non-EVM families whose chains the API pays on. */
 export const paidFamilies = Object.values(NON_EVM_FAMILIES);
 
-/** Families that only oracles know: the API passes their entries over. */
+/** Families that only oracles know: the API skips their entries. */
 export const attestedOnlyFamilies: readonly string[] = VM_TYPES.filter(
   (vm) => !(Object.values(API_FAMILIES) as readonly VmType[]).includes(vm),
 );

@@ -504,7 +504,7 @@ test("reads a payment and its signed bytes from one snapshot", async () => {
   }
 });
 
-test("keeps a hub transaction's call, its bytes and what oracles signed until long after it is final", async () => {
+test("keeps a hub transaction's call, its bytes and the oracles' signatures until long after it is final", async () => {
   const key = someHash();
   const sender = await aLane();
   const stored = async () =>

@@ -141,7 +141,7 @@ const atAddress = {
   nextAction: "wait_for_confirmations",
 } as const;
 
-test("money at a deposit address is shown on every surface once seen, and a timely payment is filled however long gas is missing", async () => {
+test("money at a deposit address is shown by every endpoint once it is seen, and a timely payment is filled however long gas is missing", async () => {
   const { origin, destination, usdc, services, pool } = world;
   const operator = services.depositAddressOperator?.address ?? "0x";
   const balanceBefore = await origin.balance(operator, NATIVE_CURRENCY);

@@ -99,7 +99,7 @@ test("quotes the money of an open address again if its sweep waited until its or
   expect(world.events.of("sweep_void").map(({ level }) => level)).toEqual(["happened"]);
 });
 
-test("sweeps late under the first order while today's price fills it", async () => {
+test("a late sweep keeps the first order while that order is still filled at the current price", async () => {
   const agreed = await waitingSweep();
   await outdate(agreed);
   world.prices.set("ethereum", "2500");
@@ -157,7 +157,7 @@ test("keeps the order of a sweep that covers a fast fill, so that its recipient 
   expect(await app.holdState(agreed)).toBe("released");
 });
 
-test("plans a sweep again at once if a fast fill relies on it before it is undone", async () => {
+test("plans a sweep again immediately if a fast fill relies on it before it is undone", async () => {
   const app = await aSponsor(world, 10_000);
   const agreed = await waitingSweep({ originCurrency: world.usdc, amount: "100000000" });
   const { amount } = agreed.terms.origin;

@@ -24,7 +24,7 @@ nonEvmConnectionContract(
   async () => await bitcoinThrough(async (options) => await connectAll(options, ["http://127.0.0.1:1"])),
 );
 
-test("two endpoints of Bitcoin: a payment waits while one of them is down, and goes on when it returns", async () => {
+test("a Bitcoin payment waits while one of two endpoints is down, and continues when it returns", async () => {
   const world = await bitcoinThrough(connectAll);
   try {
     const { connection, currency, amount } = world;
@@ -44,7 +44,7 @@ test("two endpoints of Bitcoin: a payment waits while one of them is down, and g
   }
 });
 
-test("two endpoints of Bitcoin: a deposit waits while one of them is down, and counts when it returns", async () => {
+test("a Bitcoin deposit waits while one of two endpoints is down, and counts when it returns", async () => {
   const world = await bitcoinThrough(connectAll);
   try {
     const { connection, amount } = world;

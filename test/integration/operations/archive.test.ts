@@ -114,7 +114,7 @@ async function inFiles(): Promise<Rows> {
   return found;
 }
 
-test("moves what ended to files, keeps what guards money, and answers truthfully afterwards", async () => {
+test("moves ended requests to files, keeps the rows that guard money, and answers truthfully afterwards", async () => {
   const [first, second] = [await ended(), await ended()];
   const ids = [first.terms.requestId, second.terms.requestId];
   const before = await stored(ids);
@@ -260,7 +260,7 @@ test("running it again moves nothing", async () => {
   expect(await inFiles()).toEqual(files);
 });
 
-test("leaves younger months and requests that changed lately", async () => {
+test("leaves younger months and requests that changed recently", async () => {
   const { terms } = await ended();
   const before = await stored([terms.requestId]);
   expect(await archive(MONTH)).toEqual([]);
@@ -364,7 +364,7 @@ test("removes nothing when a file is missing or was changed", async () => {
   expect(await stored([terms.requestId])).toEqual(before);
 });
 
-test("an archived request that something happens to is listed again, without its archived call", async () => {
+test("an archived request that changes again is listed again, without its archived call", async () => {
   const { requestId } = (await ended()).terms;
   await archive();
   const refundTx = someHash();

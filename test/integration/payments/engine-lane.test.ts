@@ -511,7 +511,7 @@ test("a fill that was checked before the database failed over takes no nonce aft
   expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
 });
 
-test("a key that was used while the node had loseFill its old states opens its lane when the node knows them", async () => {
+test("a key that was used while the node had lost its old states opens its lane when the node knows them", async () => {
   const { destination, services, solver } = world;
   await openLane(services, destination.connected);
   await destination.send(solver, { to: world.stranger.address, value: 1n });

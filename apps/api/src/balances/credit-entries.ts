@@ -11,7 +11,7 @@ export function creditEntries(book: WalletBook, asset: LedgerAsset, amount: bigi
   ];
 }
 
-/** The entries that debit `amount` of an asset from a wallet; what the balance does not cover is owed. */
+/** The entries that debit `amount` of an asset from a wallet; any shortfall is owed. */
 export function debitEntries(book: WalletBook, asset: LedgerAsset, amount: bigint): LedgerEntry[] {
   const { taken, owed } = splitDebit(amount, lineOf(book, asset).balance);
   return [

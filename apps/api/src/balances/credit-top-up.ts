@@ -39,7 +39,7 @@ export async function creditTopUp(
 }
 
 /**
- * Reverses a credited top-up that was reorged out; what the balance no longer covers is owed and reported.
+ * Reverses a credited top-up that was reorged out; any shortfall is owed and reported.
  */
 export async function reverseTopUp(
   services: Pick<Services, "clock">,

@@ -59,7 +59,7 @@ export interface FastFillWrites {
   setDebited(requestId: RequestId, usd: bigint): Promise<void>;
   setRevertedGas(requestId: RequestId, slotId: string, usd: bigint, atMs: number): Promise<void>;
   setRevertedGasCharged(requestId: RequestId): Promise<void>;
-  /** Moves these to the end of the line for booking or debiting. */
+  /** Moves these to the end of the queue for booking or debiting. */
   noteTried(requestIds: readonly RequestId[], atMs: number): Promise<void>;
   /** USD with 18 decimals that reverted fast fills of a wallet have used since, final or not. */
   revertedGasUsd(wallet: Address, sinceMs: number): Promise<bigint>;

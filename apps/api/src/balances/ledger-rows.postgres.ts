@@ -28,7 +28,7 @@ export const readBook = defineSql(
     from ${ledgerAccounts} cross join lateral (${newestEntry}) e
     where ${ledgerAccounts.wallet} = ${wallet} order by ${ledgerAccounts.chainId}, ${ledgerAccounts.currency}`,
 );
-/** What the active holds of a wallet guarantee, by asset. */
+/** Amounts that the active holds of a wallet guarantee, by asset. */
 const HELD = { chainId: holds.chainId, currency: holds.currency, amount: BigInt, usd: BigInt };
 export const readHeld = defineSql(
   "ledger_held",

@@ -17,7 +17,7 @@ export interface BookLine {
   readonly owed: bigint;
 }
 
-/** What the active holds of a wallet guarantee in one asset. */
+/** The amount that the active holds of a wallet guarantee in one asset. */
 export interface HeldAsset {
   readonly asset: LedgerAsset;
   /** Base units. */
@@ -89,7 +89,7 @@ export interface NewReservation extends Omit<Reservation, "id"> {
   readonly budget?: FeeBudget;
 }
 
-/** What an app guarantees with its balance. */
+/** The deposit that an app guarantees with its balance. */
 export interface HoldRecord {
   readonly requestId: RequestId;
   readonly wallet: Address;
@@ -101,7 +101,7 @@ export interface HoldRecord {
   readonly chainId: number;
   readonly currency: Address;
   readonly amount: bigint;
-  /** How many times the hold was turned into a debit. */
+  /** How many times the hold was debited. */
   readonly debits: number;
   readonly placedAtMs: number;
   readonly resolvedAtMs: number | undefined;

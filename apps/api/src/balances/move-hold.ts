@@ -37,7 +37,7 @@ export async function reinstateHold(
 }
 
 /**
- * Debits a hold whose deposit never arrived; what the balance does not cover is owed.
+ * Debits a hold whose deposit never arrived; any shortfall is owed.
  * @param usd what is due, USD with 18 decimals; by default what was held
  * @throws ServiceError PRICE_FETCH_FAILED when a balance has no fresh price; retry later
  */
@@ -50,7 +50,7 @@ export async function makeHoldPermanent(
   return await moveHold(services, tx, requestId, "makePermanent", usd);
 }
 
-/** Returns exactly what was debited: the deposit arrived after the app had paid. */
+/** Returns the exact debited amount: the deposit arrived after the app had paid. */
 export async function returnPermanent(
   services: HoldServices,
   tx: HoldTx,

@@ -8,7 +8,7 @@ import { shortfallText } from "./sponsorship-shortfall.ts";
 import { releaseFees } from "./release-fees.ts";
 import { reserveFees } from "./reserve-fees.ts";
 
-/** `refused`: why the sponsor's promise cannot be kept. */
+/** `refused`: why the sponsor cannot pay its share. */
 export type SponsoredFees =
   | { readonly kind: "reserved" }
   | { readonly kind: "refused"; readonly why: string };

@@ -14,7 +14,7 @@ export interface SponsorKeys {
   key(keyId: string): Promise<SponsorKey | undefined>;
 }
 
-/** What a sponsor could pay now, read outside a transaction: it may be spent by the time it is needed. */
+/** The balance a sponsor has now, read outside a transaction: it may be spent by the time it is needed. */
 export interface SponsorReads {
   book(wallet: Address): Promise<WalletBook>;
   spending(budget: Budget): Promise<SponsorshipSpending>;

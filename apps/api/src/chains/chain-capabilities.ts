@@ -1,7 +1,7 @@
 import type { Hex } from "@causeway/domain";
 import type { ConnectedNonEvmChain } from "./chains.port.ts";
 
-/** Adds what the adapter of a non-EVM chain declares about it. */
+/** Adds the capabilities that the adapter of a non-EVM chain declares. */
 export function withCapabilities<T extends ConnectedNonEvmChain>(parts: T): T {
   const { connection, pulse } = parts;
   return {

@@ -12,7 +12,7 @@ export interface NonEvmPulseOptions {
   readonly maxAgeMs: number;
   /** Interval of reads while the chain is silent, ms. */
   readonly refreshMs: number;
-  /** News within this time share one read, ms. */
+  /** Changes within this time share one read, ms. */
   readonly minPauseMs: number;
   /** Receives each failed read; earlier facts serve until they are too old. */
   readonly onFault: (error: unknown) => void;

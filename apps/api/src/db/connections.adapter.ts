@@ -52,7 +52,7 @@ export async function promptConnection(place: RedisPlace, answerWithinMs: number
  * would wait for a quarter of an hour, and another server may have taken over.
  */
 const SILENT_MS = 5_000;
-/** A node that does not answer must not delay the look at the next one. */
+/** A node that does not answer must not delay the next one. */
 const CONNECT_WITHIN_MS = 2_000;
 const RECONNECT_WITHIN_MS = 1_000;
 

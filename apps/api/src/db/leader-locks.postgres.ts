@@ -3,7 +3,7 @@ import { openLockSession, type LockSession, type LockTiming } from "./lock-sessi
 
 /**
  * A standby leads at most `sessionIdleMs` + `beatMs` (4 s) after the leader's last heartbeat. A leader that
- * gets no answer stops a second before the server gives its locks away.
+ * gets no answer stops a second before the server releases its locks.
  */
 export const LEADER_TIMING: LockTiming = { beatMs: 500, leaseMs: 2_500, sessionIdleMs: 3_500 };
 

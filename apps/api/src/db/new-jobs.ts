@@ -30,7 +30,7 @@ export interface CommitListener {
   take(jobs: readonly StoredJob[]): void;
 }
 
-/** Takes what a commit of this process left in the outbox to its relay, if this process has one. */
+/** Hands the jobs that a commit of this process left in the outbox to its relay, if this process has one. */
 export interface NewJobs {
   /** Whether a relay of this process listens, so that its commits need not be announced to others. */
   isHeard(): boolean;

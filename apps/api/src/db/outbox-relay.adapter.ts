@@ -68,11 +68,11 @@ const MARKS = { inFlight: 1, maxBatch: 1_000 } as const;
 /** Jobs of this many commits are queued or marked at a time; the jobs of others are read from the table. */
 const MAX_DIRECT = 100;
 
-/** A row that is being queued or run without a look at the table. */
+/** A row that is being queued or run without reading the table. */
 interface InProgress {
   readonly job: JobName;
   readonly runs: boolean;
-  /** When the relay takes it nevertheless, on the monotonic clock. */
+  /** When the relay takes it anyway, on the monotonic clock. */
   readonly untilMs: number;
 }
 

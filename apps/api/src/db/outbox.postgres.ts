@@ -34,7 +34,7 @@ interface Added extends Jobs {
 }
 const stored = [jobs.jobName, jobs.jobId, jobs.payload, jobs.createdAtMs] as const;
 const unlessOpen = text`on conflict (${nameOf(jobs.jobId)}) where ${nameOf(jobs.publishedAtMs)} is null do nothing`;
-/** Announces once what a part of the statement named `queued` inserted. */
+/** Announces, once, the rows that the part of the statement named `queued` inserted. */
 const announceQueued = storeAnnouncements(
   text`select ${text.raw(`'${OUTBOX_CHANNEL}'`)}, '' where exists (select from queued)`,
 );

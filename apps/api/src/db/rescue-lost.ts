@@ -20,7 +20,7 @@ export async function rescueOverdue(
   overdue: (overdue: Overdue, limit: number) => Promise<readonly string[]>,
   payloadOf: (legId: string) => LostJob["payload"],
 ): Promise<number> {
-  // Read first: a job that is found here and ends before the legs are read is looked at in the next round.
+  // Read first: a job that is found here and ends before the legs are read is checked in the next round.
   const queued = queuedLegs === undefined ? new Set<string>() : await queuedLegs.of(job);
   if (queued === undefined) return 0;
   const nowMs = clock.nowMs();

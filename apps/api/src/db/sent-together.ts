@@ -4,7 +4,7 @@ const ABORTED = "25P02";
 /**
  * Waits for statements of one transaction that were sent together.
  * @throws the error of the one that failed first: it makes the later ones fail too, whose errors may settle
- * before it and do not tell whether the transaction can run again
+ * before it and do not show whether the transaction can run again
  */
 export async function sentTogether<T extends readonly unknown[]>(
   answers: readonly [...{ [Index in keyof T]: Promise<T[Index]> }],

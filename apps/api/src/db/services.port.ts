@@ -66,11 +66,11 @@ export interface Services {
    * Absent: only their age shows which slots a dead process left unsent.
    */
   readonly slotsBeingSent?: Map<string, number>;
-  /** Pays legs of the same moment together. Absent: each is paid by itself. */
+  /** Pays concurrent legs in one batch. Absent: each is paid separately. */
   readonly payTogether?: PayTogether;
   /** Signing limits of keys. Absent: none. */
   readonly spendingLimits?: readonly SpendingLimit[];
-  /** Contracts that settlement calls, on the hub's chain. Absent: any, as settlement says. */
+  /** Contracts that settlement may call, on the hub's chain. Absent: any. */
   readonly hubContracts?: SettlementContracts;
   /** Contracts that the allocator's account calls. Absent: this process makes no payouts. */
   readonly payoutContracts?: readonly Address[];

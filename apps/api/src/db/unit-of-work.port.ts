@@ -320,7 +320,7 @@ export interface LaneWrites {
    * lane counts as compared with its chain on this database server.
    */
   open(chainId: number, sender: Address, chainNonce: number): Promise<void>;
-  /** Lets the lane pay nothing until it is opened again. */
+  /** Stops the lane's payments until it is opened again. */
   hold(chainId: number, sender: Address): Promise<void>;
   /** Stores since when a lane waits for its lost payments; the first value stays until the lane is opened. */
   noteHeld(chainId: number, sender: Address, atMs: number): Promise<void>;

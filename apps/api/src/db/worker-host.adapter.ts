@@ -19,7 +19,7 @@ const FAILED_AT_COMMIT_MS = 250;
 const CLOSE_WITHIN_MS = 2_000;
 
 export interface WorkerHost {
-  /** Runs at commit what the queue's own jobs leave of its concurrency. */
+  /** Jobs run at commit use the concurrency that the queue's own jobs leave free. */
   readonly commitRunner: CommitRunner;
   /** Stops taking jobs and waits for those in progress. */
   close(): Promise<void>;
@@ -101,7 +101,8 @@ export function startWorkers(
       })();
       closed.catch(() => undefined);
       await Promise.race([closed, late]);
-      // One may have been taken meanwhile, and a worker without Redis closes without waiting for its jobs.
+      // One may have been taken in the meantime, and a worker without Redis closes without waiting for its
+      // jobs.
       while (jobs.size > 0) await Promise.allSettled(jobs);
       for (const { worker, connection } of running) {
         await worker.stopTimers();

@@ -17,7 +17,7 @@ export interface Slice<Fact> {
   readonly later: readonly Fact[];
 }
 
-/** Cuts off what one commit stores. Only the last slice can be empty. */
+/** Splits off the part that one commit stores. Only the last slice can be empty. */
 export function sliceDeposits(facts: readonly DepositFact[], isTooSmall: TooSmall): Slice<DepositFact> {
   const ofOrder = new Map<DepositFact["id"], number>();
   const end = facts.findIndex((fact, at) => {

@@ -66,7 +66,7 @@ export async function indexTransaction(services: Needs, report: Report): Promise
   if (canonical?.hash !== blockHash) throw unseenTransaction(report.txHash);
   const isRecorded = async (): Promise<boolean> =>
     topUps.length === 0 && (await services.reads.areRecorded(chain.id, facts.map(sightingOf)));
-  // Reports are repeated: what is already recorded needs no lock and no turn.
+  // Reports are repeated: a transaction that is already recorded needs no lock and no turn.
   if (await isRecorded()) return await describeIndexed(services, chain.id, report.txHash);
   const seenAtMs = services.clock.nowMs();
   const isTooSmall = tooSmallOn(services, connected);

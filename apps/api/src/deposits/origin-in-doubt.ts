@@ -102,7 +102,9 @@ async function doubtOnEvm(
 
 type MinedState = Extract<TransactionState, { kind: "mined" }>;
 
-/** Reads its deposits as the watcher does: what the watcher would refund must not be fast filled either. */
+/**
+ * Reads its deposits as the watcher does: a deposit that the watcher would refund must not be fast filled.
+ */
 async function doubtAboutMined(
   { chain, connection: { reader } }: ConnectedChain,
   terms: RequestTerms,

@@ -41,8 +41,9 @@ export function isQuotedPayment(
 }
 
 /**
- * Whether such a mined transaction paid what was promised: a native `send` always does, anything else by what
- * the logs say the recipient received, as tokens may charge a fee or move nothing. Zero never counts as paid.
+ * Whether such a mined transaction paid the guaranteed amount: a native `send` always does, anything else by
+ * what the logs say the recipient received, as tokens may charge a fee or move nothing. Zero never counts as
+ * paid.
  */
 export function hasArrived(
   { kind, recipient, destination: { currency, minimumAmount } }: PaymentTerms,

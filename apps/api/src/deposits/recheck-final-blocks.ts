@@ -59,7 +59,7 @@ async function recheck(
     const isLast = later.length === 0;
     const missed = await services.uow.run(async (tx): Promise<readonly MovedDeposit[] | undefined> => {
       const cursor = await tx.trail.lockCursor(chain.id);
-      // Only what the watcher has passed is read again.
+      // Only blocks that the watcher has passed are read again.
       if (cursor === undefined || cursor.number < range.to) return undefined;
       const moved = await storeDeposits(tx, reading, now);
       if (isLast) await storeTopUps(services, tx, topUps, seenAtMs);

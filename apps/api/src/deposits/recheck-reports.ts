@@ -9,7 +9,7 @@ type Report = { readonly chainId: number; readonly txHash: TxHash; readonly requ
 interface Needs {
   readonly reads: Pick<Services["reads"], "overdueReported">;
   readonly events: Pick<Services["events"], "fault">;
-  /** Records what the transaction deposited. @throws ServiceError @throws RpcFault */
+  /** Records the transaction's deposits. @throws ServiceError @throws RpcFault */
   readonly index: (report: Report) => Promise<unknown>;
 }
 

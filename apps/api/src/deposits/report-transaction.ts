@@ -20,7 +20,7 @@ const turnsOf = ({ reportTurnOf, requestTurnOf }: ReportTurns, reporter: Reporte
   requestUow: requestTurnOf(reporter),
 });
 
-/** Responds once to the same report within a short time. */
+/** Answers identical reports within a short time only once. */
 interface SharedReports {
   readonly sharedReports: (key: string, answer: () => Promise<Message>) => Promise<Message>;
 }

@@ -127,8 +127,8 @@ interface Found {
 
 /**
  * Stores a step in commits of a limited size. Client reports may be recorded in between, against the trail as
- * it is then: so the first commit ends the trail below what it replaces, and the last one removes orphans
- * again.
+ * it is then: so the first commit ends the trail below the blocks it replaces, and the last one removes
+ * orphans again.
  */
 async function recordAdvance(
   services: Needs,

@@ -4,7 +4,7 @@ import { chainLiquidity } from "./chain-liquidity.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
 import { chainId } from "../http/wire-values.ts";
 
-/** `GET /chains/liquidity`: what the solver can pay out on a chain now. */
+/** `GET /chains/liquidity`: the amounts that the solver can pay out on a chain now. */
 export function chainLiquidityRoute(app: TypedServer, { call }: Calls<typeof chainLiquidity>): void {
   app.get(
     "/chains/liquidity",

@@ -4,7 +4,7 @@ import { swapSources } from "./swap-sources.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
 import { chainId } from "../http/wire-values.ts";
 
-/** `GET /swap-sources`: where tokens of a chain can be swapped. */
+/** `GET /swap-sources`: the sources for swaps on a chain. */
 export function swapSourcesRoute(app: TypedServer, { call }: Calls<typeof swapSources>): void {
   app.get(
     "/swap-sources",

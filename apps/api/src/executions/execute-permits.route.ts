@@ -9,12 +9,12 @@ import { errors, type TypedServer } from "../http/typed.route.ts";
 import { hash } from "../http/wire-values.ts";
 import { withIdempotency, type IdempotencyServices } from "../http/with-idempotency.route.ts";
 
-/** Kinds under which clients post the signature of a claim. */
+/** The `kind` values with which clients post the signature of a claim. */
 const CLAIM_KINDS: ReadonlySet<string> = new Set(["claim", "request"]);
 const PERMIT_KINDS: ReadonlySet<string> = new Set(permitMethods);
 const CLAIMED = { status: 200, body: JSON.stringify({ message: "Claim accepted" }) };
 
-/** `POST /execute/permits`: whatever a step asks a wallet to sign is posted here. */
+/** `POST /execute/permits`: every signature that a step requests is posted here. */
 export function executePermitsRoute(
   app: TypedServer,
   needs: IdempotencyServices & Calls<typeof acceptClaim | typeof executePermit>,

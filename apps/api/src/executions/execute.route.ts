@@ -76,11 +76,11 @@ function stored({ status, body }: { readonly status: number; readonly body: obje
   return { status, body: JSON.stringify(body) };
 }
 
-/** The statuses that this endpoint knows besides 400 and 500. 503: the same call may succeed later. */
+/** The statuses that this endpoint returns besides 400 and 500. 503: the same call may succeed later. */
 const KNOWN: ReadonlySet<number> = new Set([401, 409, 413, 415, 422, 429, 503]);
 
 /**
- * Errors of this endpoint hold one field and no other. A field of `data` or of the options is named without
+ * Errors of this endpoint have exactly one field. A field of `data` or of the options is named without
  * its object: `to is required`.
  */
 function inErrorForm(usual: ErrorAnswer): OwnErrorAnswer {

@@ -75,7 +75,7 @@ async function refuseOtherApp(
     );
 }
 
-/** @throws ServiceError with what has happened to the quote since */
+/** @throws ServiceError that says what has happened to the quote since */
 function refuseLate({ terms, state }: RequestRecord, hasDestinationCalls: boolean, nowMs: number): void {
   const { requestId } = terms;
   if (!acceptsExecution(state, hasDestinationCalls))

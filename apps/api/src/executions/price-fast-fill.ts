@@ -26,7 +26,7 @@ export interface PricedFastFill {
   readonly amount: bigint;
   /** The input it was priced for, in base units of the origin's currency. */
   readonly inputAmount: bigint;
-  /** Value of what is paid, in USD with 18 decimals, rounded up. */
+  /** Value of the payout, in USD with 18 decimals, rounded up. */
   readonly fillUsd: bigint;
   /** Maximum cost of the transaction: gas, calls and a rollup's data fee. USD with 18 decimals. */
   readonly costUsd: bigint;

@@ -8,7 +8,7 @@ import { isPublishable, publishableScopes } from "./publishable-key.ts";
 import { wrongKeys } from "./rate-limit.route.ts";
 import type { WrongKeys } from "./rate-limit.route.ts";
 
-/** Who may call a route. A key that is sent must be valid, even if the route needs none. */
+/** Who may call a route. If a key is sent, it must be valid, even if the route needs none. */
 export type Access =
   /** Everyone; a key that is sent must have the scope, if one is named. */
   | { readonly kind: "anybody"; readonly scope?: ApiScope }
@@ -200,7 +200,7 @@ function checkScope(key: ApiKeyIdentity, scope: ApiScope): void {
 }
 
 /**
- * A publishable key is public: it is worth something only where browsers state the origin of the page.
+ * A publishable key is public: it is only useful where browsers state the origin of the page.
  *
  * @throws ServiceError FORBIDDEN
  */

@@ -1,15 +1,17 @@
 import type { Deprecation } from "@causeway/wire";
 import type { FastifyReply, FastifyRequest } from "fastify";
 
-/** When the endpoints that clients of older versions use were marked, and how long they stay at least. */
+/** When the endpoints that clients of older versions use were marked, and the minimum time that they stay. */
 const SINCE = new Date("2026-11-01T00:00:00Z");
 const SUNSET = new Date("2027-11-01T00:00:00Z");
 
 /** Response headers of a deprecated route. */
 export interface DeprecatedRoute {
-  /** Sets the headers at once, so that refusals carry them too. To be the first `onRequest` of the route. */
+  /**
+   * Sets the headers at once, so that refusals carry them too. Must be the first `onRequest` of the route.
+   */
   readonly onRequest: (request: FastifyRequest, reply: FastifyReply, done: () => void) => void;
-  /** For the body of an answer that is an object. */
+  /** The fields for the body of a response, if it is an object. */
   readonly deprecation: Deprecation;
 }
 

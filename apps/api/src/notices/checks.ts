@@ -130,7 +130,7 @@ export function workerPresence(
       ALERT_SECONDS.notLed,
       "no worker has run",
     );
-    // A lock that no one has held for a short time only proves nothing, for example right after the start.
+    // A lock that was free for only a short time proves nothing, for example right after the start.
     const isEvidence = ({ isOpen }: Finding, isHeld: boolean): boolean => isOpen || isHeld;
     return [
       ...(isEvidence(missing, !isAlone) ? [missing] : []),

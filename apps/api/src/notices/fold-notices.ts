@@ -21,7 +21,7 @@ const NAMED = 10;
 /**
  * Decides which messages report what happened. Undefined: the limit of messages is reached, so everything
  * waits.
- * @param states what was reported about the keys of the alarms and findings
+ * @param states earlier reports about the keys of the alarms and findings
  * @param sent messages of the last {@link WINDOW_MS}
  */
 export function foldNotices(

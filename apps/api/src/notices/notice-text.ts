@@ -3,7 +3,7 @@ import type { EventName, Facts } from "../db/events.port.ts";
 import { CRITICAL_ALARMS } from "../telemetry/alarm-events.ts";
 import type { Severity } from "./notices.port.ts";
 
-/** Facts that say what an event is about, most telling first. */
+/** Facts that identify the subject of an event, most specific first. */
 const IDENTIFYING = [
   "requestId",
   "executionId",

@@ -73,8 +73,8 @@ export interface DueNotice {
 
 export interface NoticeStore {
   /**
-   * Reads what is not reported, decides, and stores the messages, in one transaction that only one process
-   * runs at a time. Does nothing while another runs it.
+   * Reads unreported alarms and findings, decides, and stores the messages, in a transaction that only one
+   * process runs at a time. Does nothing while another runs it.
    */
   fold(
     input: {

@@ -20,7 +20,7 @@ interface Round {
   /** The block at which the cases were observed. */
   readonly headNumber: bigint;
   readonly toSend: ToSend[];
-  /** Slots whose block was orphaned: what the chain showed of them is no longer known. */
+  /** Slots whose block was orphaned: their state on the chain is unknown again. */
   readonly orphaned: Slot[];
   /** One slot's fault does not delay the others. */
   readonly faults: unknown[];
@@ -74,7 +74,7 @@ async function applyOutcomes(
     if (slot instanceof Error) faults.push(slot);
     if (slot === undefined || slot instanceof Error) return [];
     const next = { ...one, slot };
-    // The same look may show it in another block. Everything else is decided on a new one.
+    // The same read may show it in another block. Everything else needs a new read.
     if (move.kind !== "orphaned" || nextMove(next).kind === "mined") return [next];
     orphaned.push(slot);
     return [];

@@ -29,7 +29,7 @@ const ALONE_AT_ONCE = 4;
 
 /**
  * Moves slots and their legs, and raises the events, in as few commits as possible. Does nothing to a slot
- * that changed since it was read: what the chain showed was about that slot, and the next pass reads it
+ * that changed since it was read: the chain state was about that slot, and the next pass reads it
  * again.
  * @returns the moved slots, and the errors of those that could not be moved
  */

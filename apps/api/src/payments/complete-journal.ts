@@ -9,10 +9,10 @@ import { isGenuine } from "./policy/signed-payment.ts";
 const UNJOURNALED: ReadonlySet<string> = new Set(["hub", "payout"]);
 
 /**
- * Gives the journal what it lacks of a lane: Redis loses its newest entries in a failover of its own, while
- * the database still has the rows. Enters broadcast payments again, and raises the mark: payments that ended
- * in the meantime have no entry any more, and a later restore of the database must not miss them. Does
- * nothing for a held lane, where this would hide what was lost.
+ * Adds the entries of a lane that the journal lacks: Redis loses its newest entries in a failover of its own,
+ * while the database still has the rows. Enters broadcast payments again, and raises the mark: payments that
+ * ended in the meantime have no entry any more, and a later restore of the database must not miss them. Does
+ * nothing for a held lane, where this would hide lost payments.
  * @param mark of the lane; undefined: the journal does not know the lane
  */
 export async function completeJournal(

@@ -127,7 +127,7 @@ export function executionWrites(sql: Sql): ExecutionWrites {
   };
 }
 
-/** Reads what a key has spent of its daily budgets, without locking. */
+/** Reads how much of its daily budgets a key has spent, without locking. */
 export async function readSpending(
   sql: Sql,
   { keyId, day, user, target }: Budget,

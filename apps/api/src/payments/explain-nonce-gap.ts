@@ -59,7 +59,9 @@ export async function explainFrom(
   });
 }
 
-/** Like {@link explainFrom}, until every nonce is explained: a restored backup lacks more than a moment. */
+/**
+ * Like {@link explainFrom}, until every nonce is explained: a restored backup lacks more than a few seconds.
+ */
 export async function explainAll(
   services: WorkerServices,
   connected: ConnectedChain,

@@ -48,7 +48,7 @@ export type AmountDue =
   /** Its cost is unknown now. */
   | { readonly kind: "wait"; readonly why: string };
 
-/** What a fill is based on, as far as its amount depends on it. */
+/** The parts of a fill's basis that its amount depends on. */
 type AmountBasis =
   | Extract<FillBasis, { kind: "front" }>
   | {
@@ -67,7 +67,7 @@ interface PaidFacts {
 }
 
 /**
- * The amount to pay now: what the deposit is worth under the quote, or the promised amount of a fast fill.
+ * The amount to pay now: the deposit's worth under the quote, or the guaranteed amount of a fast fill.
  * @throws ServiceError PRICE_FETCH_FAILED, RPC_HTTP_ERROR, SERVICE_UNAVAILABLE: unknown now; retry
  */
 export async function amountToPay(
@@ -89,7 +89,7 @@ export async function amountToPay(
   const facts = { toContract, exchange };
   const pricing = await pricingOfFill(services, terms, { origin, destination }, deposited, facts);
   const sponsoredPart = sponsoredUsd(terms, deposited, pricing);
-  // The fixed rate cannot be kept, and nothing else was promised.
+  // The fixed rate cannot be kept, and nothing else was guaranteed.
   if (sponsoredPart === undefined) return { kind: "refund", reason: "SLIPPAGE" };
   const unspentUsd = await notSpentOnOrigin(services, terms, basis.deposit.txHash, execution);
   // Unspent gas goes to the intended payer: the sponsor first.

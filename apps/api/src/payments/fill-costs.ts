@@ -85,7 +85,7 @@ async function gasUsdOf(
 }
 
 /**
- * Charges the sponsor for calls with the fill: the gas beyond what the quote pays for, and the native tokens
+ * Charges the sponsor for calls with the fill: gas that the quote does not pay for, and the native tokens
  * they carried.
  */
 export async function chargeCalls(

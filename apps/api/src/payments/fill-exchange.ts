@@ -24,7 +24,7 @@ export interface FillPurchase {
 }
 
 /**
- * Quotes swaps from what the solver spends to what the recipient gets. Undefined: no route is known, or the
+ * Quotes swaps from the solver's currency to the recipient's. Undefined: no route is known, or the
  * pools are too small.
  */
 export interface FillExchange {

@@ -10,7 +10,7 @@ import { payerOf } from "./payers/index.ts";
 const WINDOW = 200;
 
 /**
- * Maintains the lanes of a chain, also those of former keys: sends what a dead process left unsent,
+ * Maintains the lanes of a chain, also those of former keys: sends payments that a dead process left unsent,
  * rebroadcasts, bumps fees of stuck transactions, and cancels payments that must not be made. One slot's
  * fault does not delay the others.
  * @throws RpcFault when the lane cannot be compared with its chain; after the round, an Error caused by the

@@ -25,7 +25,7 @@ export type Turn =
   | "none"
   /** The chain waits for an earlier number. */
   | "later"
-  /** Nothing behind this number can be mined before it. */
+  /** No later number can be mined before it. */
   | "next"
   /** The chain used it, and no known attempt of the slot did. */
   | "used"
@@ -86,7 +86,7 @@ export interface Situation {
 
 export type Move =
   | { readonly kind: "wait" }
-  /** Sign the next attempt. Without fees: those of the plan, or what the payer chooses. */
+  /** Sign the next attempt. Without fees: those of the plan, or those that the payer chooses. */
   | { readonly kind: "sign"; readonly attempt: AttemptKind; readonly fees?: FeeCaps; readonly why: string }
   | { readonly kind: "send"; readonly attempt: Attempt }
   /** From now on only a no-op is signed and sent. */
@@ -177,7 +177,7 @@ export function nextMove(situation: Situation): Move {
   if (lane.turn === "foreign") return { kind: "dead", reason: NOT_INCLUDED };
   // An attempt is in a newer block: the number is explained, and the watcher gets there.
   if (lane.turn === "ahead") return slot.unexplainedSince === undefined ? WAIT : { kind: "explained" };
-  // Silence proves nothing: only a final transaction ends the slot.
+  // A missing receipt proves nothing: only a final transaction ends the slot.
   if (lane.turn === "used") return { kind: "unexplained", search: isSearchDue(facts) };
 
   // Nothing was signed in time, and nothing waits for the number.
@@ -245,15 +245,15 @@ function isRefused({ slot: { attempts }, lane, isPatient, policy, nowMs }: Facts
   );
 }
 
-/** The recipient of a payment that nodes have may count on it, so there late is better than canceled. */
+/** Nodes may already have shown the payment to its recipient, so paying late is better than canceling. */
 function canCancel({ lane, isOffered }: Facts): boolean {
   return lane.cancelable === "always" || (lane.cancelable === "unseen" && !isOffered);
 }
 
 /**
  * Offered for too long. In an ordered lane, only if it holds up the lane or pays less than the base fee; and
- * what no node accepts is canceled instead of bumped, except a no-op that nodes refused. Rebroadcasts do not
- * matter.
+ * a payment that no node accepts is canceled instead of bumped, except a no-op that nodes refused.
+ * Rebroadcasts do not matter.
  */
 function isStuck({ last, lastSeen, isOffered, isOrdered, lane, policy, nowMs }: Facts): boolean {
   if (last === undefined) return false;

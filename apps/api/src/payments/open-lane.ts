@@ -87,7 +87,7 @@ async function whyStillHeld(
     return mark > Math.max(lane.nextNonce, used)
       ? `payments with nonces up to ${mark - 1} were broadcast, and neither the database nor the journal has their rows: the lane opens when their nonces are used`
       : undefined;
-  // Without a journal, only the chain shows what was lost, once it is mined.
+  // Without a journal, only the chain shows a lost payment, once it is mined.
   const [pending, head] = await Promise.all([reader.nonce(sender, "pending", "highest"), reader.head()]);
   const isQuiet = pending <= Math.max(lane.nextNonce, used);
   const since = isQuiet ? (lane.quietSince ?? head.number) : undefined;

@@ -11,7 +11,7 @@ import { sendSlots } from "./send-slots.ts";
 /** Maximum number of payments in one batch. */
 const MAX_BATCH = 50;
 
-/** Pays legs of one kind and lane that are due at the same moment together. A single one does not wait. */
+/** Pays legs of one kind and lane that are due at the same time in one batch. A single one does not wait. */
 export function groupedPayments(services: WorkerServices): PayTogether {
   const lanes = new Map<string, (wanted: WantedPayment) => Promise<Sent | Error>>();
   return async (wanted) => {

@@ -54,7 +54,7 @@ export type PaymentPlan =
 const MAX_GAS_FACTOR = 3n;
 
 /**
- * Gas units that one payment may use: a multiple of the priced gas, and what the flat fee buys in addition.
+ * Gas units that one payment may use: a multiple of the priced gas, plus the gas that the flat fee buys.
  * That is plenty where gas is cheap; where it is expensive, a recipient's code cannot waste the solver's
  * native tokens.
  */
@@ -125,7 +125,7 @@ export function excessiveGas({ kind }: Leg, gas: bigint): Extract<PaymentPlan, {
 /**
  * Plans one payment on a chain that pays by transfers: as a slot, its nonce is a counter of ours, its call
  * the recipient and order, and its gas the cost, as one unit at that price.
- * @param cost in base units of the native token. Undefined: what the chain answers
+ * @param cost in base units of the native token. Undefined: as the chain reports it
  * @throws RpcFault
  */
 export async function planTransfer(

@@ -19,7 +19,7 @@ export interface PlannedFill {
   readonly topupUsd: bigint;
   /** Gas of reverted fills that the solver paid itself, and what this fill may add. USD with 18 decimals. */
   readonly burn: { readonly spentUsd: bigint; readonly uncoveredUsd: bigint };
-  /** It may be reserved and sent together with others. Absent: each is sent by itself. */
+  /** It may be reserved and sent together with others. Absent: each is sent separately. */
   readonly sharesCommits?: true;
 }
 

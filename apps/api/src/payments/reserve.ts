@@ -103,7 +103,7 @@ async function reserveTogether(
   }
 }
 
-/** What is read with the lane locked. Undefined: not yet. */
+/** Facts read with the lane locked. Undefined: not read yet. */
 interface LockedLane {
   readonly known?: readonly Reserved[];
   readonly standing?: Standing;
@@ -116,7 +116,7 @@ async function lockLane(tx: Tx, { chainId, sender }: LaneFunds): Promise<LockedL
 
 /**
  * Locks the requests. If nothing is to be locked between them and the lane, also locks the lane and reads
- * what the payments are decided by, in one round trip.
+ * the facts that decide the payments, in one round trip.
  */
 async function lockRequests(
   tx: Tx,

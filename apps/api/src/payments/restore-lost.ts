@@ -32,7 +32,8 @@ export async function markOf(
 }
 
 /**
- * Opens a lane that has lost nothing, and lets the journal know it and what the journal has lost of it.
+ * Opens a lane that has lost nothing, and adds to the journal the lane and the entries that the journal has
+ * lost.
  * @param nonce the first one that the chain has not used
  */
 export async function openReconciled(
@@ -143,7 +144,7 @@ function refusedEntry(
   return { kind: "later", why: `the journal's entry for nonce ${nonce} was refused: ${reason}` };
 }
 
-/** @returns why the payment's leg cannot take it back yet; undefined: done */
+/** @returns why the payment cannot be attributed to its leg yet; undefined: done */
 async function restorePayment(
   services: WorkerServices,
   entry: JournalEntry,
@@ -164,7 +165,7 @@ async function restorePayment(
       tx.events.alarm("journal_entry_refused", { ...facts, legId: leg.id, reason: wrong });
       return `the journal's entry for nonce ${nonce} was refused: ${wrong}`;
     }
-    // A former payment of the leg is still to be found dead on the chain.
+    // An earlier payment of the leg is not known to be dead yet.
     const verdict = (await tx.lanes.hasLiveSlot(leg))
       ? "later"
       : ((await kind.restored?.(services, tx, entry, record)) ?? "lost");

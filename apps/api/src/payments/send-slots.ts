@@ -11,7 +11,7 @@ export async function sendSlot(services: WorkerServices, slot: Slot): Promise<vo
 }
 
 /**
- * Sends new slots of one lane, and what a dead process left unsent: signs, commits all bytes, then
+ * Sends new slots of one lane, and those that a dead process left unsent: signs, commits all bytes, then
  * broadcasts them. Safe to call any time from any number of processes. What was sent before, or is to be
  * canceled, belongs to maintenance of the lane.
  * @param of.isNew this process has just planned them

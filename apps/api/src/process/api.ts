@@ -49,7 +49,7 @@ const POLLED_EVERY_MS = 1_000;
 /** Reports of one transaction within this time are one report. */
 const INDEXING = { keptMs: 2_000, limit: 10_000 };
 
-/** Starts what the API's routes need. */
+/** Starts the services that the API's routes need. */
 export async function startApi(context: Context): Promise<RouteContext> {
   const { config, log, registry, sql, chains, clock, reads, events, signer, lifecycle } = context;
   logConnections(log, connectionsOf("api", config.database), context.serverLimits);

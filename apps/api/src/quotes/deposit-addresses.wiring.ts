@@ -30,7 +30,7 @@ export function addressServices(
 export interface AddressWork {
   /** Watches a chain's deposit addresses: called with each scanned block. */
   readonly watch: (connected: ConnectedChain) => (atBlock: bigint) => Promise<void>;
-  /** Looks at a non-EVM chain's deposit addresses: called at any news of the chain. */
+  /** Checks a non-EVM chain's deposit addresses: called whenever the chain changes. */
   readonly look: (connected: ConnectedNonEvmChain) => () => Promise<void>;
 }
 
@@ -63,11 +63,11 @@ export async function startDepositAddresses(
   };
 }
 
-/** Explorers may list payments later than the node: looks again after this part of a block time. */
+/** Explorers may list payments later than the node: checks again after this part of a block time. */
 const LOOK_AGAIN_PER_BLOCK = 5;
 const MIN_LOOK_AGAIN_MS = 1_000;
 
-/** Looks once per new block, and again while the block is the newest one. */
+/** Checks once per new block, and again while the block is the newest one. */
 function watchNewBlocks(services: AddressServices, connected: ConnectedNonEvmChain): () => Promise<void> {
   const { chain, connection } = connected;
   const { depositAddresses } = connection;

@@ -4,7 +4,7 @@ import type { MaybePromise } from "@causeway/domain";
 class MissingFact extends Error {
   constructor(key: string) {
     super(`invariant violated: ${key} was read outside of a decision`);
-    this.name = "FactMissing";
+    this.name = "MissingFact";
   }
 }
 

@@ -237,7 +237,7 @@ function invalidity(
     : `${address} is not a token contract on ${displayName}`;
 }
 
-/** What the solver does not hold must be swapped on its own chain. */
+/** A currency that the solver does not hold must be swapped on its own chain. */
 function refuseUnreachable(
   { chain }: RequestEnd,
   { can }: Side,

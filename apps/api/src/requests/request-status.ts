@@ -7,7 +7,7 @@ import type { Services } from "../db/services.port.ts";
 import type { AddressFormat } from "../chains/address-format.port.ts";
 import { formatAddresses, addressFormatOf } from "../chains/index.ts";
 
-/** The status of a request; undefined if it is unknown. All reads of one moment share one query. */
+/** The status of a request; undefined if it is unknown. Concurrent reads share one query. */
 export async function requestStatus(
   services: Pick<Services, "chains" | "clock"> & { readonly reads: Pick<Reads, "status"> },
   asked: RequestId,

@@ -7,7 +7,7 @@ import { requests } from "./requests.tables.ts";
 /** Every state is reported, even without requests: a series that disappears raises no alarm. */
 const STATES = ["deposited", "fillable", "filling", "submitted", "refunding"] as const;
 
-/** The predicate of the index `requests_under_way`, which bounds what is read. */
+/** The predicate of the index `requests_under_way`, which bounds the rows that are read. */
 const underWay = defineQuery("requests_under_way", (db) => {
   const oldest = db
     .select({

@@ -168,7 +168,7 @@ function structOf({ idempotencyKey, actions }: SignedExecution): {
 }
 
 /**
- * The contract's revert reason. @throws any other error of the node, which says nothing about the execution
+ * The contract's revert reason. @throws any other error of the node, which proves nothing about the execution
  */
 function refusalIn(error: unknown): string {
   if (!(error instanceof BaseError)) throw error;

@@ -21,7 +21,7 @@ export interface Claim {
 
 export type Claimed =
   | { readonly kind: "claim"; readonly claim: Claim }
-  /** `isForGood`: neither a reorg nor a configuration change can make it attestable. */
+  /** `isPermanent`: neither a reorg nor a configuration change can make it attestable. */
   | { readonly kind: "never"; readonly reason: string; readonly isPermanent: boolean };
 
 /**

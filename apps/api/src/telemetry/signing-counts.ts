@@ -2,7 +2,7 @@ import { Counter } from "prom-client";
 import type { Registry } from "prom-client";
 import type { CountSigning } from "../payments/limited-signing/signing-rules.port.ts";
 
-/** Counts what a signer process signed and refused, by rule. */
+/** Counts the transactions that a signer process signed and refused, by rule. */
 export function signingCounts(registry: Registry): CountSigning {
   const counted = new Counter({
     name: "causeway_signer_transactions_total",

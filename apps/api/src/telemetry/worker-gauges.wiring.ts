@@ -101,7 +101,7 @@ export function depositoryGauge({ registry, chains }: GaugeNeeds): () => Promise
   return async () => show(await depositoryBalances(chains));
 }
 
-/** Measures what the solver holds on the hub, on each call. */
+/** Measures the solver's balances on the hub, on each call. */
 export function hubGauge(
   { registry, chains, signer, config }: GaugeNeeds,
   settling: Settling | undefined,

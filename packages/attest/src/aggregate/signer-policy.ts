@@ -18,7 +18,7 @@ export interface SignerPolicy {
   readonly policy: QuorumPolicy | undefined;
   /** Why the oracle must not start; one sentence each. */
   readonly problems: readonly string[];
-  /** What the operator should know although the oracle starts. */
+  /** Warnings for the operator; the oracle starts anyway. */
   readonly warnings: readonly string[];
 }
 

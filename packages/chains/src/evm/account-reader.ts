@@ -60,7 +60,7 @@ interface Waiting extends Question {
  * is known.
  *
  * The read is pinned to a block number, so that all answers are consistent and reported for the right block.
- * (Multicall3's own `getBlockNumber` tells another chain's number on some rollups.)
+ * (Multicall3's own `getBlockNumber` returns another chain's number on some rollups.)
  */
 export function createAccountReader(
   transport: RpcTransport,

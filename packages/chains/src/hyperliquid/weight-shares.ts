@@ -16,10 +16,10 @@ export interface WeightShare {
   /**
    * Waits in order until the share allows a request.
    *
-   * @throws ShareUsedUp if that takes longer than two minutes
+   * @throws RateLimitShareExceeded if that takes longer than two minutes
    */
   wait(method: string, weight: number): Promise<void>;
-  /** @throws ShareUsedUp if the share does not allow a request now */
+  /** @throws RateLimitShareExceeded if the share does not allow a request now */
   takeNow(method: string, weight: number): void;
   /** Charges the weight of an answer in addition to its request; later requests wait until it is refilled. */
   charge(weight: number): void;

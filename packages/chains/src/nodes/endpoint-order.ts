@@ -7,7 +7,9 @@ import { RateLimitShareExceeded } from "./rate-limit-share-exceeded.ts";
 const PASSED_OVER_MS = 30_000;
 /** An endpoint lags if another one was where it is not yet this long ago, ms. */
 const LAG_MS = 30_000;
-/** Of two endpoints, a head is absurd if the other one, at its pace, would take longer to reach it, ms. */
+/**
+ * Of two endpoints, a head is implausible if the other one, at its pace, would take longer to reach it, ms.
+ */
 const MAX_CATCH_UP_MS = 86_400_000;
 /** An endpoint whose head has not advanced for this long stands still, ms. Bitcoin can take an hour. */
 const STANDSTILL_MS = 7_200_000;

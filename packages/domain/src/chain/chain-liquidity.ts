@@ -45,7 +45,7 @@ export interface ChainLiquidity {
    * chain.
    */
   readonly wrappedNative: Address | undefined;
-  /** Intermediate tokens of swap paths, the likeliest first. */
+  /** Intermediate tokens of swap paths, the most likely first. */
   readonly connectors: readonly Address[];
   readonly sources: readonly PoolSource[];
 }

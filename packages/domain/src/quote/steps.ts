@@ -217,7 +217,7 @@ export function routedSteps(facts: RoutedFacts): TransactionStep[] {
 }
 
 /**
- * The one step of a payment directly to the recipient. It always carries the request id, so that a payment
+ * The only step of a payment directly to the recipient. It always carries the request id, so that a payment
  * counts for one request only: after a token's calldata, as the calldata of a native transfer, or after that
  * of the router, which pays contracts without calldata.
  */

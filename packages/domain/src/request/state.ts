@@ -123,7 +123,7 @@ export type Effect =
   | { readonly kind: "reinstateHold" }
   /** The deposit never came: the app pays. */
   | { readonly kind: "debitHold" }
-  /** It came after all: the app gets its payment back. */
+  /** It came later after all: the app gets its payment back. */
   | { readonly kind: "returnHold" }
   | { readonly kind: "acceptDeposit"; readonly depositId: DepositId }
   | { readonly kind: "refundDeposit"; readonly depositId: DepositId; readonly reason: FailReason };

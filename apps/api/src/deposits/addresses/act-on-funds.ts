@@ -44,7 +44,7 @@ interface Confirmed {
 /** The action for observed funds, once every source was queried. */
 type Plan =
   | { readonly kind: "hold"; readonly reason: HoldReason }
-  /** Decided at a later look, because the obstacle is temporary. */
+  /** Decided in a later round, because the obstacle is temporary. */
   | { readonly kind: "later" }
   | {
       readonly kind: "sweep";
@@ -69,7 +69,7 @@ const temporaryErrors: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
  * Decides what happens to the confirmed funds at an address and stores the decision in one commit: a new
  * request if needed, the sweep, and its job. Concurrent runs plan one sweep: the address is locked, and an
  * observation has at most one.
- * @throws RpcFault, ServiceError: nothing was decided; the next look retries
+ * @throws RpcFault, ServiceError: nothing was decided; the next round retries
  */
 export async function actOnFunds(
   services: AddressServices,

@@ -8,8 +8,8 @@ import { lookAtAddresses } from "./watch-balances.ts";
 /** Addresses that were issued or paid within this time (ms) are looked at with every block. */
 export const YOUNG_MS = 24 * 3600_000;
 /**
- * Addresses of each kind per look. A kind that anyone can create in bulk takes turns, so that it displaces no
- * other.
+ * Addresses of each kind per round. A kind that anyone can create in bulk takes turns, so that it displaces
+ * no other.
  */
 export const MAX_PER_LOOK = {
   /** With funds that are not decided yet. */
@@ -22,7 +22,7 @@ export const MAX_PER_LOOK = {
   quiet: 200,
 } as const;
 
-/** Looks at one chain's addresses, round by round. */
+/** Checks one chain's addresses, round by round. */
 export interface AddressWatch {
   /** Looks once, at a block that the watcher has read. @throws RpcFault */
   look(atBlock: bigint): Promise<void>;
@@ -34,14 +34,14 @@ export interface Turns {
   readonly quiet: Address;
 }
 
-/** The addresses of one look, and where the turns of the next one start. */
+/** The addresses of one round, and where the next round starts. */
 export interface Turn {
   readonly addresses: readonly DepositAddress[];
   readonly after: Turns;
 }
 
 /**
- * Chooses the addresses of one look: those with undecided funds and young ones always, all others in address
+ * Chooses the addresses of one round: those with undecided funds and young ones always, all others in address
  * order. Every address gets its turn, however many are issued.
  * @param after where the last turns ended
  * @param on a non-EVM chain; absent: EVM chains
@@ -92,7 +92,7 @@ export function createAddressWatch(services: AddressServices, connected: Request
         atBlock,
         lookedAt,
       });
-      // If a balance was missed, its sender is searched for from the last complete look on.
+      // If a balance was missed, its sender is searched for since the last complete round.
       const before = lookedAt;
       lookedAt = new Map(
         addresses.flatMap(({ address }) => {

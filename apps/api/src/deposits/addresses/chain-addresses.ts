@@ -47,7 +47,7 @@ export interface ChainAddresses {
     addresses: readonly DepositAddress[],
     of: { readonly currencies: readonly Address[]; readonly atBlock: bigint },
   ): Promise<HeldAmounts>;
-  /** The block to look at now. Undefined: the chain was not scanned yet. */
+  /** The block to read now. Undefined: the chain was not scanned yet. */
   lookBlock(reads: Services["reads"]): Promise<bigint | undefined>;
   /**
    * The only call that makes this sweep. On chains without calls: the payment of a slot, with its recipient,

@@ -62,7 +62,7 @@ export interface ObservedFunds extends CurrencyAt {
   readonly changedBlock: bigint;
   /** When part of it was first seen. */
   readonly seenAtMs: number;
-  /** Why the funds stay at the address; undefined: not decided yet. */
+  /** The reason why the funds stay at the address; undefined: not decided yet. */
   readonly held: HoldReason | undefined;
   /** The hold reason of the last alarm, if any. */
   readonly alarmed: HoldReason | undefined;

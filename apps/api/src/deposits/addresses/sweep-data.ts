@@ -1,7 +1,7 @@
 import type { SweptAddress } from "@causeway/chains";
 import type { Hex, Hex32, OrderId } from "@causeway/domain";
 
-/** What the payment of a sweep carries on a chain without contracts. */
+/** The data that the payment of a sweep carries on a chain without contracts. */
 export interface SweepData extends SweptAddress {
   /** The order of the deposit. */
   readonly orderId: OrderId;

@@ -24,7 +24,7 @@ export function transferAddresses(connected: ConnectedNonEvmChain): ChainAddress
     isEnabled: depositAddresses !== undefined,
     onlyOn: chain.id,
     makesSeveralDeposits: isProgram,
-    // What it is derived from is checked before each sweep.
+    // The inputs of its derivation are checked before each sweep.
     has: ({ quoted }) => depositAddresses !== undefined && quoted.chainId === chain.id,
     parse: (text) => {
       try {
@@ -89,7 +89,7 @@ async function heldAt(
     addresses.map(({ address, key }) => ({ address, sweeps: before.get(key.id) ?? [] })),
     currencies,
   );
-  // A sweep that was signed in the meantime may have taken what was not read.
+  // A sweep that was signed in the meantime may have taken funds that were not read.
   const after = await sweepsUnderWay(services, end);
   const keys = new Map(addresses.map(({ address, key }) => [address, key.id]));
   const isSame = (id: Hex32 | undefined): boolean =>

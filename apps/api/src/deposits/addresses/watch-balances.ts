@@ -20,7 +20,7 @@ export interface Look {
   readonly currencies: readonly Address[];
   /** A block that the watcher has read; non-EVM chains are read at their newest block. */
   readonly atBlock: bigint;
-  /** The block of each address's last look. */
+  /** The block at which each address was last read. */
   readonly lookedAt?: ReadonlyMap<Address, bigint> | undefined;
 }
 
@@ -104,10 +104,10 @@ function quotedCurrencies(
   return [...here.values()].flatMap(({ quoted }) => (quoted?.chainId === id ? [quoted.currency] : []));
 }
 
-/** For how long one look asks rate-limited chains about recipients. */
+/** How long one round may query rate-limited chains about recipients. */
 const ASKING_MS = 5_000;
 
-/** Each look begins at another place, so that each funds get their turn to ask. */
+/** Each round begins at another address, so that each gets its turn to query the chain. */
 function inTurn<T>(all: readonly T[], atBlock: bigint): readonly T[] {
   if (all.length === 0) return all;
   const first = Number(atBlock % BigInt(all.length));
@@ -170,7 +170,7 @@ async function storeFundsAt(
       const before = known.find(({ currency }) => currency === place.currency);
       const amount = leftOf(place, underWay);
       if (before === undefined && !hasRoomFor(services, known, place)) continue;
-      // An older look must not overwrite a newer one.
+      // An older read must not overwrite a newer one.
       if (amount === (before?.amount ?? 0n) || (before?.changedBlock ?? 0n) > atBlock) continue;
       const reading = {
         amount,
@@ -188,7 +188,7 @@ async function storeFundsAt(
   });
 }
 
-/** Anyone can request a look for any token, so only a limited number of unconfigured tokens is kept. */
+/** Anyone can request a check for any token, so only a limited number of unconfigured tokens is kept. */
 function hasRoomFor(
   { chains }: AddressServices,
   known: readonly ObservedFunds[],

@@ -24,7 +24,7 @@ export interface ReadArrivals {
  * Reads what became final since the cursor. Deposits, states, jobs and the new cursor are one commit, so that
  * a crash repeats or skips nothing.
  * @param cursor as stored; undefined: the chain was never read
- * @throws RpcFault: what was read before it, if anything, is committed; read the cursor again.
+ * @throws RpcFault: anything read before it is committed; read the cursor again.
  * @throws CursorMoved
  */
 export async function readArrivals(

@@ -8,7 +8,7 @@ const PAUSE_MS = 3_000;
 const REFUSALS: ReadonlySet<number> = new Set([400, 404, 422]);
 const MAX_PAUSED_PAIRS = 10_000;
 
-/** When an aggregator is not asked again yet. */
+/** Pauses after which an aggregator is asked again. */
 export interface AggregatorPauses {
   isPaused(pair: string): boolean;
   /** Pauses the pair that the failure is about, or the whole service. */

@@ -80,7 +80,7 @@ export interface LiquiditySource {
   sources(chainId: number): readonly string[];
   /** The best output for this input; undefined: no path, or insufficient liquidity. */
   exactIn(question: SwapQuestion, amountIn: bigint): MaybePromise<SwapAnswer | undefined>;
-  /** The lowest input for this output; undefined: likewise. */
+  /** The lowest input for this output; undefined: as above. */
   exactOut(question: SwapQuestion, amountOut: bigint): MaybePromise<SwapAnswer | undefined>;
 }
 

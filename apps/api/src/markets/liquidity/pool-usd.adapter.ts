@@ -58,7 +58,7 @@ export function createPoolUsd(chains: readonly PricedChain[], prices: PriceBook)
 
   const pairs = new WeakMap<object, readonly TokenPair[]>();
 
-  /** Has the token's pools read with the next blocks; the current call gets no answer. */
+  /** Schedules the token's pools to be read with the next blocks; the current call gets no answer. */
   function remember(currency: object, chain: PricedChain, token: Address): void {
     let wanted = pairs.get(currency);
     if (wanted === undefined) {

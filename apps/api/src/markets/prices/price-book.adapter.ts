@@ -158,7 +158,7 @@ export function createPriceBook(options: PriceBookOptions): OwnedPriceBook {
         throw refused;
       }
       const answer = awaitPrice(priceId);
-      // A caller of several prices may have failed on another one and never await this.
+      // A caller that reads several prices may have failed on another one and never await this.
       answer.catch(() => undefined);
       return answer;
     },
@@ -199,7 +199,7 @@ function withVariance(before: KeptPrice | undefined, reading: KeptPrice): KeptPr
   if (minutes <= 0) return { ...reading, varianceBps: before.varianceBps ?? 0 };
   const moveBps = (Number(reading.usd - before.usd) / Number(before.usd)) * 10_000;
   const kept = 0.5 ** ((minutes * 60_000) / VARIANCE_HALF_LIFE_MS);
-  // A single jump counts at once: averaging would hide it just when it matters.
+  // A single jump counts at once: averaging would hide it when it matters most.
   const variance = Math.max((before.varianceBps ?? 0) * kept, moveBps ** 2 / minutes);
   return { ...reading, varianceBps: variance };
 }

@@ -82,11 +82,11 @@ export async function pricingOf(
 }
 
 /**
- * The prices of a route, from what is deposited to what the solver pays with.
+ * The prices of a route, from the deposited currency to the one that the solver pays with.
  * @param usd USD per whole unit of the currencies of {@link pricedIn}
  * @param toContract the recipient is a contract: a native payment to it uses the more expensive way through
  * the router
- * @param originGasUsd what the output pays for the service sending the origin transaction, USD with 18
+ * @param originGasUsd the cost, taken from the output, of sending the origin transaction, USD with 18
  * decimals
  * @throws ServiceError PRICE_FETCH_FAILED, RPC_HTTP_ERROR when a fresh value is missing
  */

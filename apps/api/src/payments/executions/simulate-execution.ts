@@ -31,7 +31,7 @@ export interface SimulationQuestion {
 }
 
 /**
- * Simulates a call on the latest state, and judges what it would take from the service.
+ * Simulates a call on the latest state, and checks what it would cost the service.
  * @throws RpcFault if the node did not answer
  */
 export async function simulateExecution(

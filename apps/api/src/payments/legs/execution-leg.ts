@@ -230,7 +230,7 @@ function whatSuccessMeans(kind: RequestKind, { to, data }: LaneCall, logs: reado
   const handleOps = readHandleOps(data);
   if (handleOps?.kind !== "read") return { kind: "executionMined" };
   const failed = userOperationsFailed(logs, to).length;
-  // Another of several operations may make the deposit: that waits for the deposit.
+  // Another of several operations may make the deposit, so the request waits for it.
   const isInVain = failed > 0 && (kind === "call" || failed >= handleOps.ops.length);
   return isInVain ? { kind: "executionReverted", reason: "EXECUTION_REVERTED" } : { kind: "executionMined" };
 }

@@ -234,7 +234,7 @@ export const fillLeg: LegKind<DueFill, WantedFill, FillEnd, RefusedFill> = {
       if (record === undefined) return;
       const event = { kind: "fillImpossible", reason } as const;
       const { decision } = await transition(services, tx, record, event, {}, { reason, detail });
-      // Another run may have reserved the fill meanwhile.
+      // Another run may have reserved the fill in the meantime.
       if (decision.kind === "applied") tx.events.alarm("fill_impossible", { requestId, reason, detail });
     });
     return DONE;

@@ -15,7 +15,7 @@ const KINDS: readonly PaymentKind[] = [...LEG_KINDS, hubLeg, payoutLeg];
 
 const byName = new Map(KINDS.map((kind) => [kind.name, kind]));
 
-/** The kind of what a slot pays. @throws Error if it is not in the list */
+/** The payment kind of a slot. @throws Error if it is not in the list */
 export function kindOf({ leg }: Pick<Slot, "leg">): PaymentKind {
   const kind = byName.get(leg.kind);
   if (kind === undefined) throw new Error(`invariant violated: unknown kind of payment ${leg.kind}`);

@@ -59,7 +59,7 @@ export interface PaymentKind<W extends WantedPayment = WantedPayment, R extends 
   /** It is never too late for it, so it is offered until a node accepts it, even if the payer lacks gas. */
   readonly isPatient?: true;
 
-  /** How payments of the same moment share commits. Absent: each is sent by itself. */
+  /** How concurrent payments share commits. Absent: each is sent separately. */
   readonly together?: {
     /** Batches per lane at the same time. */
     readonly inFlight: number;
@@ -127,7 +127,7 @@ export interface PaymentKind<W extends WantedPayment = WantedPayment, R extends 
   };
 }
 
-/** A kind of payment whose legs jobs find, plan and pay: its whole course, in order. */
+/** A kind of payment whose legs jobs find, plan and pay: every step, in order. */
 export interface LegKind<
   L extends DueLeg = DueLeg,
   W extends WantedPayment = WantedPayment,

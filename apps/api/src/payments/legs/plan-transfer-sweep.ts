@@ -48,7 +48,8 @@ export async function planTransferSweep(
   const why = await connection.refusalOf({ recipient: chain.depository, currency, amount, sweeps: swept });
   if (why !== undefined) return { kind: "refused", why };
   const underWay = (await sweepsUnderWay(services, connected)).get(key.id) ?? [];
-  // A program's sweep may take what is too little to stay, so that the next one must not count on it.
+  // A program's sweep may also take a remainder that is too small to stay, so the next one must not rely on
+  // it.
   if (depositAddresses.kind === "program" && underWay.length > 0)
     return { kind: "wait", why: "another sweep of the address is not final yet", isQuiet: true };
   const slots = await services.reads.unsettledSlots(chain.id, connection.solver);

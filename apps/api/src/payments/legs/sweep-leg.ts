@@ -53,7 +53,7 @@ export const sweepLeg: LegKind<DueSweep, WantedSweep, SweepEnd> = {
   name: "sweep",
   queue: { name: "sweep", id: "sweepId", concurrency: 8 },
   isTransfer: false,
-  // It moves the decided funds or nothing, and its deposit is read from the chain, whichever row it had.
+  // It moves the decided funds or nothing, and its deposit is read from the chain, whatever its row was.
   isIdempotent: true,
 
   overdue: async ({ depositAddresses }, ...since) => await depositAddresses.overdue(...since),
@@ -89,7 +89,8 @@ export const sweepLeg: LegKind<DueSweep, WantedSweep, SweepEnd> = {
     if (unexplained !== undefined) return waits(services, sweep, unexplained);
     const { connection, pulse } = connected;
     const call = addresses?.sweepCall(sweep, from);
-    // It may have been replaced since startup, or its node did not answer then: a sweep cannot be undone.
+    // A sweep cannot be undone, and the contract may have been replaced since startup, or its node did not
+    // answer then.
     const problem =
       call === undefined
         ? "the deposit address factory of the chain is not configured"

@@ -39,7 +39,8 @@ export async function signLimited(
   if (judged.kind === "refused") return refuse(judged.refusal);
   let signature: Hex | undefined;
   await signTransaction(transaction, async (digest, preimage) => {
-    // What was read must be all that is signed: another encoding, or an access list, was not judged.
+    // The fields that were read must be all that is signed: another encoding, or an access list, was not
+    // checked.
     if (preimage.unsigned !== unsigned)
       throw new ServiceError(
         "INVALID_REQUEST",

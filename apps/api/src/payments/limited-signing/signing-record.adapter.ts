@@ -7,7 +7,7 @@ import type { SigningRecord } from "./signing-rules.port.ts";
 const WINDOW_MS = 24 * 3_600_000;
 /** A nonce that was last signed before this counts anew. */
 const KEPT_MS = 30 * WINDOW_MS;
-/** Clocks are set back by less than this all the time. */
+/** Clock corrections smaller than this are routine. */
 const TOLERATED_AHEAD_MS = 60_000;
 
 interface Line {
@@ -41,7 +41,7 @@ async function openLocked(path: string, account: Address, nowMs: () => number, l
   const before = await open(path, "a+", 0o600);
   const text = await before.readFile("utf8").finally(async () => await before.close());
   const state = replay(readLines(path, account, text));
-  // Also drops a last line that a crash cut off: what it counted was never signed.
+  // Also drops a last line that a crash cut off: its payment was never signed.
   const { file, inode, ...kept } = await rewrite(path, headerOf(account) + state.kept().map(textOf).join(""));
   let size = kept.size;
   let isTorn = false;
@@ -57,7 +57,7 @@ async function openLocked(path: string, account: Address, nowMs: () => number, l
       );
   }
 
-  /** Before the signature: a crash after it must not forget what was signed. */
+  /** Before the signature: a crash after it must not forget the signed amount. */
   async function append(line: Line): Promise<void> {
     await checkFile();
     const bytes = Buffer.from(textOf(line));
@@ -210,7 +210,7 @@ function replay(lines: readonly Line[]) {
     sumWith,
     add,
     newestMs: () => newestMs,
-    /** The lines that still matter. Not by the clock: a wrong one must not drop what was signed today. */
+    /** The lines that still matter. Does not use the clock: a wrong one must not drop today's signatures. */
     kept: () => lines.filter(({ atMs }) => atMs > newestMs - KEPT_MS),
   };
 }

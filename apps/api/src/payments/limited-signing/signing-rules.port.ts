@@ -1,6 +1,8 @@
 import type { Address, Chain, PricedUnit } from "@causeway/domain";
 
-/** What a signer process may sign for its key. No database row and no other process can change it. */
+/**
+ * The rules for what a signer process may sign for its key. No database row or other process can change them.
+ */
 export interface SigningRules {
   readonly key: "solver" | "executor";
   /** Maximum of one transaction with its maximum gas, USD with 18 decimals. */
@@ -25,7 +27,7 @@ export interface ChainRules {
 /** Counts a signature, or a refusal by its rule. */
 export type CountSigning = (result: "signed" | "refused", rule?: string) => void;
 
-/** What one account signed in the last 24 hours, on disk. */
+/** Amounts that one account signed in the last 24 hours, on disk. */
 export interface SigningRecord {
   /**
    * Counts what a nonce is worth more than anything signed for it before: only one transaction of a nonce can

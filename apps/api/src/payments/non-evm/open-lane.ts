@@ -4,8 +4,8 @@ import { markOf, openReconciled, restoreLost } from "../restore-lost.ts";
 
 /**
  * Opens the lane of a non-EVM chain's payments: its nonces are a counter of ours, unknown to the chain.
- * Restores payments that a failover has lost. Without a journal nothing shows what was lost: then the lane is
- * held until the operator opens it.
+ * Restores payments that a failover has lost. Without a journal nothing shows which were lost: then the lane
+ * is held until the operator opens it.
  */
 export async function openNonEvmLane(
   services: WorkerServices,

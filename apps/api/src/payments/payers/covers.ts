@@ -42,7 +42,7 @@ export function transferFunds({ chain, connection, pulse }: ConnectedNonEvmChain
   };
 }
 
-/** What the balance in a currency, as read at a block, does not show yet. Base units. */
+/** Pending amounts that the balance in a currency, as read at a block, does not include yet. Base units. */
 export interface Reserved {
   readonly currency: Address;
   readonly blockNumber: bigint;
@@ -78,9 +78,9 @@ export async function reservedFor(
 /**
  * Decides which payments a lane can still pay, one after another: from its balances minus everything that
  * they do not show yet. Use with the lane locked, so that no other payment slips in.
- * @returns takes what a payment and its gas may use; false, and nothing is taken, if that is not there. A
- * payment without gas would block its whole lane.
- * @param known what was read with the lane locked; what is missing is read
+ * @returns takes the amounts of a payment and its gas; false, and nothing is taken, if they are not covered.
+ * A payment without gas would block its whole lane.
+ * @param known rows that were read with the lane locked; missing ones are read
  */
 export function covers(
   tx: ReservingTx,

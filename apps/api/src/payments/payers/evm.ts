@@ -17,7 +17,7 @@ import { gasFunds, solverFunds } from "./covers.ts";
 import type { LaneFunds } from "./funds.port.ts";
 import type { Lane, Payer, Signed, ToSign, Unsigned } from "./payer.ts";
 
-/** Pays on an EVM chain: what has one nonce conflicts, so only one of the attempts can be mined. */
+/** Pays on an EVM chain: attempts with the same nonce conflict, so only one of them can be mined. */
 export function evmPayer(services: WorkerServices, { chainId, sender }: Lane): Payer | undefined {
   const connected = services.chains.get(chainId);
   if (connected === undefined) return undefined;

@@ -1,6 +1,6 @@
 import type { Address } from "@causeway/domain";
 
-/** The account that pays from a lane, and what the chain shows of its balances. */
+/** The account that pays from a lane, and its balances on the chain. */
 export interface LaneFunds {
   readonly chainId: number;
   readonly sender: Address;

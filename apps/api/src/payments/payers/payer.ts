@@ -4,7 +4,7 @@ import type { Move } from "../moves.ts";
 import type { ToSend } from "../note-sent.ts";
 import type { LaneFunds } from "./funds.port.ts";
 
-/** An account on a chain, whose payments are numbered. */
+/** An account on a chain, with the sequence of its payments. */
 export type Lane = Pick<SlotPlan, "chainId" | "sender">;
 
 export interface ToSign {
@@ -27,7 +27,7 @@ export type Signed = ReadonlyMap<string, Attempt | Unsigned | Error>;
 export interface Payer {
   /** The inventory of the lane. */
   readonly funds: LaneFunds;
-  /** Each payment is signed and committed by itself, and need not wait for the others to be sent. */
+  /** Each payment is signed and committed separately, and need not wait for the others to be sent. */
   readonly signsOneByOne?: true;
   /** Signs attempts and commits their bytes. Nothing is sent before that. */
   sign(wanted: readonly ToSign[]): Promise<Signed>;

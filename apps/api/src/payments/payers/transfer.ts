@@ -17,7 +17,7 @@ import type { Lane, Payer, ToSign, Unsigned } from "./payer.ts";
 /** Nominal blocks after which a payment that nodes have counts as stuck. */
 const STUCK_BLOCKS = 3;
 
-/** Pays on a chain without account nonces: only what the bytes spend decides which of them conflict. */
+/** Pays on a chain without account nonces: attempts conflict only if they spend the same outputs. */
 export function transferPayer(services: WorkerServices, { chainId }: Lane): Payer | undefined {
   const connected = services.chains.nonEvm(chainId);
   if (connected === undefined) return undefined;
@@ -29,7 +29,8 @@ export function transferPayer(services: WorkerServices, { chainId }: Lane): Paye
     signsOneByOne: true,
     sign: async (wanted) => await eachOf(wanted, async (one) => await signTransfer(services, connected, one)),
     async send(sent) {
-      // Before the journal: what oracles cannot map yet is not broadcast, so it must not be restored either.
+      // Before the journal: a payment that oracles cannot map yet is not broadcast, so it must not be
+      // restored either.
       const mappable = await eachOf(sent, async (one) => await isMappable(services, connected, one));
       const due = sent.filter(({ slot }) => mappable.get(slot.id) === true);
       return new Map([...errorsIn(mappable), ...(due.length === 0 ? [] : await send(due))]);
@@ -150,7 +151,8 @@ const MAX_TRIES = 10;
 
 /**
  * Signs the next attempt of a slot and commits it, one at a time per chain in this process. If another
- * process signed meanwhile, the commit detects it and signs again: two payments never spend the same funds.
+ * process signed in the meantime, the commit detects it and signs again: no two payments spend the same
+ * funds.
  */
 async function signTransfer(
   services: WorkerServices,
@@ -229,7 +231,7 @@ async function trySigning(
   });
 }
 
-/** @throws errors that say nothing about the funds, or about whether the solver may pay itself */
+/** @throws errors unrelated to the funds and to whether the solver may pay itself */
 function noteUnsigned(
   { events }: WorkerServices,
   chain: string,

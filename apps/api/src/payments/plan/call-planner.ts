@@ -103,7 +103,7 @@ function callsOf({ calls, authorizationList, left }: OutputCalls): CallsOfFill {
   };
 }
 
-/** Why the price of what sponsored calls carry does not allow them now; undefined: it does. */
+/** Why the price of the native tokens that sponsored calls carry forbids them now; undefined: it does not. */
 async function whyCallsWait(
   services: WorkerServices,
   execution: ExecutionRecord | undefined,

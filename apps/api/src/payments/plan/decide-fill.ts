@@ -31,7 +31,7 @@ type FillPreview =
     };
 
 /**
- * Reads what a fill is decided by, and plans it. Decides nothing.
+ * Reads the facts that decide a fill, and plans it. Decides nothing.
  * @param known the basis, if the database may not have it yet
  * @throws RpcFault
  */
@@ -51,7 +51,7 @@ export async function previewFill(
   const isSigned = orderSignerOf(services, terms.order.solver) !== undefined;
   if (basis === undefined || !isSigned || origin === undefined || destination === undefined)
     return { kind: "unplanned", isBased: basis !== undefined, isSigned };
-  // At once, so that the reads of both share their queries: planning writes nothing.
+  // Concurrently, so that the reads of both share their queries: planning writes nothing.
   const [planned, whyPaid] = await Promise.all([
     planFill(services, request, { basis, execution, origin, destination }).catch(
       (error: unknown) => ({ kind: "unknown", error }) as const,

@@ -25,7 +25,7 @@ export interface FillWaits {
   readonly isNotApproved?: true;
 }
 
-/** It cannot be made as promised. */
+/** It cannot be made as guaranteed. */
 export interface FillRefused {
   readonly kind: "refund";
   readonly reason: FailReason;

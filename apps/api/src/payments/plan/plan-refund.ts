@@ -81,7 +81,7 @@ export function transferRefunds(services: WorkerServices, connected: TransferCha
   };
 }
 
-/** What the solver spent to deposit these funds: a sweep, unless a filled deposit of it paid for it. */
+/** The solver's cost to deposit these funds: that of a sweep, unless a filled deposit paid for the sweep. */
 async function costOfSweep(
   { reads }: Pick<WorkerServices, "reads">,
   connected: TransferChain,

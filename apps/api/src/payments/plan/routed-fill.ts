@@ -33,7 +33,7 @@ export interface RoutedFill {
   readonly forbidden?: string | undefined;
   /** How it is refused for its effects. */
   readonly rejection: FailReason;
-  /** The reason if its calls take what the recipient gets. Absent: the reason is the failure itself. */
+  /** The reason if its calls take the recipient's payment. Absent: the reason is the failure itself. */
   readonly loss?: string;
   /** Why oracles could not attest the payment; undefined: they can. Only events are attested. */
   unattested(logs: readonly FrameLog[]): string | undefined;
@@ -56,7 +56,7 @@ export const TRACE_OF_CALLS: TraceOptions = { maxGas: 10_000_000n, roomBps: GAS_
 /**
  * Simulates a fill through the router on the latest state. One whose payment could not be proven is
  * forbidden.
- * @param spent what the router takes from the solver
+ * @param spent the amount that the router takes from the solver
  * @throws RpcFault if the node did not answer
  */
 export async function simulateRouted(

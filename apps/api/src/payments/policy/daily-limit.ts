@@ -11,7 +11,7 @@ export function hasDailyLimit({ spendingLimits = [] }: Pick<WorkerServices, "spe
 /**
  * Whether the value of a payment is within the limits.
  * @param usd its value with gas, 18 decimals; undefined: it has no price
- * @param spentUsd what the day counts without it, 18 decimals
+ * @param spentUsd spent that day without it, 18 decimals
  * @returns undefined: it is
  */
 export function judgeValue(

@@ -2,7 +2,7 @@ import type { WorkerServices } from "../../db/services.port.ts";
 import type { LegKind } from "../legs/leg-kind.ts";
 import type { Held, Sent } from "../wanted-payment.port.ts";
 
-/** A pause ends when the operator says so; a limit, mostly when the day turns. */
+/** A pause ends when the operator ends it; a limit, mostly when the UTC day ends. */
 const PAUSED_WAIT_MS = 5_000;
 const LIMITED_WAIT_MS = 30_000;
 

@@ -4,7 +4,10 @@ import type { Address, Hex } from "@causeway/domain";
 import type { KeyName, Refusal, Rule } from "./limits.port.ts";
 import { lower, readOwnCall, readTransfer, type CallReading, type Spent } from "./read-call.ts";
 
-/** Decides whether a key may sign a payment, from what its bytes do and what the database says. Pure. */
+/**
+ * Decides whether a key may sign a payment, from the effects of its bytes and the facts in the database.
+ * Pure.
+ */
 
 /** A payment for signing. */
 export interface Proposal {
@@ -44,7 +47,7 @@ export interface PaymentFacts extends Bound {
   readonly currency: Address;
   /** Base units of the currency. */
   readonly maxAmount: bigint;
-  /** What the payment's input must end with. Undefined: anything. */
+  /** The required end of the payment's input. Undefined: any. */
   readonly reference: Hex | undefined;
   /** How it may go through the router. Undefined: not at all, except for one payment of native tokens. */
   readonly route: RouteFacts | undefined;

@@ -12,7 +12,7 @@ import type { LegFacts, PaymentFacts, RouteFacts } from "./judge-call.ts";
 import { HUB_CALLS, PAYOUT_CALLS } from "./signed-calls.ts";
 import { knownPrice } from "./value.ts";
 
-/** Reads what the database says about a leg, in the commit that reserves or signs its payment. */
+/** Reads the database's facts about a leg, in the commit that reserves or signs its payment. */
 
 export type FactServices = Pick<WorkerServices, "chains" | "prices" | "hubContracts" | "payoutContracts">;
 

@@ -15,7 +15,8 @@ import { valueOf } from "./value.ts";
 
 /**
  * - `reserved`: this process has just reserved it, so it was judged in that commit.
- * - `stored`: another process reserved it, or it is just there. It must match the database's facts about its
+ * - `stored`: another process reserved it, or its origin is unknown. It must match the database's facts about
+ * its
  *   leg, and counts toward its day unless it was counted when it was reserved.
  * - `repeated`: its bytes may have been signed before. The limits on value do not apply again.
  */
@@ -63,7 +64,7 @@ async function judgeStored(
   // Anyone who can write rows can count a payment: that lifts no limit of a single transaction.
   const large = judgeValue(usd, 0n, { ...limits, dayUsd: undefined });
   if (large !== undefined) return large;
-  // A lower limit of the day does not stop what was reserved under a higher one.
+  // A lower daily limit does not stop payments that were reserved under a higher one.
   if (counted !== undefined && usd !== undefined && counted >= usd) return undefined;
   // The amount counted at its reservation is part of the sum.
   const over = judgeValue(usd, spentUsd - (counted ?? 0n), limits);

@@ -65,6 +65,6 @@ export interface PolicyWrites {
   ): Promise<void>;
   /** The slot ended without paying: the day no longer counts it. */
   releaseSpending(slotId: string): Promise<void>;
-  /** The slots paid: the day counts them for good. */
+  /** The slots paid: the day counts them permanently. */
   keep(slotIds: readonly string[]): Promise<void>;
 }

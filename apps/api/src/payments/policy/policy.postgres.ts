@@ -112,7 +112,7 @@ function pauseOfRow({ scope, pausedBy, reason, sinceMs }: typeof pauses.$inferSe
   return read === undefined ? [] : [{ scope: read, pausedBy, reason, sinceMs }];
 }
 
-/** Stores what the operator paused. */
+/** Stores the operator's pauses. */
 export function pauseStore(sql: Sql): PauseStore {
   return {
     list: async () => (await listPauses(sql, {})).flatMap(pauseOfRow),

@@ -26,7 +26,7 @@ export type CallReading =
       /** Native tokens in addition to `spent`, wei. */
       readonly value: bigint;
       readonly calls: readonly CallPlan[];
-      /** Gets what the calls leave. */
+      /** Receives the remainder of the calls. */
       readonly remainderTo: Address;
       readonly reference: Hex | undefined;
     }

@@ -1,7 +1,7 @@
 import { databaseUnreachableReason } from "../../db/database-unreachable.ts";
 
 /**
- * What a failed command prints. Errors of ours name no secret; those of the driver may name a host.
+ * The text that a failed command prints. Our errors name no secret; those of the driver may name a host.
  * @param context precedes any other reason than an unreachable database
  */
 export function failureText(error: unknown, context = ""): string {

@@ -9,7 +9,7 @@ export const PAUSE_USAGE = `  operator pauses             what is paused, by who
   operator resume <scope>     resumes them within seconds
 `;
 
-/** Opens what pauses are stored in. */
+/** Opens the store of pauses. */
 export type OpenPauses = () => { readonly admin: PauseAdmin; close(): Promise<void> };
 
 /** `operator pause`, `resume` and `pauses`. Never throws: the exit code reports the outcome. */

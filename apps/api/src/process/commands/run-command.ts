@@ -31,7 +31,7 @@ export async function runCommand(
   }
 }
 
-/** Opens what a command administers, prints each line of its result as JSON, and closes it. */
+/** Opens the resource that a command administers, prints each line of its result as JSON, and closes it. */
 export async function administer<Admin>(
   open: () => { readonly admin: Admin; close(): Promise<void> },
   act: (admin: Admin) => Promise<readonly object[]>,

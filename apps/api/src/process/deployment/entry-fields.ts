@@ -50,7 +50,7 @@ export function textAt(document: unknown, path: readonly string[]): string | und
   return typeof value === "string" ? value : undefined;
 }
 
-/** The document with another value at a path; what the path leads through is created if absent. */
+/** The document with another value at a path; missing parents are created. */
 export function withValueAt(
   document: object,
   [key = "", ...rest]: readonly string[],

@@ -58,7 +58,7 @@ export async function prepareTarget(
 }
 
 /**
- * Everything that speaks against carrying out a plan: an owner without code, contracts that are not as
+ * Every reason not to apply a plan: an owner without code, contracts that are not as
  * planned, a configuration that names others, and too little money.
  */
 export async function problemsOf(

@@ -22,7 +22,7 @@ import {
 export type Print = (line: object) => void;
 
 /**
- * Prints the plan of every target, and says what speaks against it. Sends nothing.
+ * Prints the plan of every target, and its problems. Sends nothing.
  * @throws DeploymentRefused
  */
 export async function planDeployment(

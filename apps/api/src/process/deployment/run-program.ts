@@ -22,7 +22,7 @@ import type { Print } from "./run-deployment.ts";
 type Deployer = Awaited<ReturnType<typeof programDeployer>>;
 
 /**
- * Prints what is on the chain, what is left to send, and what that costs. Sends nothing.
+ * Prints the state on the chain, the remaining transactions, and their cost. Sends nothing.
  * @throws DeploymentRefused
  */
 export async function planProgramDeployment(
@@ -35,7 +35,8 @@ export async function planProgramDeployment(
 }
 
 /**
- * Sends what is missing, waits until it is final, compares everything with the plan, and writes the entry.
+ * Sends the missing transactions, waits until they are final, compares everything with the plan, and writes
+ * the entry.
  * @throws DeploymentRefused before anything is sent; ProgramUnfinished if the time is up
  */
 export async function applyProgramDeployment(
@@ -106,7 +107,7 @@ async function withPrepared(
   }
 }
 
-/** What is planned, and in `found` what the chain has. */
+/** The plan, and in `found` the state on the chain. */
 function programLine({ name, plan }: ProgramTarget, state: ProgramState): object {
   const { accounts, deployer, owner, allocator, elf } = plan;
   return {

@@ -10,7 +10,7 @@ export function endpointsOf({ rpcUrl, rpcUrls }: Pick<Chain, "rpcUrl" | "rpcUrls
   return rpcUrls ?? [rpcUrl];
 }
 
-/** Reads what an endpoint serves. @throws RpcFault */
+/** Reads the facts that an endpoint serves. @throws RpcFault */
 export async function readEndpoint(url: string): Promise<EndpointFacts> {
   const rpc = createRpcTransport({ url, deadlineMs: DEADLINE_MS, connections: 1 });
   try {

@@ -1,7 +1,7 @@
 import type { NonEvmHead } from "@causeway/chains";
 import { findingsOf, type Finding, type Gathered } from "./finding.ts";
 
-/** What one endpoint of a non-EVM chain serves. */
+/** The facts that one endpoint of a non-EVM chain serves. */
 export type NonEvmEndpointFacts =
   | { readonly kind: "right"; readonly head: NonEvmHead | undefined }
   | { readonly kind: "wrongNetwork"; readonly reason: string };

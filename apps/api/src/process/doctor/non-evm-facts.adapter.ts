@@ -4,7 +4,7 @@ import type { Hex } from "@causeway/domain";
 import type { OwnAccounts } from "../../config/own-accounts.ts";
 import type { NonEvmEndpointFacts, NonEvmFacts } from "./non-evm-check.ts";
 
-/** Reads what one endpoint of a chain serves. @throws RpcFault if it does not answer */
+/** Reads the facts that one endpoint of a chain serves. @throws RpcFault if it does not answer */
 export async function readNonEvmEndpoint(
   config: NonEvmChainConfig,
   at: number,

@@ -14,7 +14,7 @@ export interface RedisFacts {
   readonly replicas: number;
 }
 
-/** What a sentinel reports. */
+/** The facts that a sentinel reports. */
 export interface SentinelFacts {
   /** Undefined: it knows no primary of that name. */
   readonly primary: RedisNode | undefined;
@@ -22,7 +22,7 @@ export interface SentinelFacts {
   readonly quorumFault: string | undefined;
 }
 
-/** What a node of a cluster reports. */
+/** The facts that a node of a cluster reports. */
 export interface ClusterNodeFacts {
   readonly isCluster: boolean;
   /** `ok` if the cluster serves all keys. */

@@ -96,7 +96,7 @@ async function onServer<T>(
     ...(isTls && { tls: {} }),
   };
   const redis = typeof at === "string" ? new Redis(at, options) : new Redis({ ...options, ...at });
-  // The calls throw less than this event says.
+  // The event's type is wider than the errors these calls throw.
   let fault: Error | undefined;
   redis.on("error", (error: Error) => (fault ??= error));
   try {

@@ -349,7 +349,7 @@ function priceFill(
   return addFeeOptions(pricing, fees, filled, question.to.isCostRent(question.destinationCurrency));
 }
 
-/** The service fee depends on the pair that the user sees, not on what is deposited or paid from. */
+/** The service fee depends on the pair that the user sees, not on the currencies deposited or paid from. */
 function classOf({ originCurrency, destinationCurrency }: QuoteQuestion): PairClass {
   return pairClassOf(originCurrency, destinationCurrency);
 }

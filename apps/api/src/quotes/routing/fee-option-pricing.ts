@@ -7,7 +7,7 @@ import type { FeeOptions, SponsorOptions } from "./fee-options.ts";
 /**
  * Prices a route with the client's fee options.
  * @param filled the swap in the fill, as far as it is known; only for trusted tokens, because the makers of
- * any other token's pools would receive what the sponsor pays
+ * any other token's pools would receive the sponsor's money
  * @param isRent whether the execution fee counts as `rent`
  */
 export function addFeeOptions(

@@ -16,7 +16,7 @@ import type { QuoteInput } from "@causeway/wire";
 import type { AskingKey } from "../../balances/sponsors.port.ts";
 import { isPublishable } from "../../http/publishable-key.ts";
 
-/** The fee options of a quote request: what apps take, and what an app pays. */
+/** The fee options of a quote request: fees that apps take, and fees that an app pays. */
 export interface FeeOptions {
   readonly appFees: readonly AppFee[];
   /** Absent: the user pays everything. */

@@ -17,7 +17,7 @@ export interface SponsorServices extends PriceServices {
 }
 
 /**
- * Checks that the sponsor could pay now what the quote promises. Reserves nothing: the fill charges the
+ * Checks that the sponsor could pay the quoted fees now. Reserves nothing: the fill charges the
  * sponsor, and if the balance is too low by then, the deposit is refunded.
  * @throws ServiceError INSUFFICIENT_FUNDS, INVALID_REQUEST (a budget of the key), PRICE_FETCH_FAILED
  */

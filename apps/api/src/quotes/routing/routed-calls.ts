@@ -47,7 +47,7 @@ export function depositCalls(exchange: RoutedExchange, orderId: OrderId): readon
  * Swaps the user's payment so that the recipient gets at least the minimum; ends with the request id, by
  * which it is found. Tokens go from the pool to the recipient, whose balances are compared; native tokens are
  * unwrapped and paid by the router.
- * @param exactOutput buys exactly `minimum` for at most what is pulled
+ * @param exactOutput buys exactly `minimum` for at most the pulled amount
  */
 export function exchangeAndPay(
   exchange: RoutedExchange,

@@ -53,18 +53,20 @@ export const TRANSFER_CAPABILITIES: Capabilities = {
   stablecoins: true,
 };
 
-/** What Solana and Bitcoin can do: a program, or keys derived from one key, give every order an address. */
+/**
+ * Capabilities of Solana and Bitcoin: a program, or keys derived from one key, give every order an address.
+ */
 const ADDRESS_CAPABILITIES: Capabilities = { ...TRANSFER_CAPABILITIES, depositAddresses: true };
 
-/** What Solana can do: a transaction has several instructions, so one can swap before the deposit. */
+/** Capabilities of Solana: a transaction has several instructions, so one can swap before the deposit. */
 const SOLANA_CAPABILITIES: Capabilities = { ...ADDRESS_CAPABILITIES, swapsBefore: true };
 
-/** What each kind of chain can do. */
+/** The capabilities of each kind of chain. */
 export const CAPABILITIES: Readonly<Record<"evm" | NonEvmVmType, Capabilities>> = {
   evm: EVM_CAPABILITIES,
   svm: SOLANA_CAPABILITIES,
   bvm: { ...ADDRESS_CAPABILITIES, stablecoins: false },
-  // Its blocks are final at once.
+  // Its blocks are final immediately, so nothing is left to guarantee.
   hypevm: { ...TRANSFER_CAPABILITIES, guaranteedDeposits: false },
 };
 

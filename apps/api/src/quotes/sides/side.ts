@@ -7,10 +7,10 @@ import type { QuotePolicy } from "../../markets/quote-policy.port.ts";
 import type { ChosenRoute, RouteGuarantee } from "../routing/chosen-route.ts";
 import type { Capabilities } from "./capabilities.ts";
 
-/** What a quote needs to know about the chain at one end of its route, whatever its kind. */
+/** The facts that a quote needs about the chain at one end of its route, of any kind. */
 export interface Side {
   readonly can: Capabilities;
-  /** The chain, for what only EVM chains can do; absent on others. See {@link evmOf}. */
+  /** The chain, for features of EVM chains only; absent on others. See {@link evmOf}. */
   readonly evm?: ConnectedChain;
   readonly depository: Hex;
   /** Amounts have at most this many bits. */
@@ -23,7 +23,7 @@ export interface Side {
   readonly costOfFill: string;
   /** A deposit is only identified by the nonce that the user's wallet signs (Hyperliquid). */
   readonly needsWalletNonce: boolean;
-  /** This build can create what the user's wallet signs. */
+  /** This build can create the transaction that the user's wallet signs. */
   readonly makesSteps: boolean;
   /** A payment in the native token runs the recipient's code. */
   readonly runsRecipientCode: boolean;
@@ -46,7 +46,7 @@ export interface Side {
    */
   readonly addressRefusalOf?: NonNullable<NonEvmDepositAddresses["refusalOf"]> | undefined;
   /**
-   * What the sweep of a deposit address uses: gas units, or base units of the native token on chains without
+   * The cost of sweeping a deposit address: gas units, or base units of the native token on chains without
    * gas.
    * @throws ServiceError RPC_HTTP_ERROR when no fresh value is known
    */

@@ -36,7 +36,7 @@ export function swapDescription(
   return `Swap at most ${given} and deposit ${kept} to start the request; ${rest}${unwrapped}`;
 }
 
-/** Tells the client what it can do instead. */
+/** Names the alternative for the client. */
 export function swapRefusal(
   { displayName }: Pick<NonEvmChain, "displayName">,
   cause: SwapRefused,

@@ -56,7 +56,7 @@ export async function paymentFrom(
   };
 }
 
-/** The user's balance of what they pay with. */
+/** The user's balance of the currency they pay with. */
 async function balanceOf(
   { chain, users }: ConnectedNonEvmChain,
   { user, input, origin }: RequestTerms,

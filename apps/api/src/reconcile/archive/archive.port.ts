@@ -1,6 +1,6 @@
 import type { Month } from "../../db/month.port.ts";
 
-/** Tables of which rows, or what takes most of a row, are moved to the archive. */
+/** Tables whose rows, or the largest part of each row, are moved to the archive. */
 export const archivedTables = ["request_events", "request_history", "slots"] as const;
 export type ArchivedTableName = (typeof archivedTables)[number];
 export type ArchiveState = "exporting" | "exported" | "archived";
@@ -48,7 +48,7 @@ export interface ArchivePlan {
   readonly month: Month;
   /** Requests whose whole story is over. */
   readonly requests: number;
-  /** Requests of the month that stay, because something of them is open. */
+  /** Requests of the month that stay, because a part of them is still open. */
   readonly open: number;
   readonly events: number;
 }
@@ -79,7 +79,7 @@ export interface ArchiveStore {
   ): Promise<void>;
   /** Removes the events of the archive; false when their table stayed locked and nothing was changed. */
   removeEvents(archive: ArchivePart): Promise<boolean>;
-  /** Removes what else belongs to up to `limit` requests; returns how many there were. */
+  /** Removes the remaining rows of up to `limit` requests; returns how many there were. */
   removeRequests(archive: BegunArchive, limit: number): Promise<number>;
   setArchived(archive: ArchivePart, nowMs: number): Promise<void>;
 }
@@ -93,7 +93,7 @@ export interface ArchiveFiles {
   claim(database: ArchivedDatabase): Promise<void>;
   /** Where the files of a part are: an absolute path. */
   folderOf(part: ArchivePart): string;
-  /** Removes what an interrupted export left. */
+  /** Removes the files that an interrupted export left. */
   clear(part: ArchivePart): Promise<void>;
   /** Writes rows, and returns once they are on the disk. */
   write(

@@ -134,7 +134,7 @@ const judged = (month: Month, untouchedSinceMs: number): SQL => text`
 
 const isChosen = (column: SQL): SQL =>
   text`exists (select from ${archiveRequests} where ${archiveRequests.requestId} = ${column})`;
-/** Call data that the archive takes away: of payments that ended. */
+/** Call data that the archive removes: that of payments that ended. */
 const isEnded = ({ paymentsBeforeMs }: BegunArchive): SQL =>
   text`${slots.state} in ('final', 'dead') and ${slots.createdAtMs} < ${paymentsBeforeMs}
     and ${slots.callData} not in ('0x', ${NO_CALL_DATA})`;

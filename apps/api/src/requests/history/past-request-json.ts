@@ -25,7 +25,7 @@ type TransactionFields = Omit<PastRequestJson["data"]["inTxs"][number], "txHash"
 export interface Sight {
   /** The request was made with the caller's key. */
   readonly key: boolean;
-  /** Shows what the deposit address is derived from, even before its first sweep. */
+  /** Shows how the deposit address is derived, even before its first sweep. */
   readonly addressKey: boolean;
   /** Shows call data of any size: the request was selected by id, so it is the only one in the response. */
   readonly wholeCalls: boolean;

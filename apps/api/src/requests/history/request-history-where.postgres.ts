@@ -79,7 +79,7 @@ function comparedColumns(condition: HistoryCondition): readonly Column[] | undef
   return condition.field === "term" && !areHashes(condition.values) ? ACCOUNT_COLUMNS : undefined;
 }
 
-/** The condition on rows of `request_history`. What a caller gave is always a parameter. */
+/** The condition on rows of `request_history`. A caller's value is always a parameter. */
 export function whereSql(
   conditions: readonly Condition[],
   groups: ReadonlyArray<readonly HistoryCondition[]>,

@@ -23,7 +23,7 @@ const FAIR_SHARE_FROM = MAX_WAITING / 2;
  * Stores a wallet's signed nonce mapping if a quote agreed on exactly this order and nonce with the wallet.
  * Repeating it is allowed; changing it is not. Once committed it is on its way to the hub.
  * Only accounts with a key can sign: Hyperliquid knows no others. Each mapping costs oracle signatures and
- * hub gas, so the account must hold what it is about to transfer, or have transferred it.
+ * hub gas, so the account must hold the amount that it is about to transfer, or have transferred it.
  * @returns the request that the transfer pays
  * @throws ServiceError INVALID_REQUEST naming the field, UNSUPPORTED_CHAIN, NONCE_TAKEN, INSUFFICIENT_FUNDS,
  * RATE_LIMITED, SERVICE_UNAVAILABLE; RpcFault

@@ -9,7 +9,7 @@ import { chainId, hash } from "../../http/wire-values.ts";
 /** The default for clients that do not name the chain of the signature. */
 const DEFAULT_SIGNATURE_CHAIN = 1;
 
-/** `POST /authorize`: what a wallet says that the nonce of a transfer is for. */
+/** `POST /authorize`: a wallet states which order the nonce of a transfer is for. */
 export function authorizeRoute(app: TypedServer, { call }: Calls<typeof authorizeNonce>): void {
   app.post(
     "/authorize",
