@@ -236,7 +236,7 @@ test("with rpcQuorum 1, a dead payment waits for the answer of the second endpoi
   }
 });
 
-test("a payment goes on when the second of two endpoints returns", async () => {
+test("a payment continues when the second of two endpoints returns", async () => {
   const second: Behavior = { outcome: down };
   const { together, states } = chainOf({ outcome: final }, second);
   await expect(together.outcome(attempt)).rejects.toBe(down);
@@ -336,41 +336,47 @@ test.each<[string, number, "keeps it" | "takes it back" | "fails"]>([
   ["of three, and then fails", 3, "fails"],
   ["of two, and takes it back", 2, "takes it back"],
   ["of two, and then fails", 2, "fails"],
-])("one endpoint that shows an absurd head does not make the others lag: one %s", async (_, count, then) => {
-  vi.useFakeTimers();
-  const head = { position: 5n };
-  const absurd: Behavior = { balance: 1n, head: { position: 10n ** 12n } };
-  const honest = Array.from({ length: count - 1 }, () => ({ balance: 2n, head }));
-  const { together, forward, states } = chainOf(...honest, absurd);
-  await vi.advanceTimersByTimeAsync(0);
-  if (then === "takes it back") absurd.head = head;
-  if (then === "fails") absurd.headFault = down;
-  for (let n = 0; n < 4; n++) {
-    forward(15_000);
-    await vi.advanceTimersByTimeAsync(15_000);
-  }
-  expect(states()?.slice(0, -1)).toEqual(["ok, lead", "ok"].slice(0, count - 1));
-  await together.close();
-});
+])(
+  "one endpoint that shows an implausible head does not make the others lag: one %s",
+  async (_, count, then) => {
+    vi.useFakeTimers();
+    const head = { position: 5n };
+    const absurd: Behavior = { balance: 1n, head: { position: 10n ** 12n } };
+    const honest = Array.from({ length: count - 1 }, () => ({ balance: 2n, head }));
+    const { together, forward, states } = chainOf(...honest, absurd);
+    await vi.advanceTimersByTimeAsync(0);
+    if (then === "takes it back") absurd.head = head;
+    if (then === "fails") absurd.headFault = down;
+    for (let n = 0; n < 4; n++) {
+      forward(15_000);
+      await vi.advanceTimersByTimeAsync(15_000);
+    }
+    expect(states()?.slice(0, -1)).toEqual(["ok, lead", "ok"].slice(0, count - 1));
+    await together.close();
+  },
+);
 
 test.each<[string, bigint]>([
   ["keeps it", 0n],
   ["advances it", 37n],
-])("of two endpoints, one that shows an absurd head and %s does not become the first", async (_, step) => {
-  vi.useFakeTimers();
-  const honest: Behavior = { balance: 1n, head: { position: 400_000_000n } };
-  const absurd: Behavior = { balance: 2n, head: { position: 500_000_000n } };
-  const { together, forward, states } = chainOf(honest, absurd);
-  const pass = async (...[own, others]: readonly bigint[]): Promise<void> => {
-    honest.head = { position: (honest.head?.position ?? 0n) + (own ?? 0n) };
-    absurd.head = { position: (absurd.head?.position ?? 0n) + (others ?? 0n) };
-    forward(15_000);
-    await vi.advanceTimersByTimeAsync(15_000);
-  };
-  for (let n = 0; n < 5; n++) await pass(37n, step);
-  expect(states()).toEqual(["ok, lead", "ok"]);
-  await together.close();
-});
+])(
+  "of two endpoints, one that shows an implausible head and %s does not become the first",
+  async (_, step) => {
+    vi.useFakeTimers();
+    const honest: Behavior = { balance: 1n, head: { position: 400_000_000n } };
+    const absurd: Behavior = { balance: 2n, head: { position: 500_000_000n } };
+    const { together, forward, states } = chainOf(honest, absurd);
+    const pass = async (...[own, others]: readonly bigint[]): Promise<void> => {
+      honest.head = { position: (honest.head?.position ?? 0n) + (own ?? 0n) };
+      absurd.head = { position: (absurd.head?.position ?? 0n) + (others ?? 0n) };
+      forward(15_000);
+      await vi.advanceTimersByTimeAsync(15_000);
+    };
+    for (let n = 0; n < 5; n++) await pass(37n, step);
+    expect(states()).toEqual(["ok, lead", "ok"]);
+    await together.close();
+  },
+);
 
 test("of two endpoints, one that is far behind is asked last while it stands still or catches up", async () => {
   vi.useFakeTimers();

@@ -42,7 +42,7 @@ export interface UserDeposit {
    * The public key of the user's address, if the client passed it: some Bitcoin addresses do not reveal it.
    */
   readonly publicKey?: string | undefined;
-  /** The swap that brings what is deposited (Solana). Absent: the user holds it. */
+  /** The swap whose output is deposited (Solana). Absent: the user deposits the currency itself. */
   readonly swap?: OriginSwap | undefined;
 }
 

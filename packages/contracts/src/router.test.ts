@@ -212,7 +212,7 @@ test.each([
   ["a reason", () => refuse(321n), () => refused(321n)],
   ["no reason", () => toFunctionSelector("refuseSilently()"), () => "0x"],
 ])(
-  "a failing call with %s undoes all and hands its revert data on unchanged",
+  "a failing call with %s undoes all and forwards its revert data unchanged",
   async (_with, data, reason) => {
     const calls = [call(recipient, "0x", 1n), call(probe, data())];
     const tx = { to: router, data: multicall(calls), value: 1n };

@@ -93,7 +93,7 @@ test("reads on a timer and retries after a failure, which keeps the known values
   expect(pulse.solverBalance(chain.native.address).amount).toBe(9n);
 });
 
-test("news cause prompt reads, limited to the configured rate", async () => {
+test("changes cause prompt reads, limited to the configured rate", async () => {
   const { pulse, facts, hear } = aWorld();
   await pulse.refresh();
   await vi.advanceTimersByTimeAsync(2_000);

@@ -13,7 +13,7 @@ function counted() {
   };
 }
 
-test("answers equal questions of one moment, and of a while after it, once", async () => {
+test("answers equal concurrent questions, and those of a while after, once", async () => {
   const { ask, forward } = counted();
   expect(await Promise.all([ask("a"), ask("a"), ask("b")])).toEqual([1, 1, 2]);
   forward(999);

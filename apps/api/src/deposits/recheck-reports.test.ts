@@ -26,7 +26,7 @@ const refused = (code: "TRANSACTION_NOT_FOUND" | "UNSUPPORTED_CHAIN" | "SERVICE_
   throw new ServiceError(code, "no", { field: "txHash" });
 };
 
-test("counts a reported transaction as looked at if it was recorded, is unknown to the node, or its chain is not configured", async () => {
+test("counts a reported transaction as checked if it was recorded, is unknown to the node, or its chain is not configured", async () => {
   for (const index of [
     async () => "recorded",
     refused("TRANSACTION_NOT_FOUND"),
@@ -35,7 +35,7 @@ test("counts a reported transaction as looked at if it was recorded, is unknown 
     expect(await lookAgain(index)).toEqual({ looked: [requestId], faults: 0 });
 });
 
-test("does not count a request as looked at when indexing its transaction failed", async () => {
+test("does not count a request as checked when indexing its transaction failed", async () => {
   const silent = async () => {
     throw new RpcFault({ kind: "deadline", method: "eth_getTransactionReceipt", reason: "no answer" });
   };

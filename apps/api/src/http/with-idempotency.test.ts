@@ -177,7 +177,7 @@ test.for([
   ["RATE_LIMITED", 429],
   ["UNKNOWN_ERROR", 500],
   ["PRICE_FETCH_FAILED", 503],
-] as const)("runs the call again after %s, which says nothing about the call", async ([code, status]) => {
+] as const)("runs the call again after %s, which proves nothing about the call", async ([code, status]) => {
   const key = aKey();
   const fail = async (): Promise<void> => {
     throw new ServiceError(code, "not now");

@@ -100,7 +100,7 @@ test("rolls back what a leg took if another slot already pays it", async () => {
   expect([outcomes, database.written]).toEqual([[{ kind: "moved" }], []]);
 });
 
-test("a payment that refuses its slot takes none of its batch back", async () => {
+test("a payment that refuses its slot rolls back none of its batch", async () => {
   const database = aDatabase();
   const wanted = (["0x01", "0x02", "0x03"] as const).map(wants);
   const outcomes = await reserve(database.services, funds, aKind(database, { taken: "0x02" }), wanted);

@@ -143,7 +143,7 @@ test("the document and its page are served, and every schema it refers to is in 
   expect(names.filter((name) => name.endsWith("Input"))).toEqual([]);
 });
 
-test("an unknown fault answers 500 without its words, and is logged once with its cause", async () => {
+test("an unknown fault answers 500 without its text, and is logged once with its cause", async () => {
   const fault = new Error("password is hunter2", {
     cause: new Error("at https://key:secret@node.example/v2/KEY"),
   });

@@ -3,7 +3,7 @@ import { aQuoteInput, quoteWorld } from "../../../../test/fakes/quote-world.ts";
 import { createQuote } from "./create-quote.ts";
 import { priceIntent } from "./price-intent.ts";
 
-test("a price equals the quote of the same moment", async () => {
+test("a price equals a quote made at the same time", async () => {
   const { fees, details } = await createQuote(quoteWorld(), aQuoteInput());
   expect(await priceIntent(quoteWorld(), aQuoteInput())).toEqual({ fees, details });
 });

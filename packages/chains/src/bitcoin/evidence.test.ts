@@ -132,7 +132,7 @@ test("reports a pending transaction as not final, and an unknown one as absent",
 test.each([
   "No such mempool transaction. Use -txindex or provide a block hash to enable blockchain transaction queries.",
   "No such mempool or blockchain transaction. Blockchain transactions are still in the process of being indexed.",
-])("a node that cannot know says nothing: %s", async (text) => {
+])("a node that cannot know decides nothing: %s", async (text) => {
   const blind = aNode([], 6, {
     getrawtransaction: () => {
       throw refusal(text);

@@ -124,7 +124,7 @@ test.each<[string, Fields[]]>([
   ["twice the same index", [log, log]],
   ["an index beyond counting", [{ ...log, logIndex: "0xffffffffffffffff" }]],
   ["another block's number", [{ ...log, blockNumber: "0x65" }]],
-])("logs with %s are a fault: the index names a deposit for good", async (_what, logs) => {
+])("logs with %s are a fault: the index identifies a deposit permanently", async (_what, logs) => {
   const { reads } = await readsOf((call) =>
     isCall(call, "eth_getTransactionReceipt") ? { ...receipt, logs } : undefined,
   );

@@ -71,7 +71,7 @@ test.each([
   "NonceGap",
   "header not found",
   "timeout",
-])("a broadcast answered with %s says nothing about the bytes", (text) => {
+])("a broadcast answered with %s proves nothing about the bytes", (text) => {
   expect(broadcastOutcomeOf(refusal(text))).toBeUndefined();
 });
 
@@ -132,7 +132,7 @@ test.each([
   "max fee per gas less than block base fee: address 0x00, maxFeePerGas: 1, baseFee: 2",
   "method handler crashed",
   "request timed out",
-])("%s says nothing about the call", (text) => {
+])("%s proves nothing about the call", (text) => {
   expect(simulationOutcomeOf(refusal(text))).toBeUndefined();
 });
 

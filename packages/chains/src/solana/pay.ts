@@ -373,7 +373,7 @@ export function createPayments({ rpc, reads, pdas, payer, now, depositAddressPro
     fee: bigint,
     reserved: readonly Hex[],
   ): Promise<void> {
-    // By the final view nothing of what waits has been taken yet, so that nothing is taken off twice.
+    // In the final view, pending payments are not debited yet, so nothing is subtracted twice.
     const places = [payer, ...(tokens === undefined ? [] : [tokens.from])];
     const [own, ownTokens] = await reads.accounts(places, "finalized");
     const waiting = reserved.map(takenBy);

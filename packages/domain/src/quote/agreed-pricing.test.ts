@@ -44,7 +44,7 @@ test("leaves the prices of a request without app fees, sponsor or top-up unchang
   expect(sponsoredUsd({}, 100_000_000n, plain)).toBe(0n);
 });
 
-test("the sponsor pays what was promised, even if gas has become more expensive", () => {
+test("the sponsor pays the agreed amount, even if gas has become more expensive", () => {
   const terms = { sponsorship: promised() };
   const expensive = agreedPricing(pricing({ fillGasCostWei: 5n * 10n ** 13n }), terms);
   expect(forward(100_000_000n, expensive.facts).sponsored).toBe(40_000n);

@@ -132,7 +132,7 @@ test("searches the blocks since the balance was last lower, or a fixed number be
   expect((await senderOf([], { unseenBlock: "unknown", seenBlock: 3n })).asked).toEqual([at, token, 0n, 3n]);
 });
 
-test("searches at most 5,000 blocks, however long ago the address was looked at or the first payment came", async () => {
+test("searches at most 5,000 blocks, however long ago the address was checked or the first payment came", async () => {
   const seldom = await senderOf([{ from: alice, amount: 60n }], { unseenBlock: 12n });
   expect([seldom.sender, seldom.asked]).toEqual([alice, [at, token, 4_000n, 9_000n]]);
   const layers = [

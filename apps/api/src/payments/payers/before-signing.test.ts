@@ -16,7 +16,7 @@ function aToSign(feeWei: bigint, attempts: readonly Attempt[] = []) {
   return { slot: slot as unknown as Slot, move: { kind: "sign", attempt: "noop", why: "", fees } } as const;
 }
 
-test("a row's absurd fee is signed with ten times the current fee, or with what the chain allows", async () => {
+test("a row's excessive fee is signed with ten times the current fee, or with what the chain allows", async () => {
   expect(maxFee(prices, undefined)).toBe(20n * gwei);
   expect(maxFee(prices, 5n * gwei)).toBe(20n * gwei);
   expect(maxFee(prices, 50n * gwei)).toBe(50n * gwei);

@@ -139,7 +139,7 @@ test("when only external sources could have a route, the error says that the cli
   await expect(createQuote(services, aQuoteInput(locked))).resolves.toBeDefined();
 });
 
-test("never promises a fill that only an aggregator could swap", async () => {
+test("never guarantees a fill that only an aggregator could swap", async () => {
   const world = { external: [PAIRS] };
   const bought = { destinationCurrency: lockedOn(DESTINATION) };
   for (const change of [{}, { useExternalLiquidity: true }, { includedDestinationSwapSources: [PAIRS] }])

@@ -438,7 +438,7 @@ test("the client's slippage is the maximum shortfall of both sides together", as
   }
 });
 
-test("at unchanged prices the minimum deposit still buys the promised output, even with a swap in the fill", async () => {
+test("at unchanged prices the minimum deposit still buys the guaranteed output, even with a swap in the fill", async () => {
   for (const destinationCurrency of [NATIVE_CURRENCY, lockedOn(DESTINATION), foreignOn(DESTINATION)])
     for (const tradeType of ["EXACT_INPUT", "EXPECTED_OUTPUT", "EXACT_OUTPUT"] as const)
       for (const slippageTolerance of [undefined, "20", "1000"]) {

@@ -12,13 +12,15 @@ import type { AccountFact } from "../answers/transaction-facts.ts";
 import { readonlyAccount, writableAccount, type PlainInstruction } from "../payments/plain-instruction.ts";
 import { ASSOCIATED_TOKEN_PROGRAM, SYSTEM_PROGRAM } from "../answers/programs.ts";
 
-/** Addresses of the deposit address program, and what sweeps them. All keys in base58. Pure. */
+/**
+ * Addresses of the deposit address program, and the instructions that sweep them. All keys in base58. Pure.
+ */
 
 /** First 8 bytes of the data of the program's instructions. */
 const SWEEP_NATIVE: Hex = "0xb35b057efb9aee70";
 const SWEEP_TOKEN: Hex = "0xc5b1d2372ab76753";
 
-/** What an address commits to: it can only pay into this depository. */
+/** The data that an address commits to: it can only pay into this depository. */
 export interface DepositAddressSeeds {
   /** The depository program. */
   readonly depository: string;
