@@ -52,7 +52,7 @@ test("the local file has two chains, with tokens and DEXs at the addresses that 
     [72100228, "local-b", "http://127.0.0.1:2", "http://127.0.0.1:2"],
   ]);
   const from = privateKeyToAddress(localPrivateKey("deployer", 0));
-  // The thirteenth adds liquidity to pools. The first five, and the fifteenth, are not used.
+  // Nonce 12 adds liquidity to pools. Nonces 0 to 4 and 14 create none of these contracts.
   const created = [5n, 6n, 7n, 8n, 9n, 10n, 11n, 13n, 15n].map((nonce) =>
     getContractAddress({ from, nonce }).toLowerCase(),
   );

@@ -72,9 +72,9 @@ export interface WrittenEntry {
 export interface EntryPlace {
   /** The entry with its placeholders replaced. */
   readonly resolved: unknown;
-  /** The entry as it is written, whose variables problems name. */
+  /** The entry with its placeholders, for problems that name a variable. */
   readonly source: unknown;
-  /** Begins every problem. */
+  /** Prefix of every problem of this entry. */
   readonly place: string;
   readonly problems: string[];
 }

@@ -77,10 +77,10 @@ function endpointsOf({
   return { rpcUrl, rpcUrls, rpcQuorum: additionalData?.rpcQuorum ?? defaultQuorum(rpcUrls.length) };
 }
 
-/** Each once, and never the current one: a deposit must not be read twice. */
-function formerDepositories(present: string, additional: readonly string[]): readonly Address[] {
+/** Without duplicates and the current depository: a deposit must not be read twice. */
+function formerDepositories(current: string, additional: readonly string[]): readonly Address[] {
   const former = new Set(additional.map(addressOf));
-  former.delete(addressOf(present));
+  former.delete(addressOf(current));
   return [...former];
 }
 

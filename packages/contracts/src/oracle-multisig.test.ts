@@ -145,7 +145,7 @@ test("only the owner can change the set", async () => {
 test.each<[string, () => readonly [readonly Address[], bigint], () => Hex]>([
   ["a threshold of none", () => [oracles, 0n], () => invalidThreshold(0n, 3n)],
   ["a threshold above their number", () => [oracles, 4n], () => invalidThreshold(4n, 3n)],
-  ["nobody", () => [[], 0n], () => invalidThreshold(0n, 0n)],
+  ["no signers", () => [[], 0n], () => invalidThreshold(0n, 0n)],
   ["the zero address", () => [[first.address, zeroAddress], 1n], () => noAddress],
   [
     "one of them twice",

@@ -12,9 +12,9 @@ export function depositoriesOf({ depository, additionalDepositories }: Depositor
 }
 
 /** @throws TypeError if no depository is configured; deposits are not judged on such chains */
-export function presentFirst<T>(depositories: readonly T[]): readonly [present: T, ...former: T[]] {
-  const [present, ...former] = depositories;
-  if (present === undefined)
+export function currentFirst<T>(depositories: readonly T[]): readonly [current: T, ...former: T[]] {
+  const [current, ...former] = depositories;
+  if (current === undefined)
     throw new TypeError("invariant violated: deposits of a chain without a depository");
-  return [present, ...former];
+  return [current, ...former];
 }

@@ -6,7 +6,7 @@ export { DEFAULT_CONFIRMATIONS } from "./bitcoin/chain-entry.ts";
 export { decodeBitcoinAddress, encodeBitcoinAddress } from "./bitcoin/codec.ts";
 export type { EntryProblem, EntrySource, FamilyEntry, PaidEntry, WrittenChain } from "./chain-entry.ts";
 export * from "./configured-chain.ts";
-export { presentFirst, type Depositories } from "./depositories.ts";
+export { currentFirst, type Depositories } from "./depositories.ts";
 export * from "./encode-order.ts";
 export type * from "./evidence-source.ts";
 export type * from "./evidence.ts";

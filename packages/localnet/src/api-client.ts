@@ -60,8 +60,8 @@ export interface ApiClient {
 
 const endStatuses: readonly StatusAnswer["status"][] = ["success", "refund", "failure"];
 
-/** @param askEveryMs polling interval of `untilEnded`; the one that the API recommends is for remote use */
-export function createApiClient(apiUrl: string, askEveryMs = 100): ApiClient {
+/** @param pollIntervalMs polling interval of `untilEnded`; the one that the API recommends is for remote use */
+export function createApiClient(apiUrl: string, pollIntervalMs = 100): ApiClient {
   const call = async (path: string, body?: unknown): Promise<unknown> => {
     const post = {
       method: "POST",
@@ -93,7 +93,7 @@ export function createApiClient(apiUrl: string, askEveryMs = 100): ApiClient {
         last = answer.status;
         if (endStatuses.includes(answer.status)) return answer;
         if (deadline.aborted) throw new Error(`request ${requestId} is still ${last}: ${answer.nextAction}`);
-        await sleep(askEveryMs);
+        await sleep(pollIntervalMs);
       }
     },
   };

@@ -38,12 +38,16 @@ const provider = localAccount("deployer");
 export async function openPools(node: NodeAddress): Promise<void> {
   const { v3, v2 } = localPools();
   const tokens = new Map([...v3, ...v2].flatMap(({ pair }) => pair).map((token) => [token.address, token]));
-  const calls = [...[...tokens.values()].flatMap(providing), ...v3.map(opening), ...v2.flatMap(openingPair)];
+  const calls = [
+    ...[...tokens.values()].flatMap(mintAndApprove),
+    ...v3.map(poolCreation),
+    ...v2.flatMap(pairCreation),
+  ];
   await sendPipelined(createLocalClient(node), privateKeyToAccount(provider.privateKey), calls, 8_000_000n);
 }
 
 /** Mints more of a token than all pools need, and approves them. */
-function providing(token: PoolToken): PipelinedCall[] {
+function mintAndApprove(token: PoolToken): PipelinedCall[] {
   const approve = {
     abi: erc20Abi,
     functionName: "approve",
@@ -56,7 +60,7 @@ function providing(token: PoolToken): PipelinedCall[] {
 }
 
 /** One transaction that creates a v3 pool, sets its price and opens its positions. */
-function opening({ pair, fee, positions }: LocalV3Pool): PipelinedCall {
+function poolCreation({ pair, fee, positions }: LocalV3Pool): PipelinedCall {
   const [a, b] = sorted(pair);
   const create = encodeFunctionData({
     abi: positionManagerAbi,
@@ -91,7 +95,7 @@ function opening({ pair, fee, positions }: LocalV3Pool): PipelinedCall {
   };
 }
 
-function openingPair({ pair: tokens, usdPerSide }: LocalV2Pair): PipelinedCall[] {
+function pairCreation({ pair: tokens, usdPerSide }: LocalV2Pair): PipelinedCall[] {
   const [a, b] = sorted(tokens);
   const pair = getContractAddress({
     opcode: "CREATE2",

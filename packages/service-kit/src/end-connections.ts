@@ -16,11 +16,11 @@ export function endConnectionsOnClose(app: FastifyInstance): void {
   });
   app.addHook("preClose", (done) => {
     if (app.server.listening) {
-      const look = (): void => {
+      const closeUnused = (): void => {
         app.server.closeIdleConnections();
         for (const socket of open) if (socket.bytesRead === 0) socket.destroy();
       };
-      const timer = setInterval(look, CHECK_INTERVAL_MS).unref();
+      const timer = setInterval(closeUnused, CHECK_INTERVAL_MS).unref();
       app.server.once("close", () => clearInterval(timer));
     }
     done();

@@ -59,7 +59,7 @@ export async function startAnvil(options: AnvilOptions): Promise<RunningAnvil> {
         logFile: options.logFile ?? join(home, "log"),
         // Written once the node owns the port: another node of the same chain could answer on it instead.
         isReady: async (signal) => existsSync(opened) && (await askChainId(url, signal)) === options.chainId,
-        askEveryMs: 5,
+        pollIntervalMs: 5,
         stopWithinMs: 3_000,
         ...(options.signal === undefined ? {} : { signal: options.signal }),
       });

@@ -75,7 +75,7 @@ export async function startAppProcess(options: AppProcessOptions): Promise<Syste
     env: { ...program.env, ...options.env },
     logFile: options.logFile,
     isReady: async (signal) => (await fetch(`${options.url}${readyPath}`, { signal })).status === 200,
-    askEveryMs: 25,
+    pollIntervalMs: 25,
     ...(options.signal === undefined ? {} : { signal: options.signal }),
   };
   let isMeantToEnd = false;

@@ -49,6 +49,8 @@ test("reports a port that is taken during the start like one that was already in
       new PortInUse(other),
     );
   }
-  const away = failed("connect ECONNREFUSED");
-  await expect(onPort(await freePort(), async () => await Promise.reject(away))).rejects.toBe(away);
+  const unreachable = failed("connect ECONNREFUSED");
+  await expect(onPort(await freePort(), async () => await Promise.reject(unreachable))).rejects.toBe(
+    unreachable,
+  );
 });

@@ -24,7 +24,7 @@ export interface ProcessSpec {
   /** Timeout in milliseconds. The default is long enough for a busy machine. */
   readonly readyWithinMs?: number;
   /** Milliseconds between two calls of `isReady`. */
-  readonly askEveryMs?: number;
+  readonly pollIntervalMs?: number;
   /** Timeout of one call of `isReady`, in milliseconds. Default: 10,000. */
   readonly answerWithinMs?: number;
   readonly stopSignal?: NodeJS.Signals;
@@ -117,7 +117,7 @@ export async function startProcess(spec: ProcessSpec): Promise<RunningProcess> {
         lastProblem,
       );
     }
-    await Promise.race([sleep(spec.askEveryMs ?? 15), child.exited]);
+    await Promise.race([sleep(spec.pollIntervalMs ?? 15), child.exited]);
   }
   const { code, signal: bySignal, error } = await child.exited;
   const reason = error?.message ?? `exited before it was ready (${bySignal ?? `exit code ${code}`})`;

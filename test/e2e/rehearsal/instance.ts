@@ -75,7 +75,7 @@ export async function createInstance(portBase: number): Promise<Instance> {
       name,
       logFile: join(logFolder, `${name}.log`),
       isReady: async () => (await statusOf(program.at, program.readyPath)) === 200,
-      askEveryMs: 50,
+      pollIntervalMs: 50,
       stopWithinMs: STOP_WITHIN_MS,
     });
   const known = (name: string) => {

@@ -71,16 +71,22 @@ export async function reserveTogether(
   fees: readonly FeesToReserve[],
   atMs: number,
 ): Promise<void> {
-  const parts = fees.flatMap(({ requestId, parts: of }) =>
-    of.map(({ asset, amount, usd }, at) => ({ requestId, n: at + 1, ...asset, amount, usd })),
+  const parts = fees.flatMap((fee) =>
+    fee.parts.map(({ asset, amount, usd }, at) => ({
+      requestId: fee.requestId,
+      n: at + 1,
+      ...asset,
+      amount,
+      usd,
+    })),
   );
-  const entries = fees.flatMap(({ requestId, parts: of }) =>
+  const entries = fees.flatMap((fee) =>
     mergeEntries(
-      of.flatMap(({ asset, amount }) => [
+      fee.parts.flatMap(({ asset, amount }) => [
         { account: "balance", asset, amount: -amount },
         { account: "pending", asset, amount },
       ]),
-    ).map(({ account, asset, amount }) => ({ requestId, account, ...asset, amount })),
+    ).map(({ account, asset, amount }) => ({ requestId: fee.requestId, account, ...asset, amount })),
   );
   await reserve(sql, {
     wanted: rowsJson(WANTED, fees),

@@ -22,9 +22,9 @@ export function everyEnd(chains: Pick<ChainDirectory, "all" | "nonEvmChains">): 
 /** A value that has one form on EVM chains and another on all others. */
 export function perKind<T, R extends NonEvmConnection = NonEvmConnection>(
   end: RequestEnd<R>,
-  made: { evm(end: ConnectedChain): T; nonEvm(end: ConnectedNonEvmChain<R>): T },
+  byKind: { evm(end: ConnectedChain): T; nonEvm(end: ConnectedNonEvmChain<R>): T },
 ): T {
-  return isNonEvm(end) ? made.nonEvm(end) : made.evm(end);
+  return isNonEvm(end) ? byKind.nonEvm(end) : byKind.evm(end);
 }
 
 function isNonEvm<R extends NonEvmConnection>(end: RequestEnd<R>): end is ConnectedNonEvmChain<R> {

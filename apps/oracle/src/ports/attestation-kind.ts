@@ -1,7 +1,7 @@
 import type { AttestationRoute } from "@causeway/attest";
 
 /** A parsed request: everything about it that needs no chain. */
-export interface Understood<Answer> {
+export interface ParsedRequest<Answer> {
   /** Chain family, for counters. */
   readonly family: string;
   /** Equal for requests that must have the same answer. */
@@ -18,4 +18,4 @@ export interface Understood<Answer> {
 }
 
 /** The parsing step of an attestation use case. */
-export type Understand<Request, Answer> = (request: Request) => Understood<Answer>;
+export type ParseRequest<Request, Answer> = (request: Request) => ParsedRequest<Answer>;

@@ -21,7 +21,7 @@ import type {
 } from "@causeway/wire";
 import type { AttestationServices } from "../ports/attestation-services.ts";
 import { rejected } from "../ports/attestation-error.ts";
-import type { Understood } from "../ports/attestation-kind.ts";
+import type { ParsedRequest } from "../ports/attestation-kind.ts";
 import { canonicalValue } from "./canonical-json.ts";
 import { depositParts, DEPOSITS_PER_PART } from "./deposit-parts.ts";
 import { finalValue } from "./final-value.ts";
@@ -45,7 +45,7 @@ type UnsignedMessage = Pick<DepositMessage, "data" | "result">;
 export function attestDeposit(services: AttestationServices, owner: string) {
   const family = familyOf(services.chains);
 
-  return (request: DepositAttestationRequest): Understood<DepositAttestationAnswer> => {
+  return (request: DepositAttestationRequest): ParsedRequest<DepositAttestationAnswer> => {
     const known = knownChain(services.chains, request.chainId, "chainId");
     const { chain } = known;
     const transactionId = canonicalTransactionId(chain.vmType, request.transactionId);

@@ -5,7 +5,7 @@ import { canonicalTransactionId, decodeAddress } from "@causeway/families";
 import { fillAttestationAnswer } from "@causeway/wire";
 import type { FillAttestationAnswer, FillAttestationRequest } from "@causeway/wire";
 import { rejected } from "../ports/attestation-error.ts";
-import type { Understood } from "../ports/attestation-kind.ts";
+import type { ParsedRequest } from "../ports/attestation-kind.ts";
 import type { AttestationServices } from "../ports/attestation-services.ts";
 import { finalValue } from "./final-value.ts";
 import { allInOrder } from "./all-in-order.ts";
@@ -27,7 +27,7 @@ export function attestFill(services: AttestationServices, owner: string) {
   const { chains, hub, sealer } = services;
   const family = familyOf(chains);
 
-  return (request: FillAttestationRequest): Understood<FillAttestationAnswer> => {
+  return (request: FillAttestationRequest): ParsedRequest<FillAttestationAnswer> => {
     const signed = readSignedOrder(chains, request.order, request.orderSignature);
     const { order, json, orderId, signature } = signed;
     const claimed = readClaimedInputs(chains, signed, request.inputs);

@@ -4,7 +4,7 @@ import type { Hex32 } from "@causeway/domain";
 import { refundAttestationAnswer } from "@causeway/wire";
 import type { RefundAttestationAnswer, RefundAttestationRequest } from "@causeway/wire";
 import { invalid, rejected } from "../ports/attestation-error.ts";
-import type { Understood } from "../ports/attestation-kind.ts";
+import type { ParsedRequest } from "../ports/attestation-kind.ts";
 import type { AttestationServices } from "../ports/attestation-services.ts";
 import { finalValue } from "./final-value.ts";
 import { allInOrder } from "./all-in-order.ts";
@@ -29,7 +29,7 @@ export function attestRefund(services: AttestationServices, owner: string) {
   const { chains, hub, sealer } = services;
   const family = familyOf(chains);
 
-  return (request: RefundAttestationRequest): Understood<RefundAttestationAnswer> => {
+  return (request: RefundAttestationRequest): ParsedRequest<RefundAttestationAnswer> => {
     const signed = readSignedOrder(chains, request.order, request.orderSignature);
     const { order, json, orderId, signature } = signed;
     const claimed = readClaimedInputs(chains, signed, request.inputs);

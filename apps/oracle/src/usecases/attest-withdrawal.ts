@@ -12,7 +12,7 @@ import { canonicalTransactionId } from "@causeway/families";
 import { withdrawalAttestationAnswer } from "@causeway/wire";
 import type { WithdrawalAttestationAnswer, WithdrawalAttestationRequest } from "@causeway/wire";
 import { invalid, rejected } from "../ports/attestation-error.ts";
-import type { Understood } from "../ports/attestation-kind.ts";
+import type { ParsedRequest } from "../ports/attestation-kind.ts";
 import type { AttestationServices } from "../ports/attestation-services.ts";
 import { canonicalJson, canonicalValue } from "./canonical-json.ts";
 import { finalValue } from "./final-value.ts";
@@ -42,7 +42,7 @@ export function attestWithdrawal(services: AttestationServices, owner: string) {
   const { chains } = services;
   const family = familyOf(chains);
 
-  return (request: WithdrawalAttestationRequest): Understood<WithdrawalAttestationAnswer> => {
+  return (request: WithdrawalAttestationRequest): ParsedRequest<WithdrawalAttestationAnswer> => {
     const known = knownChain(chains, request.chainId, "chainId");
     const { chain } = known;
     const asked = readHubWithdrawal(chains, request.withdrawalAddressRequest, "withdrawalAddressRequest.");

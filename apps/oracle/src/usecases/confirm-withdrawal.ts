@@ -4,7 +4,7 @@ import type { AttestationHub, Hex, Hex32 } from "@causeway/domain";
 import { withdrawalInitiatedAnswer } from "@causeway/wire";
 import type { PayloadParams, WithdrawalInitiatedAnswer, WithdrawalInitiatedRequest } from "@causeway/wire";
 import { rejected } from "../ports/attestation-error.ts";
-import type { Understood } from "../ports/attestation-kind.ts";
+import type { ParsedRequest } from "../ports/attestation-kind.ts";
 import type { AttestationServices } from "../ports/attestation-services.ts";
 import { canonicalJson, canonicalValue } from "./canonical-json.ts";
 import { mustBeConcludable, readWithdrawalOrder } from "./withdrawal-order.ts";
@@ -21,7 +21,7 @@ import type { WithdrawalOrder } from "./withdrawal-order.ts";
 export function confirmWithdrawal(services: AttestationServices) {
   const { hub, hubReader, sealer } = services;
 
-  return (request: WithdrawalInitiatedRequest): Understood<WithdrawalInitiatedAnswer> => {
+  return (request: WithdrawalInitiatedRequest): ParsedRequest<WithdrawalInitiatedAnswer> => {
     const ordered = readWithdrawalOrder(services, request);
     const { asked, amount, address } = ordered;
     const submitted = submittedRequest(ordered);

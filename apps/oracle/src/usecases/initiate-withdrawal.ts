@@ -9,7 +9,7 @@ import type { Address } from "@causeway/domain";
 import { withdrawalInitiationAnswer } from "@causeway/wire";
 import type { WithdrawalInitiationAnswer, WithdrawalInitiationRequest } from "@causeway/wire";
 import { invalid, rejected } from "../ports/attestation-error.ts";
-import type { Understood } from "../ports/attestation-kind.ts";
+import type { ParsedRequest } from "../ports/attestation-kind.ts";
 import type { AttestationServices } from "../ports/attestation-services.ts";
 import { canonicalJson, canonicalValue } from "./canonical-json.ts";
 import { knownChain } from "./known-chain.ts";
@@ -24,7 +24,7 @@ import { mustBeConcludable, readWithdrawalOrder } from "./withdrawal-order.ts";
 export function initiateWithdrawal(services: AttestationServices) {
   const { chains, hub, hubReader, sealer } = services;
 
-  return (request: WithdrawalInitiationRequest): Understood<WithdrawalInitiationAnswer> => {
+  return (request: WithdrawalInitiationRequest): ParsedRequest<WithdrawalInitiationAnswer> => {
     const ordered = readWithdrawalOrder(services, request);
     const { asked, depository, amount, address } = ordered;
     mustBeAuthorized(services, request, depository);

@@ -5,7 +5,7 @@ import type { Address, AttestationHub, Hex32 } from "@causeway/domain";
 import { nonceMappingAnswer } from "@causeway/wire";
 import type { NonceMappingAnswer, NonceMappingRequest } from "@causeway/wire";
 import { invalid, notFound, rejected } from "../ports/attestation-error.ts";
-import type { Understood } from "../ports/attestation-kind.ts";
+import type { ParsedRequest } from "../ports/attestation-kind.ts";
 import type { AttestationServices } from "../ports/attestation-services.ts";
 import { canonicalJson, canonicalValue } from "./canonical-json.ts";
 import { knownChain } from "./known-chain.ts";
@@ -25,7 +25,7 @@ export function signNonceMapping({
   hub,
   sealer,
 }: Pick<AttestationServices, "chains" | "hub" | "sealer">) {
-  return (request: NonceMappingRequest): Understood<NonceMappingAnswer> => {
+  return (request: NonceMappingRequest): ParsedRequest<NonceMappingAnswer> => {
     const { chain } = knownChain(chains, request.walletChainId, "walletChainId");
     if (chain.hyperliquid === undefined)
       throw invalid("walletChainId", "walletChainId must be a chain whose transfers carry no order id");

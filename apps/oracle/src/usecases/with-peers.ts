@@ -1,7 +1,7 @@
 import { attestWithPeers, recoverSigner } from "@causeway/attest";
 import type { AttestationRoute, Peer, QuorumPolicy } from "@causeway/attest";
 import { AttestationError } from "../ports/attestation-error.ts";
-import type { Understand, Understood } from "../ports/attestation-kind.ts";
+import type { ParseRequest, ParsedRequest } from "../ports/attestation-kind.ts";
 import type { OracleEvents } from "../ports/events.ts";
 import type { Attested, Caller } from "../ports/route-services.ts";
 import { outcomeOf } from "./outcome.ts";
@@ -35,7 +35,7 @@ interface Options {
  */
 export function withPeers<Request extends Options, Answer>(
   path: string,
-  understand: Understand<Request, Answer>,
+  parse: ParseRequest<Request, Answer>,
   aggregation: Aggregation,
 ): (request: Request, caller: Caller) => Promise<Attested<Answer>> {
   const { policy, events } = aggregation;
@@ -47,12 +47,12 @@ export function withPeers<Request extends Options, Answer>(
     let work: Promise<unknown> = Promise.resolve();
     try {
       release = aggregation.enter(caller.id);
-      const understood = understand(request);
-      family = understood.family;
+      const parsed = parse(request);
+      family = parsed.family;
       const attest = (): Promise<Answer> =>
-        shared(understood.key, () =>
+        shared(parsed.key, () =>
           withTimeout(aggregation.localDeadlineMs, (signal) => {
-            const started = understood.attest(signal);
+            const started = parsed.attest(signal);
             work = started;
             return started;
           }),
@@ -60,9 +60,9 @@ export function withPeers<Request extends Options, Answer>(
       const wantsPeers = request.requestPeerSignatures === true;
       const attested =
         wantsPeers && aggregation.peers.length > 0
-          ? await attestTogether(path, request, caller, understood, attest, aggregation)
-          : attestAlone(understood, await attest(), policy);
-      const isEmpty = understood.signsNothing(attested.answer);
+          ? await attestTogether(path, request, caller, parsed, attest, aggregation)
+          : attestAlone(parsed, await attest(), policy);
+      const isEmpty = parsed.signsNothing(attested.answer);
       const { signers, threshold } = attested.quorum;
       if (request.requireThreshold === true && !isEmpty && signers < threshold)
         throw new AttestationError(
@@ -84,20 +84,20 @@ export function withPeers<Request extends Options, Answer>(
 }
 
 function attestAlone<Answer>(
-  understood: Understood<Answer>,
+  parsed: ParsedRequest<Answer>,
   answer: Answer,
   policy: QuorumPolicy,
 ): Attested<Answer> {
   // A threshold has no meaning without a list of signers.
   const threshold = policy.signers === undefined ? 1 : policy.threshold;
-  return { answer, quorum: { signers: understood.signsNothing(answer) ? 0 : 1, threshold, local: "ok" } };
+  return { answer, quorum: { signers: parsed.signsNothing(answer) ? 0 : 1, threshold, local: "ok" } };
 }
 
 async function attestTogether<Answer>(
   path: string,
   request: Options,
   { apiKey, gone }: Caller,
-  { route }: Understood<Answer>,
+  { route }: ParsedRequest<Answer>,
   attest: () => Promise<Answer>,
   { peers, policy, peerTimeoutMs, events, ledger }: Aggregation,
 ): Promise<Attested<Answer>> {

@@ -97,7 +97,7 @@ export function solverFillId(familyOf: FamilyOf, { data, result }: SolverFillMes
 export function solverRefundId(familyOf: FamilyOf, { data, result }: SolverRefundMessage): Hex32 {
   const refundsHash = arrayHash(data.refunds, ({ transactionId, inputIndex, refundIndex }) => {
     const option = data.order.inputs[inputIndex]?.refunds[refundIndex];
-    if (option === undefined) throw lacks("refunds", `refund ${refundIndex} of input ${inputIndex}`);
+    if (option === undefined) throw missingIn("refunds", `refund ${refundIndex} of input ${inputIndex}`);
     return refundWriter
       .start(REFUND_ENTRY)
       .word(transactionHash(familyOf, option.chainId, transactionId))
@@ -111,7 +111,7 @@ export function solverRefundId(familyOf: FamilyOf, { data, result }: SolverRefun
 function dataHash(type: Uint8Array, familyOf: FamilyOf, data: SettlementData, last: Uint8Array): Uint8Array {
   const inputsHash = arrayHash(data.inputs, ({ transactionId, onchainId, inputIndex }) => {
     const input = data.order.inputs[inputIndex];
-    if (input === undefined) throw lacks("inputs", `input ${inputIndex}`);
+    if (input === undefined) throw missingIn("inputs", `input ${inputIndex}`);
     return inputWriter
       .start(INPUT_ENTRY)
       .word(transactionHash(familyOf, input.payment.chainId, transactionId))
@@ -142,6 +142,6 @@ function transactionHash(familyOf: FamilyOf, chain: string, transactionId: strin
   return keccakHex(transactionIdBytes(familyOf(chain), transactionId));
 }
 
-function lacks(field: string, what: string): ServiceError {
+function missingIn(field: string, what: string): ServiceError {
   return new ServiceError("INVALID_REQUEST", `invariant violated: order has no ${what}`, { field });
 }

@@ -1,5 +1,5 @@
 import type { Hex32, TxHash } from "@causeway/domain";
-import { final, presentFirst, refuted, type ConfiguredChain, type EvidenceSource } from "@causeway/families";
+import { final, currentFirst, refuted, type ConfiguredChain, type EvidenceSource } from "@causeway/families";
 import { evm, needsTransaction } from "@causeway/families/evm";
 import { chainEvidence, type SourceOptions } from "../evidence-source.ts";
 import { createRpcTransport, type RpcTransportOptions } from "../nodes/transport.ts";
@@ -45,7 +45,7 @@ export function evmEvidence(chain: ConfiguredChain, options: EvmEvidenceOptions 
           retryAfterSeconds: evm.retryAfterSeconds(facts),
         };
         const search = { hint: hint as TxHash | undefined, lookBackBlocks };
-        return await searchWithdrawal(machine, presentFirst(depositories), payload, search);
+        return await searchWithdrawal(machine, currentFirst(depositories), payload, search);
       },
       newestFinal: async () => {
         const found = await reads.block();

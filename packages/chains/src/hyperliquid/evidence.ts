@@ -1,5 +1,5 @@
 import { decodeHyperliquidAction, type Hex32 } from "@causeway/domain";
-import { final, presentFirst, refuted } from "@causeway/families";
+import { final, currentFirst, refuted } from "@causeway/families";
 import type { ConfiguredChain, EvidenceSource, NonceMappings } from "@causeway/families";
 import {
   hyperliquid,
@@ -52,7 +52,7 @@ export function hyperliquidEvidence(
         const withdrawal = readWithdrawal(payload, all);
         if ("refusal" in withdrawal) return refuted(withdrawal.refusal);
         const outcome = await searchExecution(rpc, withdrawal, all, hint as Hex32 | undefined, ledgers);
-        return final(toAnswer(withdrawal, outcome, presentFirst(rules.depositories)[0]));
+        return final(toAnswer(withdrawal, outcome, currentFirst(rules.depositories)[0]));
       },
       close: rpc.close,
     };

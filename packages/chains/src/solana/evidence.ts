@@ -1,5 +1,5 @@
 import { bytesOf } from "@causeway/domain";
-import { final, presentFirst, refuted, type ConfiguredChain, type EvidenceSource } from "@causeway/families";
+import { final, currentFirst, refuted, type ConfiguredChain, type EvidenceSource } from "@causeway/families";
 import {
   CLOCK_SYSVAR,
   outcomeOf,
@@ -40,7 +40,7 @@ export function solanaEndpoint(rpc: SolanaRpc): Endpoint<readonly DepositoryAcco
     withdrawal: async (payload, depositories) => {
       // The payload names the vault from which it is paid.
       const vault = decodeSolanaTransferRequest(payload)?.vaultAddress;
-      const pdas = depositories.find((one) => one.vault === vault) ?? presentFirst(depositories)[0];
+      const pdas = depositories.find((one) => one.vault === vault) ?? currentFirst(depositories)[0];
       const payment = readWithdrawal(pdas, payload);
       if ("refusal" in payment) return refuted(payment.refusal);
       const { id: withdrawalId, recipient, currency, amount, expiration } = payment;

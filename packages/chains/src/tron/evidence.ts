@@ -1,5 +1,5 @@
 import type { Hex32 } from "@causeway/domain";
-import { final, presentFirst, refuted, type ConfiguredChain, type EvidenceSource } from "@causeway/families";
+import { final, currentFirst, refuted, type ConfiguredChain, type EvidenceSource } from "@causeway/families";
 import { secondsOf, tron, tronAddress } from "@causeway/families/tron";
 import { MAX_EVIDENCE_BYTES } from "../evm/receipt-size.ts";
 import { searchWithdrawal } from "../evm/withdrawal-search.ts";
@@ -47,7 +47,7 @@ export function tronEvidence(chain: ConfiguredChain, options: SourceOptions = {}
           hint: hint === undefined ? undefined : (`0x${hint}` as const),
           lookBackBlocks: LOOK_BACK_BLOCKS,
         };
-        return await searchWithdrawal(machine, presentFirst(depositories), payload, search);
+        return await searchWithdrawal(machine, currentFirst(depositories), payload, search);
       },
       newestFinal: async () => {
         const block = await rpc.newestSolid();

@@ -1,6 +1,6 @@
 import type { BitcoinNetwork } from "@causeway/domain";
 import { blockRetrySeconds, final, paidIn, refuted } from "../answer.ts";
-import { depositoriesOf, presentFirst } from "../depositories.ts";
+import { depositoriesOf, currentFirst } from "../depositories.ts";
 import type { PaymentQuestion } from "../evidence.ts";
 import type { Family } from "../family.ts";
 import type { BitcoinFacts } from "./facts.ts";
@@ -51,7 +51,7 @@ export const bitcoin: Family<"bitcoin", BitcoinFacts, BitcoinRules, SpendingTran
 
 /** The address of a depository's script; the current depository if `script` is undefined. */
 export function depositoryOf({ addresses }: BitcoinRules, script: string | undefined): string {
-  return addresses.find((address) => scriptOf(address) === script) ?? presentFirst(addresses)[0];
+  return addresses.find((address) => scriptOf(address) === script) ?? currentFirst(addresses)[0];
 }
 
 /**

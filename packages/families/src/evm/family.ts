@@ -1,7 +1,7 @@
 import type { Address } from "@causeway/domain";
 import { blockRetrySeconds, final, paidIn } from "../answer.ts";
 import { attestedDepository, type DepositoryReading } from "../attested-depository.ts";
-import { depositoriesOf, presentFirst } from "../depositories.ts";
+import { depositoriesOf, currentFirst } from "../depositories.ts";
 import type { Family } from "../family.ts";
 import type { EvmFacts } from "./facts.ts";
 import { depositEvidenceIn, needsCalldata } from "./deposits/deposit-evidence.ts";
@@ -32,7 +32,7 @@ export const evm: Family<"evm", EvmFacts, EvmRules, EvmTransaction> = {
       depository,
       deposits: depositEvidenceIn({ depository, isZksyncStack }, receipt, transaction),
     });
-    const [present, ...former] = presentFirst(depositories);
+    const [present, ...former] = currentFirst(depositories);
     const attested = attestedDepository([read(present), ...former.map(read)]);
     return final({ ...attested, timestamp: block.timestamp });
   },

@@ -1,6 +1,6 @@
 import type { Address } from "@causeway/domain";
 import { final, paidIn, refuted } from "../answer.ts";
-import { depositoriesOf, presentFirst } from "../depositories.ts";
+import { depositoriesOf, currentFirst } from "../depositories.ts";
 import type { Evidence, PaymentQuestion } from "../evidence.ts";
 import type { Family } from "../family.ts";
 import type { HyperliquidFacts } from "./facts.ts";
@@ -37,7 +37,7 @@ export const hyperliquid: Family<"hyperliquid", HyperliquidFacts, HyperliquidRul
     const timestamp = timestampOf(transaction);
     const deposit = depositIn(transaction, { ...rules, decimalsOf });
     if (deposit === undefined)
-      return final({ depository: presentFirst(rules.depositories)[0], deposits: [], timestamp });
+      return final({ depository: currentFirst(rules.depositories)[0], deposits: [], timestamp });
     if ("refusal" in deposit) return refuted(deposit.refusal);
     if (meaning.kind === "open") return UNMAPPED;
     const { sender, destination, currency, amount } = deposit;

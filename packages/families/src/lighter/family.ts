@@ -1,5 +1,5 @@
 import { final, refuted } from "../answer.ts";
-import { depositoriesOf, presentFirst } from "../depositories.ts";
+import { depositoriesOf, currentFirst } from "../depositories.ts";
 import type { Family } from "../family.ts";
 import type { LighterFacts } from "./facts.ts";
 import type { ExchangeTransaction } from "./answers.ts";
@@ -16,7 +16,7 @@ export const lighter: Family<"lighter", LighterFacts, LighterRules, ExchangeTran
   id: "lighter",
   retryAfterSeconds: () => RETRY_AFTER_SECONDS,
   rules: (chain, { exchangeChainId }) => ({ depositories: depositoriesOf(chain), exchangeChainId }),
-  deposits: ({ depositories }, transaction) => final(depositsIn(presentFirst(depositories), transaction)),
+  deposits: ({ depositories }, transaction) => final(depositsIn(currentFirst(depositories), transaction)),
   payments: ({ depositories }, transaction, question) => {
     const judgment = judgePayments(depositories, transaction, question);
     return "refusal" in judgment ? refuted(judgment.refusal) : final(judgment);

@@ -1,6 +1,6 @@
 import { final, paidIn, refuted } from "../answer.ts";
 import { attestedDepository, type DepositoryReading } from "../attested-depository.ts";
-import { depositoriesOf, presentFirst } from "../depositories.ts";
+import { depositoriesOf, currentFirst } from "../depositories.ts";
 import type { Family } from "../family.ts";
 import type { SolanaFacts } from "./facts.ts";
 import { depositsIn } from "./deposits.ts";
@@ -21,7 +21,7 @@ export const solana: Family<"solana", SolanaFacts, readonly DepositoryAccounts[]
       if (reading.kind === "logsCut") logsCut = true;
       return { depository: pdas.program, deposits: reading.kind === "read" ? reading.deposits : [] };
     };
-    const [present, ...former] = presentFirst(depositories);
+    const [present, ...former] = currentFirst(depositories);
     const attested = attestedDepository([await read(present), ...(await Promise.all(former.map(read)))]);
     if (logsCut) return refuted("the endpoint truncates logs", "endpoint");
     return final({ ...attested, timestamp: facts.timestamp });

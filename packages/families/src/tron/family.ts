@@ -1,7 +1,7 @@
 import type { Address } from "@causeway/domain";
 import { blockRetrySeconds, final, paidIn } from "../answer.ts";
 import { attestedDepository, type DepositoryReading } from "../attested-depository.ts";
-import { depositoriesOf, presentFirst } from "../depositories.ts";
+import { depositoriesOf, currentFirst } from "../depositories.ts";
 import type { Family } from "../family.ts";
 import type { TronFacts } from "./facts.ts";
 import type { SolidTransaction } from "./finality/agreement.ts";
@@ -21,7 +21,7 @@ export const tron: Family<"tron", TronFacts, PaymentRules, SolidTransaction> = {
       depository: tronAddress(of),
       deposits: depositsIn(of, transaction),
     });
-    const [present, ...former] = presentFirst(depositories);
+    const [present, ...former] = currentFirst(depositories);
     const attested = attestedDepository([read(present), ...former.map(read)]);
     return final({ ...attested, timestamp: transaction.block.timestamp });
   },
