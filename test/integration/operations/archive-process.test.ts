@@ -171,7 +171,7 @@ test("killed at many moments, the next run moves every row exactly once", { time
       await expect.poll(database.sessions, { timeout: 20_000, message: at }).toBe(0);
       reached.add((await database.archives()).map(({ state }) => state).join(" "));
 
-      // Not a process again: starting one takes longer than archiving.
+      // Without a process, because starting one takes longer than archiving.
       const words = ["--before", BEFORE, "--to", folder];
       expect(await runArchive(words, () => openArchives({ DATABASE_URL: database.url })), at).toBe(0);
       const parts = await database.archives();
@@ -186,7 +186,7 @@ test("killed at many moments, the next run moves every row exactly once", { time
       for (const table of TABLES) {
         expect(moved[table].length, `${table}, ${at}`).toBeGreaterThan(REQUESTS / 2);
         expect(kept[table].length, `${table}, ${at}`).toBeGreaterThan(0);
-        // Compared as one text: a list of thousands of differences would say no more.
+        // Compared as one text, because a list of thousands of differences would not help.
         expect(
           sorted([...kept[table], ...moved[table]]).join("\n") === sorted(before[table]).join("\n"),
           `${table} has every row exactly once, ${at}`,

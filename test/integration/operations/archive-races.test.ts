@@ -268,8 +268,8 @@ test("a trace has its events or says that they are archived, at each moment of t
 });
 
 /**
- * A pool that runs one of the statements that are sent at once, and the others after `release`. `hold` waits
- * until the one was answered, and returns their number.
+ * A pool that delays all concurrent statements except one until `release`. `hold` waits for the answer to
+ * that one, and returns the number of statements.
  */
 function heldPool(first: number) {
   const released = Promise.withResolvers<void>();

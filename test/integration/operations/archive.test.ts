@@ -114,7 +114,7 @@ async function inFiles(): Promise<Rows> {
   return found;
 }
 
-test("moves ended requests to files, keeps the rows that guard money, and answers truthfully afterwards", async () => {
+test("moves ended requests to files, keeps the rows that protect funds, and answers correctly afterwards", async () => {
   const [first, second] = [await ended(), await ended()];
   const ids = [first.terms.requestId, second.terms.requestId];
   const before = await stored(ids);
@@ -397,7 +397,7 @@ function mortal(dieAt: number): {
   readonly files: ArchiveFiles;
 } {
   let acts = 0;
-  // Dying after one act is the same as dying before the next one.
+  // Dying after one operation is the same as dying before the next one.
   const act = async <T>(work: () => Promise<T>): Promise<T> => {
     if (acts++ === dieAt) throw new Died();
     return await work();

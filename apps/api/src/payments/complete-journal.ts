@@ -5,7 +5,7 @@ import type { Lane } from "./payers/payer.ts";
 import type { Entered } from "./payment-journal.port.ts";
 import { isGenuine } from "./policy/signed-payment.ts";
 
-/** Kinds of payments whose contracts run them once: they are made without the journal. */
+/** Payments of these kinds need no journal: their contracts execute each only once. */
 const UNJOURNALED: ReadonlySet<string> = new Set(["hub", "payout"]);
 
 /**

@@ -11,7 +11,7 @@ import { archiveStore } from "../reconcile/archive/archive.postgres.ts";
 import type { OpenArchives } from "./commands/archive-command.ts";
 
 const LOCK = "causeway:archive";
-/** Between the clocks of the host and of the database. */
+/** Maximum difference between the clocks of the host and of the database. */
 const MAX_DIFFERENCE_MS = 60_000;
 /** Choosing the requests of a large month takes minutes, and blocks no other session. */
 const STATEMENT_TIMEOUT_MS = 6 * 3_600_000;

@@ -28,7 +28,7 @@ export interface HubPlanInputs {
   readonly domain: { readonly name: string; readonly version: string };
 }
 
-/** The only role that each contract knows. */
+/** The only role of each contract. */
 const ROLE = 1n;
 
 /** The contracts of the hub. */

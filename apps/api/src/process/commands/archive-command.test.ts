@@ -28,7 +28,7 @@ const files: ArchiveFiles = {
   verify: unused,
 };
 
-/** The 15th of December 2026, with months that hold what `plans` says. */
+/** Archives on December 15, 2026, with one plan per month. */
 function opened(plans: readonly ArchivePlan[]): OpenArchives {
   const store: ArchiveStore = {
     database: unused,

@@ -17,10 +17,10 @@ export const ARCHIVE_USAGE = `  operator archive --before <YYYY-MM> --to <folder
                               counts what would move, and changes nothing
 `;
 
-/** Opens what archives need. */
+/** Opens the dependencies of the command. */
 export type OpenArchives = () => {
   /**
-   * @throws Error when another process archives now, when a pooler would let two do so, or when the clocks of
+   * @throws Error if another process is archiving, if a pooler would allow two to do so, or if the clocks of
    * this host and of the database differ
    */
   begin(): Promise<{ readonly store: ArchiveStore; close(): void }>;
@@ -48,7 +48,7 @@ export async function runArchive(words: readonly string[], open: OpenArchives): 
           isEmpty = false;
           printLine(line);
         }
-        // On stderr, so that a program that reads the lines gets none.
+        // On stderr, so that stdout contains only JSON lines.
         if (isEmpty) process.stderr.write(`nothing to archive before ${before}\n`);
         return DONE;
       } finally {

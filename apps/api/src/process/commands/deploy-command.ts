@@ -163,7 +163,7 @@ function keyOf(setting: keyof typeof deploySettings, environment: string, env: E
   return key as Hex | undefined;
 }
 
-/** For the environment of the service; a field that takes no variable is printed by its path. */
+/** Prints variables for the environment of the service, and fields without a variable by their paths. */
 function printVariables(targets: readonly EntryTarget[]): void {
   for (const target of targets)
     for (const { path, planned, variable } of plannedFields(target))

@@ -14,7 +14,7 @@ export interface ProgramDeployInputs {
   readonly deployer: string | undefined;
   /** A program that exists; undefined: the address of the plan. */
   readonly program: string | undefined;
-  /** Of a compute unit, in millionths of a lamport. */
+  /** Maximum price of a compute unit, in millionths of a lamport. */
   readonly maxComputePrice: bigint;
   readonly waitSeconds: number;
   /** Folder of configuration files. */

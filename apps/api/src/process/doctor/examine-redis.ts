@@ -3,7 +3,13 @@ import type { RedisNode } from "../../db/redis-place.port.ts";
 import type { NamedReading } from "./clock-check.ts";
 import { findingsOf, hostOf, type Finding } from "./finding.ts";
 import { factsOnly, gatherFacts, note } from "./gather.ts";
-import { hostAndPort, judgeClusterNodes, judgeRedis, judgeSentinels, type Asked } from "./redis-check.ts";
+import {
+  hostAndPort,
+  judgeClusterNodes,
+  judgeRedis,
+  judgeSentinels,
+  type QueriedServer,
+} from "./redis-check.ts";
 import { readClusterNode, readRedis, readSentinel, urlTarget } from "./redis-facts.adapter.ts";
 import type { Subjects } from "./subjects.ts";
 
@@ -40,7 +46,7 @@ const UNKNOWN = "unknown which server has the keys";
 async function askAll<T>(
   nodes: readonly RedisNode[],
   ask: (node: RedisNode) => Promise<T>,
-): Promise<readonly Asked<T>[]> {
+): Promise<readonly QueriedServer<T>[]> {
   return await Promise.all(
     nodes.map(async (node) => ({
       host: hostAndPort(node),
@@ -50,7 +56,7 @@ async function askAll<T>(
 }
 
 function firstOf<T>(
-  asked: readonly Asked<T>[],
+  asked: readonly QueriedServer<T>[],
   nodeIn: (facts: T) => RedisNode | undefined,
 ): RedisNode | undefined {
   return asked.flatMap(({ gathered }) =>

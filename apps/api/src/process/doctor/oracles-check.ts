@@ -7,7 +7,7 @@ export type OracleFacts =
   /** Any other HTTP status than 200. */
   | { readonly kind: "refused"; readonly httpStatus: number };
 
-export interface AskedOracle {
+export interface QueriedOracle {
   readonly host: string;
   readonly gathered: Gathered<OracleFacts>;
 }
@@ -18,7 +18,10 @@ export interface ExpectedOracle {
   readonly chains: readonly string[];
 }
 
-export function judgeOracles(oracles: readonly AskedOracle[], expected: ExpectedOracle): readonly Finding[] {
+export function judgeOracles(
+  oracles: readonly QueriedOracle[],
+  expected: ExpectedOracle,
+): readonly Finding[] {
   if (oracles.length === 0)
     return [
       findingsOf("oracle", "ORACLE_URLS").warning({
@@ -30,7 +33,7 @@ export function judgeOracles(oracles: readonly AskedOracle[], expected: Expected
   return oracles.flatMap((one) => judgeOracle(one, expected));
 }
 
-function judgeOracle({ host, gathered }: AskedOracle, expected: ExpectedOracle): readonly Finding[] {
+function judgeOracle({ host, gathered }: QueriedOracle, expected: ExpectedOracle): readonly Finding[] {
   const on = (check: string) => findingsOf(`oracle.${check}`, host);
   if (gathered.kind === "unreachable")
     return [

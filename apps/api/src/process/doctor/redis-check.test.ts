@@ -3,13 +3,13 @@ import {
   judgeClusterNodes,
   judgeRedis,
   judgeSentinels,
-  type Asked,
+  type QueriedServer,
   type SentinelFacts,
 } from "./redis-check.ts";
 
 const node = { host: "redis-1", port: 6379 };
 const away = { kind: "unreachable", reason: "ECONNREFUSED" } as const;
-const sentinel = (host: string, changed: Partial<SentinelFacts> = {}): Asked<SentinelFacts> => ({
+const sentinel = (host: string, changed: Partial<SentinelFacts> = {}): QueriedServer<SentinelFacts> => ({
   host,
   gathered: { kind: "facts", facts: { primary: node, quorumFault: undefined, ...changed } },
 });

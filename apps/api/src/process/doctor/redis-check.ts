@@ -31,8 +31,8 @@ export interface ClusterNodeFacts {
   readonly owner: RedisNode | undefined;
 }
 
-/** A server that was asked. */
-export interface Asked<T> {
+/** A server, and what it answered. */
+export interface QueriedServer<T> {
   readonly host: string;
   readonly gathered: Gathered<T>;
 }
@@ -56,7 +56,7 @@ export function redisFactsOf(info: string): RedisFacts {
 
 /** Judges the server that has the keys. */
 export function judgeRedis(
-  { host, gathered }: Asked<RedisFacts>,
+  { host, gathered }: QueriedServer<RedisFacts>,
   kind: RedisPlace["kind"] = "url",
 ): readonly Finding[] {
   const on = (check: string) => findingsOf(`redis.${check}`, host);
@@ -124,7 +124,10 @@ function judgeReplicas(host: string, replicas: number): Finding {
 }
 
 /** Judges the sentinels, each on its own and together. */
-export function judgeSentinels(name: string, sentinels: readonly Asked<SentinelFacts>[]): readonly Finding[] {
+export function judgeSentinels(
+  name: string,
+  sentinels: readonly QueriedServer<SentinelFacts>[],
+): readonly Finding[] {
   const each = sentinels.map(({ host, gathered }) => {
     const on = findingsOf("redis.sentinel", host);
     if (gathered.kind === "unreachable")
@@ -170,7 +173,7 @@ export function judgeSentinels(name: string, sentinels: readonly Asked<SentinelF
 }
 
 /** Judges the configured nodes of a cluster. */
-export function judgeClusterNodes(nodes: readonly Asked<ClusterNodeFacts>[]): readonly Finding[] {
+export function judgeClusterNodes(nodes: readonly QueriedServer<ClusterNodeFacts>[]): readonly Finding[] {
   return nodes.map(({ host, gathered }) => {
     const on = findingsOf("redis.node", host);
     if (gathered.kind === "unreachable")

@@ -5,8 +5,8 @@ import { endOfMonth, monthOf } from "../../db/month.ts";
 import type { ArchivedTable, ArchiveFiles, ArchivePart, ArchiveStore, BegunArchive } from "./archive.port.ts";
 
 /**
- * The service still reads requests that ended this recently, for very late deposits, statistics and
- * redelivered webhooks.
+ * Younger requests stay: the service still reads them for very late deposits, statistics and redelivered
+ * webhooks.
  */
 const YOUNGEST_MS = RETENTION_MS.requests;
 /** Requests per commit. */

@@ -46,7 +46,7 @@ export interface BegunArchive extends ArchivePart {
 /** The rows that an archive of a month would move. */
 export interface ArchivePlan {
   readonly month: Month;
-  /** Requests whose whole story is over. */
+  /** Requests that are finished in every part. */
   readonly requests: number;
   /** Requests of the month that stay, because a part of them is still open. */
   readonly open: number;
@@ -56,7 +56,7 @@ export interface ArchivePlan {
 /** Archives, on one connection of Postgres. */
 export interface ArchiveStore {
   database(): Promise<ArchivedDatabase>;
-  /** Months before this one that may hold something to archive, in order. */
+  /** Months before this one that may have something to archive, in order. */
   months(before: Month): Promise<readonly Month[]>;
   plan(month: Month, untouchedSinceMs: number): Promise<ArchivePlan>;
   /** The archive that is not finished. */
@@ -88,10 +88,10 @@ export interface ArchiveStore {
 export interface ArchiveFiles {
   /**
    * Reserves the folder for archives of one database.
-   * @throws Error when it is reserved for another one
+   * @throws Error if it is reserved for another one
    */
   claim(database: ArchivedDatabase): Promise<void>;
-  /** Where the files of a part are: an absolute path. */
+  /** Absolute path of the folder with the files of a part. */
   folderOf(part: ArchivePart): string;
   /** Removes the files that an interrupted export left. */
   clear(part: ArchivePart): Promise<void>;
@@ -102,8 +102,8 @@ export interface ArchiveFiles {
     rows: AsyncIterable<readonly string[]>,
   ): Promise<ArchivedTable>;
   /**
-   * Writes the manifest, and returns once it is on the disk; its SHA-256. A manifest that exists is complete,
-   * whenever the process ends.
+   * Writes the manifest and returns its SHA-256 once it is on the disk. An existing manifest is complete,
+   * even if the process was killed.
    */
   finish(manifest: Manifest): Promise<string>;
   /** @throws Error naming the file that is missing or does not match the manifest of this SHA-256 */

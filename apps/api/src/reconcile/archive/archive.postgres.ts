@@ -40,15 +40,15 @@ const PAGE: Readonly<Record<ArchivedTableName, number>> = {
   request_history: 2_000,
   slots: 100,
 };
-/** A payment may be signed but not committed yet: one that young is left alone. */
+/** A younger payment is left alone: it may be signed but not committed yet. */
 const SETTLES_WITHIN_MS = 86_400_000;
 
 const openOf = (column: SQL.Aliased | SQL, from: SQL): SQL =>
   text`select ${column} as request_id from ${from}`;
 
 /**
- * Requests with anything unfinished, whatever their state. Each part reads a partial index of open rows,
- * which is small however large the table is. Without settlements, this instance settles nothing.
+ * Requests with unfinished rows, whatever their state. Each part reads a partial index of open rows, which is
+ * small even if the table is large. An instance without settlements does not settle.
  */
 const OPEN = text.join(
   [
@@ -116,8 +116,8 @@ const isOfMonth = (column: SQL, month: Month): SQL =>
   text`${column} >= ${startOfMonth(month)} and ${column} < ${endOfMonth(month)}`;
 
 /**
- * Parts of a `with`: `judged` has every request with a row in this month, whether its story is over, and
- * whether it has events in this month.
+ * Parts of a `with`: `judged` has every request with a row in this month, whether it is finished in
+ * every part, and whether it has events in this month.
  */
 const judged = (month: Month, untouchedSinceMs: number): SQL => text`
   open as materialized (${OPEN}),
@@ -134,7 +134,7 @@ const judged = (month: Month, untouchedSinceMs: number): SQL => text`
 
 const isChosen = (column: SQL): SQL =>
   text`exists (select from ${archiveRequests} where ${archiveRequests.requestId} = ${column})`;
-/** Call data that the archive removes: that of payments that ended. */
+/** Payments that ended, whose call data the archive removes. */
 const isEnded = ({ paymentsBeforeMs }: BegunArchive): SQL =>
   text`${slots.state} in ('final', 'dead') and ${slots.createdAtMs} < ${paymentsBeforeMs}
     and ${slots.callData} not in ('0x', ${NO_CALL_DATA})`;
@@ -144,21 +144,20 @@ interface PageEnd {
   readonly requestId: string;
   readonly id: number;
 }
-/** Before every row: identities count from 1. */
+/** Before every row, because ids start at 1. */
 const START: PageEnd = { requestId: "", id: 0 };
 
 /**
- * The rows of a table that move with each request, after the end of the last page. The offset keeps the two
- * tables in this order: a merge would begin each page at the first row, and a hash join would read all that
- * is left.
+ * The rows of a table that move with each request, after the end of the last page. `offset 0` keeps this join
+ * order: a merge join would begin each page at the first row, and a hash join would read all remaining rows.
  */
 const archivedAfter = (table: PgTable, isMoved: SQL, id: SQL, end: PageEnd): SQL => text`
   ${archiveRequests} cross join lateral (select * from ${table} where ${isMoved} offset 0) as ${table}
   where ${archiveRequests.requestId} >= ${end.requestId} and (${archiveRequests.requestId} > ${end.requestId} or ${id} > ${end.id})`;
 
 /**
- * The next rows of each table, in the order of an index, so that a page costs the same wherever it starts.
- * Events are read in the order in which they were written; the other tables also hold what stays.
+ * The next rows of each table, in index order, so that a page costs the same wherever it starts. Events are
+ * read in the order they were written; the other tables also contain rows that stay.
  */
 const rowsOf: Readonly<Record<ArchivedTableName, (archive: BegunArchive, end: PageEnd) => SQL>> = {
   request_events: ({ month }, end) => text`

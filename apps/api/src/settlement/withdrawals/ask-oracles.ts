@@ -11,7 +11,7 @@ export interface Waiting {
 const WITH_PEERS = { requestPeerSignatures: true, requireThreshold: true } as const;
 
 /** The result of asking the oracles: an answer, a refusal by all of them, or a timeout. */
-export type Asked<T> =
+export type OracleResult<T> =
   | { readonly kind: "true"; readonly value: T }
   | Waiting
   | { readonly kind: "rejected"; readonly reason: string }
@@ -25,7 +25,7 @@ export async function askOracles<Answer, T>(
   schema: AnswerForm<Answer>,
   judged: (answer: Answer) => Verdict<T> | Waiting,
   signal: AbortSignal,
-): Promise<Asked<T>> {
+): Promise<OracleResult<T>> {
   const reasons: string[] = [];
   let rejections = 0;
   for (const oracle of oracles) {

@@ -43,7 +43,7 @@ import type { Judge } from "../hub-facts.ts";
 import { quorumSignature, signedExecution } from "../signed-execution.ts";
 import { submitExecutions } from "../submit-executions.ts";
 import { askOracles } from "./ask-oracles.ts";
-import type { Asked, Waiting } from "./ask-oracles.ts";
+import type { OracleResult, Waiting } from "./ask-oracles.ts";
 import { optionsOf, readableAmount } from "./order-text.ts";
 
 export interface WithdrawalServices extends SettlementServices {
@@ -445,9 +445,9 @@ async function until(
 async function untilTrue<T>(
   services: WithdrawalServices,
   signal: AbortSignal,
-  ask: () => Promise<Asked<T>>,
+  ask: () => Promise<OracleResult<T>>,
 ): Promise<{ readonly kind: "true"; readonly value: T } | Waiting> {
-  let last: Asked<T> = { kind: "timeUp" };
+  let last: OracleResult<T> = { kind: "timeUp" };
   await until(services, signal, async () => {
     const asked = await ask();
     if (asked.kind !== "timeUp") last = asked;
@@ -457,7 +457,9 @@ async function untilTrue<T>(
 }
 
 /** @throws WithdrawalRefused if the oracles refuse permanently */
-function attestedOrWaiting<T>(asked: Asked<T>): { readonly kind: "true"; readonly value: T } | Waiting {
+function attestedOrWaiting<T>(
+  asked: OracleResult<T>,
+): { readonly kind: "true"; readonly value: T } | Waiting {
   if (asked.kind === "rejected")
     throw new WithdrawalRefused(`the oracles reject the withdrawal: ${asked.reason}`);
   if (asked.kind === "timeUp")

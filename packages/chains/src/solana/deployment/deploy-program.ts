@@ -11,7 +11,7 @@ import { readRents, remainingSteps, type ProgramStep } from "./program-steps.ts"
 
 export interface DeployProgramOptions {
   readonly payer: Payer;
-  /** Of a compute unit, in millionths of a lamport. */
+  /** Price of a compute unit, in millionths of a lamport. */
   readonly price: bigint;
   /** Timeout for everything, in milliseconds. */
   readonly waitMs: number;
@@ -80,7 +80,7 @@ interface Round {
   readonly hasSent?: boolean;
   /** Why the node refused a transaction. */
   readonly refused?: string | undefined;
-  /** What endpoints show otherwise than planned, in finalized state. They may only be behind. */
+  /** Differences between the plan and the endpoints' finalized state. An endpoint may only lag. */
   readonly differences?: readonly string[];
 }
 
@@ -122,7 +122,7 @@ async function finality({ all, hosts }: ProgramChain, plan: ProgramPlan): Promis
   };
 }
 
-/** Sends what is due and not already on its way, until the node refuses a transaction. */
+/** Sends due transactions that are not pending yet, until the node refuses one. */
 async function broadcast(
   { reads }: ProgramChain,
   due: readonly ProgramStep[],

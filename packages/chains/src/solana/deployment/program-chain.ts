@@ -12,13 +12,13 @@ export const PROGRAM_VM_TYPE = FAMILY_VM_TYPES.solana;
 
 /** A cluster to deploy to. */
 export interface ProgramChain {
-  /** The first endpoint's. */
+  /** Reads from the first endpoint. */
   readonly reads: NonEvmReads;
-  /** Of all endpoints. */
+  /** Reads from each endpoint. */
   readonly all: readonly NonEvmReads[];
-  /** Of all endpoints, in the same order; without credentials. */
+  /** Hosts of the endpoints, in the same order, without credentials. */
   readonly hosts: readonly string[];
-  /** Of the cluster that all endpoints serve. */
+  /** Genesis hash of the cluster that all endpoints serve. */
   readonly genesisHash: string;
   close(): Promise<void>;
 }

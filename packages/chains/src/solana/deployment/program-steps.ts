@@ -127,7 +127,7 @@ export function remainingSteps(
 
 /** What is left to pay, in lamports. */
 export interface ProgramCost {
-  /** For accounts that stay, minus what the buffer gives back. */
+  /** For accounts that stay, minus the lamports that the buffer returns. */
   readonly rent: bigint;
   readonly fees: bigint;
   /** What the deployer needs: both, and the minimum balance of its own account. */
@@ -151,7 +151,7 @@ export function costOf(
       ? above(rents.depository, lamports.depository) + above(rents.empty, lamports.vault)
       : 0n;
   const rent = ofProgram + ofDepository;
-  // A buffer that is left gives its lamports back after everything else was paid.
+  // A remaining buffer returns its lamports after everything else was paid.
   const advanced = isDeployed ? ofDepository : rent;
   return { rent, fees, needed: steps.length === 0 ? 0n : advanced + fees + rents.empty };
 }
