@@ -41,7 +41,7 @@ export interface KeptTransactions {
   close(): Promise<void>;
 }
 
-/** Deeper than any reorg of a run: a receipt with so many blocks above it is not read again. */
+/** Deeper than any reorg of a run: a receipt with this many blocks above it is not read again. */
 const SETTLED_DEPTH = 10n;
 const ASK_EVERY_MS = 50;
 

@@ -69,7 +69,7 @@ export function planMix(options: MixOptions): RequestPlan[] {
   });
 }
 
-/** The number of users for so many requests. */
+/** The number of users for this many requests. */
 export function usersOf(requests: number): number {
   return Math.ceil(requests / 2);
 }

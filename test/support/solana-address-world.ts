@@ -43,7 +43,7 @@ export interface SolanaAddressWorld extends AddressWorld {
   payTo(address: string, currency: Currency, amount: bigint): Promise<void>;
   /** Base units that a wallet holds. */
   held(wallet: string, currency: Currency): Promise<bigint>;
-  /** Does what a worker does after each of so many slots. */
+  /** In each round, advances the cluster by some slots and does what a worker does. */
   solanaRound(rounds?: number, by?: WorkerServices): Promise<void>;
   /** Runs rounds until the request has this status. @throws after 40 rounds */
   untilStatus(requestId: RequestId, status: string): Promise<void>;

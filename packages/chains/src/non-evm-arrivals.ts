@@ -49,7 +49,7 @@ export function createSharedArrivals(
   const isTrusted = connections.length === 1 || quorum === 1;
   const electorate = electorateOf(connections, order, options);
   const claims = new Map<string, Claim>();
-  /** What a quorum showed since the cursor, by what the lead shows. */
+  /** Deposits that a quorum showed since the cursor, by the claim of the lead. */
   const settled = new Map<string, readonly DepositFact[]>();
 
   const at = (place: number): NonEvmConnection => {

@@ -157,7 +157,7 @@ export function isBound(book: Book): boolean {
 }
 
 /**
- * Base units of `currency` that holds and debts leave free, whatever the balance.
+ * Base units of `currency` that holds and debts leave free, regardless of the balance.
  * @throws ServiceError PRICE_FETCH_FAILED when less than `wanted` is free and a missing price may be the
  * cause
  */

@@ -9,7 +9,7 @@ export interface JobDefinition {
   readonly concurrency: number;
   /** Tries before the queue gives up on a job; the reconciler queues unfinished work again. */
   readonly attempts: number;
-  /** A process runs jobs that it commits at once; the queue gets those that are not done by that. */
+  /** A process runs the jobs that it commits immediately; only unfinished ones are queued. */
   readonly runsAtCommit?: true;
   /** @throws BadPayload if `data` is malformed: a retry would not help */
   readonly run: (services: WorkerServices, data: unknown) => Promise<Progress>;

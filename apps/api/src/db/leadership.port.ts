@@ -8,8 +8,8 @@ export interface Leadership {
 
 /**
  * Waits until this process is the one that does `name`; undefined if `stop` aborted first. Leadership saves
- * work; correctness never depends on it: every write is guarded by row locks and unique keys, so two leaders
- * at once do no harm.
+ * work; correctness never depends on it: every write is guarded by row locks and unique keys, so two
+ * concurrent leaders do no harm.
  */
 export type Lead = (name: string, stop: AbortSignal) => Promise<Leadership | undefined>;
 

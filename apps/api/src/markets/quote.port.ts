@@ -8,6 +8,8 @@ export interface Reservations {
 
 /** How long routes take, as measured by this instance. */
 export interface RouteTimings {
-  /** Seconds from the deposit transaction to the mined fill, for deposits that need so many confirmations. */
+  /**
+   * Seconds from the deposit transaction to the mined fill, for deposits that need this many confirmations.
+   */
   estimateSeconds(originChainId: number, destinationChainId: number, confirmations: number): number;
 }

@@ -231,8 +231,8 @@ async function lostFill(
 
 /**
  * Why a former key may have made a payment that the database does not know: its lane is held, or it used
- * nonces that are not explained, or will. Records what it lost: of its lost payments only what they pay for
- * waits, so that nothing else depends on the holder of the key.
+ * unexplained nonces, or may still do so. Records its lost payments: only the requests that they paid for
+ * wait, so that nothing else depends on the holder of the key.
  * @throws RpcFault
  */
 async function whyFormerUnexplained(

@@ -23,7 +23,8 @@ export interface EndpointOrder {
    * Asks the first endpoint, and the next one when it fails.
    * @param asking gets the place of the endpoint in the configuration
    * @param mayPass whether another endpoint may answer after this fault. Default: after any
-   * @throws the first fault when all failed; at once what is no fault of an endpoint
+   * @throws the first fault if all endpoints failed; an error that is no endpoint's fault is thrown
+   * immediately
    */
   ask<T>(asking: (at: number) => Promise<T>, mayPass?: (fault: RpcFault) => boolean): Promise<T>;
   /** The endpoint that is asked first now. */
@@ -121,7 +122,7 @@ export function createEndpointOrder(
     endpoint.health.noteFault(fault, tookMs);
     endpoint.lastFault = fault;
     endpoint.passedOverUntilMs = now() + PASSED_OVER_MS;
-    // Nothing follows from what it showed before it failed.
+    // What it reported before the fault is outdated.
     endpoint.position = undefined;
     endpoint.pace = undefined;
     noteReached();

@@ -27,7 +27,7 @@ async function limitedOnce(retryAfter: string | (() => string), status = 429) {
 
 const ask = (client: ReturnType<typeof createRestClient>) => client.post("info", "/info", {});
 
-/** The time in so many seconds, in the format of HTTP. */
+/** The time this many seconds from now, as an HTTP date. */
 const inSeconds = (seconds: number) => () => new Date(Date.now() + seconds * 1_000).toUTCString();
 
 test.each<[string, string | (() => string), number, number]>([

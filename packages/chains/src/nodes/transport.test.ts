@@ -570,10 +570,10 @@ test("a revert message that looks like a rate limit does not pause the endpoint"
   expect(second - first).toBeLessThan(200);
 });
 
-/** Echoes calls, and answers 502 while `away` returns true. */
-const behindGateway = (away: (call: { readonly method: string }) => boolean): Promise<LyingNode> =>
+/** Echoes calls, and answers 502 if `isUnavailable` returns true. */
+const behindGateway = (isUnavailable: (call: { readonly method: string }) => boolean): Promise<LyingNode> =>
   startLyingNode(([call], response) => {
-    if (call !== undefined && away(call)) response.writeHead(502).end("bad gateway");
+    if (call !== undefined && isUnavailable(call)) response.writeHead(502).end("bad gateway");
     else json(response, { jsonrpc: "2.0", id: call?.id, result: call?.params[0] });
   });
 

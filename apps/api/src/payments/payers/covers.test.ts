@@ -14,7 +14,7 @@ interface Lane {
   readonly reserved?: Partial<Record<"native" | "tokens" | "gasWei", bigint>>;
 }
 
-/** A lane with these balances, read at block 9, and what they do not show yet. */
+/** A lane with these balances, read at block 9, and the payments that they do not show yet. */
 function aLane({
   native,
   tokens,

@@ -109,8 +109,8 @@ export async function admit(
 }
 
 /**
- * Locks the sum of a day. At least what this process has signed: what its memory would refuse to sign waits
- * here, since a slot that is not signed ends its leg.
+ * Locks the sum of a day, and returns it, or the sum that this process has signed if that is higher. A
+ * payment above the limit must wait here: a slot that is refused later, when it is signed, ends its leg.
  */
 async function spentOn({ spentMemory }: WorkerServices, tx: Tx, day: SpendingDay): Promise<bigint> {
   const stored = await tx.policy.lockDay(day);
