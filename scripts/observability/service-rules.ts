@@ -55,7 +55,7 @@ export const serviceRules: readonly RuleGroup[] = [
     rules: [
       {
         name: "CausewayNodeAway",
-        expression: `max by (chain) (causeway_chain_head_age_seconds) > ${ALERT_SECONDS.nodeAway}`,
+        expression: `max by (chain) (causeway_chain_head_age_seconds) > ${ALERT_SECONDS.nodeUnreachable}`,
         forSeconds: 60,
         severity: "critical",
         summary: "The node of {{ $labels.chain }} has had no new block for {{ $value }} s.",

@@ -231,12 +231,12 @@ test("does not wait for a payment that was only reserved when Redis and the data
   const journal = await aJournal(prefix);
   const by = await openLanes(world, journal);
   await paidFill(world, by);
-  const away = { ...by, journal: { ...journal, enter: () => Promise.reject(new Error("Redis is down")) } };
+  const down = { ...by, journal: { ...journal, enter: () => Promise.reject(new Error("Redis is down")) } };
   const reserved = await world.agree();
   world.pay(reserved);
   world.origin.network.settle();
-  await world.watch(world.origin, away);
-  await expect(world.work(away)).rejects.toThrow("Redis is down");
+  await world.watch(world.origin, down);
+  await expect(world.work(down)).rejects.toThrow("Redis is down");
   expect(world.paymentsOf(reserved, world.destination)).toEqual([]);
   await losePaymentsInRedis(prefix, 0);
   await openLanes(world, journal);
@@ -256,12 +256,12 @@ test("does not wait for a payment that ended without a broadcast when Redis and 
   const by = await openLanes(world, journal);
   const lane = [world.destination.chain.id, world.destination.connection.solver] as const;
   await paidFill(world, by);
-  const away = { ...by, journal: { ...journal, enter: () => Promise.reject(new Error("Redis is down")) } };
+  const down = { ...by, journal: { ...journal, enter: () => Promise.reject(new Error("Redis is down")) } };
   const refused = await world.agree();
   world.pay(refused);
   world.origin.network.settle();
-  await world.watch(world.origin, away);
-  await expect(world.work(away)).rejects.toThrow("Redis is down");
+  await world.watch(world.origin, down);
+  await expect(world.work(down)).rejects.toThrow("Redis is down");
   const slot = await by.reads.slotOfLeg("fill", refused.requestId);
   if (slot === undefined) throw new Error("the fill has no slot");
   // A signing policy refused it, so it was never signed.

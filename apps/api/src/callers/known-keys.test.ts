@@ -79,11 +79,11 @@ test("a key in use is refreshed in the background, and a failure there does not 
   forward(450);
   expect(await keys.find(key)).toBe(stored.identity);
   expect(questions).toHaveLength(2);
-  questions[1]?.reject(new Error("away"));
+  questions[1]?.reject(new Error("down"));
   expect(await keys.find(key)).toBe(stored.identity);
   forward(450);
   const late = keys.find(key);
-  questions.at(-1)?.reject(new Error("away"));
+  questions.at(-1)?.reject(new Error("down"));
   await expect(late).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
 });
 

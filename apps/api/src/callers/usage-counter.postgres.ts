@@ -69,8 +69,8 @@ interface Aged extends Record<string, unknown> {
   readonly beforeMs: number;
   readonly sinceMs: number;
 }
-// One process at a time: the days of one process delete the rows to which the hours of another add, and both
-// could wait for each other.
+// One process at a time: daily sums of one process delete rows to which hourly sums of another add, so the
+// two could deadlock.
 const isAlone = text`(select pg_advisory_xact_lock(hashtextextended('causeway:usage', 0))) is not null`;
 
 type Removal = (sql: Sql, bounds: Aged) => Promise<{ readonly done: number }[]>;

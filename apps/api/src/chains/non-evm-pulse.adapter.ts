@@ -74,7 +74,7 @@ export function createNonEvmPulse(options: NonEvmPulseOptions): OwnedNonEvmPulse
     return running;
   }
 
-  /** In the background. */
+  /** Refreshes in the background unless the facts are younger than `youngMs`. */
   function refreshInBackground(youngMs: number): void {
     if (closed || running !== undefined || monotonic.nowMs() - (facts?.readAtMs ?? -Infinity) < youngMs)
       return;

@@ -16,11 +16,11 @@ afterEach(() => {
 /** A chain with scripted answers that counts reads. */
 function aWorld(of = chain) {
   vi.useFakeTimers({ now: 1_000_000 });
-  const facts = { balance: 7n, cost: 3n, away: false, asked: 0, head: undefined as bigint | undefined };
+  const facts = { balance: 7n, cost: 3n, down: false, asked: 0, head: undefined as bigint | undefined };
   const faults: unknown[] = [];
   let news: () => void = () => undefined;
   const say = <T>(value: T): Promise<T> =>
-    facts.away ? Promise.reject(new Error("connection refused")) : Promise.resolve(value);
+    facts.down ? Promise.reject(new Error("connection refused")) : Promise.resolve(value);
   const pulse = createNonEvmPulse({
     chain: of,
     connection: {
@@ -70,7 +70,7 @@ test("has no facts before the first read or once the last one is too old", async
   const { pulse, facts } = aWorld();
   expect(codeOf(() => pulse.solverBalance(chain.native.address))).toBe("RPC_HTTP_ERROR");
   await pulse.refresh();
-  facts.away = true;
+  facts.down = true;
   await vi.advanceTimersByTimeAsync(60_000);
   expect(codeOf(() => pulse.paymentCost(chain.native.address))).toBeUndefined();
   await vi.advanceTimersByTimeAsync(1);
@@ -83,12 +83,12 @@ test("reads on a timer and retries after a failure, which keeps the known values
   facts.balance = 8n;
   await vi.advanceTimersByTimeAsync(10_000);
   expect(pulse.solverBalance(chain.native.address).amount).toBe(8n);
-  facts.away = true;
+  facts.down = true;
   facts.balance = 9n;
   await vi.advanceTimersByTimeAsync(12_000);
   expect(faults.length).toBeGreaterThan(0);
   expect(pulse.solverBalance(chain.native.address).amount).toBe(8n);
-  facts.away = false;
+  facts.down = false;
   await vi.advanceTimersByTimeAsync(2_000);
   expect(pulse.solverBalance(chain.native.address).amount).toBe(9n);
 });
@@ -109,11 +109,11 @@ test("changes cause prompt reads, limited to the configured rate", async () => {
 test("a silent chain lags", async () => {
   const { pulse, facts } = aWorld();
   await pulse.refresh();
-  facts.away = true;
+  facts.down = true;
   expect(pulse.lagging()).toBe(false);
   await vi.advanceTimersByTimeAsync(60_001);
   expect(pulse.lagging()).toBe(true);
-  facts.away = false;
+  facts.down = false;
   await pulse.refresh();
   expect(pulse.lagging()).toBe(false);
 });

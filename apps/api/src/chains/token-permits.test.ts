@@ -52,10 +52,10 @@ function world(answers: Answers, supportsPermit = false) {
     Object.entries(answers).map(([name, answer]) => [toFunctionSelector(name), answer]),
   );
   const asked: string[] = [];
-  const state = { nowMs: 0, isAway: false };
+  const state = { nowMs: 0, isDown: false };
   const ask = async (_to: Address, data: Hex): Promise<Hex | undefined> => {
     asked.push(data);
-    if (state.isAway) throw new Error("the node is unreachable");
+    if (state.isDown) throw new Error("the node is unreachable");
     return bySelector.get(data.slice(0, 10) as Hex);
   };
   const connected = { connection: { reader: { ask } } } as unknown as ConnectedChain;
@@ -141,9 +141,9 @@ test("a contract with arbitrary or no answers accepts no permit", async () => {
 
 test("reads a token once and again after a while, and does not cache a failure", async () => {
   const { state, asked, readPermits: ask, permits, currency } = world({ ...permit, "name()": text("Coin") });
-  state.isAway = true;
+  state.isDown = true;
   await expect(ask()).rejects.toThrow("unreachable");
-  state.isAway = false;
+  state.isDown = false;
   const before = asked.length;
   await Promise.all([ask(), ask()]);
   const once = asked.length - before;

@@ -124,11 +124,11 @@ test("reservations above the balance leave zero", async () => {
 
 test("unknown liquidity is an error, not zero", async () => {
   const services = quoteWorld();
-  const away = {
+  const down = {
     ...services,
-    prices: { usd: () => Promise.reject(new ServiceError("PRICE_FETCH_FAILED", "away")) },
+    prices: { usd: () => Promise.reject(new ServiceError("PRICE_FETCH_FAILED", "down")) },
   };
-  await expect(chainLiquidity(away, ORIGIN)).rejects.toMatchObject({ code: "PRICE_FETCH_FAILED" });
+  await expect(chainLiquidity(down, ORIGIN)).rejects.toMatchObject({ code: "PRICE_FETCH_FAILED" });
   const chains = {
     nonEvm: () => undefined,
     get: (id: number) => {

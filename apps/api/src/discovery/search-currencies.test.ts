@@ -63,7 +63,7 @@ function search(change: { readonly depositAddresses?: boolean } = {}) {
       token: async (chainId, token) => {
         asked.push(`${chainId}:${token}`);
         await Promise.resolve();
-        if (token === SILENT) throw new ServiceError("RPC_HTTP_ERROR", "away");
+        if (token === SILENT) throw new ServiceError("RPC_HTTP_ERROR", "down");
         return token === UNLISTED && chainId === ORIGIN
           ? foreign(ORIGIN, "c1", "NEW", "New", false)
           : undefined;

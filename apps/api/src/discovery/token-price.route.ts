@@ -54,6 +54,6 @@ function priceText(usd: bigint): string {
 }
 
 /** Clients of this endpoint read the words in `error`. */
-function inErrorForm(usual: ErrorAnswer): OwnErrorAnswer {
-  return { ...usual, body: { ...usual.body, error: usual.body.message } };
+function inErrorForm(standard: ErrorAnswer): OwnErrorAnswer {
+  return { ...standard, body: { ...standard.body, error: standard.body.message } };
 }

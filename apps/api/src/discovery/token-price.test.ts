@@ -72,7 +72,7 @@ test("reads pools that were never requested before", async () => {
       exactIn: async ({ tokenIn, tokenOut }) => {
         expect([tokenIn, tokenOut]).toEqual([FOREIGN, usdcOn(ORIGIN)]);
         await Promise.resolve();
-        if (read.fails) throw new ServiceError("RPC_HTTP_ERROR", "away");
+        if (read.fails) throw new ServiceError("RPC_HTTP_ERROR", "down");
         read.pools = true;
         return undefined;
       },
@@ -85,7 +85,7 @@ test("reads pools that were never requested before", async () => {
 });
 
 test("a failure to read a price is an error, not a currency without a price", async () => {
-  const fault = new ServiceError("PRICE_FETCH_FAILED", "away");
-  const away = services({ prices: { usd: () => Promise.reject(fault) } });
-  await expect(tokenPrice(away, ORIGIN, NATIVE_CURRENCY)).rejects.toBe(fault);
+  const fault = new ServiceError("PRICE_FETCH_FAILED", "down");
+  const down = services({ prices: { usd: () => Promise.reject(fault) } });
+  await expect(tokenPrice(down, ORIGIN, NATIVE_CURRENCY)).rejects.toBe(fault);
 });

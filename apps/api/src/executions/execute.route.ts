@@ -83,14 +83,14 @@ const KNOWN: ReadonlySet<number> = new Set([401, 409, 413, 415, 422, 429, 503]);
  * Errors of this endpoint have exactly one field. A field of `data` or of the options is named without
  * its object: `to is required`.
  */
-function inErrorForm(usual: ErrorAnswer): OwnErrorAnswer {
-  const status = KNOWN.has(usual.status)
-    ? usual.status
-    : usual.status >= 500
+function inErrorForm(standard: ErrorAnswer): OwnErrorAnswer {
+  const status = KNOWN.has(standard.status)
+    ? standard.status
+    : standard.status >= 500
       ? 500
-      : usual.status === 403
+      : standard.status === 403
         ? 401
         : 400;
-  const error = usual.body.message.replace(/^(data|executionOptions)\./, "");
-  return { ...usual, status, body: { error } };
+  const error = standard.body.message.replace(/^(data|executionOptions)\./, "");
+  return { ...standard, status, body: { error } };
 }

@@ -82,8 +82,8 @@ function usd(value: number | string): bigint {
 }
 
 /** Some clients read the code under this name. */
-function withCode(usual: ErrorAnswer): OwnErrorAnswer {
-  return { ...usual, body: { ...usual.body, code: usual.body.errorCode } };
+function withCode(standard: ErrorAnswer): OwnErrorAnswer {
+  return { ...standard, body: { ...standard.body, code: standard.body.errorCode } };
 }
 
 function stored({ status, body }: { readonly status: number; readonly body: object }): StoredAnswer {

@@ -133,15 +133,15 @@ test("health needs no key", async () => {
 });
 
 test("reports an unavailable key store as unavailable, not as an invalid key", async () => {
-  const away = await aServer({
+  const down = await aServer({
     apiKeys: {
       find: failing("SERVICE_UNAVAILABLE", "API keys could not be read; try again"),
       isFamiliar: () => false,
     },
   });
-  const answer = await away.app.inject({ url: "/chains", headers: { "x-api-key": "full" } });
+  const answer = await down.app.inject({ url: "/chains", headers: { "x-api-key": "full" } });
   expect([answer.statusCode, answer.headers["retry-after"]]).toEqual([503, "1"]);
-  await away.app.close();
+  await down.app.close();
 });
 
 test("counts each answered call of a key, refusals with their code, and no other calls", async () => {

@@ -42,8 +42,8 @@ interface Bucket {
   asking: Promise<void> | undefined;
 }
 
-/** A process holds at most this part of a limit. */
-const LARGEST_PART = 10;
+/** A process holds at most a tenth of a limit. */
+const MAX_PART_DIVISOR = 10;
 /** Pause before asking the store again after an error. */
 const PAUSE_MS = 1_000;
 const MAX_BUCKETS = 50_000;
@@ -82,7 +82,7 @@ export function leasedLimits(options: LeasedLimitsOptions): LeasedLimits {
       bucket.left += granted;
       bucket.used = used;
       bucket.isExhausted = granted === 0;
-      bucket.chunk = Math.min(bucket.chunk * 2, Math.max(1, Math.floor(limit / LARGEST_PART)));
+      bucket.chunk = Math.min(bucket.chunk * 2, Math.max(1, Math.floor(limit / MAX_PART_DIVISOR)));
     } catch (error) {
       unavailableUntilMs = nowMs() + PAUSE_MS;
       options.onFault(error);

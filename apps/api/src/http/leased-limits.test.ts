@@ -9,13 +9,13 @@ function aWorld() {
   let nowMs = 0;
   const counters = new Map<string, { used: number; endsAtMs: number }>();
   const faults: unknown[] = [];
-  let away = false;
+  let down = false;
   let calls = 0;
   let delayMs = 0;
   const lease: LeaseQuota = async (bucket, wanted, limit) => {
     calls++;
     await Promise.resolve();
-    if (away) throw new Error("away");
+    if (down) throw new Error("down");
     const known = counters.get(bucket);
     const counter =
       known !== undefined && nowMs < known.endsAtMs ? known : { used: 0, endsAtMs: nowMs + WINDOW_MS };
@@ -32,7 +32,7 @@ function aWorld() {
     aProcess,
     faults,
     forward: (ms: number) => (nowMs += ms),
-    setAway: (value: boolean) => (away = value),
+    setDown: (value: boolean) => (down = value),
     setDelay: (ms: number) => (delayMs = ms),
     calls: () => calls,
     window: (bucket: string) => counters.get(bucket),
@@ -79,7 +79,7 @@ test("takes several units together or none, also without the store", async () =>
   expect((await limits.take("a", 100, 41)).used).toBe(101);
   expect((await limits.take("a", 100, 40)).used).toBe(100);
   expect((await limits.take("a", 100, 1)).used).toBe(101);
-  world.setAway(true);
+  world.setDown(true);
   expect((await limits.take("b", 100, 60)).used).toBeLessThanOrEqual(100);
   expect((await limits.take("b", 100, 60)).used).toBe(101);
   expect((await limits.take("b", 100, 40)).used).toBeLessThanOrEqual(100);
@@ -109,7 +109,7 @@ test("while the store is unavailable each process counts alone, reports it, and 
   const world = aWorld();
   const limits = world.aProcess();
   await limits.take("a", 10);
-  world.setAway(true);
+  world.setDown(true);
   let passed = 1;
   for (let call = 0; call < 30; call++) if ((await limits.take("a", 10)).used <= 10) passed++;
   expect(passed).toBe(10);
@@ -117,7 +117,7 @@ test("while the store is unavailable each process counts alone, reports it, and 
   for (let bucket = 0; bucket < 50; bucket++) await limits.take(`b${bucket}`, 10);
   // The store is not asked for each of them while it is known to be unavailable.
   expect(world.calls()).toBeLessThan(5);
-  world.setAway(false);
+  world.setDown(false);
   world.forward(WINDOW_MS);
   expect((await limits.take("a", 10)).used).toBe(1);
   expect(world.window("a")?.used).toBe(1);

@@ -11,7 +11,7 @@ const FORM = /^[\x21-\x7e]{1,255}$/;
 /**
  * Statuses below 500 that do not depend on the call itself: a later attempt may be admitted.
  */
-const PASSING: ReadonlySet<number> = new Set([401, 409, 429]);
+const TRANSIENT: ReadonlySet<number> = new Set([401, 409, 429]);
 
 /** For the OpenAPI document. */
 export const IDEMPOTENCY_DESCRIPTION =
@@ -94,7 +94,7 @@ function callerOf({ apiKey, ip }: FastifyRequest): string {
 
 /** Does nothing if the response was already stored with the commit. */
 async function keep(idempotency: Idempotency, lease: IdempotencyLease, answer: StoredAnswer): Promise<void> {
-  if (answer.status >= 500 || PASSING.has(answer.status)) return await idempotency.abandon(lease);
+  if (answer.status >= 500 || TRANSIENT.has(answer.status)) return await idempotency.abandon(lease);
   try {
     await idempotency.finish(lease, answer);
   } catch (error) {

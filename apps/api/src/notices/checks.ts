@@ -41,7 +41,7 @@ export function workerChecks(reads: WorkerReads): readonly Check[] {
             "node_away",
             chain.name,
             ageMs / 1_000,
-            ALERT_SECONDS.nodeAway,
+            ALERT_SECONDS.nodeUnreachable,
             `the node of ${chain.name} has had no new block`,
           );
           return finding.isOpen || hasBlock ? [finding] : [];

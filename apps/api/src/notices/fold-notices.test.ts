@@ -13,12 +13,12 @@ const alarm = (subject: string, facts: Partial<StoredAlarm> = {}): StoredAlarm =
   atMs: NOW_MS,
   ...facts,
 });
-const away = (isOpen: boolean): Finding => ({
+const nodeFinding = (isOpen: boolean): Finding => ({
   rule: "node_away",
   subject: "base",
   severity: "critical",
   isOpen,
-  text: isOpen ? "away" : "recovered",
+  text: isOpen ? "unreachable" : "recovered",
 });
 
 interface Input {
@@ -49,25 +49,25 @@ test("the same alarm is one message an hour, with the number of those in between
 });
 
 test("a condition is one message when it begins and one when it has ended", () => {
-  const begun = fold({ findings: [away(true)] });
+  const begun = fold({ findings: [nodeFinding(true)] });
   expect(begun?.messages).toMatchObject([{ status: "raised", severity: "critical" }]);
-  const lasting = fold({ findings: [away(true)], states: begun?.states ?? [] }, NOW_MS + 5_000);
+  const lasting = fold({ findings: [nodeFinding(true)], states: begun?.states ?? [] }, NOW_MS + 5_000);
   expect(lasting?.messages).toEqual([]);
   const states = lasting?.states ?? [];
   // Another process may still see it.
-  expect(summaries({ findings: [away(false)], states }, NOW_MS + 10_000)).toEqual([]);
-  const ended = fold({ findings: [away(false)], states }, NOW_MS + 65_000);
+  expect(summaries({ findings: [nodeFinding(false)], states }, NOW_MS + 10_000)).toEqual([]);
+  const ended = fold({ findings: [nodeFinding(false)], states }, NOW_MS + 65_000);
   expect(ended?.messages).toMatchObject([{ status: "resolved", text: "recovered" }]);
   expect(ended?.ended).toEqual([{ rule: "node_away", subject: "base" }]);
 });
 
 test("a condition that no process can check any longer does not end", () => {
-  const states = fold({ findings: [away(true)] })?.states ?? [];
+  const states = fold({ findings: [nodeFinding(true)] })?.states ?? [];
   expect(fold({ states }, NOW_MS + REPEAT_MS)).toEqual({ messages: [], states: [], ended: [] });
 });
 
 test("a condition that never began has no message when it is absent", () => {
-  expect(summaries({ findings: [away(false)] })).toEqual([]);
+  expect(summaries({ findings: [nodeFinding(false)] })).toEqual([]);
 });
 
 test("beyond the limit the critical come first, and one digest names the rest", () => {

@@ -73,10 +73,10 @@ test("a missing price has its reason in `error`; an unreachable source is not a 
       errorData: { field: "address" },
       statusCode: 400,
     });
-    const away = await get(`/currencies/token/price${version}?address=${NATIVE_CURRENCY}&chainId=13`);
-    expect(away.statusCode).toBe(503);
-    expect(away.json()).toMatchObject({ errorCode: "PRICE_FETCH_FAILED", statusCode: 503 });
-    expect(away.headers["retry-after"]).toBe("1");
+    const down = await get(`/currencies/token/price${version}?address=${NATIVE_CURRENCY}&chainId=13`);
+    expect(down.statusCode).toBe(503);
+    expect(down.json()).toMatchObject({ errorCode: "PRICE_FETCH_FAILED", statusCode: 503 });
+    expect(down.headers["retry-after"]).toBe("1");
   }
 });
 

@@ -1098,15 +1098,15 @@ test("a chain whose deposits this build cannot create is refused as the origin, 
 });
 
 test("stores nothing when the origin is unreachable, and the client may retry", async () => {
-  const away: NonEvmUsers = {
+  const down: NonEvmUsers = {
     balance: () => Promise.reject(new Error("connection refused")),
     deposit: () => Promise.reject(new Error("connection refused")),
     token: () => Promise.reject(new Error("connection refused")),
   };
   for (const [from, story] of [
-    ["svm", { svm: { users: away } }],
-    ["bvm", { bvm: { users: away } }],
-    ["perps", { hypevm: { users: away } }],
+    ["svm", { svm: { users: down } }],
+    ["bvm", { bvm: { users: down } }],
+    ["perps", { hypevm: { users: down } }],
     ["evm", { readerFails: true }],
   ] as const)
     expect(await refusalOf(ask(from, from === "evm" ? "svm" : "evm"), story), from).toEqual([

@@ -1,7 +1,7 @@
 /** When an alert fires, in seconds. The Prometheus rules and the service's own notifications share these. */
 export const ALERT_SECONDS = {
   /** Ten blocks of the slowest EVM chain, and a margin. */
-  nodeAway: 180,
+  nodeUnreachable: 180,
   scanBehind: 180,
   notLed: 60,
   outboxOldest: 60,

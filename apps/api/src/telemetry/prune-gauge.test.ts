@@ -14,9 +14,9 @@ const KEPT_MS = {
 
 test("publishes how overdue the oldest prunable row of each table is, and keeps the last value while the database is unavailable", async () => {
   const registry = new Registry();
-  let isAway = false;
+  let isDown = false;
   const oldestPrunable = async () => {
-    if (isAway) throw new Error("no connection");
+    if (isDown) throw new Error("no connection");
     return await Promise.resolve([
       { table: "outbox" as const, sinceMs: 97_000 },
       { table: "requests" as const, sinceMs: 99_000 },
@@ -30,6 +30,6 @@ test("publishes how overdue the oldest prunable row of each table is, and keeps 
   expect(text).toContain(metric("outbox", 2));
   expect(text, "its time has not come").toContain(metric("requests", 0));
   expect(text, "it is empty").toContain(metric("claims", 0));
-  isAway = true;
+  isDown = true;
   expect(`${await registry.metrics()}\n`).toContain(metric("outbox", 2));
 });

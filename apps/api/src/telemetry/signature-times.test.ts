@@ -6,7 +6,7 @@ test("times signatures by account, source and outcome, and passes results and er
   const registry = new Registry();
   const timed = signatureTimes(registry)("0x51", "aws-kms");
   expect(await timed(async () => await Promise.resolve("signature"))).toBe("signature");
-  await expect(timed(async () => await Promise.reject(new Error("away")))).rejects.toThrow("away");
+  await expect(timed(async () => await Promise.reject(new Error("down")))).rejects.toThrow("down");
   const page = await registry.metrics();
   for (const outcome of ["ok", "fault"])
     expect(page).toMatch(

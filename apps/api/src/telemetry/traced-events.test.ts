@@ -29,6 +29,6 @@ test("events of no request and repeated waiting are not recorded", () => {
   const { spans, events } = traced();
   events.happened("chain_leads", { chain: "base" });
   events.alarm("fill_waits", { requestId });
-  events.fault("chain_fault", new Error("away"), { chain: "base" });
+  events.fault("chain_fault", new Error("down"), { chain: "base" });
   expect(spans).toEqual([]);
 });

@@ -71,7 +71,7 @@ async function lead(
   let cursor = await services.reads.nonEvmCursor(chain.id);
   services.events.happened("chain_leads", { chain: chain.name });
   let unreadSince: bigint | undefined;
-  const lookAtLag = watchScanLag(services.events, chain);
+  const reportLag = watchScanLag(services.events, chain);
   const read = async (): Promise<void> => {
     try {
       ({ cursor, unreadSince } = await readArrivals(services, connected, cursor));
@@ -80,22 +80,22 @@ async function lead(
       cursor = await services.reads.nonEvmCursor(chain.id);
       if (!(error instanceof CursorMoved)) throw error;
     } finally {
-      lookAtLag(unreadLag(services.clock.nowMs(), unreadSince));
+      reportLag(unreadLag(services.clock.nowMs(), unreadSince));
     }
     worked();
   };
   await Promise.all([
-    again(services, connected, connection, stop, read),
-    again(services, connected, connection, stop, () => attributeLate(services, connected)),
-    again(services, connected, connection, stop, () => trackNonEvm(services, connected)),
-    again(services, connected, connection, stop, look),
+    repeat(services, connected, connection, stop, read),
+    repeat(services, connected, connection, stop, () => attributeLate(services, connected)),
+    repeat(services, connected, connection, stop, () => trackNonEvm(services, connected)),
+    repeat(services, connected, connection, stop, look),
     // A held lane is opened when its lost payments are restored.
-    again(services, connected, connection, stop, () => openNonEvmLane(services, connected)),
+    repeat(services, connected, connection, stop, () => openNonEvmLane(services, connected)),
   ]);
 }
 
 /** Runs at any news of the chain and at least once per interval, one run at a time. */
-async function again(
+async function repeat(
   { events, enginePolicy }: Pick<WorkerServices, "events" | "enginePolicy">,
   { chain }: Pick<TransferChain, "chain">,
   connection: TransferChain["connection"],

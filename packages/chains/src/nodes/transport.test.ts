@@ -614,15 +614,15 @@ test.each([
   "sendrawtransaction",
   "submitpackage",
 ])("never retries %s, alone or in a batch", async (broadcast) => {
-  let isAway = false;
+  let isDown = false;
   const { node, rpc } = await over(
     startLyingNode((calls, response) => {
-      if (isAway) response.writeHead(502).end("bad gateway");
+      if (isDown) response.writeHead(502).end("bad gateway");
       else json(response, { jsonrpc: "2.0", id: calls[0]?.id, result: 1 });
     }),
   );
   for (let n = 0; n < 9; n++) await rpc.request("echo", [n]);
-  isAway = true;
+  isDown = true;
   await expect(rpc.request(broadcast, ["0x01"])).rejects.toMatchObject({ kind: "http" });
   const together = await Promise.allSettled([rpc.request("echo", []), rpc.request(broadcast, ["0x02"])]);
   expect(together.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
@@ -630,23 +630,23 @@ test.each([
 });
 
 test("limits retries to a third of the requests that were served before an outage", async () => {
-  let isAway = false;
+  let isDown = false;
   const { node, rpc } = await over(
-    behindGateway(() => isAway),
+    behindGateway(() => isDown),
     { maxBatchSize: 1 },
   );
   for (let n = 0; n < 9; n++) await rpc.request("echo", [n]);
-  isAway = true;
+  isDown = true;
   for (let n = 0; n < 20; n++) await expect(rpc.request("echo", [n])).rejects.toBeInstanceOf(RpcFault);
   expect(node.requests).toHaveLength(9 + 20 + 3);
 });
 
 test("counts every call of a batch against the retries, and reports each retried call", async () => {
-  let isAway = false;
+  let isDown = false;
   const outcomes: string[] = [];
   const { node, rpc } = await over(
     startLyingNode((calls, response) => {
-      if (isAway) response.writeHead(502).end("bad gateway");
+      if (isDown) response.writeHead(502).end("bad gateway");
       else if (calls.length === 1) json(response, { jsonrpc: "2.0", id: calls[0]?.id, result: 1 });
       else
         json(
@@ -657,7 +657,7 @@ test("counts every call of a batch against the retries, and reports each retried
     { onCall: (_method, outcome) => outcomes.push(outcome) },
   );
   for (let n = 0; n < 15; n++) await rpc.request("echo", [n]);
-  isAway = true;
+  isDown = true;
   const batch = async (calls: number) =>
     await Promise.allSettled(Array.from({ length: calls }, async () => await rpc.request("echo", [])));
   await batch(6);

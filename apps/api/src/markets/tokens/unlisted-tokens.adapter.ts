@@ -12,7 +12,7 @@ import { foreignToken } from "./foreign-token.adapter.ts";
 const ABSENT_MS = 30_000;
 const MAX_KEPT = 20_000;
 /** Concurrent look-ups per chain: arbitrary code runs on its node, which has other work. */
-const MAX_ASKED_AT_ONCE = 4;
+const MAX_CONCURRENT_LOOKUPS = 4;
 
 type Entry =
   | { readonly kind: "known"; readonly token: Currency }
@@ -56,7 +56,7 @@ export function createUnlistedTokens({
     address: Address,
     isSearch: boolean,
   ): Asking {
-    const turn = places.get(chain.id) ?? lookUpTurns(MAX_ASKED_AT_ONCE, () => monotonic.nowMs());
+    const turn = places.get(chain.id) ?? lookUpTurns(MAX_CONCURRENT_LOOKUPS, () => monotonic.nowMs());
     places.set(chain.id, turn);
     const { answer, prioritize } = turn(async () => await read(address), isSearch);
     return { kind: "asking", answer: lookUp(key, chain, address, answer), prioritize };

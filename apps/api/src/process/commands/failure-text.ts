@@ -5,8 +5,10 @@ import { databaseUnreachableReason } from "../../db/database-unreachable.ts";
  * @param context precedes any other reason than an unreachable database
  */
 export function failureText(error: unknown, context = ""): string {
-  const away = databaseUnreachableReason(error);
-  return away === undefined ? `${context}${messageOf(error)}` : `the database could not be reached: ${away}`;
+  const reason = databaseUnreachableReason(error);
+  return reason === undefined
+    ? `${context}${messageOf(error)}`
+    : `the database could not be reached: ${reason}`;
 }
 
 /** An error around several others may have only a code. */

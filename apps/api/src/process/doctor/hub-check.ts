@@ -8,9 +8,9 @@ export interface HubFacts {
     readonly address: Address;
     readonly hasCode: boolean;
   }[];
-  /** The ledger that the oracle contract books in. */
+  /** The ledger that the oracle contract writes to. */
   readonly oracleHub: Address | undefined;
-  /** Whether the oracle contract may book in the hub. */
+  /** Whether the oracle contract may write to the hub. */
   readonly canOracleMint: boolean | undefined;
   /** Whether the oracle contract accepts signatures that the multisig accepts. */
   readonly isMultisigOracle: boolean | undefined;
@@ -47,8 +47,8 @@ export function judgeHub(expected: ExpectedHub, gathered: Gathered<HubFacts>): r
   const oracleProblems = [
     ...(facts.oracleHub === expected.hubAddress
       ? []
-      : [`it books in ${facts.oracleHub ?? "an unknown hub"}, expected ${expected.hubAddress}`]),
-    ...(facts.canOracleMint === false ? ["it may not book in the hub"] : []),
+      : [`it writes to ${facts.oracleHub ?? "an unknown hub"}, expected ${expected.hubAddress}`]),
+    ...(facts.canOracleMint === false ? ["it may not write to the hub"] : []),
     ...(facts.isMultisigOracle === false ? ["it does not accept the multisig's signatures"] : []),
   ];
   return [
@@ -69,7 +69,7 @@ export function judgeHub(expected: ExpectedHub, gathered: Gathered<HubFacts>): r
               remedy: verify,
             }),
           ]
-        : [roles.ok("books in the hub with the multisig's signatures")]),
+        : [roles.ok("writes to the hub with the multisig's signatures")]),
     ...(has("oracleMultisigAddress") ? judgeQuorum(expected, facts, verify) : []),
     facts.solverWei === 0n
       ? on("balance", "solver").problem({

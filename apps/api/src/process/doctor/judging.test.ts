@@ -30,7 +30,7 @@ const [SOLVER, ALLOCATOR, OWNER, ROUTER, HUB] = ["51", "a1", "0a", "c2", "b1"].m
   `0x${string}`,
 ];
 const facts = <T>(of: T): Gathered<T> => ({ kind: "facts", facts: of });
-const away = { kind: "unreachable", reason: "ECONNREFUSED" } as const;
+const down = { kind: "unreachable", reason: "ECONNREFUSED" } as const;
 
 const postgres = (changed: Partial<PostgresFacts> = {}) =>
   judgePostgres(
@@ -233,7 +233,7 @@ const faults: readonly (readonly [string, readonly Finding[], string, Finding["s
     "warning",
     "SPENDING_LIMITS",
   ],
-  ["Postgres is down", judgePostgres("db", away, 40), "postgres.reachable", "problem", "ECONNREFUSED"],
+  ["Postgres is down", judgePostgres("db", down, 40), "postgres.reachable", "problem", "ECONNREFUSED"],
   ["Postgres is too old", postgres({ versionNumber: 140_009 }), "postgres.version", "problem", "Postgres 14"],
   [
     "Postgres is older than tested",
@@ -296,7 +296,7 @@ const faults: readonly (readonly [string, readonly Finding[], string, Finding["s
   ["webhooks fail", postgres({ failingWebhooks: 3 }), "webhooks", "warning", "3 webhook endpoints"],
   [
     "Redis is down",
-    judgeRedis({ host: "redis", gathered: away }),
+    judgeRedis({ host: "redis", gathered: down }),
     "redis.reachable",
     "problem",
     "ECONNREFUSED",
@@ -308,14 +308,14 @@ const faults: readonly (readonly [string, readonly Finding[], string, Finding["s
   ["Redis is a cluster", redis({ isCluster: true }), "redis.cluster", "problem", "cluster mode"],
   [
     "an endpoint is down",
-    chain([{ host: "one.test", gathered: away }]),
+    chain([{ host: "one.test", gathered: down }]),
     "chain.reachable",
     "problem",
     "ECONNREFUSED",
   ],
   [
     "too few endpoints for the quorum",
-    chain([endpoint(), { host: "two.test", gathered: away }]),
+    chain([endpoint(), { host: "two.test", gathered: down }]),
     "chain.quorum",
     "problem",
     "1 of 2 endpoints",
@@ -344,14 +344,14 @@ const faults: readonly (readonly [string, readonly Finding[], string, Finding["s
   ],
   [
     "an endpoint of a non-EVM chain is down",
-    nonEvmEndpoints(atSlot(1n), atSlot(1n), { host: "two.test", gathered: away }),
+    nonEvmEndpoints(atSlot(1n), atSlot(1n), { host: "two.test", gathered: down }),
     "chain.reachable",
     "problem",
     "ECONNREFUSED",
   ],
   [
     "one of two endpoints of a non-EVM chain is down",
-    nonEvmEndpoints(atSlot(1n), { host: "two.test", gathered: away }),
+    nonEvmEndpoints(atSlot(1n), { host: "two.test", gathered: down }),
     "chain.quorum",
     "problem",
     "1 of 2 endpoints are usable, and 2 must agree",
@@ -389,7 +389,7 @@ const faults: readonly (readonly [string, readonly Finding[], string, Finding["s
   ],
   [
     "the balances on a non-EVM chain cannot be read",
-    nonEvm(away),
+    nonEvm(down),
     "account.balance",
     "problem",
     "ECONNREFUSED",
@@ -527,14 +527,14 @@ const faults: readonly (readonly [string, readonly Finding[], string, Finding["s
   ],
   [
     "an endpoint of the hub is down",
-    hubEndpoints(hubEndpoint(), hubEndpoint(), { host: "two.test", gathered: away }),
+    hubEndpoints(hubEndpoint(), hubEndpoint(), { host: "two.test", gathered: down }),
     "hub.reachable",
     "problem",
     "ECONNREFUSED",
   ],
   [
     "too few endpoints of the hub for the quorum",
-    hubEndpoints(hubEndpoint(), { host: "two.test", gathered: away }),
+    hubEndpoints(hubEndpoint(), { host: "two.test", gathered: down }),
     "hub.rpc-quorum",
     "problem",
     "1 of 2 endpoints",
@@ -562,7 +562,7 @@ const faults: readonly (readonly [string, readonly Finding[], string, Finding["s
   ],
   [
     "the contracts of the hub cannot be read",
-    judgeHub({ host: "hub.test", hubAddress: HUB, oracleSigners: undefined, oracles: 1 }, away),
+    judgeHub({ host: "hub.test", hubAddress: HUB, oracleSigners: undefined, oracles: 1 }, down),
     "hub.contracts",
     "problem",
     "ECONNREFUSED",
@@ -604,7 +604,7 @@ const faults: readonly (readonly [string, readonly Finding[], string, Finding["s
     "warning",
     "no oracle",
   ],
-  ["an oracle is down", oracles(away), "oracle.reachable", "problem", "ECONNREFUSED"],
+  ["an oracle is down", oracles(down), "oracle.reachable", "problem", "ECONNREFUSED"],
   [
     "an oracle refuses the key",
     oracles(facts({ kind: "refused", httpStatus: 401 })),
@@ -644,7 +644,7 @@ const faults: readonly (readonly [string, readonly Finding[], string, Finding["s
   ],
   [
     "the price source is down",
-    judgePrices(expectedPrices, away, NOW_MS),
+    judgePrices(expectedPrices, down, NOW_MS),
     "price.source",
     "problem",
     "ECONNREFUSED",
@@ -674,14 +674,14 @@ const faults: readonly (readonly [string, readonly Finding[], string, Finding["s
   ["no one is notified", judgeNotices([], false), "notices", "warning", "NOTIFY_URLS is not set"],
   [
     "a webhook host is down",
-    judgeNotices([{ host: "hooks.test", gathered: away }], false),
+    judgeNotices([{ host: "hooks.test", gathered: down }], false),
     "notices",
     "problem",
     "ECONNREFUSED",
   ],
   [
     "the signer is down",
-    judgeSigner({ host: "ORDER_SIGNER_URL", gathered: away }),
+    judgeSigner({ host: "ORDER_SIGNER_URL", gathered: down }),
     "signer",
     "problem",
     "ECONNREFUSED",

@@ -8,7 +8,7 @@ import {
 } from "./redis-check.ts";
 
 const node = { host: "redis-1", port: 6379 };
-const away = { kind: "unreachable", reason: "ECONNREFUSED" } as const;
+const down = { kind: "unreachable", reason: "ECONNREFUSED" } as const;
 const sentinel = (host: string, changed: Partial<SentinelFacts> = {}): QueriedServer<SentinelFacts> => ({
   host,
   gathered: { kind: "facts", facts: { primary: node, quorumFault: undefined, ...changed } },
@@ -38,7 +38,7 @@ test.each([
 test.each([
   [
     "a sentinel is down",
-    judgeSentinels("mymaster", [sentinel("a"), { host: "b", gathered: away }]),
+    judgeSentinels("mymaster", [sentinel("a"), { host: "b", gathered: down }]),
     "redis.sentinel b problem",
     "ECONNREFUSED",
   ],
@@ -62,7 +62,7 @@ test.each([
   ],
   [
     "a node of the cluster is down",
-    judgeClusterNodes([{ host: "a", gathered: away }]),
+    judgeClusterNodes([{ host: "a", gathered: down }]),
     "redis.node a problem",
     "ECONNREFUSED",
   ],

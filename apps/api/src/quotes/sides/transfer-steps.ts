@@ -89,7 +89,7 @@ function depositStep(
   return {
     id: "deposit",
     kind: "transaction",
-    ...words(requestId),
+    ...commonFields(requestId),
     // A payment from any wallet or exchange.
     ...(address !== undefined && { depositAddress: address, action: "Send funds to the deposit address" }),
     description:
@@ -179,7 +179,7 @@ function withdrawalSteps(
     {
       id: "deposit",
       kind: "transaction",
-      ...words(requestId),
+      ...commonFields(requestId),
       description: `Withdraw ${formatAmount(amount, currency.decimals)} ${currency.symbol} from ${chain.displayName} to start the request`,
       items: [
         {
@@ -197,7 +197,7 @@ function withdrawalSteps(
   ];
 }
 
-function words(requestId: string): { requestId: string; depositAddress: string; action: string } {
+function commonFields(requestId: string): { requestId: string; depositAddress: string; action: string } {
   return { requestId, depositAddress: "", action: "Confirm transaction in your wallet" };
 }
 

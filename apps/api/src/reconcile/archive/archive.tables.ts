@@ -14,8 +14,8 @@ export const archives = pgTable(
      */
     part: integer("part").notNull(),
     /**
-     * `exporting`: its requests are chosen. `exported`: its files are complete, and removing begins.
-     * `archived`: all of it was removed here.
+     * `exporting`: its requests are chosen. `exported`: its files are complete, and its rows are being
+     * removed. `archived`: all its rows were removed.
      */
     state: text("state").$type<ArchiveState>().notNull(),
     /** Payments that were signed later stay as they are. */
@@ -33,6 +33,6 @@ export const archives = pgTable(
 /** Requests of the unfinished archive. A row is deleted together with its request. */
 export const archiveRequests = pgTable("archive_requests", {
   requestId: text("request_id").$type<RequestId>().primaryKey(),
-  /** Whether the archive takes events of it, or only the rest. */
+  /** Whether the archive has events of it, or only other rows. */
   hasEvents: boolean("has_events").notNull().default(true),
 });

@@ -86,7 +86,7 @@ test("waiting searches are limited per caller, and a failed search frees its pla
   await expect(run(page, search("7"))).rejects.toMatchObject({ code: "RATE_LIMITED" });
   for (const name of ["1", "2", "3", "4", "5", "6"]) await end(name);
   await Promise.all([first, ...waiting]);
-  await expect(run(page, () => Promise.reject(new Error("away")))).rejects.toThrow("away");
+  await expect(run(page, () => Promise.reject(new Error("down")))).rejects.toThrow("down");
   await run(page, async () => undefined);
 });
 
