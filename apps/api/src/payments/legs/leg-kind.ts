@@ -16,9 +16,9 @@ export type LegReads = Pick<Services, "reads" | "balances" | "depositAddresses">
 export interface DueLeg {
   /** Where it is paid, if it is still to be paid. */
   readonly chainId?: number | undefined;
-  /** Its live slot: the bytes are signed, or will be, whatever is due now. */
+  /** Its live slot, whose bytes are or will be signed even if the leg is no longer due. */
   readonly slot?: Slot | undefined;
-  /** As a commit of this process was to leave it, not read since. If it has moved, it is read. */
+  /** Assumed from a commit of this process instead of read. It is read if it turns out to have moved. */
   readonly isAssumed?: true;
 }
 
@@ -56,7 +56,7 @@ export interface PaymentKind<W extends WantedPayment = WantedPayment, R extends 
   readonly name: string;
   /** It only transfers: without the token's own event, a mined payment has failed. */
   readonly isTransfer: boolean;
-  /** It is never too late for it, so it is offered until a node accepts it, even if the payer lacks gas. */
+  /** It has no deadline, so it is broadcast until a node accepts it, even if the payer lacks gas. */
   readonly isPatient?: true;
 
   /** How concurrent payments share commits. Absent: each is sent separately. */
@@ -95,7 +95,7 @@ export interface PaymentKind<W extends WantedPayment = WantedPayment, R extends 
     lost: JournalEntry,
     record: RequestRecord | undefined,
   ): Promise<"taken" | "later" | "lost">;
-  /** A repeated payment moves nothing that the first one moved, so a lost one is given up without a trace. */
+  /** Repeating a payment moves nothing twice, so a lost one is given up without further action. */
   readonly isIdempotent?: true;
 
   /** Whether an unsigned slot must not be signed after all. */
