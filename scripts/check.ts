@@ -47,8 +47,8 @@ const total = counts.reduce(
   }),
   { passed: 0, failed: interrupt.signal.aborted ? 1 : 0, skipped: 0 },
 );
-if (files.length > 0) tellDurations("slowest test files", slowest(files, 20));
-tellDurations("steps", steps);
+if (files.length > 0) reportDurations("slowest test files", slowest(files, 20));
+reportDurations("steps", steps);
 console.log(summaryLine(total));
 if (total.failed > 0 || total.passed === 0) process.exitCode = 1;
 
@@ -86,7 +86,7 @@ function tell(output: string): void {
     if (/^(solana|rooms|images|integration|e2e|logs|promtool): /.test(line)) console.log(`  ${line}`);
 }
 
-function tellDurations(title: string, durations: readonly Duration[]): void {
+function reportDurations(title: string, durations: readonly Duration[]): void {
   console.log(`${title}:`);
   for (const { seconds, name } of durations) console.log(`  ${seconds.toFixed(1).padStart(6)} s  ${name}`);
 }

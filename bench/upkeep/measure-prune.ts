@@ -3,7 +3,8 @@ import { sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
 import { postgresReads } from "../../apps/api/src/process/reads.postgres.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/process/unit-of-work.postgres.ts";
 import type { UnitOfWork } from "../../apps/api/src/db/unit-of-work.port.ts";
-import { KEPT_MS, pruneHistory } from "../../apps/api/src/reconcile/prune-history.ts";
+import { pruneHistory } from "../../apps/api/src/reconcile/prune-history.ts";
+import { RETENTION_MS } from "../../apps/api/src/reconcile/retention.ts";
 import { recordedEvents } from "../../test/fakes/recorded-events.ts";
 import { storeQuotes, type StoredQuotes } from "./stored-quotes.ts";
 
@@ -57,7 +58,7 @@ export async function measurePrune(pool: pg.Pool, kept: number): Promise<PruneFi
     },
   };
   const services = { reads, uow, events, clock };
-  const dueMs = NOW_MS - KEPT_MS.requests - 1;
+  const dueMs = NOW_MS - RETENTION_MS.requests - 1;
   const round = async (): Promise<number> => {
     const startedMs = performance.now();
     await pruneHistory(services);
@@ -82,7 +83,7 @@ export async function measurePrune(pool: pg.Pool, kept: number): Promise<PruneFi
   const quietMs = await round();
   const deletingFew = await deleting({ fillDeadlineMs: dueMs - 2 * kept });
   const deletingLarge = await deleting({
-    fillDeadlineMs: NOW_MS - KEPT_MS.large_requests - DUE - 1,
+    fillDeadlineMs: NOW_MS - RETENTION_MS.large_requests - DUE - 1,
     callBytes: 8_192,
   });
   await storeQuotes(pool, { ...asKept, chainId: NEW_CHAIN, count: FIRST_LOOKS });
@@ -111,7 +112,7 @@ async function storeKeys(pool: pg.Pool, count: number): Promise<void> {
   await pool.query(
     `insert into idempotency_keys (scope, endpoint, key, body_hash, lease_token, lease_until_ms, status, body, created_at_ms)
      select 'key', 'POST /quote/v2', md5(n::text), '', '', 0, 200, repeat(md5(n::text), 30), $2 from generate_series(1, $1::integer) n`,
-    [count, NOW_MS - KEPT_MS.idempotency_keys - 1],
+    [count, NOW_MS - RETENTION_MS.idempotency_keys - 1],
   );
   await pool.query("analyze idempotency_keys");
 }

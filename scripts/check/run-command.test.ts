@@ -3,7 +3,7 @@ import { runCommand } from "./run-command.ts";
 
 test("a command that times out says its bound and how long it usually takes", async () => {
   const { signal } = new AbortController();
-  expect(await runCommand(["sleep", "60"], { timeoutMs: 50, usualSeconds: 2, signal })).toEqual({
+  expect(await runCommand(["sleep", "60"], { timeoutMs: 50, typicalSeconds: 2, signal })).toEqual({
     ok: false,
     output: "\nsleep timed out after 0.05 s; it usually takes 2 s\n",
   });

@@ -17,13 +17,13 @@ export interface CommandResult {
 /**
  * Runs a command of the workspace until it exits. A program without a slash is one of node_modules/.bin, or
  * `node`. The command is killed and fails once `timeoutMs` pass or `signal` aborts. A timeout is reported
- * with `usualSeconds`, which shows whether the limit or the command is at fault.
+ * with `typicalSeconds`, which shows whether the limit or the command is at fault.
  */
 export async function runCommand(
   command: readonly [program: string, ...args: string[]],
   options: {
     readonly timeoutMs: number;
-    readonly usualSeconds?: number;
+    readonly typicalSeconds?: number;
     readonly signal: AbortSignal;
     readonly cwd?: string;
     readonly env?: Readonly<Record<string, string>>;
@@ -52,7 +52,7 @@ export async function runCommand(
     if (child.pid !== undefined) process.kill(-child.pid, by);
   };
   const onAbort = () => end("stopped on request", "SIGTERM");
-  const usual = options.usualSeconds === undefined ? "" : `; it usually takes ${options.usualSeconds} s`;
+  const usual = options.typicalSeconds === undefined ? "" : `; it usually takes ${options.typicalSeconds} s`;
   const timer = setTimeout(
     () => end(`${program} timed out after ${options.timeoutMs / 1000} s${usual}`, "SIGKILL"),
     options.timeoutMs,

@@ -13,7 +13,7 @@ export interface StepResult extends Counts {
 export interface Step {
   readonly name: string;
   /** Usual duration on two otherwise idle processors. */
-  readonly usualSeconds: number;
+  readonly typicalSeconds: number;
   /** A step that takes this long is killed and fails. */
   readonly timeoutMs: number;
   run(signal: AbortSignal): Promise<StepResult>;
@@ -26,21 +26,21 @@ const BUSY_FACTOR = 8;
 const MIN_COMMAND_TIMEOUT_MS = 15 * 60_000;
 const MIN_TESTS_TIMEOUT_MS = 120 * 60_000;
 
-const timeoutOf = (usualSeconds: number, minMs: number): number =>
-  Math.max(BUSY_FACTOR * usualSeconds * 1000, minMs);
+const timeoutOf = (typicalSeconds: number, minMs: number): number =>
+  Math.max(BUSY_FACTOR * typicalSeconds * 1000, minMs);
 
 /**
  * Counts as one test, which passes if the command succeeds. Counts as skipped if the command reports that it
  * skipped its work.
  */
-function command(name: string, usualSeconds: number, line: Command): Step {
-  const timeoutMs = timeoutOf(usualSeconds, MIN_COMMAND_TIMEOUT_MS);
+function command(name: string, typicalSeconds: number, line: Command): Step {
+  const timeoutMs = timeoutOf(typicalSeconds, MIN_COMMAND_TIMEOUT_MS);
   return {
     name,
-    usualSeconds,
+    typicalSeconds,
     timeoutMs,
     run: async (signal) => {
-      const { ok, output } = await runCommand(line, { timeoutMs, usualSeconds, signal });
+      const { ok, output } = await runCommand(line, { timeoutMs, typicalSeconds, signal });
       const skipped = ok && /^\w+: NOT (BUILT|RUN):/m.test(output) ? 1 : 0;
       return { passed: ok ? 1 - skipped : 0, failed: ok ? 0 : 1, skipped, output };
     },
@@ -48,11 +48,11 @@ function command(name: string, usualSeconds: number, line: Command): Step {
 }
 
 /** A project of test/vitest.config.ts, counted test by test. */
-function tests(project: string, usualSeconds: number, niceness = 0): Step {
-  const timeoutMs = timeoutOf(usualSeconds, MIN_TESTS_TIMEOUT_MS);
+function tests(project: string, typicalSeconds: number, niceness = 0): Step {
+  const timeoutMs = timeoutOf(typicalSeconds, MIN_TESTS_TIMEOUT_MS);
   return {
     name: project,
-    usualSeconds,
+    typicalSeconds,
     timeoutMs,
     run: async (signal) => {
       const folder = await mkdtemp(join(tmpdir(), "causeway-check-"));
@@ -74,7 +74,7 @@ function tests(project: string, usualSeconds: number, niceness = 0): Step {
             "--reporter=json",
             `--outputFile.json=${file}`,
           ],
-          { timeoutMs, usualSeconds, signal, niceness },
+          { timeoutMs, typicalSeconds, signal, niceness },
         );
         const report = await readFile(file, "utf8").catch(() => undefined);
         return { ...countsOf(report, ok), output };
@@ -117,7 +117,7 @@ const independent: readonly Step[] = [
   command("lifecycle-docs", 1, script("lifecycle-docs.ts", "--check")),
   command("route-docs", 1, script("route-docs.ts", "--check")),
   command("family-lists", 1, script("family-lists.ts", "--check")),
-  command("eyes", 2, script("eyes.ts", "--check")),
+  command("observability", 2, script("observability.ts", "--check")),
   command("licenses", 1, script("notices.ts", "--check")),
   command("unused", 6, ["knip", "--no-progress"]),
 ];

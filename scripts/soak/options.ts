@@ -36,7 +36,7 @@ export const usage = `usage: npm run soak -- [options]
   --json FILE      also write figures and findings to FILE
   --keep           keep the system running at the end, until Ctrl-C`;
 
-const usualRequests: Readonly<Record<Mode, number>> = {
+const defaultRequests: Readonly<Record<Mode, number>> = {
   load: 200,
   families: 60,
   onceLatency: 30,
@@ -91,7 +91,7 @@ export function readOptions(args: readonly string[], randomSeed: number): SoakOp
     requests:
       mode === "lane"
         ? wholeNumber("lane", values.lane, 100, 500)
-        : wholeNumber("requests", values.requests, usualRequests[mode], 5_000),
+        : wholeNumber("requests", values.requests, defaultRequests[mode], 5_000),
     takeovers: wholeNumber("takeovers", values.takeovers, 20, 200),
     chaos: values.chaos,
     watched: values.watched,

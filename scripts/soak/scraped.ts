@@ -1,4 +1,4 @@
-import type { Series } from "../eyes/promql-evaluate.ts";
+import type { Series } from "../observability/promql-evaluate.ts";
 
 /** One sample of a metrics page. */
 export interface ScrapedSample {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { during, healthy, SCRAPES } from "../eyes/rehearsals.ts";
+import { during, healthy, SCRAPES } from "../observability/rehearsals.ts";
 import { samplesIn, seriesOfScrapes } from "./scraped.ts";
 import { judgeRules } from "./watch-rules.ts";
 

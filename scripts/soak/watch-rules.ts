@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { System } from "@causeway/localnet";
-import { oracleRules } from "../eyes/oracle-rules.ts";
-import type { Series } from "../eyes/promql-evaluate.ts";
-import { metricsIn, parseExpression } from "../eyes/promql-parse.ts";
-import { alertCourse } from "../eyes/rehearse.ts";
-import { serviceRules } from "../eyes/service-rules.ts";
+import { oracleRules } from "../observability/oracle-rules.ts";
+import type { Series } from "../observability/promql-evaluate.ts";
+import { metricsIn, parseExpression } from "../observability/promql-parse.ts";
+import { alertCourse } from "../observability/rehearse.ts";
+import { serviceRules } from "../observability/service-rules.ts";
 import { samplesIn, seriesOfScrapes } from "./scraped.ts";
 
 /** Shorter than in production, so that a condition of a few seconds is not missed. */

@@ -1,7 +1,7 @@
 import {
   hubTokenId,
   initiationKey,
-  ownerAuthorisationDigest,
+  ownerAuthorizationDigest,
   signatureToHex,
   withdrawalKey,
 } from "@causeway/attest";
@@ -293,7 +293,7 @@ async function initiation(
 ) {
   const { addressRequest, depository } = asked;
   const amount = judge.world.amount.toString();
-  const digest = ownerAuthorisationDigest({
+  const digest = ownerAuthorizationDigest({
     operation: "withdrawal",
     chainId: addressRequest.chainId,
     currency: addressRequest.currency,

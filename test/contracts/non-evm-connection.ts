@@ -25,7 +25,7 @@ export interface NonEvmWorld {
    */
   readonly lapse?: (() => Promise<void>) | undefined;
   /** A payment from the solver to itself cancels the given attempts. */
-  readonly takesBack?: true;
+  readonly canCancel?: true;
   /** Base units that an account received from the solver. */
   received(recipient: Hex): Promise<bigint>;
   /** Makes the node unavailable, or available again. */
@@ -140,7 +140,7 @@ export function nonEvmConnectionContract(
   });
 
   test(`${name}: either a payment or its cancellation takes effect, never both`, async () => {
-    if (world.takesBack === undefined) return;
+    if (world.canCancel === undefined) return;
     for (const isFirst of [true, false]) {
       const { recipient, attempt } = await pay();
       const { currency, amount, connection } = world;

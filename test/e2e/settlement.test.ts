@@ -7,7 +7,7 @@ import { runBridgeDemo, startSystem, watchPosition, type Settlement, type System
 import { encodePacked, erc20Abi, keccak256, type Address } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { shownMetrics } from "../../scripts/eyes/shown-metrics.ts";
+import { shownMetrics } from "../../scripts/observability/shown-metrics.ts";
 import { traceCollector } from "../support/trace-collector.ts";
 import { portBaseOf } from "./port-bases.ts";
 

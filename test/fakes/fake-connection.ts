@@ -29,8 +29,8 @@ export function createFakeConnection(
   return {
     vm,
     solver,
-    replaces: chain.kind === "outputs",
-    takesBack: chain.kind === "outputs",
+    canReplace: chain.kind === "outputs",
+    canCancel: chain.kind === "outputs",
     arrivals: (cursor) =>
       ask("arrivals", (view): NonEvmArrivals => {
         const first = cursor === undefined ? larger(0n, view.finalHeight - LOOK_BACK) : BigInt(cursor) + 1n;

@@ -59,8 +59,8 @@ export function laggingNode(
       const answer = await honest.request(method, params, options);
       return isLagging() ? await cut({ method, params }, answer) : answer;
     },
-    requestTogether: async (calls, options) => {
-      const answers = await honest.requestTogether(calls, options);
+    requestBatch: async (calls, options) => {
+      const answers = await honest.requestBatch(calls, options);
       if (!isLagging()) return answers;
       return await Promise.all(calls.map(async (call, at) => await cut(call, answers[at])));
     },

@@ -74,8 +74,8 @@ export function mortalServices(
     return {
       vm: connection.vm,
       solver: connection.solver,
-      replaces: connection.replaces,
-      takesBack: connection.takesBack,
+      canReplace: connection.canReplace,
+      canCancel: connection.canCancel,
       arrivals: async (cursor) => await acted.arrivals(cursor),
       arrivalsOf: async (id) => await acted.arrivalsOf(id),
       balances: async (currencies) => await acted.balances(currencies),

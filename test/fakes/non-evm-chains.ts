@@ -150,9 +150,9 @@ export function aConnectedNonEvmChain(vmType: NonEvmVmType, story: NonEvmStory =
     connection: {
       vm: chain.family,
       solver: bytesOn(vmType, texts.solver),
-      replaces: vmType === "bvm",
-      takesBack: vmType !== "svm",
-      ...(vmType === "hypevm" && { costsByRecipient: true }),
+      canReplace: vmType === "bvm",
+      canCancel: vmType !== "svm",
+      ...(vmType === "hypevm" && { costDependsOnRecipient: true }),
       arrivals: unused,
       arrivalsOf: unused,
       balances: unused,

@@ -271,7 +271,7 @@ function byOffer(a: ChainTransaction, b: ChainTransaction): number {
  */
 export function readSigned(raw: Hex): ChainTransaction & { readonly chainId: number } {
   const parsed = parseTransaction(raw);
-  if (parsed.type !== "eip1559") throw new Error(`transactions of type ${parsed.type} are not modelled`);
+  if (parsed.type !== "eip1559") throw new Error(`transactions of type ${parsed.type} are not modeled`);
   const { to, data = "0x", value = 0n, nonce = 0, gas = 0n, chainId, r } = parsed;
   if (to === null || to === undefined || r === undefined)
     throw new Error("invariant violated: a signed call without a target");

@@ -196,14 +196,14 @@ function router(self: Address): Contract {
       if (left > 0n) evm.call({ from: self, to: rest, value: left, data: "0x" });
       return "0x";
     }
-    throw new Reverted(`the router's ${functionName} is not modelled`);
+    throw new Reverted(`the router's ${functionName} is not modeled`);
   };
 }
 
 function approvalProxy(self: Address, routerAddress: Address): Contract {
   return (evm, { from, data, value }) => {
     const { functionName, args } = decodeFunctionData({ abi: approvalProxyAbi, data });
-    if (functionName !== "pullAndRoute") throw new Reverted(`the proxy's ${functionName} is not modelled`);
+    if (functionName !== "pullAndRoute") throw new Reverted(`the proxy's ${functionName} is not modeled`);
     const [token, amount, calls, refundTo, refundTokens] = args;
     evm.pullToken(lower(token), self, from, routerAddress, amount);
     const rest = lower(refundTo) === NATIVE ? from : refundTo;
@@ -304,7 +304,7 @@ function factory(self: Address, depositoryAddress: Address, operatorCell: string
       evm.set(operatorCell, BigInt(decoded.args[0]));
       return "0x";
     }
-    throw new Reverted(`the factory's ${decoded.functionName} is not modelled`);
+    throw new Reverted(`the factory's ${decoded.functionName} is not modeled`);
   };
 }
 

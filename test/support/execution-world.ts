@@ -22,7 +22,7 @@ const mintAbi = parseAbi(["function mint(address to, uint256 amount)"]);
 type Calls = NonNullable<ExecuteInput["executionOptions"]["destinationChainExecutionData"]>["calls"];
 
 /** What a test changes in a call; the default is a sponsored call without value on the first chain. */
-export interface AskedCall {
+export interface RequestedExecution {
   readonly to: Address;
   readonly data?: Hex;
   readonly value?: bigint;
@@ -54,20 +54,20 @@ export interface ExecutionWorld extends EngineWorld {
     usdc?: bigint,
     rules?: Partial<SponsorshipRules>,
   ): Promise<ApiKeyIdentity>;
-  body(asked: AskedCall): ExecuteInput;
+  body(asked: RequestedExecution): ExecuteInput;
   /**
    * Requests an execution as the app; returns the id.
    * @throws if it was not accepted
    */
   execute(
-    asked: AskedCall,
+    asked: RequestedExecution,
     caller?: ApiKeyIdentity,
     by?: WorkerServices,
     lease?: IdempotencyLease,
   ): Promise<RequestId>;
   /** The same, but returns any answer. */
   tryExecute(
-    asked: AskedCall,
+    asked: RequestedExecution,
     caller?: ApiKeyIdentity,
     by?: WorkerServices,
     lease?: IdempotencyLease,

@@ -1,4 +1,4 @@
-import { judgePayments, type PaymentJudgement } from "@causeway/families/evm";
+import { judgePayments, type PaymentJudgment } from "@causeway/families/evm";
 import type { Address, Hex } from "@causeway/domain";
 import type { Agreed, EngineWorld } from "./engine-world.ts";
 
@@ -10,7 +10,7 @@ export async function judgedFill(
   { destination }: Pick<EngineWorld, "destination">,
   { terms }: Pick<Agreed, "terms">,
   hash: Hex,
-): Promise<PaymentJudgement> {
+): Promise<PaymentJudgment> {
   const { client, chain: described } = destination;
   const [transaction, receipt] = await Promise.all([
     client.getTransaction({ hash }),

@@ -159,8 +159,8 @@ export async function startPoolWorld(): Promise<PoolWorld> {
     plainApprovals: new Set(chain.tokens.map(({ address }) => address)),
   };
   const send: PoolWorld["send"] = async (from, calls) => {
-    const labelled = calls.map((call) => ({ ...call, label: "a call of the test" }));
-    const receipts = await sendPipelined(client, privateKeyToAccount(from.privateKey), labelled, 3_000_000n);
+    const labeled = calls.map((call) => ({ ...call, label: "a call of the test" }));
+    const receipts = await sendPipelined(client, privateKeyToAccount(from.privateKey), labeled, 3_000_000n);
     return receipts.map(({ gasUsed }) => gasUsed);
   };
   return {

@@ -1,4 +1,9 @@
-import { CAPABILITIES, lackingEnd, type Need, needs } from "../../apps/api/src/quotes/sides/capabilities.ts";
+import {
+  CAPABILITIES,
+  unsupportedEnd,
+  type Need,
+  needs,
+} from "../../apps/api/src/quotes/sides/capabilities.ts";
 
 /** A kind of chain, as `GET /chains` names it. */
 export type Kind = keyof typeof CAPABILITIES;
@@ -56,7 +61,7 @@ export const routeName = ({ from, to }: Route): string => `${kindNames[from]} to
 export function reasonAgainst(feature: FeatureName, { from, to }: Route): string | undefined {
   const { needs: all = [] }: RouteFeature = routeFeatures[feature];
   const ends = { origin: { can: CAPABILITIES[from] }, destination: { can: CAPABILITIES[to] } };
-  return all.find((need) => lackingEnd(need, ends) !== undefined)?.why;
+  return all.find((need) => unsupportedEnd(need, ends) !== undefined)?.why;
 }
 
 /** A feature on a route, and whether the route has it. */

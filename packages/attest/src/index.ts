@@ -20,7 +20,7 @@ export * from "./messages/execution.ts";
 export * from "./messages/hub-action.ts";
 export * from "./messages/hub-addressing.ts";
 export * from "./messages/hub-executions.ts";
-export * from "./messages/owner-authorisation.ts";
+export * from "./messages/owner-authorization.ts";
 export * from "./messages/submit-withdraw-request.ts";
 export * from "./messages/set-entry.ts";
 export * from "./messages/nonce-mapping.ts";

@@ -17,19 +17,19 @@ export interface NonEvmConnection {
    * Whether a pending payment can be replaced by bytes that conflict with it; otherwise the old bytes must be
    * dead first.
    */
-  readonly replaces: boolean;
+  readonly canReplace: boolean;
   /** Whether another transaction by the solver can cancel a payment that no node has. */
-  readonly takesBack: boolean;
+  readonly canCancel: boolean;
   /** Requests wait for a share of the endpoint's rate limit, for up to two minutes each. */
   readonly isRateLimited?: true;
   /** The cost of a payment depends on its recipient. */
-  readonly costsByRecipient?: true;
+  readonly costDependsOnRecipient?: true;
   /** Addresses of the service, one per order, that users pay. Absent: they are not enabled. */
   readonly depositAddresses?: NonEvmDepositAddresses;
   /**
    * An attempt's `txId` is only internal until `outcome` reports the chain's id; explorers cannot find it.
    */
-  readonly idsComeLater?: true;
+  readonly hasLateTransactionIds?: true;
   /**
    * Deposits that became final (by the chain's policy) after `cursor`, oldest first, and the cursor after
    * them. Reading from the same cursor again returns the same deposits, or more. Without a cursor, it starts

@@ -78,15 +78,16 @@ function together(connections: NonEmpty<NonEvmConnection>, shared: Shared): NonE
   const { order, arrivals, outcomes, sending } = shared;
   const at = placeIn(connections);
   const [first] = connections;
-  const { vm, solver, replaces, takesBack, isRateLimited, costsByRecipient, idsComeLater } = first;
+  const { vm, solver, canReplace, canCancel, isRateLimited, costDependsOnRecipient, hasLateTransactionIds } =
+    first;
   return {
     vm,
     solver,
-    replaces,
-    takesBack,
+    canReplace,
+    canCancel,
     ...(isRateLimited !== undefined && { isRateLimited }),
-    ...(costsByRecipient !== undefined && { costsByRecipient }),
-    ...(idsComeLater !== undefined && { idsComeLater }),
+    ...(costDependsOnRecipient !== undefined && { costDependsOnRecipient }),
+    ...(hasLateTransactionIds !== undefined && { hasLateTransactionIds }),
     ...(first.depositAddresses !== undefined && {
       depositAddresses: addressesTogether(connections, order, first.depositAddresses),
     }),

@@ -4,7 +4,7 @@ import type { z } from "zod";
 import { ConfigError } from "./config-error.ts";
 import type { Env } from "./env.ts";
 import { pathOf, readJsonFile, type ConfigLocation } from "./json-file.ts";
-import { isUnasked, resolvePlaceholders, variableAt } from "./placeholder.ts";
+import { isNotEnabled, resolvePlaceholders, variableAt } from "./placeholder.ts";
 import { repeated } from "./repeated.ts";
 import { sameChainProblems } from "./same-chain.ts";
 
@@ -143,7 +143,7 @@ function resolvedEntry<Entry extends WrittenEntry, C extends ConfiguredChain>(
       file.problems.push(`${place}: required chain is missing variables: ${variables}`);
       return "faulty";
     }
-    if (isUnasked(source, env)) file.off.push(id);
+    if (isNotEnabled(source, env)) file.off.push(id);
     else file.warnings.push(`chain ${id} is disabled; missing variables: ${variables}`);
     return "off";
   }

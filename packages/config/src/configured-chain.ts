@@ -10,7 +10,7 @@ import {
 import { keccak256, stringToBytes } from "viem";
 import type { AttestationChainEntry } from "./attestation-schema.ts";
 import type { EntryPlace } from "./chain-loader.ts";
-import { endpointProblems, endpointUrls, usualQuorum } from "./endpoint-quorum.ts";
+import { endpointProblems, endpointUrls, defaultQuorum } from "./endpoint-quorum.ts";
 import { variableAt } from "./placeholder.ts";
 
 /** The chain of an entry without placeholders; undefined if something was added to `problems`. */
@@ -21,7 +21,7 @@ export function toConfiguredChain(
   const before = problems.length;
   const rpcUrls = endpointUrls(entry.httpRpcUrl);
   // Without a quorum, several endpoints would be weaker than one, because the first answer would count.
-  const { rpcQuorum = usualQuorum(rpcUrls.length) } = entry.additionalData;
+  const { rpcQuorum = defaultQuorum(rpcUrls.length) } = entry.additionalData;
   problems.push(...endpointProblems(place, rpcUrls, rpcQuorum));
   const id = familyIdOf(entry.vmType);
   const { facts, hubChainId } = readFacts(id, { entry, rpcUrls, place, problems });

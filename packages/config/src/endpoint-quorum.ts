@@ -4,7 +4,7 @@ export function endpointUrls(httpRpcUrl: string | readonly string[]): readonly s
 }
 
 /** The default of `rpcQuorum` for this number of endpoints: a majority, such as 1 of 1 and 2 of 2. */
-export function usualQuorum(endpoints: number): number {
+export function defaultQuorum(endpoints: number): number {
   return Math.floor(endpoints / 2) + 1;
 }
 
@@ -12,7 +12,7 @@ export function usualQuorum(endpoints: number): number {
 export function endpointProblems(
   place: string,
   urls: readonly string[],
-  rpcQuorum: number = usualQuorum(urls.length),
+  rpcQuorum: number = defaultQuorum(urls.length),
 ): readonly string[] {
   const problems: string[] = [];
   if (new Set(urls).size < urls.length)

@@ -31,7 +31,7 @@ export interface Resolved {
 /**
  * Whether a chain is not enabled: its endpoint is a variable, and no variable that its entry names is set.
  */
-export function isUnasked(document: unknown, env: Env): boolean {
+export function isNotEnabled(document: unknown, env: Env): boolean {
   const { unset } = resolvePlaceholders(document, {});
   const hasEndpoint = !unset.some(({ path: [field] }) => field === "httpRpcUrl");
   return !hasEndpoint && unset.every(({ variable }) => (env[variable]?.trim() ?? "") === "");

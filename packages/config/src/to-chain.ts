@@ -1,7 +1,7 @@
 import type { Address, Chain, ChainLiquidity, Currency } from "@causeway/domain";
 import { NATIVE_CURRENCY, parseAddress } from "@causeway/domain";
 import type { ChainEntry } from "./evm-schema.ts";
-import { endpointUrls, usualQuorum } from "./endpoint-quorum.ts";
+import { endpointUrls, defaultQuorum } from "./endpoint-quorum.ts";
 import { parseExactDecimal } from "./exact-decimal.ts";
 
 /** Converts a valid entry without placeholders to the domain's type. */
@@ -74,7 +74,7 @@ function endpointsOf({
   const rpcUrls = endpointUrls(httpRpcUrl);
   const [rpcUrl = ""] = rpcUrls;
   if (rpcUrls.length < 2) return { rpcUrl };
-  return { rpcUrl, rpcUrls, rpcQuorum: additionalData?.rpcQuorum ?? usualQuorum(rpcUrls.length) };
+  return { rpcUrl, rpcUrls, rpcQuorum: additionalData?.rpcQuorum ?? defaultQuorum(rpcUrls.length) };
 }
 
 /** Each once, and never the current one: a deposit must not be read twice. */

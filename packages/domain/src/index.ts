@@ -20,7 +20,7 @@ export * from "./deposit-address/clone-address.ts";
 export * from "./deposit-address/decide-funds.ts";
 export * from "./deposit-address/judge-factory.ts";
 export * from "./chain/service-contracts.ts";
-export * from "./deposit-address/standing-funds.ts";
+export * from "./deposit-address/funds-layers.ts";
 export * from "./deposit-address/sweep-pause.ts";
 export * from "./errors.ts";
 export * from "./permit/permit-terms.ts";

@@ -9,14 +9,12 @@ export function refuted(reason: string, of?: "endpoint"): Evidence<never> {
   return { kind: "refuted", reason, ...(of === "endpoint" && { ofEndpoint: true }) };
 }
 
-/** A judgement, with the block that it is about. */
+/** A judgment, with the block that it is about. */
 export function paidIn(
   block: Omit<PaymentAnswer, "amounts">,
-  judgement: Pick<PaymentAnswer, "amounts"> | { readonly refusal: string },
+  judgment: Pick<PaymentAnswer, "amounts"> | { readonly refusal: string },
 ): Evidence<PaymentAnswer> {
-  return "refusal" in judgement
-    ? refuted(judgement.refusal)
-    : final({ ...block, amounts: judgement.amounts });
+  return "refusal" in judgment ? refuted(judgment.refusal) : final({ ...block, amounts: judgment.amounts });
 }
 
 /** When to retry if the next block may decide. */

@@ -36,8 +36,8 @@ export async function demonstrate(
       : style.failed(`The money did NOT arrive: ${result.reason}.`);
     print(`${verdict}\n`);
     if (!result.arrived) return false;
-    if (position !== undefined) await tellSettlement(system, position, amount, print, style);
-    await tellSponsorship(system, print);
+    if (position !== undefined) await printSettlement(system, position, amount, print, style);
+    await printSponsorship(system, print);
     return true;
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
@@ -63,7 +63,7 @@ async function solverPosition({ endpoints, solver, chains }: System): Promise<Po
   });
 }
 
-async function tellSettlement(
+async function printSettlement(
   system: System,
   position: Position,
   amount: string,
@@ -81,7 +81,7 @@ async function tellSettlement(
   print(`  solver balance on the hub +${formatUnits(settled.after - settled.before, 6)} USDC\n`);
 }
 
-async function tellSponsorship({ sponsorship }: System, print: (line: string) => void): Promise<void> {
+async function printSponsorship({ sponsorship }: System, print: (line: string) => void): Promise<void> {
   const amount = formatUnits(await sponsorship.funded, 6);
   print(`An app has an app balance of ${amount} USDC to pay for its users.\n`);
 }

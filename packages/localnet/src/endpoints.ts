@@ -129,7 +129,7 @@ export async function removeEndpoints(endpoints: Endpoints, folder: string = loc
   await Promise.all([own.endpoints, own.environment].map((file) => rm(file, { force: true })));
   const common = await readEndpoints(commonFile(folder));
   if (common?.pid !== endpoints.pid || common.portBase !== endpoints.portBase) return;
-  const [newest] = await livingSystems(folder);
+  const [newest] = await runningSystems(folder);
   if (newest === undefined) await rm(commonFile(folder), { force: true });
   else await replaceFile(commonFile(folder), asText(newest));
 }
@@ -143,16 +143,16 @@ export async function readEndpoints(file: string = endpointsFile): Promise<Endpo
 /**
  * Running systems, the newest first. A killed system leaves its file behind, so only those that listen count.
  */
-export async function livingSystems(folder: string = localnetDir): Promise<Endpoints[]> {
+export async function runningSystems(folder: string = localnetDir): Promise<Endpoints[]> {
   const names = (await readdir(folder).catch(() => [])).filter((name) => /^\d+$/.test(name));
-  const found = await Promise.all(names.map((name) => livingSystem(Number(name), folder)));
+  const found = await Promise.all(names.map((name) => runningSystem(Number(name), folder)));
   return found
     .filter((one) => one !== undefined)
     .toSorted((a, b) => b.writtenAtMs - a.writtenAtMs)
     .map(({ endpoints }) => endpoints);
 }
 
-async function livingSystem(
+async function runningSystem(
   portBase: number,
   folder: string,
 ): Promise<{ endpoints: Endpoints; writtenAtMs: number } | undefined> {

@@ -92,7 +92,7 @@ async function startDatabase(options: InfrastructureOptions): Promise<Server> {
     port: options.ports.postgres,
     durable: options.durable,
     settings: options.postgresSettings,
-    ...cancelledBy(options.signal),
+    ...canceledBy(options.signal),
   });
   options.onProgress(`Postgres on port ${server.port}`);
   return server;
@@ -104,7 +104,7 @@ async function startQueueServer(options: InfrastructureOptions): Promise<Server>
     env: options.env,
     port: options.ports.redis,
     logFile,
-    ...cancelledBy(options.signal),
+    ...canceledBy(options.signal),
   });
   options.onProgress(
     server.kind === "given" ? "Redis: REDIS_URL" : `Redis (${server.kind}) on port ${options.ports.redis}`,
@@ -169,7 +169,7 @@ async function startNode(
     blockTimeSeconds: options.blockTimeSeconds,
     mixedMining: options.mixedMining,
     logFile: join(options.folder, "logs", `${chain.name}.log`),
-    ...cancelledBy(options.signal),
+    ...canceledBy(options.signal),
   });
   try {
     await furnish(node);
@@ -180,7 +180,7 @@ async function startNode(
   return node;
 }
 
-function cancelledBy(signal: AbortSignal | undefined): { signal?: AbortSignal } {
+function canceledBy(signal: AbortSignal | undefined): { signal?: AbortSignal } {
   return signal === undefined ? {} : { signal };
 }
 

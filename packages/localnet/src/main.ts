@@ -3,14 +3,14 @@
 import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { demonstrate } from "./demonstration.ts";
-import { livingSystems } from "./endpoints.ts";
+import { runningSystems } from "./endpoints.ts";
 import { ephemeralWarning, otherBase, readEphemeralRange } from "./ephemeral-ports.ts";
 import { PortInUse } from "@causeway/testkit";
 import { defaultPortBase, isInPortBlock, portBlock } from "./local-chains.ts";
 import { readSetOption } from "./set-option.ts";
 import { startSystem, type System } from "./system.ts";
 import { terminalStyle } from "./terminal.ts";
-import { whereEverythingIs } from "./where-everything-is.ts";
+import { systemSummary } from "./system-summary.ts";
 
 const usage = `usage: npm start [-- options]
   --once          exit after the demo transfer; the exit code is 0 if the money arrived and was settled
@@ -26,7 +26,7 @@ LOCAL_B_RPC_URL and LOCAL_B_WS_URL to use running EVM nodes, with LOCAL_FUNDING_
 a funded account on them; see packages/localnet/README.md.`;
 
 /** An idle machine needs less than this. */
-const USUAL_MS = { start: 60_000, bridge: 30_000, tour: 120_000 };
+const TYPICAL_MS = { start: 60_000, bridge: 30_000, tour: 120_000 };
 const startedAtMs = performance.now();
 const style = terminalStyle(process.stdout);
 const print = (line: string): void => void process.stdout.write(`${line}\n`);
@@ -104,11 +104,11 @@ async function run(args: Arguments): Promise<number> {
     for (const warning of await settingWarnings(system.apis[0]?.logFile, Object.keys(args.settings)))
       print(style.failed(`--set ${warning}`));
     const stopped = untilAborted(stopAsked.signal);
-    const usualMs = args.tour ? USUAL_MS.tour : USUAL_MS.bridge;
-    const shown = withHint(show(system, args.tour), usualMs, "still running");
+    const typicalMs = args.tour ? TYPICAL_MS.tour : TYPICAL_MS.bridge;
+    const shown = withHint(show(system, args.tour), typicalMs, "still running");
     const arrived = await Promise.race([shown, stopped.then(() => false)]);
     if (args.once) return arrived ? 0 : 1;
-    if (!stopAsked.signal.aborted) for (const line of whereEverythingIs(system, style)) print(line);
+    if (!stopAsked.signal.aborted) for (const line of systemSummary(system, style)) print(line);
     await stopped;
     return stopAsked.signal.reason === "exit" ? 1 : 0;
   } catch (error) {
@@ -171,14 +171,14 @@ async function boot(args: Arguments, stopAsked: AbortController): Promise<System
       },
       signal: stopAsked.signal,
     }),
-    USUAL_MS.start,
+    TYPICAL_MS.start,
     "still starting",
   );
 }
 
 /** Prints a hint once if the work takes longer than usual. */
-async function withHint<Result>(work: Promise<Result>, usualMs: number, doing: string): Promise<Result> {
-  const hint = setTimeout(() => say(`${doing}; this machine is slow or busy`), usualMs);
+async function withHint<Result>(work: Promise<Result>, typicalMs: number, doing: string): Promise<Result> {
+  const hint = setTimeout(() => say(`${doing}; this machine is slow or busy`), typicalMs);
   hint.unref();
   try {
     return await work;
@@ -194,7 +194,7 @@ async function untilAborted(signal: AbortSignal): Promise<void> {
 
 async function explain(error: unknown, portBase: number): Promise<string> {
   if (!(error instanceof PortInUse)) return error instanceof Error ? error.message : String(error);
-  const others = await livingSystems();
+  const others = await runningSystems();
   const other = others.find((one) => isInPortBlock(error.port, one.portBase));
   const who =
     other === undefined

@@ -15,7 +15,7 @@ export interface Metrics {
 const COLLECTED_WITHIN_MS = 3_000;
 
 /** A registry whose metrics keep their last values while their source does not answer. */
-class ImpatientRegistry extends Registry {
+class TimeLimitedRegistry extends Registry {
   override registerMetric(metric: Parameters<Registry["registerMetric"]>[0]): void {
     // Not visible in the types, but every metric reads this property when it is collected.
     const collecting = metric as { collect?: CollectFunction<typeof metric> };
@@ -44,7 +44,7 @@ async function inTime(collected: Promise<void>): Promise<void> {
  * series.
  */
 export function createMetrics(service: string): Metrics {
-  const registry = new ImpatientRegistry();
+  const registry = new TimeLimitedRegistry();
   registry.setDefaultLabels({ service });
   collectDefaultMetrics({ register: registry });
   return { registry };

@@ -9,7 +9,7 @@ import {
   partitionedMonths,
 } from "../../../apps/api/src/requests/event-partitions.postgres.ts";
 import { requestStories } from "../../../apps/api/src/requests/history/request-stories.postgres.ts";
-import { pruneQuotes } from "../../../apps/api/src/requests/prune-quotes.postgres.ts";
+import { pruneQuotesAndAddresses } from "../../../apps/api/src/requests/prune-quotes-and-addresses.postgres.ts";
 import { requestEvents } from "../../../apps/api/src/requests/requests.tables.ts";
 import { oldestRows, tableBytes } from "../../../apps/api/src/telemetry/database-figures.postgres.ts";
 import { plansOf } from "../../support/plan-of.ts";
@@ -167,7 +167,7 @@ test("reading and pruning the events of a request probes an index of every parti
   await pool.query("analyze request_events");
   const plans = [
     ...(await plansOf(pool, async (sql) => await requestStories(sql, [someTerms().requestId], true))),
-    ...(await plansOf(pool, async (sql) => await pruneQuotes(sql, "requests", NOW_MS, 125))),
+    ...(await plansOf(pool, async (sql) => await pruneQuotesAndAddresses(sql, "requests", NOW_MS, 125))),
   ].filter((plan) => plan.includes("request_events_2032_06"));
   expect(plans).toHaveLength(2);
   for (const plan of plans) expect(plan).not.toMatch(/Seq Scan on request_events_2032_06/);

@@ -17,7 +17,8 @@ import type { Reads } from "../../../apps/api/src/db/reads.port.ts";
 import type { Slot, SlotPlan } from "../../../apps/api/src/db/records.port.ts";
 import type { NewDeposit, Tx, UnitOfWork } from "../../../apps/api/src/db/unit-of-work.port.ts";
 import { measuredQuoteGas } from "../../../apps/api/src/quotes/quote-gas.ts";
-import { KEPT_MS, pruneHistory } from "../../../apps/api/src/reconcile/prune-history.ts";
+import { pruneHistory } from "../../../apps/api/src/reconcile/prune-history.ts";
+import { RETENTION_MS } from "../../../apps/api/src/reconcile/retention.ts";
 import { reconcileRequests } from "../../../apps/api/src/reconcile/reconcile-requests.ts";
 import { transition } from "../../../apps/api/src/requests/transition.ts";
 import { noAppBalances } from "../../fakes/no-app-balances.ts";
@@ -462,7 +463,7 @@ test("keeps the signed bytes of a payment until long after it became final", asy
   });
   const finalAtMs = NOW_MS + 60_000;
   const after = async (atMs: number) => {
-    await pruneAt(atMs + KEPT_MS.attempts);
+    await pruneAt(atMs + RETENTION_MS.attempts);
     return await reads.slot(id);
   };
   expect(await after(finalAtMs + 1)).toMatchObject({ state: "open", attempts: [{ raw: "0xabcd" }] });
@@ -546,9 +547,9 @@ test("keeps a hub transaction's call, its bytes and what oracles signed until lo
     await tx.lanes.setFinal([slot.id], NOW_MS);
     await tx.settlement.settle([key], NOW_MS);
   });
-  await pruneAt(NOW_MS + KEPT_MS.attempts);
+  await pruneAt(NOW_MS + RETENTION_MS.attempts);
   expect(await stored()).toEqual([{ call_data: "0xca11", ...whole }]);
-  await pruneAt(NOW_MS + KEPT_MS.attempts + 1);
+  await pruneAt(NOW_MS + RETENTION_MS.attempts + 1);
   expect(await stored()).toEqual([
     { call_data: "", raw: "0x", tx_hash: attempt.txHash, actions: [], signature: "0x" },
   ]);

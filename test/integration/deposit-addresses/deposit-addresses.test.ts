@@ -338,12 +338,12 @@ test("a sweep that only refunds pays its own gas; an excess swept with the quote
     for (let n = 0; n < 5; n++) await world.round();
     return usd(refundable) - (await origin.balance(terms.refundTo, usdc));
   };
-  const [alone, withQuoted] = [await costOf(30, 30), await costOf(130, 30)];
-  expect(withQuoted).toBeGreaterThan(0n);
-  expect(alone).toBeGreaterThan(withQuoted * 2n);
+  const [alone, withDisplayFacts] = [await costOf(30, 30), await costOf(130, 30)];
+  expect(withDisplayFacts).toBeGreaterThan(0n);
+  expect(alone).toBeGreaterThan(withDisplayFacts * 2n);
   // The quoted amount pays its own gas too if only its refund was ever planned.
   const forced = await costOf(100, 100, { referrer: "debug-force-refund" });
-  expect(forced).toBeGreaterThan(withQuoted * 2n);
+  expect(forced).toBeGreaterThan(withDisplayFacts * 2n);
 });
 
 test("holds dust at an open address without a request to a rate-limited destination", async () => {

@@ -5,7 +5,7 @@ import { ONE_USD } from "@causeway/domain";
 import { randomBytes } from "node:crypto";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { groupedAcceptance } from "../../../apps/api/src/executions/grouped-acceptance.adapter.ts";
-import type { Wanted } from "../../../apps/api/src/payments/wanted.port.ts";
+import type { WantedPayment } from "../../../apps/api/src/payments/wanted-payment.port.ts";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import { groupedPayments, payTogether } from "../../../apps/api/src/payments/pay-together.ts";
 import { dieAtEveryMoment } from "../../support/every-death.ts";
@@ -217,8 +217,8 @@ test("as many simultaneous calls get a nonce as the executor's native tokens cov
 });
 
 /** Plans of these calls, which were not sent. */
-async function plansOf(ids: Iterable<RequestId>, by = world.services): Promise<readonly Wanted[]> {
-  const plans: Wanted[] = [];
+async function plansOf(ids: Iterable<RequestId>, by = world.services): Promise<readonly WantedPayment[]> {
+  const plans: WantedPayment[] = [];
   const noted: WorkerServices["payTogether"] = async (plan) => {
     plans.push(plan);
     return "moved";

@@ -17,7 +17,7 @@ import {
   approveCall,
   startExecutionWorld,
   transferFromCall,
-  type AskedCall,
+  type RequestedExecution,
   type ExecutionWorld,
 } from "../../support/execution-world.ts";
 
@@ -39,7 +39,7 @@ afterEach(async () => {
 });
 
 /** A call and its maximum cost in base units of USDC: the same each time, until a block is mined. */
-async function pricedCall(): Promise<{ call: AskedCall; price: bigint }> {
+async function pricedCall(): Promise<{ call: RequestedExecution; price: bigint }> {
   const probe = await world.anApp();
   const call = world.mintCall(world.anAddress());
   await world.execute(call, probe);

@@ -10,7 +10,7 @@ import {
   simpleAccount,
   startExecutionWorld,
   transferFromCall,
-  type AskedCall,
+  type RequestedExecution,
   type ExecutionWorld,
 } from "../../support/execution-world.ts";
 
@@ -116,7 +116,7 @@ test("whenever the process dies while it accepts the execution of a quote, a ret
         data: step.data as Address,
       })),
     );
-    const execution: AskedCall = { to, data, requestId: agreed.requestId };
+    const execution: RequestedExecution = { to, data, requestId: agreed.requestId };
     const mortal = mortalServices(world.services, dieAt);
     await world.execute(execution, world.app, mortal).catch((error: unknown) => {
       if (!mortal.isDead() || !(error instanceof Died)) throw error;

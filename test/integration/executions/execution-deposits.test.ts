@@ -8,7 +8,7 @@ import type { Agreed } from "../../support/engine-world.ts";
 import {
   approveCall,
   startExecutionWorld,
-  type AskedCall,
+  type RequestedExecution,
   type ExecutionWorld,
 } from "../../support/execution-world.ts";
 import { aSponsor, type Sponsor } from "../../support/sponsors.ts";
@@ -56,7 +56,7 @@ async function pays(account: Address, agreed: Agreed, ...deviations: readonly De
   await world.origin.client.setCode({ address: account, bytecode });
 }
 
-const call = (to: Address, { requestId }: Agreed): AskedCall => ({ to, requestId });
+const call = (to: Address, { requestId }: Agreed): RequestedExecution => ({ to, requestId });
 
 const refundedTo = async ({ terms }: Agreed): Promise<bigint> =>
   await world.origin.balance(terms.refundTo, terms.origin.currency);

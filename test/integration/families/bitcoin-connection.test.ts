@@ -108,7 +108,7 @@ async function bitcoinThrough(
     connection,
     currency: encodeAddress("bitcoin-vm", nativeCurrency("bitcoin-vm")),
     amount: 40_000n,
-    takesBack: true,
+    canCancel: true,
     aRecipient: async () => {
       const owner = anOwner();
       paid.set(owner.bytes, owner);

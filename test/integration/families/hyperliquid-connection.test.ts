@@ -153,7 +153,7 @@ nonEvmConnectionContract(
       settle: async () => await Promise.resolve(control.holdBack(0)),
       lapse: async () => await Promise.resolve(control.advance(2 * DAY_MS + 2 * HOUR_MS)),
       received: async (recipient) => await Promise.resolve(unitsOf(control.balance(recipient as Address))),
-      takesBack: true,
+      canCancel: true,
       setDown: (isDown) => control.down(isDown ? 503 : undefined),
       close: async () => {
         await connection.close();

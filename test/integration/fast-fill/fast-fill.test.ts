@@ -716,7 +716,7 @@ test("releases the hold of a fast fill that the solver cannot fund, and the requ
   expect((await world.status(agreed.requestId)).status).toBe("waiting");
   await expect(sponsor.fastFill(agreed), "a request is fast filled at most once").rejects.toMatchObject({
     code: "FAST_FILL_REFUSED",
-    facts: { data: { rule: "vouchedBefore" } },
+    facts: { data: { rule: "fastFillFailed" } },
   });
 
   await world.destination.client.setBalance({ address, value: whole });

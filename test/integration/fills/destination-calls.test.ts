@@ -27,12 +27,12 @@ import {
   smartEoa,
   startExecutionWorld,
   transferFromCall,
-  type AskedCall,
+  type RequestedExecution,
   type ExecutionWorld,
 } from "../../support/execution-world.ts";
 
 type SmartChain = Parameters<typeof smartEoa>[0];
-type CallsWithFill = NonNullable<AskedCall["callsWithFill"]>;
+type CallsWithFill = NonNullable<RequestedExecution["callsWithFill"]>;
 
 let world: ExecutionWorld;
 let chain: SmartChain;
@@ -763,7 +763,7 @@ async function untilSubmitted({ requestId }: Agreed): Promise<void> {
 async function quotedExecution(
   extraCalls: CallsWithFill,
   ask: object = {},
-): Promise<{ agreed: Agreed; call: AskedCall }> {
+): Promise<{ agreed: Agreed; call: RequestedExecution }> {
   const account = await simpleAccount(chain, privateKeyToAccount(generatePrivateKey()), "0.8");
   await world.origin.fund(account.address, { native: 0n, tokens: 100n });
   await world.origin.mine();

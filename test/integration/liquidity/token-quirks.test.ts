@@ -56,23 +56,23 @@ async function pooled(token: Address, amount: bigint): Promise<void> {
 }
 
 test("a token that charges for transfers is distinguished from one that does not", async () => {
-  expect(await probe.behaviour(hostile.feeOnTransfer)).toEqual({
+  expect(await probe.behavior(hostile.feeOnTransfer)).toEqual({
     transfers: "charges",
     resetsApproval: false,
   });
   for (const token of [world.token.USDC, world.token.TST, world.token.WETH, hostile.returnsNothing])
-    expect(await probe.behaviour(token), token).toEqual({ transfers: "exact", resetsApproval: false });
+    expect(await probe.behavior(token), token).toEqual({ transfers: "exact", resetsApproval: false });
 });
 
 test("detects a token whose allowance must be reset to zero first", async () => {
-  expect(await probe.behaviour(hostile.refusesApprovalChange)).toEqual({
+  expect(await probe.behavior(hostile.refusesApprovalChange)).toEqual({
     transfers: "exact",
     resetsApproval: true,
   });
 });
 
 test("a token that refuses every call has no known properties", async () => {
-  expect((await probe.behaviour(hostile.returnsFalse)).transfers).toBeUndefined();
+  expect((await probe.behavior(hostile.returnsFalse)).transfers).toBeUndefined();
 });
 
 test("a recipient that the token blocks is distinguished from one that it does not", async () => {
@@ -98,17 +98,17 @@ test("a token that its buyer cannot transfer is detected", async () => {
     args: ["0xca05e7a900000000000000000000000000000b02", true],
   });
   await world.send(owner, [{ to: hostile.blocksRecipient, data }]);
-  expect((await probe.behaviour(hostile.blocksRecipient)).transfers).toBe("refuses");
+  expect((await probe.behavior(hostile.blocksRecipient)).transfers).toBe("refuses");
 });
 
 test("nothing is known about a token that no pool holds", async () => {
   const unpooled = await deployHostileTokens({ url: world.chain.rpcUrl, chainId: world.chain.id });
   const nothing = { transfers: undefined, resetsApproval: undefined };
-  expect(await probe.behaviour(unpooled.feeOnTransfer)).toEqual(nothing);
+  expect(await probe.behavior(unpooled.feeOnTransfer)).toEqual(nothing);
   await pooled(unpooled.feeOnTransfer, 0n);
-  expect(await probe.behaviour(unpooled.feeOnTransfer)).toEqual(nothing);
+  expect(await probe.behavior(unpooled.feeOnTransfer)).toEqual(nothing);
   expect(await probe.recipient(unpooled.feeOnTransfer, account("b1"))).toBeUndefined();
-  expect(await probe.behaviour(account("ee"))).toEqual(nothing);
+  expect(await probe.behavior(account("ee"))).toEqual(nothing);
 });
 
 test("a node that does not support code overrides leaves a token unknown; an unavailable one is a fault", async () => {
@@ -116,7 +116,7 @@ test("a node that does not support code overrides leaves a token unknown; an una
   const ignoring = probeOn({
     request: async (method, params, options) => await transport.request(method, params.slice(0, 2), options),
   });
-  expect(await ignoring.behaviour(world.token.USDC)).toEqual(nothing);
+  expect(await ignoring.behavior(world.token.USDC)).toEqual(nothing);
   const refusing = probeOn({
     request: async (method, params, options) => {
       if (params.length > 2)
@@ -129,14 +129,14 @@ test("a node that does not support code overrides leaves a token unknown; an una
       return await transport.request(method, params, options);
     },
   });
-  expect(await refusing.behaviour(world.token.USDC)).toEqual(nothing);
+  expect(await refusing.behavior(world.token.USDC)).toEqual(nothing);
   expect(await refusing.recipient(world.token.USDC, account("b1"))).toBeUndefined();
   const unavailable = probeOn({
     request: async () => {
       throw new Error("gone");
     },
   });
-  await expect(unavailable.behaviour(world.token.USDC)).rejects.toThrow("gone");
+  await expect(unavailable.behavior(world.token.USDC)).rejects.toThrow("gone");
 });
 
 test("a second recipient costs one request, because the pool is known", async () => {
@@ -156,7 +156,7 @@ test("a second recipient costs one request, because the pool is known", async ()
 test("the probe leaves nothing on the chain", async () => {
   const { client, token } = world;
   const account: Address = "0xca05e7a900000000000000000000000000000b01";
-  await probe.behaviour(token.USDC);
+  await probe.behavior(token.USDC);
   expect(await client.getCode({ address: account })).toBeUndefined();
   const data: Hex = `0x70a08231${account.slice(2).padStart(64, "0")}`;
   const { data: balance } = await client.call({ to: token.USDC, data });

@@ -26,7 +26,7 @@ for (const kind of kinds)
       mine: async () => chain.mine(),
       settle: async () => chain.settle(),
       lapse: kind === "expiring" ? async () => chain.mine(20) : undefined,
-      ...(kind === "outputs" && { takesBack: true }),
+      ...(kind === "outputs" && { canCancel: true }),
       received: async (recipient) => chain.received(recipient, native),
       setDown: (isDown) => {
         chain.isDown = isDown;

@@ -1,7 +1,7 @@
 import { refundLeg } from "../../../apps/api/src/payments/legs/refund-leg.ts";
 import { pay } from "../../../apps/api/src/payments/pay.ts";
 import { fillLeg } from "../../../apps/api/src/payments/legs/fill-leg.ts";
-import { RpcFault, ShareUsedUp, type NonEvmConnection } from "@causeway/chains";
+import { RpcFault, RateLimitShareExceeded, type NonEvmConnection } from "@causeway/chains";
 import { NATIVE_CURRENCY, type Address, type Hex } from "@causeway/domain";
 import { formatTransactionId } from "@causeway/families";
 import { randomBytes } from "node:crypto";
@@ -611,7 +611,7 @@ test("at most two jobs of each kind wait for a chain's rate limit, and each paym
   const { chains } = world.services;
   let release = (): void => undefined;
   const turn = new Promise<void>((resolve) => (release = resolve));
-  const usedUp = new ShareUsedUp("preTransferCheck", { perMinute: 300, waitMs: 3_500 });
+  const usedUp = new RateLimitShareExceeded("preTransferCheck", { perMinute: 300, waitMs: 3_500 });
   const limited = (wait: () => Promise<void>): NonEvmWorld["services"] => {
     const nonEvmChains = chains.nonEvmChains.map((one) => {
       const paymentCost: NonEvmConnection["paymentCost"] = async (...args) => {

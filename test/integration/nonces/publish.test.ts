@@ -225,7 +225,7 @@ const changed =
     change(json.genericMapping);
     return { kind: "answer", json };
   };
-const unavailable = async (): Promise<OracleAnswer> => ({ kind: "away", reason: "no connection" });
+const unavailable = async (): Promise<OracleAnswer> => ({ kind: "unavailable", reason: "no connection" });
 const no = async (): Promise<OracleAnswer> => ({
   kind: "refused",
   code: "rejected",

@@ -31,7 +31,7 @@ function withNonceHub(hub: (wallet: Hex, nonce: bigint) => MappedNonce | undefin
     if (connected.chain.id !== world.destination.chain.id) return connected;
     const connection: PayingConnection = {
       ...connected.connection,
-      idsComeLater: true,
+      hasLateTransactionIds: true,
       signNonceMapping: async ({ madeAtMs }, id) => {
         const wallet = key.address;
         const nonce = BigInt(madeAtMs);

@@ -3,7 +3,7 @@ import type { Address, Hex } from "@causeway/domain";
 import { afterEach, expect, test } from "vitest";
 import type { Attempt, Slot } from "../../../apps/api/src/db/records.port.ts";
 import { FormerPrimary } from "../../../apps/api/src/db/server-replaced.port.ts";
-import { holdBehind } from "../../../apps/api/src/payments/hold-behind.ts";
+import { holdOutdatedLanes } from "../../../apps/api/src/payments/hold-outdated-lanes.ts";
 import { openNonEvmLane } from "../../../apps/api/src/payments/non-evm/open-lane.ts";
 import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
 import { redisAt } from "../../../apps/api/src/db/redis-place.ts";
@@ -151,7 +151,7 @@ test("holds the lane of a former key with payments that only the journal has", a
   const { slot, attempt } = aPayment(50);
   await journal.enter([{ slot: { ...slot, ...lane }, attempt }], 0);
   const signer = rawKeySigner(`0x${"e3".repeat(32)}`);
-  await holdBehind({ ...services, journal, signer, formerSigners: [former] });
+  await holdOutdatedLanes({ ...services, journal, signer, formerSigners: [former] });
   expect((await services.reads.lane(lane.chainId, lane.sender))?.isReconciled).toBe(false);
 });
 
@@ -162,7 +162,7 @@ test("holds every lane while the journal does not answer, and opens it once it d
   const lane = [destination.chain.id, services.signer.address] as const;
   const journal = await aJournal();
   const unreachable = { ...journal, mark: async () => await Promise.reject(new Error("Redis is down")) };
-  await holdBehind({ ...services, journal: unreachable });
+  await holdOutdatedLanes({ ...services, journal: unreachable });
   await openLane({ ...services, journal: unreachable }, destination.connected);
   expect((await services.reads.lane(...lane))?.isReconciled).toBe(false);
   await journal.raise(...lane, 0);

@@ -1,4 +1,4 @@
-import { hubAlias, ownerAuthorisationHash, signPersonalMessage, withdrawalAddress } from "@causeway/attest";
+import { hubAlias, ownerAuthorizationHash, signPersonalMessage, withdrawalAddress } from "@causeway/attest";
 import { RpcFault } from "@causeway/chains";
 import { encodeEvmCallRequest } from "@causeway/domain";
 import type { Hex } from "@causeway/domain";
@@ -412,7 +412,7 @@ test("reserves nothing for a chain whose withdrawals this oracle cannot attest",
     recipient: "11111111111111111111111111111112",
     withdrawalNonce: word("66"),
   };
-  const hash = ownerAuthorisationHash({
+  const hash = ownerAuthorizationHash({
     operation: "withdrawal",
     chainId: request.chainId,
     currency: request.currency,

@@ -6,7 +6,7 @@ import {
   initiationKey,
   onchainId,
   orderAddress,
-  ownerAuthorisationDigest,
+  ownerAuthorizationDigest,
   signatureToHex,
   submitWithdrawRequestDigest,
   withdrawalAddress,
@@ -251,8 +251,8 @@ test("a pending withdrawal is reported, and nothing is signed", async () => {
 
 const hubWithdrawal = { ...withdrawalFields, settlementChainId: "hub", expectedAmount: "50" };
 
-async function authorised(changes: Record<string, string> = {}): Promise<Hex> {
-  const digest = ownerAuthorisationDigest({
+async function authorized(changes: Record<string, string> = {}): Promise<Hex> {
+  const digest = ownerAuthorizationDigest({
     operation: "withdrawal",
     chainId: "origin",
     currency: USDC,
@@ -274,7 +274,7 @@ test("a withdrawal that its owner signed and the balance covers is reserved", as
   world.balances.set(`${ownerAlias}:${hubTokenId(chain, USDC)}`, 50n);
   const { status, body } = await world.post("withdrawal-initiation", {
     ...hubWithdrawal,
-    signature: await authorised(),
+    signature: await authorized(),
   });
   expect(status).toBe(200);
   expect(body.message).toEqual({ data: hubWithdrawal, result: { withdrawalAddress: address } });
@@ -298,7 +298,7 @@ test.each([
   world.balances.set(`${ownerAlias}:${hubTokenId(chain, USDC)}`, 50n);
   const { status, body } = await world.post("withdrawal-initiation", {
     ...hubWithdrawal,
-    signature: await authorised(changes),
+    signature: await authorized(changes),
   });
   expect([status, body.code, body.field]).toEqual([400, "rejected", "signature"]);
 });
@@ -307,7 +307,7 @@ test("a withdrawal above the owner's balance is not reserved", async () => {
   world.balances.set(`${ownerAlias}:${hubTokenId(chain, USDC)}`, 49n);
   const { body } = await world.post("withdrawal-initiation", {
     ...hubWithdrawal,
-    signature: await authorised(),
+    signature: await authorized(),
   });
   expect(body.code).toBe("rejected");
 });

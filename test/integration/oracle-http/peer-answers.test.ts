@@ -5,7 +5,7 @@ import {
   decodeHubAction,
   encodeHubAction,
   hubTokenId,
-  ownerAuthorisationHash,
+  ownerAuthorizationHash,
   signPersonalMessage,
   withdrawalKey,
 } from "@causeway/attest";
@@ -117,7 +117,7 @@ const cases = {
     ...ordered,
     signature: await signPersonalMessage(
       owner,
-      ownerAuthorisationHash({
+      ownerAuthorizationHash({
         operation: "withdrawal",
         chainId: words.chainId,
         currency: words.currency,
@@ -349,7 +349,7 @@ test("two concurrent initiations of one owner stay separate, as their owner sign
   world.balances.get = () => 50n;
   const initiation = async (nonce: Hex) => {
     const request = { ...ordered, withdrawalNonce: nonce };
-    const hash = ownerAuthorisationHash({
+    const hash = ownerAuthorizationHash({
       operation: "withdrawal",
       chainId: words.chainId,
       currency: words.currency,

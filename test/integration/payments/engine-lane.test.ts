@@ -81,10 +81,10 @@ test("lane maintenance skips a slot that its own process is signing, and broadca
   const { destination, clock, services } = world;
   const released = Promise.withResolvers<void>();
   const begun = Promise.withResolvers<void>();
-  const slotsInHand = new Map<string, number>();
+  const slotsBeingSent = new Map<string, number>();
   const slow: WorkerServices = {
     ...services,
-    slotsInHand,
+    slotsBeingSent,
     signer: {
       ...services.signer,
       signDigest: async (digest) => {
@@ -101,13 +101,13 @@ test("lane maintenance skips a slot that its own process is signing, and broadca
       (slot) => slot.attempts.length,
     );
   clock.forward(services.enginePolicy.orphanedAfterMs + 1);
-  await world.maintainLaneOf(destination, { ...services, slotsInHand });
+  await world.maintainLaneOf(destination, { ...services, slotsBeingSent });
   expect(await attempts()).toEqual([0]);
-  await world.maintainLaneOf(destination, { ...services, slotsInHand: new Map() });
+  await world.maintainLaneOf(destination, { ...services, slotsBeingSent: new Map() });
   expect(await attempts()).toEqual([1]);
   released.resolve();
   const agreed = await filling;
-  expect(slotsInHand.size).toBe(0);
+  expect(slotsBeingSent.size).toBe(0);
   await destination.mine();
   await world.watch(destination);
   expect(await world.paymentsOf(agreed, destination)).toHaveLength(1);

@@ -15,7 +15,8 @@ import { postgresReads } from "../../../apps/api/src/process/reads.postgres.ts";
 import { postgresUnitOfWork } from "../../../apps/api/src/process/unit-of-work.postgres.ts";
 import type { Reads } from "../../../apps/api/src/db/reads.port.ts";
 import type { UnitOfWork } from "../../../apps/api/src/db/unit-of-work.port.ts";
-import { KEPT_MS, pruneHistory } from "../../../apps/api/src/reconcile/prune-history.ts";
+import { pruneHistory } from "../../../apps/api/src/reconcile/prune-history.ts";
+import { RETENTION_MS } from "../../../apps/api/src/reconcile/retention.ts";
 import { reconcileRequests } from "../../../apps/api/src/reconcile/reconcile-requests.ts";
 import { transition } from "../../../apps/api/src/requests/transition.ts";
 import { noAppBalances } from "../../fakes/no-app-balances.ts";
@@ -298,7 +299,7 @@ const requestsLeft = async () =>
   ).rows.map(({ id }) => id);
 
 test("prunes unpaid quotes a month after their deadline, and checks only once those it keeps", async () => {
-  const endedMs = NOW_MS - KEPT_MS.requests - 1;
+  const endedMs = NOW_MS - RETENTION_MS.requests - 1;
   const kept = await quotesFrom(EVM, endedMs - 5, 3);
   const [unpaid] = await quotesFrom(EVM, endedMs, 1);
   const [young] = await quotesFrom(EVM, NOW_MS - DAY_MS, 1);
@@ -332,7 +333,7 @@ function withCalls(): Partial<RequestTerms> {
 }
 
 test("prunes unpaid quotes with calls a day after they ended, and keeps what is still referenced", async () => {
-  const dayOldMs = NOW_MS - KEPT_MS.large_requests - 1;
+  const dayOldMs = NOW_MS - RETENTION_MS.large_requests - 1;
   const [unpaid, deposited, executed, reverted, fronted, addressed, notified, ended] = await quotesFrom(
     EVM,
     dayOldMs,
@@ -391,7 +392,7 @@ test("prunes unpaid quotes with calls a day after they ended, and keeps what is 
   await pool.query("update webhook_deliveries set state = 'delivered', ended_at_ms = 1");
   await pruneHistory(servicesAt(NOW_MS));
   expect(await requestsLeft(), "its webhook was delivered").not.toContain(notified?.requestId);
-  const monthLaterMs = NOW_MS + KEPT_MS.requests;
+  const monthLaterMs = NOW_MS + RETENTION_MS.requests;
   await readUpTo(EVM, monthLaterMs);
   await pruneHistory(servicesAt(monthLaterMs));
   expect(new Set(await requestsLeft())).toEqual(
@@ -400,7 +401,7 @@ test("prunes unpaid quotes with calls a day after they ended, and keeps what is 
 });
 
 test("keeps quotes with calls for a month if their origin returns no deposit without its request", async () => {
-  const dayOldMs = NOW_MS - KEPT_MS.large_requests - 1;
+  const dayOldMs = NOW_MS - RETENTION_MS.large_requests - 1;
   const [evm, other] = await quotesFrom(EVM, dayOldMs, 2, withCalls());
   await pool.query("update requests set state = 'expired', updated_at_ms = $1", [dayOldMs]);
   await pool.query("update requests set origin_chain_id = 8253038 where request_id = $1", [other?.requestId]);
@@ -438,7 +439,7 @@ async function aWebhookWaitingFor(terms: RequestTerms | undefined): Promise<void
 }
 
 test("prunes the other tables when one of them fails, and reports which", async () => {
-  await aCallAt(NOW_MS - KEPT_MS.idempotency_keys - 1);
+  await aCallAt(NOW_MS - RETENTION_MS.idempotency_keys - 1);
   const young = await aCallAt(NOW_MS - 1);
   await readUpTo(EVM, NOW_MS);
   const breaking: UnitOfWork = {
@@ -464,7 +465,7 @@ test("prunes the other tables when one of them fails, and reports which", async 
 
 test("deletes nothing by age while no chain's newest block is within an hour of the clock", async () => {
   const key = await aCallAt(NOW_MS);
-  const aheadMs = NOW_MS + KEPT_MS.idempotency_keys + 1;
+  const aheadMs = NOW_MS + RETENTION_MS.idempotency_keys + 1;
   await pruneHistory(servicesAt(aheadMs));
   await readUpTo(EVM, NOW_MS);
   await readUpTo(nonEvmChains[0]?.id ?? 0, NOW_MS);

@@ -12,7 +12,7 @@ import {
   simpleAccount,
   smartEoa,
   startExecutionWorld,
-  type AskedCall,
+  type RequestedExecution,
   type ExecutionWorld,
 } from "../../support/execution-world.ts";
 
@@ -285,7 +285,7 @@ async function quoteFor(account: { readonly address: Address }, ask: object = {}
   return await world.quote({ user: account.address, recipient: world.anAddress(), ...ask });
 }
 
-async function signed(account: Account, agreed: Agreed, change: object = {}): Promise<AskedCall> {
+async function signed(account: Account, agreed: Agreed, change: object = {}): Promise<RequestedExecution> {
   const calls = transactionsOf(agreed.answer.steps).map(({ to, value, data }) => ({
     to: to as Address,
     value: BigInt(value),

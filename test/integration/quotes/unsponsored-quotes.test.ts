@@ -11,7 +11,7 @@ import {
   simpleAccount,
   smartEoa,
   startExecutionWorld,
-  type AskedCall,
+  type RequestedExecution,
   type ExecutionWorld,
 } from "../../support/execution-world.ts";
 
@@ -222,7 +222,7 @@ async function expectCharged({ requestId }: Agreed, spentWei: bigint): Promise<v
 async function quotedExecution(
   ask: object = {},
   first: Parameters<SmartAccount["sign"]>[0] = [],
-): Promise<{ account: SmartAccount; agreed: Agreed; call: AskedCall }> {
+): Promise<{ account: SmartAccount; agreed: Agreed; call: RequestedExecution }> {
   const { origin } = world;
   const account = await simpleAccount(chain, privateKeyToAccount(generatePrivateKey()), "0.8");
   await origin.fund(account.address, { native: 0n, tokens: 100n });

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { createChainDirectory } from "../../../apps/api/src/chains/directory.adapter.ts";
 import { indexTransaction } from "../../../apps/api/src/deposits/index-transaction.ts";
 import type { HeldAmount } from "../../../apps/api/src/balances/held-amount.port.ts";
-import { depositoryBalances, hubBalances } from "../../../apps/api/src/settlement/held-elsewhere.ts";
+import { depositoryBalances, hubBalances } from "../../../apps/api/src/settlement/hub-balances.ts";
 import { attestedChain, startFakeOracle } from "./fake-oracle.ts";
 import { startSettlementWorld, type SettlementWorld } from "./settlement-world.ts";
 

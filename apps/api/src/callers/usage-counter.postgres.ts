@@ -2,7 +2,7 @@ import { sql as text } from "drizzle-orm";
 import type { Clock } from "../db/clock.port.ts";
 import type { Usage, UsageCount, UsageNote } from "../http/usage.port.ts";
 import type { SearchTurns } from "../http/usage.port.ts";
-import { inTime } from "../db/in-time.postgres.ts";
+import { withSearchTimeout } from "../db/search-timeout.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
 import {
   columnsOf,
@@ -206,7 +206,10 @@ export function usageCounter(
     },
     async read({ keyId, fromMs, toMs, bucketMs, limit }, searcher): Promise<UsageCount[]> {
       const question = { keyId, fromMs, toMs, bucketMs, limit };
-      return await searches.turns.run(searcher, async () => await inTime(read(searches.sql, question)));
+      return await searches.turns.run(
+        searcher,
+        async () => await withSearchTimeout(read(searches.sql, question)),
+      );
     },
     flush,
     async close() {

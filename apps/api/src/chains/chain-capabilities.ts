@@ -7,7 +7,7 @@ export function withCapabilities<T extends ConnectedNonEvmChain>(parts: T): T {
   return {
     ...parts,
     ...(connection.isRateLimited && { isRateLimited: true }),
-    ...(connection.costsByRecipient && {
+    ...(connection.costDependsOnRecipient && {
       async costOfPaying(currency: Hex, account: Hex): Promise<bigint> {
         const usual = pulse.paymentCost(currency);
         const own = await connection.paymentCost(currency, account);

@@ -37,9 +37,9 @@ const PERMIT_TYPEHASH = hashOfText(
 const ANY_OWNER: Address = "0x0000000000000000000000000000000000000001";
 const SOME_NONCE: Hex = `0x${"01".repeat(32)}`;
 /** Name, version, chain and contract, and neither salt nor extensions (EIP-5267). */
-const USUAL_FIELDS = "0x0f";
+const STANDARD_FIELDS = "0x0f";
 /** The usual versions of tokens that do not report theirs. */
-const USUAL_VERSIONS = ["1", "2"] as const;
+const COMMON_VERSIONS = ["1", "2"] as const;
 
 interface Entry {
   readonly readAtMs: number;
@@ -108,10 +108,10 @@ async function probe(
     domainSeparator({ domain: { ...one, chainId, verifyingContract: address } });
   const candidates =
     described === undefined
-      ? [version, ...USUAL_VERSIONS].flatMap((one) =>
+      ? [version, ...COMMON_VERSIONS].flatMap((one) =>
           name === undefined || one === undefined ? [] : [{ name, version: one }],
         )
-      : described.isUsual && described.chainId === BigInt(chainId) && described.contract === address
+      : described.isStandard && described.chainId === BigInt(chainId) && described.contract === address
         ? [{ name: described.name, version: described.version }]
         : [];
   // A token that describes its domain need not expose its hash; an exposed hash must match.
@@ -162,8 +162,8 @@ function tokenCalls(reader: Pick<ChainReader, "ask">, token: Address) {
           functionName: "eip712Domain",
           data,
         });
-        const isUsual = fields === USUAL_FIELDS && extensions.length === 0;
-        return { isUsual, name, version, chainId, contract: contract.toLowerCase() };
+        const isStandard = fields === STANDARD_FIELDS && extensions.length === 0;
+        return { isStandard, name, version, chainId, contract: contract.toLowerCase() };
       }),
     name: () => text("name"),
     version: () => text("version"),

@@ -1,11 +1,11 @@
-import type { RecipientStanding, TokenBehaviour, TokenProbe } from "@causeway/chains";
+import type { RecipientStanding, TokenBehavior, TokenProbe } from "@causeway/chains";
 import type { Clock } from "../db/clock.port.ts";
 import type { TokenQuirks } from "./token-quirks.port.ts";
 
 /**
  * A token's code rarely changes, but behind a proxy it can: cached results are refreshed in the background.
  */
-const BEHAVIOUR_MS = 6 * 3_600_000;
+const BEHAVIOR_MS = 6 * 3_600_000;
 /** Blocklists change slowly, but a recipient may be added at any time. */
 const RECIPIENT_MS = 10 * 60_000;
 /** The next pool, or a working node, may allow an answer. */
@@ -22,7 +22,7 @@ export interface TokenQuirksOptions {
   readonly maxKept?: number;
 }
 
-const UNKNOWN: TokenBehaviour = { transfers: undefined, resetsApproval: undefined };
+const UNKNOWN: TokenBehavior = { transfers: undefined, resetsApproval: undefined };
 
 /**
  * Caches how tokens behave. The first caller waits; an expired answer is returned once more while it is
@@ -40,10 +40,10 @@ export function createTokenQuirks({
       onFault(error, { chainId });
       return unknown;
     };
-  const behaviours = createCache<TokenBehaviour>({
+  const behaviors = createCache<TokenBehavior>({
     clock,
     maxKept,
-    keptMs: ({ transfers }) => (transfers === undefined ? UNKNOWN_MS : BEHAVIOUR_MS),
+    keptMs: ({ transfers }) => (transfers === undefined ? UNKNOWN_MS : BEHAVIOR_MS),
   });
   const recipients = createCache<RecipientStanding>({
     clock,
@@ -51,10 +51,10 @@ export function createTokenQuirks({
     keptMs: (standing) => (standing === undefined ? UNKNOWN_MS : RECIPIENT_MS),
   });
   return {
-    behaviour(chainId, token) {
+    behavior(chainId, token) {
       const probe = probes.get(chainId);
       if (probe === undefined) return UNKNOWN;
-      return behaviours(`${chainId}:${token}`, () => probe.behaviour(token).catch(heard(chainId, UNKNOWN)));
+      return behaviors(`${chainId}:${token}`, () => probe.behavior(token).catch(heard(chainId, UNKNOWN)));
     },
     recipient(chainId, token, recipient) {
       const probe = probes.get(chainId);

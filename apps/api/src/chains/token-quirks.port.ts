@@ -1,4 +1,4 @@
-import type { RecipientStanding, TokenBehaviour } from "@causeway/chains";
+import type { RecipientStanding, TokenBehavior } from "@causeway/chains";
 import type { Address } from "@causeway/domain";
 import type { MaybePromise } from "@causeway/domain";
 
@@ -7,7 +7,7 @@ import type { MaybePromise } from "@causeway/domain";
  * is undefined in the result, never an error.
  */
 export interface TokenQuirks {
-  behaviour(chainId: number, token: Address): MaybePromise<TokenBehaviour>;
+  behavior(chainId: number, token: Address): MaybePromise<TokenBehavior>;
   /** Whether this recipient can receive the token like others. */
   recipient(chainId: number, token: Address, recipient: Address): MaybePromise<RecipientStanding>;
 }

@@ -1,4 +1,4 @@
-import type { RecipientStanding, TokenBehaviour } from "@causeway/chains";
+import type { RecipientStanding, TokenBehavior } from "@causeway/chains";
 import type { Address } from "@causeway/domain";
 import { expect, test } from "vitest";
 import { createTokenQuirks } from "./token-quirks.adapter.ts";
@@ -6,14 +6,14 @@ import { createTokenQuirks } from "./token-quirks.adapter.ts";
 const CHAIN = 1;
 const address = (byte: string): Address => `0x${byte.repeat(20)}`;
 const token = address("c1");
-const PLAIN: TokenBehaviour = { transfers: "exact", resetsApproval: false };
-const CHARGES: TokenBehaviour = { transfers: "charges", resetsApproval: false };
+const PLAIN: TokenBehavior = { transfers: "exact", resetsApproval: false };
+const CHARGES: TokenBehavior = { transfers: "charges", resetsApproval: false };
 
 function world({ maxKept = 100 } = {}) {
   const asked: string[] = [];
   const faults: unknown[] = [];
   const node = {
-    behaviour: PLAIN as TokenBehaviour,
+    behavior: PLAIN as TokenBehavior,
     standing: "open" as RecipientStanding,
     fault: undefined as Error | undefined,
   };
@@ -29,7 +29,7 @@ function world({ maxKept = 100 } = {}) {
       [
         CHAIN,
         {
-          behaviour: async (one) => await respond(one, node.behaviour),
+          behavior: async (one) => await respond(one, node.behavior),
           recipient: async (one, recipient) => await respond(`${one}>${recipient}`, node.standing),
         },
       ],
@@ -43,36 +43,36 @@ function world({ maxKept = 100 } = {}) {
 
 test("concurrent callers share one read, and a known result is returned immediately", async () => {
   const { quirks, asked } = world();
-  const first = await Promise.all([1, 2, 3].map(async () => await quirks.behaviour(CHAIN, token)));
+  const first = await Promise.all([1, 2, 3].map(async () => await quirks.behavior(CHAIN, token)));
   expect(first).toEqual([PLAIN, PLAIN, PLAIN]);
-  expect(quirks.behaviour(CHAIN, token)).toEqual(PLAIN);
+  expect(quirks.behavior(CHAIN, token)).toEqual(PLAIN);
   expect(asked).toEqual([token]);
 });
 
 test("an expired answer is returned once more while the token is probed again", async () => {
   const { quirks, asked, node, time } = world();
-  await quirks.behaviour(CHAIN, token);
-  node.behaviour = CHARGES;
+  await quirks.behavior(CHAIN, token);
+  node.behavior = CHARGES;
   time.nowMs += 6 * 3_600_000 - 1;
-  expect(quirks.behaviour(CHAIN, token)).toEqual(PLAIN);
+  expect(quirks.behavior(CHAIN, token)).toEqual(PLAIN);
   expect(asked).toHaveLength(1);
   time.nowMs += 1;
-  expect(quirks.behaviour(CHAIN, token)).toEqual(PLAIN);
-  await expect.poll(() => quirks.behaviour(CHAIN, token)).toEqual(CHARGES);
+  expect(quirks.behavior(CHAIN, token)).toEqual(PLAIN);
+  await expect.poll(() => quirks.behavior(CHAIN, token)).toEqual(CHARGES);
   expect(asked).toHaveLength(2);
 });
 
 test("a node that does not answer leaves a token unknown for a short time", async () => {
   const { quirks, faults, node, time } = world();
   node.fault = new Error("gone");
-  expect(await quirks.behaviour(CHAIN, token)).toEqual({ transfers: undefined, resetsApproval: undefined });
+  expect(await quirks.behavior(CHAIN, token)).toEqual({ transfers: undefined, resetsApproval: undefined });
   expect(await quirks.recipient(CHAIN, token, address("a1"))).toBeUndefined();
   expect(faults).toEqual([node.fault, node.fault]);
   node.fault = undefined;
   time.nowMs += 60_000;
-  void quirks.behaviour(CHAIN, token);
+  void quirks.behavior(CHAIN, token);
   void quirks.recipient(CHAIN, token, address("a1"));
-  await expect.poll(() => quirks.behaviour(CHAIN, token)).toEqual(PLAIN);
+  await expect.poll(() => quirks.behavior(CHAIN, token)).toEqual(PLAIN);
   await expect.poll(() => quirks.recipient(CHAIN, token, address("a1"))).toBe("open");
 });
 
@@ -87,6 +87,6 @@ test("probes each recipient and evicts the least recently used first", async () 
 
 test("returns no result on a chain without pools", () => {
   const { quirks } = world();
-  expect(quirks.behaviour(2, token)).toEqual({ transfers: undefined, resetsApproval: undefined });
+  expect(quirks.behavior(2, token)).toEqual({ transfers: undefined, resetsApproval: undefined });
   expect(quirks.recipient(2, token, address("a1"))).toBeUndefined();
 });

@@ -1,6 +1,6 @@
 import { StartProblem } from "@causeway/service-kit";
 import pg from "pg";
-import { whyDatabaseAway } from "./database-away.ts";
+import { databaseUnreachableReason } from "./database-unreachable.ts";
 
 /** Timeout for opening a connection at startup. */
 export const CONNECTED_WITHIN_MS = 10_000;
@@ -25,7 +25,7 @@ function sentenceOf(error: unknown, databaseUrl: string): string | undefined {
   const server = placeOf(databaseUrl);
   // The message of Postgres names the role or the database, but never the password.
   const says = `Postgres at ${server} reports: ${error.message}`;
-  const away = whyDatabaseAway(error);
+  const away = databaseUnreachableReason(error);
   if (away !== undefined)
     return `Postgres does not respond at ${server} (${away}): start it, or correct DATABASE_URL`;
   if (!(error instanceof pg.DatabaseError)) return undefined;

@@ -69,7 +69,7 @@ const MARKS = { inFlight: 1, maxBatch: 1_000 } as const;
 const MAX_DIRECT = 100;
 
 /** A row that is being queued or run without a look at the table. */
-interface InHand {
+interface InProgress {
   readonly job: JobName;
   readonly runs: boolean;
   /** When the relay takes it nevertheless, on the monotonic clock. */
@@ -144,14 +144,14 @@ export async function startOutboxRelay(
   };
 
   const sql = sqlOn(options.pool);
-  const inHand = new Map<number, InHand>();
+  const inProgress = new Map<number, InProgress>();
   const publish = (): Promise<number> =>
     inTransaction(options.pool, async (client) => {
       const nowMs = performance.now();
       const transaction = sqlOn(client);
       const jobs = await takeUnpublished(
         transaction,
-        [...inHand].flatMap(([id, { untilMs }]) => (untilMs > nowMs ? id : [])),
+        [...inProgress].flatMap(([id, { untilMs }]) => (untilMs > nowMs ? id : [])),
       );
       if (jobs.length === 0) return 0;
       await enqueue(jobs);
@@ -177,7 +177,7 @@ export async function startOutboxRelay(
       poke();
     } finally {
       directNow--;
-      for (const { id } of jobs) inHand.delete(id);
+      for (const { id } of jobs) inProgress.delete(id);
     }
   };
   const direct = new Set<Promise<unknown>>();
@@ -188,7 +188,7 @@ export async function startOutboxRelay(
       const runs = run !== undefined;
       // A publication that takes longer is made again.
       const untilMs = nowMs + (runs ? COMMIT_LEASE_MS : POLL_MS);
-      inHand.set(stored.id, { job: stored.job, runs, untilMs });
+      inProgress.set(stored.id, { job: stored.job, runs, untilMs });
       return { stored, run };
     });
     return await Promise.all([
@@ -299,7 +299,7 @@ export async function startOutboxRelay(
       await ready(0);
       const counted = [...queues].map(async ([queue, one]) => {
         const counts = await one.getJobCounts(...QUEUE_STATES);
-        const runsHere = [...inHand.values()].filter(({ job, runs }) => runs && job === queue).length;
+        const runsHere = [...inProgress.values()].filter(({ job, runs }) => runs && job === queue).length;
         return Object.entries(counts).map(([state, jobs]) => ({
           queue,
           state,

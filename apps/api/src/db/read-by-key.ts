@@ -1,5 +1,5 @@
 import { tickBatcher } from "./tick-batcher.ts";
-import { isUnanswered } from "./database-away.ts";
+import { isUnanswered } from "./database-unreachable.ts";
 import { asError } from "./together-or-alone.ts";
 
 /**

@@ -160,12 +160,12 @@ export interface Reads extends NonEvmReads, SendReads, FillBurnReads, WaitingRea
    * Deposits of these transactions that belong to no request, are in a canonical block, and whose sender can
    * no longer name their order. The first 20.
    */
-  unaskedDeposits(
+  depositsWithoutRequest(
     chainIds: readonly number[],
     txHashes: readonly TxHash[],
   ): Promise<readonly DepositRecord[]>;
   /** Whether a transaction made deposits that belong to no request. */
-  hasUnaskedDeposits(chainId: number, txHash: TxHash): Promise<boolean>;
+  hasDepositsWithoutRequest(chainId: number, txHash: TxHash): Promise<boolean>;
   overdueRefunds(overdue: Overdue, limit: number): Promise<DepositId[]>;
   /** The terms under which an app guaranteed the request's deposit. */
   fastFill(requestId: RequestId): Promise<FastFillRecord | undefined>;

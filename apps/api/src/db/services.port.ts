@@ -16,7 +16,7 @@ import type { QueuedLegs } from "./queued-legs.port.ts";
 import type { QuotePolicy } from "../markets/quote-policy.port.ts";
 import type { Reads } from "./reads.port.ts";
 import type { UnitOfWork } from "./unit-of-work.port.ts";
-import type { PayTogether } from "../payments/wanted.port.ts";
+import type { PayTogether } from "../payments/wanted-payment.port.ts";
 import type { SettlementContracts, SpendingLimit, SpentMemory } from "../payments/policy/limits.port.ts";
 import type { PaymentJournal } from "../payments/payment-journal.port.ts";
 import type { PlanFaults } from "../payments/plan-faults.port.ts";
@@ -65,7 +65,7 @@ export interface Services {
    * however long it takes; it still cancels a hopeless one.
    * Absent: only their age shows which slots a dead process left unsent.
    */
-  readonly slotsInHand?: Map<string, number>;
+  readonly slotsBeingSent?: Map<string, number>;
   /** Pays legs of the same moment together. Absent: each is paid by itself. */
   readonly payTogether?: PayTogether;
   /** Signing limits of keys. Absent: none. */

@@ -1,4 +1,4 @@
-import { ShareUsedUp } from "@causeway/chains";
+import { RateLimitShareExceeded } from "@causeway/chains";
 import { answerFor } from "@causeway/service-kit";
 import { expect, test } from "vitest";
 import { aConnectedNonEvmChain, bytesOn, exchange } from "../../../../test/fakes/non-evm-chains.ts";
@@ -6,7 +6,7 @@ import { quotedCostOfPaying } from "../payments/non-evm/cost-of-paying.ts";
 import { withinNodeLimit } from "./within-node-limit.ts";
 
 const refused = async () =>
-  await Promise.reject(new ShareUsedUp("txDetails", { perMinute: 300, waitMs: 3_500 }));
+  await Promise.reject(new RateLimitShareExceeded("txDetails", { perMinute: 300, waitMs: 3_500 }));
 
 test("reports the limit and the retry time to a client beyond its share of the rate limit", async () => {
   const end = aConnectedNonEvmChain("hypevm", { connection: { paymentCost: refused } });

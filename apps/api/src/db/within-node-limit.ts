@@ -1,4 +1,4 @@
-import { ShareUsedUp } from "@causeway/chains";
+import { RateLimitShareExceeded } from "@causeway/chains";
 import type { NonEvmChain } from "@causeway/domain";
 import { ServiceError } from "@causeway/domain";
 
@@ -15,7 +15,7 @@ export async function withinNodeLimit<T>(
   try {
     return await ask();
   } catch (cause) {
-    if (!(cause instanceof ShareUsedUp)) throw cause;
+    if (!(cause instanceof RateLimitShareExceeded)) throw cause;
     const { reason, retryAfterSeconds } = cause;
     throw new ServiceError(
       "SERVICE_UNAVAILABLE",

@@ -57,13 +57,13 @@ const unattributed = defineQuery(
       .orderBy(asc(deposits.seenAtMs))
       .limit(text.placeholder("limit")),
 );
-const hasUnasked = defineSql(
+const hasWithoutRequest = defineSql(
   "read_unasked_deposits",
   { found: Boolean },
   (p: Params<{ chainId: number; txHash: TxHash }>) => text`select exists (select from ${deposits}
     where ${deposits.chainId} = ${p.chainId} and ${deposits.txHash} = ${p.txHash} and ${deposits.requestId} is null) as found`,
 );
-const unasked = defineQuery(
+const withoutRequest = defineQuery(
   "read_unasked_deposits_of",
   (db, p: Params<{ chainIds: readonly number[]; txHashes: readonly TxHash[] }>) =>
     db
@@ -91,8 +91,8 @@ type DepositReads = Pick<
   | "overdueRefunds"
   | "attributableDeposits"
   | "unattributedDeposits"
-  | "unaskedDeposits"
-  | "hasUnaskedDeposits"
+  | "depositsWithoutRequest"
+  | "hasDepositsWithoutRequest"
   | "originTransactions"
   | "areRecorded"
 >;
@@ -111,10 +111,10 @@ export function depositReads(sql: Sql): DepositReads {
       (await attributable(sql, { chainId, after: after ?? 0, limit })).map(depositOf),
     unattributedDeposits: async (chainId, { seenUpToMs, upToBlock, limit }) =>
       (await unattributed(sql, { chainId, seenUpToMs, upToBlock, limit })).map(depositOf),
-    unaskedDeposits: async (chainIds, txHashes) =>
-      (await unasked(sql, { chainIds, txHashes })).map(depositOf),
-    hasUnaskedDeposits: async (chainId, txHash) =>
-      (await hasUnasked(sql, { chainId, txHash }))[0]?.found === true,
+    depositsWithoutRequest: async (chainIds, txHashes) =>
+      (await withoutRequest(sql, { chainIds, txHashes })).map(depositOf),
+    hasDepositsWithoutRequest: async (chainId, txHash) =>
+      (await hasWithoutRequest(sql, { chainId, txHash }))[0]?.found === true,
     originTransactions: async (requestId) => (await reported(sql, { requestId })).map(({ txHash }) => txHash),
     areRecorded: async (chainId, sightings) =>
       (await unrecordedDeposits(sql, chainId, sightings)).length === 0,

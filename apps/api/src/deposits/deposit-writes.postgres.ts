@@ -263,7 +263,7 @@ const refundedAndOrphaned = defineSql(
     select ${deposits.id} from ${deposits} where ${deposits.requestId} = ${p.requestId} and ${isRefundedAndOrphaned(p)}
     order by ${deposits.id} limit 1`,
 );
-const unaskedRefundedAndOrphaned = defineSql(
+const refundedWithoutRequestAndOrphaned = defineSql(
   "deposit_unasked_refunded_and_orphaned",
   { id: deposits.id },
   (p: Params<Refunded & { readonly orderId: OrderId | null }>) => text`
@@ -408,7 +408,12 @@ export function depositWrites(sql: Sql): DepositWrites {
       const { requestId, chainId, depositor, currency, orderId } = deposit;
       const [row] =
         requestId === undefined
-          ? await unaskedRefundedAndOrphaned(sql, { chainId, depositor, currency, orderId: orderId ?? null })
+          ? await refundedWithoutRequestAndOrphaned(sql, {
+              chainId,
+              depositor,
+              currency,
+              orderId: orderId ?? null,
+            })
           : await refundedAndOrphaned(sql, { chainId, depositor, currency, requestId });
       return row && String(row.id);
     },

@@ -17,7 +17,7 @@ export type FastFillRule =
   | "underWay"
   | "executionNotSent"
   | "depositAddressNotSwept"
-  | "vouchedBefore"
+  | "fastFillFailed"
   | "settledTooSoon"
   | "currencyNotConfigured"
   | "slowChain"

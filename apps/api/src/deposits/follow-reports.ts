@@ -37,7 +37,7 @@ export async function followReports(
   ]);
   const due = new Map([...fresh, ...turn].map((send) => [`${send.txHash} ${send.requestId}`, send]));
   const looks = await Promise.allSettled(
-    [...due.values()].map((send) => lookAtReport(services, connected, trail, send)),
+    [...due.values()].map((send) => followReport(services, connected, trail, send)),
   );
   const fault = looks.find((look) => look.status === "rejected");
   if (fault !== undefined) services.events.fault("chain_fault", fault.reason, { chain });
@@ -45,7 +45,7 @@ export async function followReports(
 }
 
 /** Checks whether a reported payment is mined in a canonical block. @throws RpcFault */
-async function lookAtReport(
+async function followReport(
   services: Needs,
   connected: ConnectedChain,
   trail: readonly BlockRef[],

@@ -17,7 +17,7 @@ export { sweepGasOf, transferSweepCost } from "./addresses/sweep-gas.ts";
 export { refusal, refuseBeyondCaps, ruleOf, standingOf } from "./fast-fill-refusals.ts";
 export { followReports } from "./follow-reports.ts";
 export { indexTransaction } from "./index-transaction.ts";
-export { lookAgainAtReports } from "./look-again-at-reports.ts";
+export { recheckReports } from "./recheck-reports.ts";
 export { attributeLate } from "./non-evm/attribute-late.ts";
 export { CursorMoved, readArrivals } from "./non-evm/read-arrivals.ts";
 export type { WalletNonces } from "./non-evm/wallet-nonces.ts";

@@ -385,7 +385,7 @@ async function moveBy(
     block: fact.blockNumber,
     tookMs: nowMs - seenAtMs,
   });
-  const speaksForRequest = verdict.kind === "match" || verdict.byUser || chain.paysFromAnyAddress === true;
+  const concernsRequest = verdict.kind === "match" || verdict.byUser || chain.paysFromAnyAddress === true;
   const confirmed = deposit.confirmAtBlock <= headNumber;
   if (
     fact.isUnattestable === true &&
@@ -412,7 +412,7 @@ async function moveBy(
       beyondLead: await isBeyondLead(tx, record, { deposit, orphaned }, madeAtMs(chain, fact, nowMs)),
       replaces: orphaned !== undefined,
     },
-    change: speaksForRequest && !known.includes(fact.txHash) ? { inTxHashes: [...known, fact.txHash] } : {},
+    change: concernsRequest && !known.includes(fact.txHash) ? { inTxHashes: [...known, fact.txHash] } : {},
     facts: { depositId: deposit.id, txHash: fact.txHash, block: fact.blockNumber, seenAtMs },
   };
 }

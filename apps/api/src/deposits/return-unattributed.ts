@@ -54,14 +54,14 @@ async function startRefund(services: Needs, { id, orderId }: DepositRecord): Pro
       deposit.requestId === undefined &&
       deposit.canonical &&
       deposit.refundState === "none";
-    if (isDue) await refundUnasked(services, tx, id);
+    if (isDue) await refundWithoutRequest(services, tx, id);
   });
 }
 
 /**
  * Plans the refund of a deposit that belongs to no request to its depositor. Call with the deposit locked.
  */
-export async function refundUnasked(
+export async function refundWithoutRequest(
   { clock }: Pick<Services, "clock">,
   tx: Pick<Tx, "deposits" | "outbox">,
   depositId: DepositId,

@@ -158,7 +158,7 @@ test.for([
   ["expired", 400, "FAST_FILL_REFUSED"],
   ["refunded", 400, "FAST_FILL_REFUSED"],
   ["failed", 400, "FAST_FILL_REFUSED"],
-  ["vouchedBefore", 400, "FAST_FILL_REFUSED"],
+  ["fastFillFailed", 400, "FAST_FILL_REFUSED"],
   ["inputAboveQuote", 400, "FAST_FILL_REFUSED"],
   ["inputOfOthersQuote", 400, "FAST_FILL_REFUSED"],
   ["belowMinimum", 400, "FAST_FILL_REFUSED"],

@@ -284,7 +284,7 @@ function holdRefusal(
     }
     case "taken":
       return refusal(
-        "vouchedBefore",
+        "fastFillFailed",
         requestId,
         "A fast fill of the request already failed; the request is filled after its deposit",
       );

@@ -14,7 +14,7 @@ export interface DeprecatedRoute {
 }
 
 /**
- * Headers `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and `Link` towards `successor`, the path to use
+ * Headers `Deprecation` (RFC 9745), `Sunset` (RFC 8594) and `Link` toward `successor`, the path to use
  * instead.
  */
 export function deprecated(successor: string): DeprecatedRoute {

@@ -57,7 +57,7 @@ const MAX_BUCKETS = 50_000;
 export function leasedLimits(options: LeasedLimitsOptions): LeasedLimits {
   const { lease, nowMs, windowMs } = options;
   const buckets = new Map<string, Bucket>();
-  let awayUntilMs = -Infinity;
+  let unavailableUntilMs = -Infinity;
 
   const bucketOf = (name: string): Bucket => {
     const known = buckets.get(name);
@@ -71,22 +71,22 @@ export function leasedLimits(options: LeasedLimitsOptions): LeasedLimits {
   };
 
   const ask = async (name: string, bucket: Bucket, limit: number): Promise<void> => {
-    const askedAtMs = nowMs();
+    const requestedAtMs = nowMs();
     try {
-      if (askedAtMs < awayUntilMs) return countAlone(bucket, limit, askedAtMs);
+      if (requestedAtMs < unavailableUntilMs) return countAlone(bucket, limit, requestedAtMs);
       const wanted = Math.min(limit, Math.max(bucket.chunk, bucket.waiting));
       const { granted, used, endsInMs } = await lease(name, wanted, limit);
       // Counted from the request: the window ends here no later than in the store, so that no unit leaks
       // into the next window.
-      bucket.endsAtMs = askedAtMs + endsInMs;
+      bucket.endsAtMs = requestedAtMs + endsInMs;
       bucket.left += granted;
       bucket.used = used;
       bucket.isExhausted = granted === 0;
       bucket.chunk = Math.min(bucket.chunk * 2, Math.max(1, Math.floor(limit / LARGEST_PART)));
     } catch (error) {
-      awayUntilMs = nowMs() + PAUSE_MS;
+      unavailableUntilMs = nowMs() + PAUSE_MS;
       options.onFault(error);
-      countAlone(bucket, limit, askedAtMs);
+      countAlone(bucket, limit, requestedAtMs);
     }
   };
 

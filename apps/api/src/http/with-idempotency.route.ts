@@ -46,7 +46,7 @@ export async function withIdempotency(
   request: FastifyRequest,
   reply: FastifyReply,
   run: (lease: IdempotencyLease | undefined) => Promise<StoredAnswer>,
-  { errorAnswer = usualAnswer, needsSecretKey = false }: IdempotencyOptions = {},
+  { errorAnswer = defaultErrorAnswer, needsSecretKey = false }: IdempotencyOptions = {},
 ): Promise<void> {
   const key = request.headers["idempotency-key"];
   if (key === undefined || (needsSecretKey && !hasSecretKey(request)))
@@ -103,7 +103,7 @@ async function keep(idempotency: Idempotency, lease: IdempotencyLease, answer: S
   }
 }
 
-function usualAnswer(thrown: unknown): StoredAnswer {
+function defaultErrorAnswer(thrown: unknown): StoredAnswer {
   const { status, body } = answerFor(thrown);
   return { status, body: JSON.stringify(body) };
 }

@@ -13,9 +13,9 @@ const LONG_AGO_MS = NOW_MS - 3_600_000;
 const lane: LaneFacts = {
   turn: "none",
   replacement: "unpriced",
-  takesBack: "unseen",
+  cancelable: "unseen",
   patienceMs: 1_800_000,
-  isInHand: false,
+  isBeingSent: false,
 };
 
 function attempt(n: number, kind: Attempt["kind"]): Attempt {

@@ -122,10 +122,10 @@ async function sign(
   return decisions.flatMap(({ one, move }): Case[] => {
     const signed = results.get(one.slot.id);
     if (signed !== "refused" && signed !== "short") return [];
-    const takesBack = move.attempt === "noop" && one.slot.attempts.at(-1)?.kind === "pay";
-    if (takesBack && signed === "short") return [];
+    const isCancel = move.attempt === "noop" && one.slot.attempts.at(-1)?.kind === "pay";
+    if (isCancel && signed === "short") return [];
     // Make the payment after all, or rebroadcast signed bytes.
-    const change = takesBack ? ({ takesBack: "never" } as const) : ({ replacement: "impossible" } as const);
+    const change = isCancel ? ({ isCancel: "never" } as const) : ({ replacement: "impossible" } as const);
     const next: Case = { ...one, lane: { ...one.lane, ...change } };
     const again = nextMove(next);
     // The payer would refuse again.

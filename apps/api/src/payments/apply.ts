@@ -162,8 +162,8 @@ async function applyDead(moment: LegContext, { reason, why }: OutcomeOf<"dead">)
   await tx.lanes.setDead(slot.id, reason);
   // It did not pay, so its day no longer counts it.
   if (hasDailyLimit(services)) {
-    await tx.policy.giveBack(slot.id);
-    services.spentMemory?.giveBack(slot);
+    await tx.policy.releaseSpending(slot.id);
+    services.spentMemory?.release(slot);
   }
   // The leg is planned again or ends another way: only a new plan can be held.
   await tx.policy.release(slot.leg.kind, [slot.leg.id]);

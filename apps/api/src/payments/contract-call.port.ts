@@ -1,9 +1,9 @@
 import type { LaneCall, Leg } from "../db/leg.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
-import type { Sent, Wanted } from "./wanted.port.ts";
+import type { Sent, WantedPayment } from "./wanted-payment.port.ts";
 
 /** A call and its payload. */
-export interface WantedCall extends Wanted {
+export interface WantedCall extends WantedPayment {
   /** Locks the payload. False: it is no longer due. Absent: the call has no payload. */
   readonly lock?: (tx: Tx) => Promise<boolean>;
   /** Assigns the payload to this slot. */

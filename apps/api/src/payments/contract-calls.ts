@@ -17,7 +17,7 @@ import type { LaneFunds } from "./payers/funds.port.ts";
 import { payerOf } from "./payers/index.ts";
 import type { Payer } from "./payers/payer.ts";
 import { whyUnexplained } from "./unexplained-nonces.ts";
-import type { Sent } from "./wanted.port.ts";
+import type { Sent } from "./wanted-payment.port.ts";
 
 /**
  * Sends calls that their contracts run once, however often they are sent. On an enabled chain they are
@@ -143,7 +143,7 @@ export async function advanceCalls(
   const calls = await services.reads.unsettledCalls(on.chain.id);
   for (const [sender, slots] of Map.groupBy(calls, (slot) => slot.sender)) {
     const signer = signers.find(({ address }) => address === sender);
-    await careForLane(services, on, { sender, slots, signer }, policy).catch((error: unknown) => {
+    await maintainCallLane(services, on, { sender, slots, signer }, policy).catch((error: unknown) => {
       faults.push(error);
     });
   }
@@ -159,7 +159,7 @@ export async function advanceCallsOf(
 ): Promise<void> {
   const sender = signer.address;
   const slots = await services.reads.unsettledSlots(on.chain.id, sender);
-  if (slots.length > 0) await careForLane(services, on, { sender, slots, signer }, policy);
+  if (slots.length > 0) await maintainCallLane(services, on, { sender, slots, signer }, policy);
 }
 
 interface Lane {
@@ -168,7 +168,7 @@ interface Lane {
   readonly signer: Signer | undefined;
 }
 
-async function careForLane(
+async function maintainCallLane(
   services: CallServices,
   on: CalledChain,
   { sender, slots, signer }: Lane,
@@ -181,9 +181,9 @@ async function careForLane(
   const following: LaneFacts = {
     turn: "used",
     replacement: "impossible",
-    takesBack: "never",
+    cancelable: "never",
     patienceMs: policy.stuckAfterMs,
-    isInHand: false,
+    isBeingSent: false,
     finalBlock: trail.finalBlock,
   };
   const isPending = ({ state, nonce }: Slot): boolean => state === "open" && nonce >= used;
@@ -202,7 +202,7 @@ async function careForLane(
     if (isPending(slot)) {
       const turn = slot.nonce === used ? "next" : "later";
       const replacement = prices && ({ prices, capWei: undefined } as const);
-      const lane = { ...following, turn, ...(replacement && { replacement }), takesBack: "always" } as const;
+      const lane = { ...following, turn, ...(replacement && { replacement }), cancelable: "always" } as const;
       return { seen: observeOpen(slot), lane };
     }
     const { seen, turn } = await observeUsed(on, slot, trail);

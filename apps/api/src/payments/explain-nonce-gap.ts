@@ -6,7 +6,7 @@ import type { WorkerServices } from "../db/services.port.ts";
 import { type Explained, explainNonces, MAX_NONCES } from "./unexplained-nonces.ts";
 
 /** Nonces of a lane that neither the database nor the journal knows. */
-export interface Hole {
+export interface NonceGap {
   readonly sender: Address;
   /** As if its next nonce were the first of them. */
   readonly lane: LaneState;
@@ -23,10 +23,10 @@ export interface Hole {
  * that were lost there would be made again if the lane moved past them.
  * @returns why the lane must not move past them yet; undefined: it may
  */
-export async function whyHoleStays(
+export async function whyGapStays(
   services: WorkerServices,
   connected: ConnectedChain,
-  { sender, lane, to, used, isCurrent }: Hole,
+  { sender, lane, to, used, isCurrent }: NonceGap,
 ): Promise<string | undefined> {
   if (lane.isServerNew) return "the database server was replaced or restarted less than a minute ago";
   const range = `${lane.nextNonce} to ${to - 1}`;

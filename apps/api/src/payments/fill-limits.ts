@@ -3,7 +3,7 @@ import type { Currency, FailReason, RequestTerms } from "@causeway/domain";
 import { reserveSponsorship } from "../balances/index.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
-import type { Refused } from "./wanted.port.ts";
+import type { Refused } from "./wanted-payment.port.ts";
 import type { PlannedFill } from "./planned-fill.port.ts";
 
 /** A fill that is not made now, or never. */

@@ -4,7 +4,7 @@ import type { LaneChain } from "../chains/chains.port.ts";
 import { type DrainingKeys, signerOf } from "../chains/index.ts";
 import type { Slot } from "../db/records.port.ts";
 import type { Services, WorkerServices } from "../db/services.port.ts";
-import { bytesGivenUp } from "./given-up.ts";
+import { abandonedBytes } from "./abandoned-bytes.ts";
 import { noopGas } from "./payers/evm.ts";
 import { cappedFees, keyOf, limitsOfLane } from "./policy/lane-limits.ts";
 
@@ -37,7 +37,7 @@ export async function fillNonceGap(
   const first = open.reduce((min, { nonce }) => (nonce < min ? nonce : min), open[0]?.nonce ?? used);
   if (first <= used) return;
   const given = await services.reads.givenNonces(chain.id, sender, used, first);
-  const lost = await bytesGivenUp(services, { chainId: chain.id, sender }, used, first);
+  const lost = await abandonedBytes(services, { chainId: chain.id, sender }, used, first);
   const gasLimit = await noopGas(connected, sender);
   const signer = signerOf(services, sender);
   const key = keyOf(services, { chainId: chain.id, sender, leg: { kind: "noop" } });

@@ -3,7 +3,7 @@ import type { RequestRecord } from "../db/records.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import { endOf } from "../http/request-end.ts";
 import { isBasisOf } from "./fill-basis.ts";
-import { lookAtFill } from "./plan/decide-fill.ts";
+import { previewFill } from "./plan/decide-fill.ts";
 import type { FillsAhead, PlanAhead, PlannedFill } from "./planned-fill.port.ts";
 
 /** Equal to the number of concurrent jobs, so that a slow node gets no more requests than from these. */
@@ -62,7 +62,7 @@ export function planAhead(services: WorkerServices): PlanAhead {
     // Jobs keep to the limit of a rate-limited chain.
     if (end === undefined || end.isRateLimited) return;
     services.fillsAhead?.begin(request, async () => {
-      const look = await lookAtFill(services, request, basis);
+      const look = await previewFill(services, request, basis);
       if (look.kind !== "planned" || look.whyPaid !== undefined || look.planned.kind !== "ready")
         return undefined;
       // The job reads what reverted fills have cost by then.

@@ -22,7 +22,7 @@ export async function maintainLane(services: WorkerServices, connected: Connecte
   const faults: unknown[] = [];
   const senders = drainingSigners(services).map(({ address }) => address);
   // Before the read: a slot that is sent in the meantime is read as unsent.
-  const inHand = new Set(services.slotsInHand?.keys());
+  const beingSent = new Set(services.slotsBeingSent?.keys());
   const unsettled = await services.reads.unsettledSlots(chain.id, ...senders);
   const open = unsettled.filter(({ state }) => state === "open");
   for (const [sender, slots] of Map.groupBy(open, (slot) => slot.sender)) {
@@ -33,13 +33,13 @@ export async function maintainLane(services: WorkerServices, connected: Connecte
       faults.push(error),
     );
     const replacement = { prices, capWei: chain.fees.maxFeePerGasWei };
-    const lane = { replacement, takesBack: "always", patienceMs: policy.stuckAfterMs } as const;
+    const lane = { replacement, cancelable: "always", patienceMs: policy.stuckAfterMs } as const;
     const cases = slots
       .filter(({ nonce }) => nonce >= used)
       .slice(0, WINDOW)
       .map((slot): Case => {
         const turn = slot.nonce === used ? "next" : "later";
-        const facts = { ...lane, turn, isInHand: inHand.has(slot.id) } as const;
+        const facts = { ...lane, turn, isBeingSent: beingSent.has(slot.id) } as const;
         return { slot, seen: observeOpen(slot), lane: facts, policy, nowMs: clock.nowMs() };
       });
     faults.push(...(await advanceSlots(services, payer, cases)).faults);

@@ -22,20 +22,20 @@ const receipt = (status: "success" | "reverted" = "success") => ({ status }) as 
 const EVM: LaneFacts = {
   turn: "next",
   replacement: { prices, capWei: 1_000n },
-  takesBack: "always",
+  cancelable: "always",
   patienceMs: policy.stuckAfterMs,
-  isInHand: false,
+  isBeingSent: false,
   finalBlock: 100n,
 };
-const NUMBERLESS = { turn: "none", patienceMs: policy.stuckAfterMs, isInHand: false } as const;
+const NUMBERLESS = { turn: "none", patienceMs: policy.stuckAfterMs, isBeingSent: false } as const;
 const BITCOIN: LaneFacts = {
   ...NUMBERLESS,
   replacement: "unpriced",
-  takesBack: "unseen",
+  cancelable: "unseen",
   patienceMs: 1_800_000,
 };
-const HYPERLIQUID: LaneFacts = { ...NUMBERLESS, replacement: "impossible", takesBack: "unseen" };
-const SOLANA: LaneFacts = { ...NUMBERLESS, replacement: "impossible", takesBack: "never" };
+const HYPERLIQUID: LaneFacts = { ...NUMBERLESS, replacement: "impossible", cancelable: "unseen" };
+const SOLANA: LaneFacts = { ...NUMBERLESS, replacement: "impossible", cancelable: "never" };
 const PAYERS = { EVM, BITCOIN, HYPERLIQUID, SOLANA };
 
 function anAttempt(n: number, kind: AttemptKind = "pay", change: Partial<Attempt> = {}): Attempt {
@@ -101,17 +101,17 @@ describe("any situation", () => {
     .record({
       shown: fc.array(fc.tuple(attempt, kinds), { maxLength: 4 }),
       state: fc.constantFrom<SlotFacts["state"]>("open", "open", "open", "mined", "final", "dead"),
-      isCancelled: fc.boolean(),
+      isCanceled: fc.boolean(),
       cancelAfterMs: fc.integer({ min: -DEADLINE_MS, max: DEADLINE_MS }).map((in_) => NOW_MS + in_),
       minedStatus: fc.constantFrom("success", "reverted"),
       unexplainedSince: fc.option(fc.bigInt({ min: 90n, max: 110n }), { nil: undefined }),
       payer: fc.constantFrom(...Object.values(PAYERS)),
       turn: fc.constantFrom<LaneFacts["turn"]>("later", "next", "used", "ahead", "foreign"),
-      isInHand: fc.boolean(),
+      isBeingSent: fc.boolean(),
       isPatient: fc.boolean(),
       createdAtMs: ms,
     })
-    .map(({ shown: drawn, payer, turn, isInHand, isPatient, isCancelled, state, ...slot }) => {
+    .map(({ shown: drawn, payer, turn, isBeingSent, isPatient, isCanceled, state, ...slot }) => {
       // A chain with nonces shows which transaction used a nonce, never that bytes are dead.
       const shown = drawn.map(
         ([facts, kind]) => [facts, payer.turn !== "none" && kind === "dead" ? "unseen" : kind] as const,
@@ -131,10 +131,10 @@ describe("any situation", () => {
           attempts,
           state: attempts.length === 0 && state === "mined" ? "open" : state,
           minedAttempt: attempts.length - 1,
-          cancelReason: isCancelled ? "TRANSACTION_SUBMISSION_FAILED" : undefined,
+          cancelReason: isCanceled ? "TRANSACTION_SUBMISSION_FAILED" : undefined,
         },
         seen: shown.map(([, kind]) => anObservation(kind)),
-        lane: { ...payer, isInHand, turn: payer.turn === "none" ? "none" : turn },
+        lane: { ...payer, isBeingSent, turn: payer.turn === "none" ? "none" : turn },
         isPatient,
         policy,
         nowMs: NOW_MS,
@@ -175,7 +175,7 @@ describe("any situation", () => {
       if (move.kind !== "sign" || living(situation).length === 0) return;
       if (lane.replacement !== "impossible") return;
       expect(move.attempt).toBe("noop");
-      expect(lane.takesBack).toBe("unseen");
+      expect(lane.cancelable).toBe("unseen");
       expect(seen.map(({ kind }) => kind)).not.toContain("offered");
     });
   });
@@ -202,7 +202,7 @@ describe("any situation", () => {
       const { slot, lane } = situation;
       // In an ordered lane, bytes end only with their number.
       if (slot.attempts.length > 0 && living(situation).length === 0) return;
-      if (!lane.isInHand || slot.attempts.at(-1)?.broadcastAtMs !== undefined || slot.state !== "open")
+      if (!lane.isBeingSent || slot.attempts.at(-1)?.broadcastAtMs !== undefined || slot.state !== "open")
         return;
       if (lane.turn === "none") return;
       if (move.kind === "sign") expect([move.attempt, slot.attempts.at(-1)?.kind]).toEqual(["noop", "pay"]);

@@ -47,11 +47,11 @@ export interface LaneFacts {
   readonly turn: Turn;
   readonly replacement: Replacement;
   /** Whether a no-op can make a payment impossible: always, or only one that no node has. */
-  readonly takesBack: "always" | "unseen" | "never";
+  readonly cancelable: "always" | "unseen" | "never";
   /** How long bytes that nodes have may nominally wait for a block. */
   readonly patienceMs: number;
   /** This process is sending the slot. */
-  readonly isInHand: boolean;
+  readonly isBeingSent: boolean;
   /** The highest block that is final, if the payer has blocks. */
   readonly finalBlock?: bigint;
 }
@@ -114,7 +114,7 @@ interface Facts extends Situation {
   readonly isOffered: boolean;
   /** The chain mines the lane in the order of its numbers. */
   readonly isOrdered: boolean;
-  readonly isCancelled: boolean;
+  readonly isCanceled: boolean;
   readonly isLate: boolean;
   readonly isExhausted: boolean;
 }
@@ -142,7 +142,7 @@ function deduce(situation: Situation): Facts {
     lastSeen: last?.seen.kind,
     isOffered: living.some((one) => one.seen.kind === "offered"),
     isOrdered: lane.turn !== "none",
-    isCancelled: slot.cancelReason !== undefined,
+    isCanceled: slot.cancelReason !== undefined,
     isLate: nowMs > slot.cancelAfterMs,
     isExhausted: slot.attempts.length >= policy.maxAttempts,
   };
@@ -152,7 +152,7 @@ function deduce(situation: Situation): Facts {
 export function nextMove(situation: Situation): Move {
   const facts = deduce(situation);
   const { slot, seen, lane, policy, nowMs } = situation;
-  const { recorded, recordedSeen, mined, last, isOrdered, isCancelled, isLate, isExhausted } = facts;
+  const { recorded, recordedSeen, mined, last, isOrdered, isCanceled, isLate, isExhausted } = facts;
   const givenUp = slot.cancelReason ?? NOT_INCLUDED;
   const isFinal = slot.state === "mined" && recordedSeen === "final";
   const isUnsigned = slot.attempts.length === 0;
@@ -181,32 +181,32 @@ export function nextMove(situation: Situation): Move {
   if (lane.turn === "used") return { kind: "unexplained", search: isSearchDue(facts) };
 
   // Nothing was signed in time, and nothing waits for the number.
-  if (isUnsigned && !isOrdered && (isLate || isCancelled))
+  if (isUnsigned && !isOrdered && (isLate || isCanceled))
     return { kind: "dead", reason: givenUp, why: "never signed" };
   // Bytes that must not be sent yet wait for their time.
   if (!isLate && seen.some(({ kind }) => kind === "held")) return WAIT;
   // No attempt can be mined, and no more may be signed.
-  if (isDead && (isCancelled || isLate || isExhausted))
+  if (isDead && (isCanceled || isLate || isExhausted))
     return { kind: "dead", reason: givenUp, why: whyDead(facts) };
   // No attempt can be mined, so new bytes cannot pay twice.
   if (isDead) return { kind: "sign", attempt: "pay", why: whyDead(facts) };
 
   // No node ever accepted it, and it holds up the lane.
-  if (!isCancelled && isRefused(facts)) return { kind: "cancel", reason: "TRANSACTION_SUBMISSION_FAILED" };
+  if (!isCanceled && isRefused(facts)) return { kind: "cancel", reason: "TRANSACTION_SUBMISSION_FAILED" };
   // Too late to pay: a no-op takes the number.
-  if (!isCancelled && isOrdered && isLate) return { kind: "cancel", reason: NOT_INCLUDED };
+  if (!isCanceled && isOrdered && isLate) return { kind: "cancel", reason: NOT_INCLUDED };
 
   // The process that reserved it is about to sign it.
-  if (last === undefined && (lane.isInHand || isYoung(facts, slot))) return WAIT;
+  if (last === undefined && (lane.isBeingSent || isYoung(facts, slot))) return WAIT;
   // Its process left it unsigned.
-  if (last === undefined) return { kind: "sign", attempt: isCancelled ? "noop" : "pay", why: "unsigned" };
+  if (last === undefined) return { kind: "sign", attempt: isCanceled ? "noop" : "pay", why: "unsigned" };
   // A payment that is given up is replaced by a no-op.
-  if ((isCancelled || isLate) && last.kind === "pay" && canTakeBack(facts))
+  if ((isCanceled || isLate) && last.kind === "pay" && canCancel(facts))
     return { kind: "sign", attempt: "noop", why: "too late", ...feesOf(facts, "noop") };
   // The process that signed it is about to send it.
-  if (last.broadcastAtMs === undefined && (lane.isInHand || isYoung(facts, last))) return WAIT;
+  if (last.broadcastAtMs === undefined && (lane.isBeingSent || isYoung(facts, last))) return WAIT;
   // A canceled payment is not offered again.
-  if (last.kind === "pay" && isCancelled) return WAIT;
+  if (last.kind === "pay" && isCanceled) return WAIT;
   // A stuck attempt is replaced, if the caps on fees and attempts allow.
   const replacement = isStuck(facts) ? replacementOf(facts) : undefined;
   if (replacement !== undefined) return replacement;
@@ -246,8 +246,8 @@ function isRefused({ slot: { attempts }, lane, isPatient, policy, nowMs }: Facts
 }
 
 /** The recipient of a payment that nodes have may count on it, so there late is better than canceled. */
-function canTakeBack({ lane, isOffered }: Facts): boolean {
-  return lane.takesBack === "always" || (lane.takesBack === "unseen" && !isOffered);
+function canCancel({ lane, isOffered }: Facts): boolean {
+  return lane.cancelable === "always" || (lane.cancelable === "unseen" && !isOffered);
 }
 
 /**

@@ -3,7 +3,7 @@ import type { ConnectedChain } from "../chains/chains.port.ts";
 import { laneSigners } from "../chains/index.ts";
 import type { LaneState } from "../db/reads.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
-import { explainAll, explainFrom, whyHoleStays } from "./explain-nonce-gap.ts";
+import { explainAll, explainFrom, whyGapStays } from "./explain-nonce-gap.ts";
 import { markOf, openReconciled, restoreLost } from "./restore-lost.ts";
 
 /** Blocks for which a lane without a journal must be quiet, at least. */
@@ -37,7 +37,7 @@ async function raiseLane(
   if (stored === undefined && !isCurrent) return;
   const whyHole = async (from: number, to: number): Promise<string | undefined> => {
     const lane = stored && { ...stored, nextNonce: from };
-    return lane && (await whyHoleStays(services, connected, { sender, lane, to, used, isCurrent }));
+    return lane && (await whyGapStays(services, connected, { sender, lane, to, used, isCurrent }));
   };
   const lost = stored && (await restoreLost(services, of, stored, mark, whyHole));
   if (lost?.kind === "later") return held(services, connected, sender, lost.why);

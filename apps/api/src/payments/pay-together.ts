@@ -1,7 +1,7 @@
 import type { WorkerServices } from "../db/services.port.ts";
 import { tickBatcher } from "../db/tick-batcher.ts";
 import type { PaymentKind } from "./legs/leg-kind.ts";
-import type { PayTogether, Sent, Wanted } from "./wanted.port.ts";
+import type { PayTogether, Sent, WantedPayment } from "./wanted-payment.port.ts";
 import { kindOf } from "./legs/index.ts";
 import { payerOf } from "./payers/index.ts";
 import type { Payer } from "./payers/payer.ts";
@@ -13,7 +13,7 @@ const MAX_BATCH = 50;
 
 /** Pays legs of one kind and lane that are due at the same moment together. A single one does not wait. */
 export function groupedPayments(services: WorkerServices): PayTogether {
-  const lanes = new Map<string, (wanted: Wanted) => Promise<Sent | Error>>();
+  const lanes = new Map<string, (wanted: WantedPayment) => Promise<Sent | Error>>();
   return async (wanted) => {
     const kind = kindOf(wanted.plan);
     const { chainId, sender } = wanted.plan;
@@ -21,7 +21,7 @@ export function groupedPayments(services: WorkerServices): PayTogether {
     const inFlight = kind.together?.inFlight ?? 1;
     const send =
       lanes.get(lane) ??
-      tickBatcher((all: readonly Wanted[]) => payTogether(services, kind, all), {
+      tickBatcher((all: readonly WantedPayment[]) => payTogether(services, kind, all), {
         inFlight,
         maxBatch: MAX_BATCH,
       });
@@ -40,7 +40,7 @@ export function groupedPayments(services: WorkerServices): PayTogether {
 export async function payTogether(
   services: WorkerServices,
   kind: PaymentKind,
-  wanted: readonly Wanted[],
+  wanted: readonly WantedPayment[],
 ): Promise<ReadonlyArray<Sent | Error>> {
   const [first] = wanted;
   return first === undefined ? [] : await payWith(services, payerOf(services, first.plan), kind, wanted);
@@ -51,7 +51,7 @@ export async function payWith(
   services: WorkerServices,
   payer: Payer,
   kind: PaymentKind,
-  wanted: readonly Wanted[],
+  wanted: readonly WantedPayment[],
 ): Promise<ReadonlyArray<Sent | Error>> {
   const outcomes = await reserve(services, payer.funds, kind, wanted);
   const slots = outcomes.flatMap((outcome) => ("slot" in outcome ? outcome.slot : []));

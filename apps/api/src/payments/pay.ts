@@ -2,7 +2,7 @@ import { endOf } from "../http/request-end.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import { DONE, type Progress } from "../db/wait.ts";
 import type { DueLeg, LegKind, Stopped } from "./legs/leg-kind.ts";
-import type { Sent, Wanted } from "./wanted.port.ts";
+import type { Sent, WantedPayment } from "./wanted-payment.port.ts";
 import { limitJobs } from "./non-evm/limit-jobs.ts";
 import { payTogether } from "./pay-together.ts";
 import { isHeld, releaseHeld, waitOf } from "./policy/held.ts";
@@ -36,7 +36,7 @@ async function reserveAndSend(
   services: WorkerServices,
   kind: LegKind,
   leg: DueLeg,
-  wanted: Wanted,
+  wanted: WantedPayment,
 ): Promise<Stopped<unknown>> {
   const sent =
     kind.together?.has(wanted) === true && services.payTogether !== undefined
@@ -50,7 +50,7 @@ async function reserveAndSend(
   return { waitMs: 5_000, why: `the solver's inventory does not cover the ${kind.name}` };
 }
 
-async function payAlone(services: WorkerServices, kind: LegKind, wanted: Wanted): Promise<Sent> {
+async function payAlone(services: WorkerServices, kind: LegKind, wanted: WantedPayment): Promise<Sent> {
   const [sent = "moved"] = await payTogether(services, kind, [wanted]);
   if (sent instanceof Error) throw sent;
   return sent;

@@ -1,4 +1,4 @@
-import { NodeRefusal, RpcFault, ShareUsedUp } from "@causeway/chains";
+import { NodeRefusal, RpcFault, RateLimitShareExceeded } from "@causeway/chains";
 import { ServiceError, type RequestId } from "@causeway/domain";
 import { expect, test } from "vitest";
 import { createPlanFaults } from "./plan-faults.ts";
@@ -47,7 +47,7 @@ test("ignores rate limits, pauses and used-up shares, without restarting another
   const pauses = [
     refusal("compute units per second exceeded"),
     new RpcFault({ kind: "http", method: "eth_call", reason: "60 seconds are left", isPause: true }),
-    new ShareUsedUp("preTransferCheck", { perMinute: 300, waitMs: 1_000 }),
+    new RateLimitShareExceeded("preTransferCheck", { perMinute: 300, waitMs: 1_000 }),
   ];
   for (const pause of pauses) expect(faults.failedForMs(one, pause, 0, FORGET_MS)).toBeUndefined();
   faults.failedForMs(one, refusal("no"), 1_000, FORGET_MS);

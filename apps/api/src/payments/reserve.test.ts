@@ -4,7 +4,7 @@ import type { Slot, SlotPlan } from "../db/records.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
 import type { PaymentKind } from "./legs/leg-kind.ts";
-import type { Refused, Wanted } from "./wanted.port.ts";
+import type { Refused, WantedPayment } from "./wanted-payment.port.ts";
 import { reserve } from "./reserve.ts";
 
 const NATIVE: Address = `0x${"00".repeat(20)}`;
@@ -16,7 +16,7 @@ const funds = {
 };
 const REFUSED: Refused = { kind: "refused", why: "not now" };
 
-function wants(id: string): Wanted {
+function wants(id: string): WantedPayment {
   const plan: SlotPlan = {
     chainId: funds.chainId,
     sender: funds.sender,
@@ -65,7 +65,7 @@ function aDatabase(...paid: readonly string[]) {
   return { services, written, note: (what: string) => notes.push(what) };
 }
 
-const idOf = ({ plan: { leg } }: Wanted): string => leg.id;
+const idOf = ({ plan: { leg } }: WantedPayment): string => leg.id;
 
 /** Legs that take something before the lane is locked, and may refuse then or once they have a slot. */
 function aKind(

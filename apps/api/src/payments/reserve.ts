@@ -4,7 +4,7 @@ import { sentTogether } from "../db/sent-together.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
 import type { PaymentKind } from "./legs/leg-kind.ts";
-import type { Outcome, Wanted } from "./wanted.port.ts";
+import type { Outcome, WantedPayment } from "./wanted-payment.port.ts";
 import { covers, reservedFor, type Reserved } from "./payers/covers.ts";
 import { admit, countReserved } from "./policy/admit.ts";
 import type { LaneFunds } from "./payers/funds.port.ts";
@@ -26,9 +26,9 @@ export async function reserve(
   services: WorkerServices,
   funds: LaneFunds,
   kind: PaymentKind,
-  wanted: readonly Wanted[],
+  wanted: readonly WantedPayment[],
 ): Promise<ReadonlyArray<Outcome | Error>> {
-  const outcomes = new Map<Wanted, Outcome | Error>();
+  const outcomes = new Map<WantedPayment, Outcome | Error>();
   let failure: Error | undefined;
   const errors = await togetherOrAlone(wanted, async (some) => {
     const reserved = await reserveTogether(services, funds, kind, some).catch((error: unknown) => {
@@ -56,7 +56,7 @@ async function reserveTogether(
   services: WorkerServices,
   funds: LaneFunds,
   kind: PaymentKind,
-  wanted: readonly Wanted[],
+  wanted: readonly WantedPayment[],
 ): Promise<readonly Outcome[]> {
   const alone: { outcome?: Outcome | undefined } = {};
   try {
@@ -122,7 +122,7 @@ async function lockRequests(
   tx: Tx,
   funds: LaneFunds,
   { together }: PaymentKind,
-  wanted: readonly Wanted[],
+  wanted: readonly WantedPayment[],
 ): Promise<{ readonly requests: Map<RequestId, RequestRecord>; readonly lane?: LockedLane }> {
   const plans = wanted.map(({ plan }) => plan);
   const requests = tx.requests.lockAll(plans.flatMap(({ leg }) => leg.requestId ?? []));
@@ -146,12 +146,12 @@ async function lockRequests(
 /** Those that the payer can pay one after another, by leg. Call with the lane locked. */
 async function coveredOf(
   take: (plan: SlotPlan) => Promise<boolean>,
-  due: readonly Wanted[],
+  due: readonly WantedPayment[],
   outcomes: Map<string, Outcome>,
-): Promise<ReadonlyMap<string, Wanted>> {
+): Promise<ReadonlyMap<string, WantedPayment>> {
   // The wait for the lane counts too.
   const oldestMs = performance.now() - MAX_AGE_MS;
-  const covered = new Map<string, Wanted>();
+  const covered = new Map<string, WantedPayment>();
   for (const one of due) {
     const { id } = one.plan.leg;
     // A job that runs twice requests the same payment twice.

@@ -81,8 +81,8 @@ export async function restoreLost(
   let sinceMs: number | undefined;
   let next = state.nextNonce;
   for (const entry of entries) {
-    const hole = holeIn(byNonce, next, entry.nonce);
-    const whyHeld = hole && (await whyHole(hole.from, hole.to));
+    const gap = gapIn(byNonce, next, entry.nonce);
+    const whyHeld = gap && (await whyHole(gap.from, gap.to));
     if (whyHeld !== undefined) return { kind: "later", why: whyHeld };
     next = Math.max(next, entry.nonce + 1);
     sinceMs ??= await heldSince(services, lane, state);
@@ -107,7 +107,7 @@ export async function restoreLost(
 }
 
 /** The nonces from `from` to below `to`, from the first without a slot to the last one. */
-function holeIn(
+function gapIn(
   byNonce: ReadonlyMap<number, Slot>,
   from: number,
   to: number,
@@ -190,7 +190,7 @@ async function restorePayment(
     );
     await countRestored(services, tx, slot, { atMs: entry.atMs, request: record });
     if (newest.kind === "pay") {
-      const isId = chains.nonEvm(chainId)?.connection.idsComeLater !== true;
+      const isId = chains.nonEvm(chainId)?.connection.hasLateTransactionIds !== true;
       await kind.broadcast?.(services, tx, [{ slot, attempt: newest }], { atMs: entry.atMs, isId });
     }
     tx.events.alarm("payment_restored", { ...facts, requestId: leg.requestId });

@@ -6,8 +6,8 @@ import { sendSlots } from "./send-slots.ts";
 
 test("a slot stays in hand until the last of two runs that send it has ended", async () => {
   const slot = { id: "7", state: "open", attempts: [{ n: 0 }] } as unknown as Slot;
-  const slotsInHand = new Map<string, number>();
-  const services = { slotsInHand, reads: {} as Services["reads"] };
+  const slotsBeingSent = new Map<string, number>();
+  const services = { slotsBeingSent, reads: {} as Services["reads"] };
   const run = () => {
     const answer = Promise.withResolvers<ReadonlyMap<string, Error>>();
     const payer = { send: async () => await answer.promise } as unknown as Payer;
@@ -17,8 +17,8 @@ test("a slot stays in hand until the last of two runs that send it has ended", a
   const [slow, quick] = [run(), run()];
   quick.answer.resolve(new Map());
   await quick.done;
-  expect([...slotsInHand.keys()]).toEqual(["7"]);
+  expect([...slotsBeingSent.keys()]).toEqual(["7"]);
   slow.answer.reject(new Error("the node is unreachable"));
   await expect(slow.done).rejects.toThrow("the node is unreachable");
-  expect(slotsInHand.size).toBe(0);
+  expect(slotsBeingSent.size).toBe(0);
 });

@@ -18,7 +18,7 @@ export async function sendSlot(services: WorkerServices, slot: Slot): Promise<vo
  * @returns by slot, the error that prevented a broadcast; a retry of the slot sends it again
  */
 export async function sendSlots(
-  services: Pick<WorkerServices, "reads" | "slotsInHand">,
+  services: Pick<WorkerServices, "reads" | "slotsBeingSent">,
   payer: Payer,
   slots: readonly Slot[],
   { isNew }: { readonly isNew: boolean },
@@ -42,14 +42,14 @@ export async function sendSlots(
 
 /** Two runs of a job may send the same slot. */
 function countInHand(
-  { slotsInHand }: Pick<WorkerServices, "slotsInHand">,
+  { slotsBeingSent }: Pick<WorkerServices, "slotsBeingSent">,
   slots: readonly Slot[],
   change: 1 | -1,
 ): void {
   for (const { id } of slots) {
-    const runs = (slotsInHand?.get(id) ?? 0) + change;
-    if (runs > 0) slotsInHand?.set(id, runs);
-    else slotsInHand?.delete(id);
+    const runs = (slotsBeingSent?.get(id) ?? 0) + change;
+    if (runs > 0) slotsBeingSent?.set(id, runs);
+    else slotsBeingSent?.delete(id);
   }
 }
 

@@ -3,7 +3,7 @@ import { sql } from "drizzle-orm";
 import { boolean, index, pgTable, primaryKey, text } from "drizzle-orm/pg-core";
 import { int8 } from "../db/columns.tables.ts";
 
-/** Mined same-chain transfers that fulfil a request of kind `send` or `swap`. */
+/** Mined same-chain transfers that fulfill a request of kind `send` or `swap`. */
 export const sends = pgTable(
   "sends",
   {

@@ -85,4 +85,9 @@ interface Seen {
 }
 
 /** A used nonce needs no new attempt. */
-const TRACKED = { replacement: "impossible", takesBack: "never", patienceMs: 0, isInHand: false } as const;
+const TRACKED = {
+  replacement: "impossible",
+  cancelable: "never",
+  patienceMs: 0,
+  isBeingSent: false,
+} as const;

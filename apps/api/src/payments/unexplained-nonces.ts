@@ -293,7 +293,7 @@ async function servedBy(
   if (inputEnd !== undefined) {
     const byOrder = (await reads.requestsByOrders([inputEnd])).get(inputEnd);
     if (byOrder !== undefined) return byOrder.terms.requestId;
-    if (await reads.hasUnaskedDeposits(chainId, inputEnd)) return inputEnd;
+    if (await reads.hasDepositsWithoutRequest(chainId, inputEnd)) return inputEnd;
   }
   if (to === undefined) return undefined;
   const payout = payoutOf({ to, input, value });

@@ -12,7 +12,7 @@ import { createFillsAhead, planAhead } from "../payments/fills-ahead.ts";
 import { openPayments } from "../payments/open-payments.postgres.ts";
 import { spentMemory } from "../payments/policy/spent-memory.ts";
 import { groupedPayments } from "../payments/pay-together.ts";
-import { holdBehind } from "../payments/hold-behind.ts";
+import { holdOutdatedLanes } from "../payments/hold-outdated-lanes.ts";
 import { startJournal } from "../payments/payments.wiring.ts";
 import { startWebhooks } from "../push/push.wiring.ts";
 import { startDepositAddresses } from "../quotes/deposit-addresses.wiring.ts";
@@ -57,7 +57,7 @@ export async function startWorker(
     ...context,
     ...(await workerSigners(context, keys)),
     chains: createChainDirectory(evmChains, paidChains),
-    slotsInHand: new Map<string, number>(),
+    slotsBeingSent: new Map<string, number>(),
     spendingLimits,
     spentMemory: spentMemory(),
     hubContracts: hubContractsOf(config.settlement),
@@ -76,7 +76,7 @@ export async function startWorker(
   repeat("partitions", PRUNE_EVERY_MS, () => makePartitionsAhead(pool, clock.nowMs()), { atStart: true });
 
   const relay = await startRelay(context, catalog);
-  await holdBehind(paying);
+  await holdOutdatedLanes(paying);
   startJobs(paying, catalog);
   const { queuedLegs } = relay;
   const reconciling = { ...context, queuedLegs };

@@ -1,11 +1,12 @@
 import { ServiceError } from "@causeway/domain";
 import type { Clock } from "../db/clock.port.ts";
+import {
+  MAX_CREATIONS_PER_DAY,
+  MAX_WEBHOOKS_PER_KEY,
+  tooManyCreations,
+  tooManyWebhooks,
+} from "./webhook-limits.ts";
 import type { WebhookAdmin, WebhookPolicy, WebhookRegister } from "./webhooks.port.ts";
-
-/** Maximum number of endpoints of one key. */
-const MAX_ENDPOINTS = 10;
-/** Endpoints that one key may create in 24 hours. Each leaves a row for two weeks after it is removed. */
-const MAX_CREATIONS_PER_DAY = 100;
 
 export interface WebhookServices {
   readonly register: WebhookRegister;
@@ -27,19 +28,10 @@ export function webhookAdmin(services: WebhookServices): WebhookAdmin {
       const secret = newSecret();
       const atMs = clock.nowMs();
       const waitMs = (await register.mayCreateAtMs(keyId, MAX_CREATIONS_PER_DAY, atMs)) - atMs;
-      if (waitMs > 0)
-        throw new ServiceError(
-          "RATE_LIMITED",
-          `An API key may create at most ${MAX_CREATIONS_PER_DAY} webhooks in 24 hours, including removed ones; to change a secret, use POST /webhooks/{id}/rotate`,
-          { retryAfterSeconds: Math.ceil(waitMs / 1000) },
-        );
+      if (waitMs > 0) throw tooManyCreations(waitMs);
       const input = { id: `wh_${randomText(12)}`, keyId, url, label, headers, secret, atMs };
-      const endpoint = await register.create(input, MAX_ENDPOINTS);
-      if (endpoint === undefined)
-        throw new ServiceError(
-          "INVALID_REQUEST",
-          `An API key may have at most ${MAX_ENDPOINTS} webhooks; remove one with DELETE /webhooks/{id}`,
-        );
+      const endpoint = await register.create(input, MAX_WEBHOOKS_PER_KEY);
+      if (endpoint === undefined) throw tooManyWebhooks();
       return { secret, endpoint };
     },
     list: async (keyId) => await register.list(keyId),

@@ -75,10 +75,10 @@ export function statusSockets(app: FastifyInstance, services: SocketNeeds): void
     const onError = (): void => void raw.destroy();
     raw.on("error", onError);
     admit(request).then(
-      ({ key, address, giveBack }) => {
+      ({ key, address, release }) => {
         raw.off("error", onError);
-        raw.once("close", giveBack);
-        if (raw.destroyed) return giveBack();
+        raw.once("close", release);
+        if (raw.destroyed) return release();
         return server.handleUpgrade(request, raw, head, (socket) => begin(socket, key, address));
       },
       (error: unknown) => refuse(raw, error),
@@ -88,24 +88,24 @@ export function statusSockets(app: FastifyInstance, services: SocketNeeds): void
   /** @throws ServiceError when the socket must not be opened */
   async function admit(
     request: IncomingMessage,
-  ): Promise<{ readonly key: Open["key"]; readonly address: string; readonly giveBack: () => void }> {
+  ): Promise<{ readonly key: Open["key"]; readonly address: string; readonly release: () => void }> {
     // On Node versions without that option, such requests arrive here.
     if (!isForSockets(request))
       throw new ServiceError("NOT_FOUND", "WebSocket endpoint not found; connect to /");
     if (isEnding) throw new ServiceError("SERVICE_UNAVAILABLE", "The service is restarting; reconnect");
     const ip = addressOf(request);
     const address = normalizeIP(ip);
-    const giveBack = push.places.take(address);
-    if (giveBack === undefined)
+    const release = push.places.take(address);
+    if (release === undefined)
       throw new ServiceError("RATE_LIMITED", "Too many open connections; close one or retry later");
     try {
       const text = givenText(request);
-      if (text === undefined) return { key: undefined, address, giveBack };
+      if (text === undefined) return { key: undefined, address, release };
       const identity = await validKey({ apiKeys, wrong }, text, { ip });
       checkOrigin(identity, request.headers.origin);
-      return { key: { text, identity }, address, giveBack };
+      return { key: { text, identity }, address, release };
     } catch (error) {
-      giveBack();
+      release();
       throw error;
     }
   }

@@ -37,8 +37,8 @@ export function statusStreamRoute(app: TypedServer, { push }: { readonly push: S
     },
     async (request, reply) => {
       const requestId = hash(request.query.requestId);
-      const giveBack = push.places.take(normalizeIP(request.ip));
-      if (giveBack === undefined)
+      const release = push.places.take(normalizeIP(request.ip));
+      if (release === undefined)
         throw new ServiceError("RATE_LIMITED", "Too many open connections; close one or retry later");
       const { raw } = reply;
       const lastSequence = lastEventId(request.headers["last-event-id"]);
@@ -76,12 +76,12 @@ export function statusStreamRoute(app: TypedServer, { push }: { readonly push: S
         // A browser that gets any other answer reconnects forever.
         if (known?.sequence === lastSequence && known?.view.final === true) {
           stopped();
-          giveBack();
+          release();
           return await reply.code(204).send(null);
         }
         stop = stopped;
       } catch (error) {
-        giveBack();
+        release();
         throw error;
       }
       reply.hijack();
@@ -92,7 +92,7 @@ export function statusStreamRoute(app: TypedServer, { push }: { readonly push: S
         if (!open.delete(raw)) return;
         clearInterval(alive);
         stop();
-        giveBack();
+        release();
         push.sockets.streams--;
       };
       raw.once("close", close);

@@ -31,7 +31,7 @@ import type { ChosenRoute } from "./routing/chosen-route.ts";
 import { priceCalls } from "./routing/dry-run-calls.ts";
 import { dryRunFirst } from "./routing/dry-run-first.ts";
 import { judgeSponsor } from "./routing/judge-sponsor.ts";
-import { withQuoted } from "./with-quoted.ts";
+import { withDisplayFacts } from "./display-facts.ts";
 
 /** The services for agreeing on terms. `solver` is the address that signs orders and pays. */
 export interface AgreeServices extends KnownPauses {
@@ -147,11 +147,11 @@ async function priced(
   key: AskingKey | undefined,
 ): Promise<{ readonly answer: QuoteAnswer; readonly terms: RequestTerms }> {
   const { question, valued, agreement } = await workOut(services, input, keyId, key);
-  const { terms, promise } = agreement;
+  const { terms, guarantee } = agreement;
   const { route } = valued;
   if (key !== undefined && terms.sponsorship !== undefined) await judgeSponsor(services, key, terms);
   const { resetsApproval } = question.tokens;
-  const facts = { policy: services.quotePolicy, ...question, resetsApproval, route, terms, promise };
+  const facts = { policy: services.quotePolicy, ...question, resetsApproval, route, terms, guarantee };
   const [made] = await Promise.all([
     question.from.steps(facts),
     refuseUnpayable(question, minPayment(valued, agreement)),
@@ -159,7 +159,7 @@ async function priced(
   ]);
   const timeEstimateSeconds = timeEstimate(services.timings, question, route, terms.inputUsd);
   const answer = toQuoteAnswer({ question, ...valued, agreement, made, timeEstimateSeconds });
-  return { answer, terms: withQuoted(terms, answer) };
+  return { answer, terms: withDisplayFacts(terms, answer) };
 }
 
 /** Reads the question, chooses its route and agrees on the terms. */
@@ -232,8 +232,8 @@ export async function agreeOn(
 }
 
 /** A swap before the deposit may yield less than expected, and then less is paid. */
-function minPayment({ route }: ValuedRoute, { promise }: Agreement): bigint {
-  return promise.minDeposit === undefined ? route.trade.expected : promise.minimumAmount;
+function minPayment({ route }: ValuedRoute, { guarantee }: Agreement): bigint {
+  return guarantee.minDeposit === undefined ? route.trade.expected : guarantee.minimumAmount;
 }
 
 function timeEstimate(

@@ -59,7 +59,7 @@ export async function startDepositAddresses(
       if (services.depositAddressOperator === undefined) return async () => undefined;
       return (atBlock) => watch.look(atBlock);
     },
-    look: (connected) => lookAtNewBlocks(watching, connected),
+    look: (connected) => watchNewBlocks(watching, connected),
   };
 }
 
@@ -68,7 +68,7 @@ const LOOK_AGAIN_PER_BLOCK = 5;
 const MIN_LOOK_AGAIN_MS = 1_000;
 
 /** Looks once per new block, and again while the block is the newest one. */
-function lookAtNewBlocks(services: AddressServices, connected: ConnectedNonEvmChain): () => Promise<void> {
+function watchNewBlocks(services: AddressServices, connected: ConnectedNonEvmChain): () => Promise<void> {
   const { chain, connection } = connected;
   const { depositAddresses } = connection;
   const watch = createAddressWatch(services, connected);

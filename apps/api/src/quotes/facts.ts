@@ -1,7 +1,7 @@
 import type { MaybePromise } from "@causeway/domain";
 
 /** Thrown out of a decision that reads a fact which is still being fetched. */
-class FactMissing extends Error {
+class MissingFact extends Error {
   constructor(key: string) {
     super(`invariant violated: ${key} was read outside of a decision`);
     this.name = "FactMissing";
@@ -45,11 +45,11 @@ export function createFacts(): Facts {
             (error: unknown) => keep(key, { kind: "failed", error }),
           ),
         );
-        throw new FactMissing(key);
+        throw new MissingFact(key);
       }
       fact = { kind: "known", value };
     } catch (error) {
-      if (error instanceof FactMissing) throw error;
+      if (error instanceof MissingFact) throw error;
       fact = { kind: "failed", error };
     }
     facts.set(key, fact);
@@ -57,7 +57,7 @@ export function createFacts(): Facts {
   };
   return {
     read<T>(key: string, question: () => MaybePromise<T>): T {
-      if (pending.has(key)) throw new FactMissing(key);
+      if (pending.has(key)) throw new MissingFact(key);
       const fact = facts.get(key) ?? ask(key, question);
       if (fact.kind === "failed") throw fact.error;
       return fact.value as T;
@@ -75,7 +75,7 @@ export function createFacts(): Facts {
         try {
           return decision();
         } catch (error) {
-          if (!(error instanceof FactMissing)) throw error;
+          if (!(error instanceof MissingFact)) throw error;
           await Promise.all(pending.values());
         }
     },

@@ -1,4 +1,4 @@
-import type { RecipientStanding, TokenBehaviour } from "@causeway/chains";
+import type { RecipientStanding, TokenBehavior } from "@causeway/chains";
 import type { Address, Chain, Currency, Hex, PriceReading } from "@causeway/domain";
 import { ServiceError } from "@causeway/domain";
 import type { RequestEnd } from "../chains/chains.port.ts";
@@ -38,7 +38,7 @@ export interface Market extends Pick<Facts, "together" | "decide"> {
   /** Undefined: no token is known at this address. */
   token(chainId: number, address: Address): Currency | undefined;
   /** Undefined: tokens are not probed. */
-  behaviour(chainId: number, token: Address): TokenBehaviour | undefined;
+  behavior(chainId: number, token: Address): TokenBehavior | undefined;
   /** Undefined: tokens are not probed, or the chain did not answer. */
   standing(chainId: number, token: Address, recipient: Address): RecipientStanding;
   /** @throws ServiceError RPC_HTTP_ERROR */
@@ -90,8 +90,8 @@ export function createMarket({
       facts.read(`code ${chainId} ${account}`, () => recipientCodes.hasCode(chainId, account)),
     token: (chainId, address) =>
       tokens && facts.read(`token ${chainId} ${address}`, () => tokens.token(chainId, address)),
-    behaviour: (chainId, token) =>
-      quirks && facts.read(`behaviour ${chainId} ${token}`, () => quirks.behaviour(chainId, token)),
+    behavior: (chainId, token) =>
+      quirks && facts.read(`behavior ${chainId} ${token}`, () => quirks.behavior(chainId, token)),
     standing: (chainId, token, recipient) =>
       quirks &&
       facts.read(`standing ${chainId} ${token} ${recipient}`, () =>

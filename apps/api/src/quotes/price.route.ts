@@ -8,7 +8,7 @@ import { noteNearMisses, withWarnings } from "./quote-warnings.route.ts";
 import { boundCalls } from "./quoted-calls.route.ts";
 import { errors, type TypedServer } from "../http/typed.route.ts";
 
-/** `POST /price`, for older clients: what a quote costs and yields, without its steps and its promise. */
+/** `POST /price`, for older clients: what a quote costs and yields, without its steps and its guarantee. */
 export function priceRoute(app: TypedServer, { call }: Calls<typeof priceIntent>): void {
   const { onRequest, deprecation } = deprecated("/quote/v2");
   app.post(

@@ -113,14 +113,14 @@ function feesOf({ question, route, values, made }: AnswerFacts): QuoteFees {
 
 function detailsOf(facts: AnswerFacts): QuoteDetails {
   const { question, route, values, agreement } = facts;
-  const { terms, promise, refundMinimum } = agreement;
+  const { terms, guarantee, refundMinimum } = agreement;
   const { chain: originChain } = question.origin;
   const { chain: destinationChain } = question.destination;
   const { trade } = route;
   const inputCurrency = toWireCurrency(question.originCurrency, originChain);
   const outputCurrency = toWireCurrency(question.destinationCurrency, destinationChain);
   const currencyIn = amountObject(inputCurrency, values.input, trade.input, trade.input);
-  const currencyOut = amountObject(outputCurrency, values.output, trade.expected, promise.minimumAmount);
+  const currencyOut = amountObject(outputCurrency, values.output, trade.expected, guarantee.minimumAmount);
   const { deposit, paid, originRouter, originSources, destinationRouter, destinationSources } =
     sidesOf(route);
   const deposited =
@@ -130,7 +130,7 @@ function detailsOf(facts: AnswerFacts): QuoteDetails {
           toWireCurrency(route.deposited, originChain),
           values.deposited,
           deposit,
-          promise.minDeposit ?? deposit,
+          guarantee.minDeposit ?? deposit,
         );
   const paidOut =
     paid === undefined
@@ -211,20 +211,20 @@ function detailsOf(facts: AnswerFacts): QuoteDetails {
  * slippage of the output.
  */
 function slippageOf({ question, route, values, agreement }: AnswerFacts): QuoteDetails["slippageTolerance"] {
-  const { promise } = agreement;
+  const { guarantee } = agreement;
   const { trade } = route;
   const deposit = trade.priced.input;
   const isExact = question.tradeType === "EXACT_OUTPUT";
   const origin =
     route.kind === "swap"
-      ? { missing: promise.maxInput - trade.input, of: trade.input, unit: values.input }
-      : promise.minDeposit !== undefined
-        ? { missing: deposit - promise.minDeposit, of: deposit, unit: values.deposited }
+      ? { missing: guarantee.maxInput - trade.input, of: trade.input, unit: values.input }
+      : guarantee.minDeposit !== undefined
+        ? { missing: deposit - guarantee.minDeposit, of: deposit, unit: values.deposited }
         : undefined;
   return slippageDetails(
-    promise.slippageBps,
+    guarantee.slippageBps,
     {
-      missing: isExact ? 0n : promise.neededOutput - promise.minimumAmount,
+      missing: isExact ? 0n : guarantee.neededOutput - guarantee.minimumAmount,
       of: trade.expected,
       unit: values.output,
     },

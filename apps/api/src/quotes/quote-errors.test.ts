@@ -1,5 +1,5 @@
 import { RpcFault } from "@causeway/chains";
-import type { ChainReader, RecipientStanding, TokenBehaviour, TraceOutcome } from "@causeway/chains";
+import type { ChainReader, RecipientStanding, TokenBehavior, TraceOutcome } from "@causeway/chains";
 import type { Address, ErrorCode } from "@causeway/domain";
 import { defaultSponsorshipRules, errorCodes, NATIVE_CURRENCY, ServiceError } from "@causeway/domain";
 import { readFileSync } from "node:fs";
@@ -82,11 +82,11 @@ const vaultIsClosed: TraceOutcome = {
 
 /** Tokens that are not configured, and how they behave. */
 const quirks =
-  (behaviour: TokenBehaviour, standing: RecipientStanding = "open") =>
+  (behavior: TokenBehavior, standing: RecipientStanding = "open") =>
   (): Partial<QuoteServices> => ({
-    quirks: { behaviour: () => behaviour, recipient: () => standing },
+    quirks: { behavior: () => behavior, recipient: () => standing },
   });
-const plain: TokenBehaviour = { transfers: "exact", resetsApproval: false };
+const plain: TokenBehavior = { transfers: "exact", resetsApproval: false };
 
 const appBalance = {
   chainId: ORIGIN,

@@ -2,7 +2,7 @@ import type { Currency, Hex, TradeType } from "@causeway/domain";
 import type { RequestEnd } from "../chains/chains.port.ts";
 import type { PermitWay } from "./permits/chosen-way.ts";
 import type { FeeOptions } from "./routing/fee-options.ts";
-import type { AskedCalls, TokensOfQuestion } from "./routing/fill-options.ts";
+import type { RequestedCalls, TokensOfQuestion } from "./routing/fill-options.ts";
 import type { SwapChoice } from "./routing/swap-choice.ts";
 import type { Side } from "./sides/side.ts";
 
@@ -41,7 +41,7 @@ export interface QuoteQuestion {
   /** Facts from the chains about the two currencies and the recipient. */
   readonly tokens: TokensOfQuestion;
   /** Calls that the fill makes with the output. Absent: the output is paid to the recipient. */
-  readonly calls: AskedCalls | undefined;
+  readonly calls: RequestedCalls | undefined;
   /** The cost of sweeping the deposit address, in units of `from`. Absent: the user deposits. */
   readonly sweepGas: bigint | undefined;
 }

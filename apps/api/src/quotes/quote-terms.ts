@@ -23,9 +23,9 @@ import { fillContractOf } from "../chains/index.ts";
 import { permitGasUnits } from "./permits/permit-gas.ts";
 import { type RoutePricing } from "../markets/index.ts";
 import type { QuoteQuestion } from "./quote-question.ts";
-import type { ChosenRoute, RoutePromise, RouteValues } from "./routing/chosen-route.ts";
+import type { ChosenRoute, RouteGuarantee, RouteValues } from "./routing/chosen-route.ts";
 import type { ValuedRoute } from "./routing/choose-route.ts";
-import { promiseOf } from "./routing/route-promise.ts";
+import { routeGuaranteeOf } from "./routing/route-guarantee.ts";
 
 /** A client sends this referrer to test refunds. */
 export const FORCE_REFUND_REFERRER = "debug-force-refund";
@@ -50,7 +50,7 @@ export interface Stamp {
 
 export interface Agreement {
   readonly terms: RequestTerms;
-  readonly promise: RoutePromise;
+  readonly guarantee: RouteGuarantee;
   /** Minimum refund at today's gas with the policy's margin, in base units of the deposit. */
   readonly refundMinimum: bigint;
 }
@@ -70,10 +70,10 @@ export function agree(
   const { origin, destination, originCurrency, destinationCurrency, user, recipient, refundTo } = question;
   const { trade, deposited } = route;
   const isRouted = trade.origin !== undefined;
-  const promise = promiseOf(quotePolicy, question, route);
+  const guarantee = routeGuaranteeOf(quotePolicy, question, route);
   const deposit = trade.priced.input;
   // Refunds scale with the deposit, so the minimum refund is computed from the smallest allowed deposit.
-  const minInput = promise.minDeposit ?? deposit;
+  const minInput = guarantee.minDeposit ?? deposit;
   const refundMinimum = minRefund(services, question, route, values, minInput);
 
   const lifetimeSeconds = question.ttlSeconds ?? quotePolicy.orderLifetimeSeconds;
@@ -118,7 +118,7 @@ export function agree(
         {
           recipient,
           currency: destinationCurrency.address,
-          minimumAmount: promise.minimumAmount,
+          minimumAmount: guarantee.minimumAmount,
           expectedAmount: trade.expected,
         },
         ...(gasTopup === undefined
@@ -151,7 +151,7 @@ export function agree(
       chainId: origin.chain.id,
       currency: deposited.address,
       amount: deposit,
-      ...(promise.minDeposit !== undefined && { minimumAmount: promise.minDeposit }),
+      ...(guarantee.minDeposit !== undefined && { minimumAmount: guarantee.minDeposit }),
     },
     ...(route.kind === "bridge" &&
       isRouted && { input: { currency: originCurrency.address, amount: trade.input } }),
@@ -159,10 +159,10 @@ export function agree(
       chainId: destination.chain.id,
       currency: destinationCurrency.address,
       expectedAmount: trade.expected,
-      minimumAmount: promise.minimumAmount,
+      minimumAmount: guarantee.minimumAmount,
       ...(route.kind === "bridge" && trade.destination !== undefined && { paidFrom: route.paidFrom.address }),
     },
-    ...(question.surplusToSolver && promise.minDeposit !== undefined && { surplusToSolver: true as const }),
+    ...(question.surplusToSolver && guarantee.minDeposit !== undefined && { surplusToSolver: true as const }),
     ...(route.kind === "bridge" &&
       (isRouted || trade.destination !== undefined) && { pairClass: route.pricing.pairClass }),
     ...(gasTopup !== undefined && { gasTopup }),
@@ -180,7 +180,7 @@ export function agree(
     forceRefund: question.referrer === FORCE_REFUND_REFERRER,
     order,
   };
-  return { terms, promise, refundMinimum };
+  return { terms, guarantee, refundMinimum };
 }
 
 function gasTopupOf(facts: PricingFacts): GasTopup | undefined {

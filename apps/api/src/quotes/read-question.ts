@@ -25,7 +25,7 @@ import type { LiquiditySource } from "../markets/liquidity/liquidity.port.ts";
 import type { Market } from "./market.ts";
 import { choosePermit, type PermitWayServices } from "./permits/permit-way.ts";
 import type { PlainQuestion, QuoteQuestion } from "./quote-question.ts";
-import { readAskedCalls } from "./routing/asked-calls.ts";
+import { readRequestedCalls } from "./routing/requested-calls.ts";
 import { checkTokens, type TokenCheckServices } from "./routing/check-tokens.ts";
 import { readFeeOptions } from "./routing/fee-options.ts";
 import { refuseUncollectable } from "./routing/refuse-uncollectable.ts";
@@ -84,7 +84,7 @@ export function readQuestion(
         ? plain.from.depositAddressOf
         : undefined,
     );
-  const calls = readAskedCalls(input, plain);
+  const calls = readRequestedCalls(input, plain);
   if (calls !== undefined) refuseUntraceable(plain, "SERVICE_UNAVAILABLE", "txs", "txs is not available");
   const tokens = checkTokens(services, plain);
   // Fees come out of a deposit, calls are made by a fill, and a pool's output cannot pay for a signature.
@@ -147,13 +147,13 @@ function readPlain(services: QuestionServices, ends: Ends, input: QuoteInput): P
   const user = parseAccount(origin.chain, input.user, "user");
   const recipient = recipientOf(from, destination, user, input.recipient);
   const payee = input.recipient === undefined ? "user" : "recipient";
-  refuseTrap(chains, destination, to.traps(solver), recipient, payee);
+  refuseUnsafeAccount(chains, destination, to.unsafeAccounts(solver), recipient, payee);
   // A token that is not configured must not be the recipient either.
-  if (recipient === destinationCurrency.address) throw trap(payee);
+  if (recipient === destinationCurrency.address) throw unsafeAccount(payee);
   const refundTo =
     input.refundTo === undefined ? user : parseAccount(origin.chain, input.refundTo, "refundTo");
   const refundee = input.refundTo === undefined ? "user" : "refundTo";
-  refuseTrap(chains, origin, from.traps(solver), refundTo, refundee);
+  refuseUnsafeAccount(chains, origin, from.unsafeAccounts(solver), refundTo, refundee);
   if (isSend && recipient === user)
     throw refusal(
       "UNSUPPORTED_ROUTE",
@@ -278,19 +278,20 @@ function publicKeyOf(data: unknown): string | undefined {
  * addresses are placeholders of clients without a connected wallet.
  * @throws ServiceError INVALID_RECIPIENT
  */
-function refuseTrap(
+function refuseUnsafeAccount(
   chains: Pick<ChainDirectory, "currency">,
   { chain }: RequestEnd,
-  traps: ReadonlyArray<Hex | undefined>,
+  unsafeAccounts: ReadonlyArray<Hex | undefined>,
   account: Hex,
   field: string,
 ): void {
   if (/^0x0*$/.test(account))
     throw refusal("INVALID_RECIPIENT", `${field} must be a wallet, not the zero address`, field);
-  if (traps.includes(account) || chains.currency(chain.id, account) !== undefined) throw trap(field);
+  if (unsafeAccounts.includes(account) || chains.currency(chain.id, account) !== undefined)
+    throw unsafeAccount(field);
 }
 
-function trap(field: string): ServiceError {
+function unsafeAccount(field: string): ServiceError {
   return refusal(
     "INVALID_RECIPIENT",
     `${field} must be a wallet, not a token or a contract of this service`,

@@ -3,7 +3,7 @@ import type { RequestEvent, RequestId, RequestState } from "@causeway/domain";
 import type { DueOnChain } from "../deposits/due-on-chain.port.ts";
 import type { Services } from "../db/services.port.ts";
 import type { OverdueRequest, Tx } from "../db/unit-of-work.port.ts";
-import { indexTransaction, lookAgainAtReports } from "../deposits/index.ts";
+import { indexTransaction, recheckReports } from "../deposits/index.ts";
 import { transition, type TransitionServices } from "../requests/index.ts";
 
 const BATCH = 500;
@@ -49,7 +49,7 @@ export async function expireRequests(services: Needs): Promise<number> {
     if (!isConfigured && !isClockTrusted) return undefined;
     // A reported transaction may be in a block that the watcher missed or has not read yet: check it first.
     const reported = { chainId, deadlineBeforeMs: clock.nowMs - clock.graceMs };
-    const looked = await guarded(services, reported, async () => await lookAgainAtReports(looking, reported));
+    const looked = await guarded(services, reported, async () => await recheckReports(looking, reported));
     const deadlineBeforeMs = expiresBefore({ isConfigured, newestBlockMs }, clock);
     if (looked === undefined || deadlineBeforeMs === undefined) return undefined;
     return { chainId, deadlineBeforeMs, looked };

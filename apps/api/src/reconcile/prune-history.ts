@@ -1,9 +1,9 @@
 import type { Clock } from "../db/clock.port.ts";
-import { IDEMPOTENCY_KEPT_MS } from "../http/idempotency.port.ts";
 import type { PrunableTable } from "../db/prunable.port.ts";
 import type { Services } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
 import { mayDeleteByAge } from "../markets/index.ts";
+import { RETENTION_MS } from "./retention.ts";
 
 /**
  * Rows of a table's first commit per round. Batches double after a quick commit and halve after a slow one:
@@ -15,22 +15,6 @@ const MAX_BATCH = 1_000;
 const QUICK_MS = 250;
 /** Batches of one table per round; the rest waits for the next one. */
 const MAX_BATCHES = 100;
-
-/**
- * Retention times: queued jobs for diagnosis; unpaid quotes so that a very late deposit is still refunded
- * (large ones only a day, since anyone can have them stored); unsigned claim offers to explain why they
- * ended; signed bytes of final transactions so that they can be sent again by hand after a reorg below
- * finality.
- */
-export const KEPT_MS: Readonly<Record<PrunableTable, number>> = {
-  outbox: 24 * 3_600 * 1000,
-  requests: 30 * 24 * 3_600 * 1000,
-  large_requests: 24 * 3_600 * 1000,
-  idempotency_keys: IDEMPOTENCY_KEPT_MS,
-  claims: 24 * 3_600 * 1000,
-  attempts: 30 * 24 * 3_600 * 1000,
-  hub_executions: 30 * 24 * 3_600 * 1000,
-};
 
 interface Pruned {
   readonly deleted: number;
@@ -82,7 +66,7 @@ async function prune(
   table: PrunableTable,
   batch: (tx: Tx, beforeMs: number, limit: number) => Promise<Pruned>,
 ): Promise<number> {
-  const beforeMs = clock.nowMs() - KEPT_MS[table];
+  const beforeMs = clock.nowMs() - RETENTION_MS[table];
   let total = 0;
   try {
     await inBatches(clock, async (limit) => {

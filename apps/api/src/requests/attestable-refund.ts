@@ -52,7 +52,7 @@ export function planRefundOf(
     deposit: { chainId: chain.name, currency, depositor, amount },
     recipient,
     rest,
-    promised: promisedRefund(request, deposit),
+    promised: guaranteedRefund(request, deposit),
     now: Math.floor(nowMs / 1000),
     paidBy: Math.ceil(nowMs / 1000 + miningSecondsOf(chain)),
     router,
@@ -76,7 +76,7 @@ export function planUnattributedRefund(rest: bigint, unit: PricedUnit): RefundPl
  * The order's minimum refund, if this is the agreed deposit; otherwise 0. A swap may yield more than the
  * order requires: then the minimum grows in proportion, as the oracles require.
  */
-function promisedRefund({ terms }: RequestRecord, deposit: DepositRecord): bigint {
+function guaranteedRefund({ terms }: RequestRecord, deposit: DepositRecord): bigint {
   const { order } = terms;
   const isAgreed = agreedUsd(terms, deposit) !== undefined && deposit.amount >= minDeposit(terms);
   if (!isAgreed) return 0n;

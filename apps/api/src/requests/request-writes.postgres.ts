@@ -15,7 +15,7 @@ import {
 import type { Sql } from "../db/pool.postgres.ts";
 import { originTransactions } from "../deposits/deposits.tables.ts";
 import { listRequests } from "./history/history-writes.postgres.ts";
-import { pruneQuotes } from "./prune-quotes.postgres.ts";
+import { pruneQuotesAndAddresses } from "./prune-quotes-and-addresses.postgres.ts";
 import { saveRequests } from "./request-save.postgres.ts";
 import { REQUEST, requestOf, STATE, stateOf } from "./request-rows.postgres.ts";
 import { requestEvents, requests, routeTimings } from "./requests.tables.ts";
@@ -206,7 +206,7 @@ export function requestWrites(sql: Sql): RequestWrites {
       const meanMs = tookMs.reduce((sum, ms) => sum + ms, 0) / tookMs.length;
       await measured(sql, { originChainId, destinationChainId, meanMs, runs: tookMs.length });
     },
-    prune: async (quotes, beforeMs, limit) => await pruneQuotes(sql, quotes, beforeMs, limit),
+    prune: async (quotes, beforeMs, limit) => await pruneQuotesAndAddresses(sql, quotes, beforeMs, limit),
     async lockWaiting(requestId): Promise<RequestRecord | undefined> {
       const [row] = await lockWaiting(sql, { requestId });
       return row && requestOf(row);

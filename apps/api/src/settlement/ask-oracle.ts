@@ -126,7 +126,7 @@ export async function ask<Answer, T>(
   judged: (answer: Answer) => Verdict<T>,
 ): Promise<Finding<T>> {
   const response = await oracle.ask(path, { ...body, ...WITH_PEERS }, signal);
-  if (response.kind === "away") return { kind: "later", reason: response.reason, afterMs: undefined };
+  if (response.kind === "unavailable") return { kind: "later", reason: response.reason, afterMs: undefined };
   if (response.kind === "refused") {
     const reason = `${response.code}: ${response.message}`;
     const isNo = response.code === "rejected" || response.code === "invalid_request";

@@ -28,7 +28,7 @@ export async function attestPayment(
 ): Promise<void> {
   const isOwnSolver = (solver: Address): boolean => orderSignerOf(services, solver) !== undefined;
   const claimed = claimOf(payment, services.chains, isOwnSolver);
-  if (claimed.kind === "never" && claimed.isForGood) return giveUp(services, payment, claimed.reason);
+  if (claimed.kind === "never" && claimed.isPermanent) return giveUp(services, payment, claimed.reason);
   if (claimed.kind === "never")
     return postpone(services, payment, [{ kind: "rejected", reason: claimed.reason }]);
   const { claim } = claimed;

@@ -37,7 +37,7 @@ export function createHttpOracle(
         });
         return read(response.status, await boundedText(response, MAX_BYTES));
       } catch (error) {
-        return { kind: "away", reason: reasonOf(error, options.timeoutMs) };
+        return { kind: "unavailable", reason: reasonOf(error, options.timeoutMs) };
       }
     },
   };
@@ -46,15 +46,15 @@ export function createHttpOracle(
 function read(status: number, text: string): OracleAnswer {
   const json = parsed(text);
   if (status === 200) {
-    if (json === undefined) return { kind: "away", reason: "the response is not JSON" };
+    if (json === undefined) return { kind: "unavailable", reason: "the response is not JSON" };
     // Its operator is testing it: nothing may rely on its answers.
     return isShadow(json.value)
-      ? { kind: "away", reason: "the oracle runs in shadow mode" }
+      ? { kind: "unavailable", reason: "the oracle runs in shadow mode" }
       : { kind: "answer", json: json.value };
   }
   const error = oracleError.safeParse(json?.value);
   // An error in another format comes from something else, such as a proxy in front of the oracle.
-  if (!error.success || status >= 500) return { kind: "away", reason: `HTTP status ${status}` };
+  if (!error.success || status >= 500) return { kind: "unavailable", reason: `HTTP status ${status}` };
   const { code, message, retryAfter } = error.data;
   return {
     kind: "refused",

@@ -83,7 +83,7 @@ test.for([
   async ([, listener, reason]) => {
     const { ask, url } = await behind(listener);
     const response = await ask();
-    expect(response).toEqual({ kind: "away", reason });
+    expect(response).toEqual({ kind: "unavailable", reason });
     expect(JSON.stringify(response)).not.toContain("secret");
     expect(JSON.stringify(response)).not.toContain(url);
   },
@@ -91,5 +91,5 @@ test.for([
 
 test("reports an oracle that is not running as unavailable", async () => {
   const oracle = createHttpOracle({ url: "http://127.0.0.1:9", apiKey: undefined }, { timeoutMs: 500 });
-  expect(await oracle.ask("/path", {}, new AbortController().signal)).toMatchObject({ kind: "away" });
+  expect(await oracle.ask("/path", {}, new AbortController().signal)).toMatchObject({ kind: "unavailable" });
 });

@@ -1,2 +1,2 @@
 /** The interface of this room for other rooms; everything else is private. */
-export { depositoryBalances, hubBalances } from "./held-elsewhere.ts";
+export { depositoryBalances, hubBalances } from "./hub-balances.ts";

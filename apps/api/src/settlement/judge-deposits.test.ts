@@ -270,7 +270,7 @@ test("requests one part after another until one holds our deposit", async () => 
     ask: async (path, body) => {
       asked.push({ path, part: "part" in body ? body.part : undefined });
       const json = answers.shift();
-      return json === undefined ? { kind: "away", reason: "enough" } : { kind: "answer", json };
+      return json === undefined ? { kind: "unavailable", reason: "enough" } : { kind: "answer", json };
     },
   };
   const finding = await askForDeposit(oracle, judge, claim, new AbortController().signal);

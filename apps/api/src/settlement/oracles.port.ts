@@ -11,7 +11,7 @@ export type OracleAnswer =
       readonly retryAfterMs: number | undefined;
     }
   /** No connection, no answer in time, or an unreadable one. */
-  | { readonly kind: "away"; readonly reason: string };
+  | { readonly kind: "unavailable"; readonly reason: string };
 
 /**
  * One attestation oracle, which asks its peers for us. Its answers count only after their signatures were

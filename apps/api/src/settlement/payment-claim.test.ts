@@ -54,25 +54,25 @@ const chains = { profile: () => undefined };
 test("postpones a refund whose order names a solver without a configured key", () => {
   const planned = refund("the order names a solver whose key is not configured");
   expect(claimOf(planned, chains, () => false)).toMatchObject({
-    isForGood: false,
+    isPermanent: false,
     reason: expect.stringContaining("SOLVER_FORMER_KEYS"),
   });
   // With the key it is treated like any other payment.
   expect(claimOf(planned, chains, () => true)).toMatchObject({
-    isForGood: false,
+    isPermanent: false,
     reason: expect.stringContaining("chain of the deposit"),
   });
 });
 
 test("gives up on a refund that no configuration can make attestable", () => {
   const reason = "the refund deadline of the order has passed";
-  expect(claimOf(refund(reason), chains, () => true)).toEqual({ kind: "never", reason, isForGood: true });
+  expect(claimOf(refund(reason), chains, () => true)).toEqual({ kind: "never", reason, isPermanent: true });
 });
 
 test("asks oracles about a refund that was planned shortly before its deadline", () => {
   const planned = refund("the order's time for refunds may end before the refund is mined");
   expect(claimOf(planned, chains, () => true)).toMatchObject({
-    isForGood: false,
+    isPermanent: false,
     reason: expect.stringContaining("chain of the deposit"),
   });
 });

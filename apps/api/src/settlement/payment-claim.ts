@@ -22,7 +22,7 @@ export interface Claim {
 export type Claimed =
   | { readonly kind: "claim"; readonly claim: Claim }
   /** `isForGood`: neither a reorg nor a configuration change can make it attestable. */
-  | { readonly kind: "never"; readonly reason: string; readonly isForGood: boolean };
+  | { readonly kind: "never"; readonly reason: string; readonly isPermanent: boolean };
 
 /**
  * The claim that oracles can attest for a payment, or why they cannot. A payment that differs from its order
@@ -33,7 +33,7 @@ export function claimOf(
   chains: Pick<KnownChains, "profile">,
   isOwnSolver: (solver: Address) => boolean,
 ): Claimed {
-  const never = (reason: string) => ({ kind: "never", reason, isForGood: false }) as const;
+  const never = (reason: string) => ({ kind: "never", reason, isPermanent: false }) as const;
   const { deposit, request } = payment;
   const { terms } = request;
   const input = terms.order.inputs[0];
@@ -41,7 +41,7 @@ export function claimOf(
   const { unrepaidReason } = deposit;
   // A missing key may be configured now or later; a refund close to its deadline may have been mined in time.
   if (payment.kind === "refund" && unrepaidReason !== undefined && !PASSING_REASONS.has(unrepaidReason))
-    return { kind: "never", reason: unrepaidReason, isForGood: true };
+    return { kind: "never", reason: unrepaidReason, isPermanent: true };
   if (!deposit.canonical) return never("the deposit was reorged out");
   if (deposit.orderId !== terms.orderId) return never("the deposit does not carry the id of the order");
   if (!isOwnSolver(terms.order.solver)) return never(`${MISSING_SOLVER_KEY} (SOLVER_FORMER_KEYS)`);

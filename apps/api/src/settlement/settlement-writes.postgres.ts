@@ -229,7 +229,7 @@ const postponeExecution = defineWrite(
         text`${hubExecutions.idempotencyKey} = ${p.key} and ${isAttested} and ${hubExecutions.slotId} is null`,
       ),
 );
-const takeApart = defineSql(
+const splitBatch = defineSql(
   "hub_execution_take_apart",
   EXECUTION,
   (p: Params<{ slotId: string; nextTryMs: number }>) => text`
@@ -295,7 +295,7 @@ export function settlementWrites(sql: Sql): SettlementWrites {
     async carry(executionIds, slotId) {
       await carry(sql, { executionIds, slotId });
     },
-    takeApart: async (slotId, nextTryMs) => (await takeApart(sql, { slotId, nextTryMs })).map(executionOf),
+    splitBatch: async (slotId, nextTryMs) => (await splitBatch(sql, { slotId, nextTryMs })).map(executionOf),
     async abandon(slotId, reason, atMs) {
       const executions = await abandonExecutions(sql, { slotId, reason, atMs });
       const mappings = await abandonMappings(sql, { slotId, reason, atMs });

@@ -74,7 +74,7 @@ export interface SettlementWrites {
   /** The transaction with this slot carries the locked executions. */
   carry(executionIds: readonly string[], slotId: string): Promise<void>;
   /** Releases the executions of a refused transaction, to go one per transaction. Returns them. */
-  takeApart(slotId: string, nextTryMs: number): Promise<readonly ExecutionRecord[]>;
+  splitBatch(slotId: string, nextTryMs: number): Promise<readonly ExecutionRecord[]>;
   /**
    * Releases all executions and nonce mappings of an open transaction, so that another transaction can carry
    * them. Returns how many were released.

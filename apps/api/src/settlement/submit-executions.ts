@@ -35,7 +35,7 @@ export async function submitExecutions(services: Needs): Promise<void> {
   const calls = await reads.unsettledCalls(hub.hub.chainId);
   const open = calls.filter(({ leg, state }) => leg.kind === "hub" && state === "open");
   for (const slot of open) {
-    if (slot.cancelReason !== undefined) await takeApart(services, slot);
+    if (slot.cancelReason !== undefined) await splitBatch(services, slot);
     else if (slot.sender !== signer.address) await abandonIfUnpayable(services, slot);
   }
   await concludeEnded(services);
@@ -123,12 +123,12 @@ async function abandonIfUnpayable(services: Needs, slot: Slot): Promise<void> {
  * The hub refuses the bytes permanently, so a cancel transaction takes their nonce. The executions are sent
  * again one by one; one that was alone is postponed, so that the others continue.
  */
-async function takeApart(services: Needs, { id, nonce }: Slot): Promise<void> {
+async function splitBatch(services: Needs, { id, nonce }: Slot): Promise<void> {
   const { uow, clock, events, settlementPolicy: policy } = services;
   const nowMs = clock.nowMs();
   const reason = "the hub's node refuses the transaction that contains it";
   const freed = await uow.run(async (tx) => {
-    const executions = await tx.settlement.takeApart(id, nowMs + policy.retryMs);
+    const executions = await tx.settlement.splitBatch(id, nowMs + policy.retryMs);
     const [only, ...others] = executions;
     if (only !== undefined && others.length === 0)
       await tx.settlement.postponeExecution(
@@ -142,7 +142,7 @@ async function takeApart(services: Needs, { id, nonce }: Slot): Promise<void> {
   const [only, ...others] = freed;
   if (only === undefined) return;
   events.alarm("hub_refused", { nonce, reason, executions: freed.length });
-  if (others.length === 0) tellSetAside(services, only, reason);
+  if (others.length === 0) logSetAside(services, only, reason);
 }
 
 async function carryNext(services: Needs): Promise<void> {
@@ -205,10 +205,10 @@ async function postponeOversized(
         nowMs,
       );
   });
-  for (const { execution, reason } of oversizedReasons) tellSetAside(services, execution, reason);
+  for (const { execution, reason } of oversizedReasons) logSetAside(services, execution, reason);
 }
 
-function tellSetAside({ events }: Needs, execution: ExecutionRecord, reason: string): void {
+function logSetAside({ events }: Needs, execution: ExecutionRecord, reason: string): void {
   events.alarm("execution_set_aside", { key: execution.idempotencyKey, kind: execution.kind, reason });
 }
 

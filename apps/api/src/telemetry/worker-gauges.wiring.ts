@@ -8,7 +8,7 @@ import type { Services } from "../db/services.port.ts";
 import { createScanProgress, scanLags } from "../deposits/index.ts";
 import { openPayments } from "../payments/open-payments.postgres.ts";
 import { waitingDeliveries } from "../push/webhook-report.postgres.ts";
-import { KEPT_MS } from "../reconcile/index.ts";
+import { RETENTION_MS } from "../reconcile/index.ts";
 import { defaultPartitionRows } from "../requests/event-partitions.postgres.ts";
 import { requestsUnderWay } from "../requests/requests-under-way.postgres.ts";
 import { depositoryBalances, hubBalances } from "../settlement/index.ts";
@@ -80,7 +80,7 @@ export function workerGauges(
   webhookGauges(registry, () => waitingDeliveries(sql), clock);
   requestGauges(registry, () => requestsUnderWay(sql), clock);
   queueGauges(registry, { outbox: () => outboxDepth(sql), queues: () => relay.depths() }, clock);
-  pruneGauge(registry, reads, clock, KEPT_MS);
+  pruneGauge(registry, reads, clock, RETENTION_MS);
 }
 
 function gasPayersOf({ executor, depositAddressOperator }: GaugeNeeds): readonly GasPayer[] {

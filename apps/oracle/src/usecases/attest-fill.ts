@@ -8,7 +8,7 @@ import { rejected } from "../ports/attestation-error.ts";
 import type { Understood } from "../ports/attestation-kind.ts";
 import type { AttestationServices } from "../ports/attestation-services.ts";
 import { finalValue } from "./final-value.ts";
-import { inOrder } from "./in-order.ts";
+import { allInOrder } from "./all-in-order.ts";
 import { evidenceOf, familyOf, knownChain } from "./known-chain.ts";
 import { mustFollowDeposits } from "./paid-in-time.ts";
 import { readSignedOrder } from "./read-order.ts";
@@ -64,7 +64,7 @@ export function attestFill(services: AttestationServices, owner: string) {
       key: `${orderId}:${transactionId}:${signature}:${JSON.stringify(claimed)}`,
       signsNothing: () => false,
       async attest(signal): Promise<FillAttestationAnswer> {
-        const [inputs, evidence] = await inOrder([
+        const [inputs, evidence] = await allInOrder([
           settledInputs(chains, signed, claimed, signal),
           evidenceOf(paying, signal).payments(transactionId, {
             orderId,

@@ -7,7 +7,7 @@ import { invalid, rejected } from "../ports/attestation-error.ts";
 import type { Understood } from "../ports/attestation-kind.ts";
 import type { AttestationServices } from "../ports/attestation-services.ts";
 import { finalValue } from "./final-value.ts";
-import { inOrder } from "./in-order.ts";
+import { allInOrder } from "./all-in-order.ts";
 import { evidenceOf, familyOf } from "./known-chain.ts";
 import { mustFollowDeposits } from "./paid-in-time.ts";
 import { readSignedOrder } from "./read-order.ts";
@@ -82,7 +82,7 @@ export function attestRefund(services: AttestationServices, owner: string) {
         );
         const payments = refundPayments(refunds, inputs, difference);
         if (hub.settlementKey === "payment" && order.inputs.length > 1) mustNotBeFills(signed, payments);
-        const paid = await inOrder(
+        const paid = await allInOrder(
           payments.map(async (payment) => await mustHaveBeenPaid(signed, payment, inputs, signal)),
         );
         if (hub.settlementKey === "payment") mustBeWorthRefunding(order, refunds, payments, paid, inputs);

@@ -1,8 +1,8 @@
 import {
   initiationExecution,
-  ownerAuthorisationDigest,
+  ownerAuthorizationDigest,
   recoverSigner,
-  withdrawalAuthorisation,
+  withdrawalAuthorization,
 } from "@causeway/attest";
 import type { AttestationRoute, Execution } from "@causeway/attest";
 import type { Address } from "@causeway/domain";
@@ -59,7 +59,7 @@ function mustBeAuthorized(
   const home = knownChain(chains, request.withdrawerChainId, "withdrawerChainId").chain;
   if (home.evm === undefined)
     throw invalid("withdrawerChainId", "withdrawerChainId must be a chain of the family ethereum-vm");
-  const digest = ownerAuthorisationDigest(withdrawalAuthorisation(hub, depository, request));
+  const digest = ownerAuthorizationDigest(withdrawalAuthorization(hub, depository, request));
   if (recoverSigner(digest, request.signature.toLowerCase()) !== request.withdrawer.toLowerCase())
     throw rejected("signature", "signature is not the withdrawer's signature of this withdrawal");
 }

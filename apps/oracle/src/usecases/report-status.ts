@@ -4,7 +4,7 @@ import type { OracleStatus } from "@causeway/wire";
 import type { AttestationServices } from "../ports/attestation-services.ts";
 import type { AttestedChain } from "../ports/attested-chains.ts";
 import type { Aggregation } from "./with-peers.ts";
-import { within } from "./within.ts";
+import { withTimeout } from "./with-timeout.ts";
 
 /** How long a report is cached. */
 const KEPT_MS = 10_000;
@@ -96,7 +96,7 @@ export function statusReport(
 
 async function ask<T>(question: () => Promise<T>): Promise<Asked<T>> {
   try {
-    return { value: await within(ANSWERED_WITHIN_MS, question) };
+    return { value: await withTimeout(ANSWERED_WITHIN_MS, question) };
   } catch (error) {
     // Omits the message: callers are untrusted. The log has it.
     return { problem: error instanceof RpcFault ? error.kind : "timeout" };

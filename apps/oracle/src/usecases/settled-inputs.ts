@@ -7,7 +7,7 @@ import type { InputEntry } from "@causeway/wire";
 import { invalid, rejected } from "../ports/attestation-error.ts";
 import type { AttestedChains } from "../ports/attested-chains.ts";
 import { finalValue } from "./final-value.ts";
-import { inOrder } from "./in-order.ts";
+import { allInOrder } from "./all-in-order.ts";
 import { depositoryOf, evidenceOf, knownChain } from "./known-chain.ts";
 import type { SignedOrder } from "./read-order.ts";
 
@@ -70,7 +70,7 @@ export async function settledInputs(
   signal: AbortSignal,
 ): Promise<readonly SettledInput[]> {
   const byIndex = claimed.toSorted((a, b) => a.inputIndex - b.inputIndex);
-  return await inOrder(byIndex.map(async (claim) => await settledInput(chains, signed, claim, signal)));
+  return await allInOrder(byIndex.map(async (claim) => await settledInput(chains, signed, claim, signal)));
 }
 
 async function settledInput(

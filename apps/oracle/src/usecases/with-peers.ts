@@ -7,7 +7,7 @@ import type { Attested, Caller } from "../ports/route-services.ts";
 import { outcomeOf } from "./outcome.ts";
 import type { ShadowLedger } from "./shadow-ledger.ts";
 import { singleFlight } from "./single-flight.ts";
-import { within } from "./within.ts";
+import { withTimeout } from "./with-timeout.ts";
 
 /** How answers are aggregated, the same for every route. */
 export interface Aggregation {
@@ -51,7 +51,7 @@ export function withPeers<Request extends Options, Answer>(
       family = understood.family;
       const attest = (): Promise<Answer> =>
         shared(understood.key, () =>
-          within(aggregation.localDeadlineMs, (signal) => {
+          withTimeout(aggregation.localDeadlineMs, (signal) => {
             const started = understood.attest(signal);
             work = started;
             return started;

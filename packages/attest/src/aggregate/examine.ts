@@ -47,10 +47,10 @@ export interface RefusedSignature {
   /** The claimed signer, truncated to the length of an address: it is untrusted text. */
   readonly claimedSigner: string;
   /**
-   * `notTheirs`: the claimed signer did not sign this payload and domain. `stranger`: not on the list.
+   * `wrongSigner`: the claimed signer did not sign this payload and domain. `unknownSigner`: not on the list.
    * `tooMany`: not checked.
    */
-  readonly reason: "notTheirs" | "stranger" | "tooMany";
+  readonly reason: "wrongSigner" | "unknownSigner" | "tooMany";
 }
 
 /**
@@ -103,14 +103,14 @@ function judge(
   digest: Hex32,
   mayCount: (signer: Address) => boolean,
   recover: RecoverSigner,
-): { readonly signer: Address; readonly signature: Hex } | "notTheirs" | "stranger" {
+): { readonly signer: Address; readonly signature: Hex } | "wrongSigner" | "unknownSigner" {
   const claimed = parseAddress(claim.signer);
-  if (claimed === undefined) return "notTheirs";
+  if (claimed === undefined) return "wrongSigner";
   // Before the expensive recovery: unknown signers must not cause work.
-  if (!mayCount(claimed)) return "stranger";
+  if (!mayCount(claimed)) return "unknownSigner";
   const signer = recover(digest, claim.signature)?.toLowerCase();
   // A recoverable signature is canonical hex, so its text may be passed on.
-  return signer === claimed ? { signer: claimed, signature: claim.signature as Hex } : "notTheirs";
+  return signer === claimed ? { signer: claimed, signature: claim.signature as Hex } : "wrongSigner";
 }
 
 function keyOf(unsigned: unknown, slots: readonly SignatureSlot[]): Hex32 {

@@ -241,7 +241,7 @@ test("recovers at most 256 signatures of a peer's answer, or one for each of its
   };
   const { refused } = examine({ source: 0, answer }, route, policy, counting);
   expect(recoveries).toBe(256);
-  expect(refused.filter(({ reason }) => reason === "notTheirs")).toHaveLength(256);
+  expect(refused.filter(({ reason }) => reason === "wrongSigner")).toHaveLength(256);
   expect(refused.filter(({ reason }) => reason === "tooMany")).toHaveLength(144);
 
   const own: Lines = {

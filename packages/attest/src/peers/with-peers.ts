@@ -92,7 +92,7 @@ export async function attestWithPeers<Answer>(call: PeerAttestation<Answer>): Pr
       examined.push(one);
       if (source === "local") local = "attested";
       warnOfRefused(call, one);
-      tellPeer(call, source, "answered", settled.tookMs);
+      reportPeer(call, source, "answered", settled.tookMs);
     } catch (error) {
       if (source === "local") {
         // Without a list, other signers' answers could not be returned.
@@ -106,7 +106,7 @@ export async function attestWithPeers<Answer>(call: PeerAttestation<Answer>): Pr
           ? error
           : new PeerFailure("invalid", "returned a response that cannot be parsed");
       warnOf(call, source, "peerSkipped", failure.message);
-      tellPeer(call, source, failure.kind, settled.tookMs);
+      reportPeer(call, source, failure.kind, settled.tookMs);
       continue;
     }
     if (standing(examined, policy).complete) break;
@@ -128,8 +128,8 @@ export async function attestWithPeers<Answer>(call: PeerAttestation<Answer>): Pr
 }
 
 const WHY: Readonly<Record<RefusedSignature["reason"], string>> = {
-  notTheirs: "did not sign this message",
-  stranger: "is not a counted signer",
+  wrongSigner: "did not sign this message",
+  unknownSigner: "is not a counted signer",
   tooMany: "exceeds the maximum number of signatures",
 };
 
@@ -198,7 +198,7 @@ function warnOf<Answer>(
   else call.onWarning({ kind, text: `peer ${source} (${call.peers[source]?.name}) ${text}`, peer: source });
 }
 
-function tellPeer<Answer>(
+function reportPeer<Answer>(
   call: PeerAttestation<Answer>,
   source: AnswerSource,
   outcome: PeerReport["outcome"],

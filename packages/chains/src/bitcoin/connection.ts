@@ -49,7 +49,7 @@ const NATIVE = encodeAddress("bitcoin-vm", nativeCurrency("bitcoin-vm"));
 /** A placeholder with the length of an order id. */
 const ANY_ID = `0x${"00".repeat(32)}` as OrderId;
 /** Assumed inputs of a payment before its inputs are selected. */
-const USUAL_INPUTS = ["witnessKey", "witnessKey"] as const;
+const TYPICAL_INPUTS = ["witnessKey", "witnessKey"] as const;
 /** Maximum fee of a replacement, as a multiple of the maximum fee of an ordinary payment. */
 const MAX_REPLACEMENT_FACTOR = 2n;
 
@@ -101,9 +101,9 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
     const spent = await reads.spentBy(transaction.inputs);
     if (spent === undefined)
       throw inconsistent("getrawtransaction", "the node does not have the outputs that a transaction spends");
-    const judgement = judgeDeposit({ depositories, network: facts.network }, { transaction, spent });
-    if ("refusal" in judgement || judgement.deposit === undefined) return undefined;
-    const { deposit, script } = judgement;
+    const judgment = judgeDeposit({ depositories, network: facts.network }, { transaction, spent });
+    if ("refusal" in judgment || judgment.deposit === undefined) return undefined;
+    const { deposit, script } = judgment;
     const depository = addressBytesOfScript(script);
     const depositor = encodeAddress("bitcoin-vm", deposit.depositor);
     return {
@@ -144,9 +144,9 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
   ): Promise<NonEvmAttempt> => {
     const paid = paymentOutputs(scriptOfAddress(payment.recipient), payment.amount, payment.orderId);
     const taken = spentBy(reserved);
-    const brought = await sweeps.broughtFor(payment, before, taken, signing);
-    const outputs = [...paid, ...brought.outputs];
-    const broughtVsize = vsizeOf(witnessInputs(brought.spent.length), []) - vsizeOf([], []);
+    const swept = await sweeps.sweptFor(payment, before, taken, signing);
+    const outputs = [...paid, ...swept.outputs];
+    const sweptVsize = vsizeOf(witnessInputs(swept.spent.length), []) - vsizeOf([], []);
     const required = await Promise.all(
       sharedInputs(before).map(async (utxo) => await wallet.unspentInChain(utxo)),
     );
@@ -160,14 +160,14 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
       outputs: outputs.map(({ script }) => script),
       amount: payment.sweeps === undefined ? payment.amount : 0n,
       changeScript: ownScript,
-      fee: (vsize) => replacementFee(before, vsize + broughtVsize, perKilobyte),
+      fee: (vsize) => replacementFee(before, vsize + sweptVsize, perKilobyte),
     });
     if (selection === undefined)
       throw new InsufficientInventory(`insufficient solver balance for ${payment.amount} and its fee`);
     const { change } = selection;
-    const fee = selection.fee + brought.lost;
+    const fee = selection.fee + swept.lost;
     // The owner of the first input is the depositor.
-    const inputs = [...brought.spent, ...selection.inputs];
+    const inputs = [...swept.spent, ...selection.inputs];
     const all = change > 0n ? [...outputs, { script: ownScript, amount: change }] : outputs;
     const maxFee = feeFor(
       vsizeOf(
@@ -178,7 +178,7 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
     );
     if (fee > maxFee * MAX_REPLACEMENT_FACTOR)
       throw new InsufficientInventory("another attempt would exceed the maximum fee");
-    const { txid, bytes } = signedTransaction([signing.ofSolver, ...brought.keys], inputs, all);
+    const { txid, bytes } = signedTransaction([signing.ofSolver, ...swept.keys], inputs, all);
     return { raw: `0x${hexOf(bytes)}`, txId: `0x${txid}`, fee, madeAtMs: options.now() };
   };
 
@@ -216,8 +216,8 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
     vm: "bitcoin-vm",
     solver,
     // The attempts share an input.
-    replaces: true,
-    takesBack: true,
+    canReplace: true,
+    canCancel: true,
     ...(sweeps.addresses !== undefined && { depositAddresses: sweeps.addresses }),
     arrivals: async (text): Promise<NonEvmArrivals> => {
       const cursor = text === undefined ? undefined : readCursor(text);
@@ -259,7 +259,7 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
     },
     paymentCost: async (_currency, recipient) => {
       const to = recipient === undefined ? ownScript : scriptOfAddress(recipient);
-      return feeFor(vsizeOf(USUAL_INPUTS, [to, textScript(ANY_ID), ownScript]), await rate());
+      return feeFor(vsizeOf(TYPICAL_INPUTS, [to, textScript(ANY_ID), ownScript]), await rate());
     },
     refusalOf: async (payment) => await Promise.resolve(refusal(payment)),
     isPayment: async (attempt, payment) => await isPayment(attempt, payment),
@@ -280,8 +280,8 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
   const prepareWith =
     (signing: SigningKeys): PayingConnection["prepare"] =>
     async (payment, before, reserved) => {
-      const takesBack = payment.recipient === solver && before.length > 0;
-      const why = takesBack ? undefined : refusal(payment);
+      const isCancel = payment.recipient === solver && before.length > 0;
+      const why = isCancel ? undefined : refusal(payment);
       if (why !== undefined) throw new RangeError(why);
       const alive: SignedAttempt[] = [];
       for (const attempt of before) {

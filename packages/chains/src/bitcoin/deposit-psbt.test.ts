@@ -2,7 +2,7 @@ import { p2pkh, p2sh, p2tr, p2wpkh, p2wsh, p2pk, Transaction, utils } from "@scu
 import { pubECDSA } from "@scure/btc-signer/utils.js";
 import { expect, test } from "vitest";
 import { carry, depository, orderId, unsigned, user } from "../../../../test/support/bitcoin-transactions.ts";
-import { depositTransaction, usualDepositFee } from "./deposit-psbt.ts";
+import { depositTransaction, typicalDepositFee } from "./deposit-psbt.ts";
 import { hexOf, readRawTransaction } from "@causeway/families/bitcoin";
 
 const publicKey = pubECDSA(user.key);
@@ -45,7 +45,7 @@ for (const [kind, { script }] of Object.entries(kinds))
     const size = BigInt(tx.vsize);
     expect(made?.fee).toBeGreaterThanOrEqual(size * 5n);
     expect(made?.fee).toBeLessThanOrEqual((size + 20n) * 5n);
-    expect(usualDepositFee(terms)).toBe(made?.fee);
+    expect(typicalDepositFee(terms)).toBe(made?.fee);
   });
 
 test("makes no PSBT that the wallet cannot sign: insufficient funds, an unknown script, a nested script without its key", () => {
@@ -67,6 +67,6 @@ test("makes no PSBT that the wallet cannot sign: insufficient funds, an unknown 
       publicKey: undefined,
     };
     expect(depositTransaction(terms)).toBeUndefined();
-    expect(usualDepositFee(terms)).toBeGreaterThan(0n);
+    expect(typicalDepositFee(terms)).toBeGreaterThan(0n);
   }
 });

@@ -74,7 +74,7 @@ export function depositTransaction(terms: DepositTerms): DepositTransaction | un
 }
 
 /** Fee of a typical deposit in satoshis: one input and a change output. */
-export function usualDepositFee(
+export function typicalDepositFee(
   terms: Pick<DepositTerms, "userScript" | "depositoryScript" | "text" | "rate">,
 ): bigint {
   const kind = inputKindOf(terms.userScript) ?? "keyHash";

@@ -23,9 +23,9 @@ function judge(spent: readonly BitcoinOutput[], outputs: readonly BitcoinOutput[
 }
 
 function depositOf(spent: readonly BitcoinOutput[], outputs: readonly BitcoinOutput[]) {
-  const judgement = judge(spent, outputs);
-  if ("refusal" in judgement) throw new Error(judgement.refusal);
-  return judgement.deposit;
+  const judgment = judge(spent, outputs);
+  if ("refusal" in judgment) throw new Error(judgment.refusal);
+  return judgment.deposit;
 }
 
 const fromUser = [pay(user, 100_000n)];

@@ -72,7 +72,7 @@ function aNode(
       const answer = (changed[method] ?? own[method])?.(params);
       return await Promise.resolve(answer === undefined ? own[method]?.(params) : answer);
     },
-    requestTogether: async () => await Promise.reject(new Error("not asked here")),
+    requestBatch: async () => await Promise.reject(new Error("not asked here")),
     close: async () => await Promise.resolve(),
   };
 }

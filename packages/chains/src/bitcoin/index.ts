@@ -2,7 +2,7 @@ export { bitcoinEvidence } from "./evidence.ts";
 export { connectBitcoin } from "./connection.ts";
 export {
   depositTransaction,
-  usualDepositFee,
+  typicalDepositFee,
   type DepositTransaction,
   type DepositTerms,
 } from "./deposit-psbt.ts";

@@ -36,11 +36,11 @@ export interface SigningKeys {
 /** An earlier attempt; `inputs` contains the solver's inputs. */
 export interface SignedAttempt extends FormerAttempt {
   /** Inputs of deposit addresses. */
-  readonly brought: readonly Pick<UnspentOutput, "txid" | "vout">[];
+  readonly swept: readonly Pick<UnspentOutput, "txid" | "vout">[];
 }
 
 /** The parts that a deposit address adds to a transaction. */
-export interface Brought {
+export interface Swept {
   readonly spent: readonly UnspentOutput[];
   readonly keys: readonly Uint8Array[];
   /** The change to the address, if it is enough for an output. */
@@ -49,7 +49,7 @@ export interface Brought {
   readonly lost: bigint;
 }
 
-const NOTHING_BROUGHT: Brought = { spent: [], keys: [], outputs: [], lost: 0n };
+const NOTHING_SWEPT: Swept = { spent: [], keys: [], outputs: [], lost: 0n };
 
 /** Sweeps of deposit addresses, as parts of the solver's transactions. */
 export interface Sweeps {
@@ -61,12 +61,12 @@ export interface Sweeps {
    * @param taken keys of outputs that other payments spend
    * @throws RpcFault, InsufficientInventory
    */
-  broughtFor(
+  sweptFor(
     payment: NonEvmPayment,
     before: readonly SignedAttempt[],
     taken: ReadonlySet<string>,
     signing: SigningKeys,
-  ): Promise<Brought>;
+  ): Promise<Swept>;
 }
 
 export function createSweeps(
@@ -114,12 +114,12 @@ export function createSweeps(
         return sumOf(free);
       },
     },
-    broughtFor: async ({ sweeps, amount }, before, taken, { ofAddress }) => {
-      if (sweeps === undefined) return NOTHING_BROUGHT;
+    sweptFor: async ({ sweeps, amount }, before, taken, { ofAddress }) => {
+      if (sweeps === undefined) return NOTHING_SWEPT;
       if (keys === undefined || ofAddress === undefined)
         throw new InsufficientInventory("deposit addresses of this chain are not enabled");
       const script = keys.scriptOf(sweeps.key.id);
-      const earlier = before.findLast(({ brought }) => brought.length > 0)?.brought;
+      const earlier = before.findLast(({ swept }) => swept.length > 0)?.swept;
       const free = async (): Promise<readonly UnspentOutput[]> =>
         (await unspent.spendable(script)).filter((one) => !taken.has(keyOf(one)));
       const chosen =
@@ -162,8 +162,8 @@ export function signedAttempt({ raw, fee }: NonEvmAttempt, ownScript: string): S
   const transaction = transactionOf(raw);
   const { txid, vsize } = transaction;
   const inputs = ownInputs(transaction, ownScript);
-  const brought = transaction.inputs.filter((input) => !inputs.includes(input));
-  return { brought, txid, inputs, vsize, fee };
+  const swept = transaction.inputs.filter((input) => !inputs.includes(input));
+  return { swept, txid, inputs, vsize, fee };
 }
 
 function sumOf(unspent: readonly Pick<UnspentOutput, "amount">[]): bigint {

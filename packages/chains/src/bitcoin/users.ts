@@ -8,7 +8,7 @@ import {
   scriptOfAddress,
   type ReportedOutput,
 } from "@causeway/families/bitcoin";
-import { depositTransaction, usualDepositFee } from "./deposit-psbt.ts";
+import { depositTransaction, typicalDepositFee } from "./deposit-psbt.ts";
 import { createExplorer } from "./explorer.ts";
 import { keptFeeRate } from "./fee-rate.ts";
 import { inputKindOf } from "./sizes.ts";
@@ -106,7 +106,7 @@ export function connectBitcoinUsers({
             }),
           },
         },
-        fee: made?.fee ?? usualDepositFee(terms),
+        fee: made?.fee ?? typicalDepositFee(terms),
       };
     },
     close: async () => {

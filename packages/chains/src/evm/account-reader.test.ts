@@ -38,7 +38,7 @@ function bench(options: Partial<AccountReaderOptions> = {}) {
         encodeFunctionResult({ abi: multicall3Abi, functionName: "aggregate3", result }),
       );
     },
-    requestTogether: async () => await Promise.reject(new Error("unexpected batch request")),
+    requestBatch: async () => await Promise.reject(new Error("unexpected batch request")),
     close: async () => await Promise.resolve(),
   };
   const knowledge = {

@@ -29,7 +29,7 @@ export interface AccountReaderOptions {
 
 export interface AccountReader {
   /**
-   * Balance of `account` in `currency` and its allowance towards `spender`, both at one block.
+   * Balance of `account` in `currency` and its allowance toward `spender`, both at one block.
    *
    * @throws RpcFault also if the token does not return a number
    */

@@ -56,7 +56,7 @@ function nodeOf({ logs, receipt = () => null, look = blockAnswer }: Answers) {
   };
   const transport = {
     request: async (method: string, params: readonly unknown[]) => answer(method, params),
-    requestTogether: async (calls: readonly { method: string; params: readonly unknown[] }[]) =>
+    requestBatch: async (calls: readonly { method: string; params: readonly unknown[] }[]) =>
       calls.map(({ method, params }) => answer(method, params)),
   };
   return { transport, asked };

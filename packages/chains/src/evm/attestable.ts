@@ -45,7 +45,7 @@ export interface Depositing {
   readonly block: Pick<BlockRef, "number" | "hash">;
 }
 
-type Node = Pick<RpcTransport, "request" | "requestTogether">;
+type Node = Pick<RpcTransport, "request" | "requestBatch">;
 
 /** The verdict after an answer that is too large or too late. */
 type HeavyVerdict = Exclude<Attestability, "attestable">;
@@ -190,7 +190,7 @@ async function timestampOf(
 }
 
 async function logsOf(
-  transport: Pick<RpcTransport, "requestTogether">,
+  transport: Pick<RpcTransport, "requestBatch">,
   question: LogQuestion,
   block: Depositing["block"],
 ): Promise<readonly LogFact[] | undefined> {

@@ -23,7 +23,7 @@ export interface Delegation {
   readonly nonce: bigint;
 }
 
-export type AuthorizationJudgement =
+export type AuthorizationJudgment =
   | { readonly kind: "apply"; readonly delegations: readonly Delegation[] }
   /** The chain would skip this authorization, and the call would not have its intended effect. */
   | { readonly kind: "skipped"; readonly label: string; readonly message: string };
@@ -58,11 +58,11 @@ export function judgeAuthorizations(
   authorities: readonly (Address | undefined)[],
   accounts: ReadonlyMap<Address, AuthorityState>,
   { chainId, sender }: { readonly chainId: number; readonly sender: Address },
-): AuthorizationJudgement {
+): AuthorizationJudgment {
   const after = new Map<Address, Delegation>();
   for (const [at, authorization] of list.entries()) {
     const authority = authorities[at];
-    const skipped = (label: string, why: string): AuthorizationJudgement => ({
+    const skipped = (label: string, why: string): AuthorizationJudgment => ({
       kind: "skipped",
       label: `AUTHORIZATION_${label}`,
       message: `Authorization ${at} would be skipped: ${why}`,

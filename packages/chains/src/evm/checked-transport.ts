@@ -32,9 +32,9 @@ export function checkedTransport(
       if (!isVerified) await verify();
       return await inner.request(method, params, callOptions);
     },
-    requestTogether: async (calls, callOptions) => {
+    requestBatch: async (calls, callOptions) => {
       if (!isVerified) await verify();
-      return await inner.requestTogether(calls, callOptions);
+      return await inner.requestBatch(calls, callOptions);
     },
     close: async () => await inner.close(),
   };

@@ -185,12 +185,12 @@ test("follows a reorg from headers alone, so that the trail ends with the node's
 test("heads arrive quickly by subscription, with the time of their arrival", async () => {
   const before = await head();
   const arrived = headWhere(connection.heads, ({ number }) => number > before.number);
-  const askedAtMs = Date.now();
+  const requestedAtMs = Date.now();
   await world.wallet.rpc("anvil_mine", ["0x1"]);
   const heard = await arrived;
   expect(heard.hash).toBe((await head()).hash);
   expect(heard.parentHash).toBe(before.hash);
-  expect(heard.seenAtMs - askedAtMs).toBeLessThan(400);
+  expect(heard.seenAtMs - requestedAtMs).toBeLessThan(400);
 });
 
 test("reports a block of equal height with another hash", async () => {

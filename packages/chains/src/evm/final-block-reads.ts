@@ -34,7 +34,7 @@ const MAX_STEPS = 12;
  * request, so that two nodes behind one address cannot make an orphan look final.
  */
 export function finalBlockReads(
-  transport: Pick<RpcTransport, "requestTogether">,
+  transport: Pick<RpcTransport, "requestBatch">,
   facts: Pick<EvmFacts, "finality" | "blockTimeSeconds">,
   options: FinalBlockOptions = {},
 ): FinalBlockReads {

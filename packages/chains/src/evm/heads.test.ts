@@ -37,7 +37,7 @@ function httpNode(latest?: number): {
       if (node.latest === undefined) throw new RpcFault({ kind: "network", method: "x", reason: "down" });
       return await Promise.resolve(header(node.latest, node.fork));
     },
-    requestTogether: async () => await Promise.reject(new Error("unexpected batch request")),
+    requestBatch: async () => await Promise.reject(new Error("unexpected batch request")),
     close: async () => await Promise.resolve(),
   };
   return { node, transport };

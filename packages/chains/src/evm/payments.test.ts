@@ -30,7 +30,7 @@ import type { PaymentQuestion } from "@causeway/families";
 import {
   addressTopic,
   judgePayments,
-  type PaymentJudgement,
+  type PaymentJudgment,
   type TransactionFact,
 } from "@causeway/families/evm";
 
@@ -65,7 +65,7 @@ function judge(
   fields: Partial<PaymentQuestion> = {},
   transaction: Partial<TransactionFact> = transferring(alice, 7n),
   timestamp = 1_000n,
-): PaymentJudgement {
+): PaymentJudgment {
   const facts = {
     transaction: aTransaction({ input: ended, ...transaction }),
     logs: logsOf(...emitted),

@@ -27,7 +27,7 @@ export interface LogNode {
   readonly size: LogRangeSize;
   readonly hashes: HashFilters;
   /** Called with the number of unrequested logs in an answer. */
-  readonly onUnasked: (count: number) => void;
+  readonly onUnrequestedLogs: (count: number) => void;
 }
 
 /**
@@ -47,8 +47,8 @@ const REFUSALS_TO_BELIEVE = 3;
 /** After this time, hashes are tried again. */
 const TRY_HASHES_AGAIN_MS = 600_000;
 
-export function createLogNode(onUnasked: LogNode["onUnasked"] = () => undefined): LogNode {
-  return { size: createLogRangeSize(), hashes: { refusals: 0, refusedAtMs: 0 }, onUnasked };
+export function createLogNode(onUnrequestedLogs: LogNode["onUnrequestedLogs"] = () => undefined): LogNode {
+  return { size: createLogRangeSize(), hashes: { refusals: 0, refusedAtMs: 0 }, onUnrequestedLogs };
 }
 
 /**
@@ -80,14 +80,14 @@ export async function fetchRangeLogs(
 
 /** A request whose answers are checked, and whose unrequested logs are counted. */
 interface CountedQuestion extends LogQuestion {
-  readonly onUnasked: LogNode["onUnasked"];
+  readonly onUnrequestedLogs: LogNode["onUnrequestedLogs"];
 }
 
 function counted(
   { filters, accepts }: LogQuestion,
-  { onUnasked }: Pick<LogNode, "onUnasked">,
+  { onUnrequestedLogs }: Pick<LogNode, "onUnrequestedLogs">,
 ): CountedQuestion {
-  return { filters, accepts, onUnasked };
+  return { filters, accepts, onUnrequestedLogs };
 }
 
 async function fetchLogs(
@@ -228,7 +228,7 @@ function withoutRepetitions(logs: readonly LogFact[]): LogFact[] {
  * node would answer
  */
 export async function fetchBlockLogs(
-  transport: Pick<RpcTransport, "requestTogether">,
+  transport: Pick<RpcTransport, "requestBatch">,
   question: LogQuestion,
   { number, hash }: Pick<BlockRef, "number" | "hash">,
 ): Promise<LogFact[]> {
@@ -241,7 +241,7 @@ export async function fetchBlockLogs(
 
 /** The last block is read before and after the logs, because a node may adopt or abandon it in between. */
 async function fetchTogether(
-  transport: Pick<RpcTransport, "requestTogether">,
+  transport: Pick<RpcTransport, "requestBatch">,
   question: CountedQuestion,
   range: BlockRange,
 ): Promise<LogFact[]> {
@@ -252,7 +252,7 @@ async function fetchTogether(
     method: "eth_getLogs",
     params: [{ ...blocks, ...filter }],
   }));
-  const [before, ...answers] = await transport.requestTogether([look, ...asked, look]);
+  const [before, ...answers] = await transport.requestBatch([look, ...asked, look]);
   const after = answers.pop();
   const { hash } = blockAt(readBlock(before, BY_NUMBER), to, hashes.get(to));
   blockAt(readBlock(after, BY_NUMBER), to, hash);
@@ -284,7 +284,7 @@ function logsIn(answer: unknown, question: CountedQuestion, range: BlockRange): 
       throw inconsistent(method, `block ${log.blockNumber} has a different hash`);
   }
   const asked = logs.filter((log) => question.accepts(log));
-  if (asked.length < logs.length) question.onUnasked(logs.length - asked.length);
+  if (asked.length < logs.length) question.onUnrequestedLogs(logs.length - asked.length);
   return asked;
 }
 

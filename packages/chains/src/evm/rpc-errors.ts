@@ -40,7 +40,7 @@ const insufficientFunds =
 const overGasCap =
   /gas limit .{0,24}greater than the cap|TxGasLimitCapExceeded|TxGasLimitGreaterThanCap|gas limit must be at most/i;
 /** Errors in the bytes that resending cannot fix. */
-const refusedForGood =
+const permanentlyRefused =
   /intrinsic gas|exceeds block gas limit|gas limit too high|exceeds (?:the )?(?:block|transaction) gas limit|gas limit is (?:too high|exceed)|invalid sender|invalid signature|invalid transaction v, r, s|chain ?id|\brlp\b|failed to decode|decode signed transaction|oversized data|max initcode size|initcode size|priority fee (?:per gas )?higher than max fee|max ?priority ?fee ?per ?gas higher|exceeds the configured cap|transaction type not supported|unsupported transaction type|sender not an EOA|sender is not an EOA|SenderIsContract|TxGasLimitExceeded|GasLimitExceeded|MalformedTransaction|floor data gas/i;
 /**
  * The signer of an included authorization has a pending transaction, or ours would exceed the limit for such
@@ -56,7 +56,7 @@ export function broadcastOutcomeOf(refusal: NodeRefusal): BroadcastOutcome | und
   if (nonceTooLow.test(text)) return { kind: "nonceTooLow" };
   if (insufficientFunds.test(text)) return { kind: "insufficientFunds" };
   if (underpriced.test(text)) return { kind: "underpriced" };
-  if (refusedForGood.test(text) || overGasCap.test(text) || heldUpByAuthority.test(text))
+  if (permanentlyRefused.test(text) || overGasCap.test(text) || heldUpByAuthority.test(text))
     return { kind: "rejected", reason: refusal.nodeText };
   return undefined;
 }

@@ -1,6 +1,6 @@
 import { readBlock, toQuantity, type BlockRef } from "@causeway/families/evm";
 import { garbage, inconsistent, RpcFault } from "@causeway/families";
-import type { AskedCall, RpcTransport } from "../nodes/transport.ts";
+import type { RpcRequest, RpcTransport } from "../nodes/transport.ts";
 
 const METHOD = "eth_getBlockByNumber";
 
@@ -32,7 +32,7 @@ type Look = Map<bigint, PromiseWithResolvers<Sighting>>;
  * request has its own head; if it refuses even two calls, every read is a fault.
  */
 export function createSightings(
-  transport: Pick<RpcTransport, "requestTogether">,
+  transport: Pick<RpcTransport, "requestBatch">,
   headTag: "finalized" | "latest",
 ): Sight {
   let gathering: Look | undefined;
@@ -42,7 +42,7 @@ export function createSightings(
     const wanted = [...look];
     try {
       const calls = [callFor(headTag), ...wanted.map(([number]) => callFor(toQuantity(number)))];
-      const [first, ...others] = await transport.requestTogether(calls);
+      const [first, ...others] = await transport.requestBatch(calls);
       const head = headOf(first, headTag);
       maxHeights = Math.min(MAX_HEIGHTS, maxHeights + 1);
       wanted.forEach(([number, asked], at) => {
@@ -82,14 +82,14 @@ export function createSightings(
 
 /** The block with this tag. @throws RpcFault */
 export async function readHead(
-  transport: Pick<RpcTransport, "requestTogether">,
+  transport: Pick<RpcTransport, "requestBatch">,
   headTag: "finalized" | "latest",
 ): Promise<BlockRef> {
-  const [answer] = await transport.requestTogether([callFor(headTag)]);
+  const [answer] = await transport.requestBatch([callFor(headTag)]);
   return headOf(answer, headTag);
 }
 
-function callFor(tag: string): AskedCall {
+function callFor(tag: string): RpcRequest {
   return { method: METHOD, params: [tag, false] };
 }
 

@@ -4,21 +4,21 @@ import { balanceCall, decodeAggregate3, encodeAggregate3, type SubCall } from ".
 import { addressAnswer, pairAddressCall, poolAddressCall } from "./pools/pool-calls.ts";
 import { NodeRefusal } from "@causeway/families";
 import {
-  behaviourIn,
-  behaviourQuestion,
+  behaviorIn,
+  behaviorQuestion,
   PROBE_ACCOUNT,
   recipientQuestion,
   recipientStandingIn,
   tokenProbeCode,
   type RecipientStanding,
-  type TokenBehaviour,
-} from "./token-behaviour.ts";
+  type TokenBehavior,
+} from "./token-behavior.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
 
 /** Detects how tokens behave by transferring tokens of pools, in simulated calls. */
 export interface TokenProbe {
   /** How the token handles transfers and approvals. @throws RpcFault if the node does not answer */
-  behaviour(token: Address): Promise<TokenBehaviour>;
+  behavior(token: Address): Promise<TokenBehavior>;
   /** Whether this recipient can receive the token. @throws RpcFault if the node does not answer */
   recipient(token: Address, recipient: Address): Promise<RecipientStanding>;
 }
@@ -48,9 +48,9 @@ export function createTokenProbe(options: TokenProbeOptions): TokenProbe {
     return holder;
   };
   return {
-    async behaviour(token) {
+    async behavior(token) {
       const holder = await found(token);
-      return behaviourIn(holder && (await askHolder(transport, holder, behaviourQuestion(token))));
+      return behaviorIn(holder && (await askHolder(transport, holder, behaviorQuestion(token))));
     },
     async recipient(token, recipient) {
       const holder = holders.get(token) ?? (await found(token));

@@ -11,7 +11,7 @@ import { confirmBlock, prepareTrace, type TraceQuestion } from "./trace-question
 import { nativeFlows } from "./native-flows.ts";
 import { runCalls, runChanges, type RunQuestion } from "./trace-run.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
-import { provesItsLimit, roundedUp, usualLimits } from "./usual-limits.ts";
+import { provesItsLimit, roundedUp, typicalGasLimits } from "./typical-gas-limits.ts";
 
 export type Trace = (
   from: Address,
@@ -33,14 +33,14 @@ const ASK_AGAIN_MS = 600_000;
 export function createTracer(transport: RpcTransport, chainId: number, known: KnownAbis): Trace {
   let refusedAtMs: number | undefined;
   const ways = authorizationWays(chainId);
-  const limits = usualLimits();
+  const limits = typicalGasLimits();
 
   const trace = async (question: TraceQuestion): Promise<TraceOutcome> => {
     const { call, ceiling, maxGas } = question;
     const way = await ways.of(question);
     if (way === "unsupported") return withoutAuthorizations(question, known);
     const changesAtOnce =
-      call.gas === undefined ? undefined : settled(lookAtChanges(question, { gas: call.gas, way }));
+      call.gas === undefined ? undefined : settled(readChanges(question, { gas: call.gas, way }));
     const plenty = await runCalls(question, { gas: ceiling, way });
     if (plenty.kind === "insufficientFunds") return plenty;
     const failure =
@@ -60,7 +60,7 @@ export function createTracer(transport: RpcTransport, chainId: number, known: Kn
     for (const gas of tries.map((limit) => (limit < ceiling ? limit : ceiling))) {
       const [run, accounts] = await Promise.all([
         call.gas === undefined ? runCalls(question, { gas, way }) : plenty,
-        changesAtOnce?.then((end) => end()) ?? lookAtChanges(question, { gas, way }),
+        changesAtOnce?.then((end) => end()) ?? readChanges(question, { gas, way }),
       ]);
       if (run.kind !== "ran" || accounts === undefined || !didTheSame(plenty.frame, run.frame)) continue;
       if (call.gas === undefined) limits.proved(call, gas);
@@ -153,7 +153,7 @@ function withoutAuthorizations(question: TraceQuestion, known: KnownAbis): Trace
 }
 
 /** @throws RpcFault also when the block was replaced in the meantime */
-async function lookAtChanges(
+async function readChanges(
   question: TraceQuestion,
   options: Parameters<typeof runChanges>[1],
 ): Promise<Map<Address, AccountChange> | undefined> {

@@ -69,8 +69,8 @@ function readerOf(
     },
     meaning: async () => await Promise.resolve(undefined),
     onStranded: () => undefined,
-    onLeftAside: (hash) => leftAside.push(hash),
-    onCrowdedMoment: (_depository, time) => crowded.push(time),
+    onSkipped: (hash) => leftAside.push(hash),
+    onCrowdedTimestamp: (_depository, time) => crowded.push(time),
   });
   return { reading, judged, crowded, leftAside, requests: () => requests };
 }

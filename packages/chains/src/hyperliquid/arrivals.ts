@@ -10,7 +10,7 @@ import {
 } from "@causeway/families/hyperliquid";
 import { cursorBehind, OVERLAP_MS, readCursor, writeCursor, type LedgerCursor } from "./cursor.ts";
 import type { ExchangeRpc } from "./rpc.ts";
-import { createCrowdedMoments, readWholeLedger, type LedgerReading } from "./whole-ledger.ts";
+import { createCrowdedTimestamps, readWholeLedger, type LedgerReading } from "./whole-ledger.ts";
 
 /** Reads arriving deposits for the service. */
 export interface NonEvmReading {
@@ -39,13 +39,13 @@ export interface NonEvmReadingOptions {
    * Called for a transfer that could not be read correctly for too long: from then on it is read only if it
    * is reported by its hash.
    */
-  onLeftAside(hash: Hex32): void;
+  onSkipped(hash: Hex32): void;
   /**
    * Called once for each block time (ms) at which a depository has so many ledger entries that some may be
    * missing from the answer. The reading continues after it. A missed deposit is found once a client reports
    * its transaction.
    */
-  onCrowdedMoment(depository: Address, time: bigint): void;
+  onCrowdedTimestamp(depository: Address, time: bigint): void;
 }
 
 /** The explorer's content of an entry; without a block, it has none yet. */
@@ -78,7 +78,7 @@ const WIDEST_MS = 86_400_000n;
 const MAX_READ = 100;
 const AT_ONCE = 8;
 /** Milliseconds after which an unreadable transaction is skipped: it must not delay the others forever. */
-const LEFT_ASIDE_MS = 43_200_000n;
+const SKIPPED_MS = 43_200_000n;
 /**
  * Maximum number of ledger requests in one reading, divided among the depositories: for what follows the
  * cursor, and for the overlap before it. At a weight of 20 each, most of a public endpoint's 1,200 per minute
@@ -170,7 +170,10 @@ export function createReading(options: NonEvmReadingOptions): NonEvmReading {
   }
 
   const crowdedOf = new Map(
-    depositories.map((one) => [one, createCrowdedMoments((time) => options.onCrowdedMoment(one, time))]),
+    depositories.map((one) => [
+      one,
+      createCrowdedTimestamps((time) => options.onCrowdedTimestamp(one, time)),
+    ]),
   );
   /**
    * Transfers in the overlap that the index showed late, and that no cursor marks as read yet. They are read,
@@ -282,10 +285,10 @@ export function createReading(options: NonEvmReadingOptions): NonEvmReading {
       const fault = reading.fault ?? ledger.fault;
       // The explorer may be behind the ledger: transfers that it does not know yet stay after the cursor,
       // like those beyond this reading.
-      const isOver = ({ time }: LedgerTransfer): boolean => time < clock - LEFT_ASIDE_MS;
+      const isOver = ({ time }: LedgerTransfer): boolean => time < clock - SKIPPED_MS;
       const untold = found.filter(({ block }) => block === undefined).map(({ transfer }) => transfer);
       const left = untold.filter(isOver);
-      for (const { hash } of left) options.onLeftAside(hash);
+      for (const { hash } of left) options.onSkipped(hash);
       const unread = [...untold.filter((one) => !isOver(one)), ...failed, ...fresh.slice(next)];
       const behind = cursorBehind(
         { ...cursor, seen: stillSeen(cursor, ledger) },

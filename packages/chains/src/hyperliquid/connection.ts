@@ -86,11 +86,11 @@ export function connectExchange(options: NonEvmOptions): OpenConnection {
     },
     onStranded: ({ hash }, why) =>
       options.onFault(new Error(`${chain.name}: ${hash} arrived, but oracles cannot attest it: ${why}`)),
-    onLeftAside: (hash) =>
+    onSkipped: (hash) =>
       options.onFault(
         new Error(`${chain.name}: ${hash} arrived, but the explorer never returned it correctly`),
       ),
-    onCrowdedMoment: (depository, time) =>
+    onCrowdedTimestamp: (depository, time) =>
       options.onFault(
         new Error(
           `${chain.name}: ${depository} has too many ledger entries at ${inIso(time)} (${time} ms) to list them all. ` +
@@ -139,12 +139,12 @@ export function connectExchange(options: NonEvmOptions): OpenConnection {
   const connection: NonEvmConnection = {
     vm: "hyperliquid-vm",
     solver,
-    replaces: false,
+    canReplace: false,
     // Canceled by another action with its nonce.
-    takesBack: true,
-    idsComeLater: true,
+    canCancel: true,
+    hasLateTransactionIds: true,
     // An account's first payment costs a dollar.
-    costsByRecipient: true,
+    costDependsOnRecipient: true,
     ...(weightPerMinute !== undefined && { isRateLimited: true }),
     ...payments,
     arrivals: reading.arrivals,

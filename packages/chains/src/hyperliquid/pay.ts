@@ -45,7 +45,7 @@ import {
   signExchangeAction,
 } from "./signed-action.ts";
 import {
-  createCrowdedMoments,
+  createCrowdedTimestamps,
   readWholeLedger,
   rememberedLedgers,
   type LedgerReading,
@@ -106,7 +106,7 @@ export function createPayments(options: NonEvmPaymentsOptions): NonEvmPayments {
   const network: ExchangeNetwork = options.exchange.isTestnet ? "Testnet" : "Mainnet";
   let lastNonce = 0n;
   const closedPages = rememberedLedgers();
-  const crowded = createCrowdedMoments();
+  const crowded = createCrowdedTimestamps();
 
   const holdingIn = async (currency: Hex): Promise<Holding | undefined> =>
     await holdingOf(rpc, currency, options.usdcTokenId);
@@ -155,7 +155,7 @@ export function createPayments(options: NonEvmPaymentsOptions): NonEvmPayments {
       // The explorer is behind the ledger: the action happened, but its content is not known yet.
       if (transaction === undefined) return { kind: "pending" };
       if (transaction.error !== undefined) return { kind: "unseen" };
-      if (transaction.isOpaque) throw cannotTell(used.hash);
+      if (transaction.isOpaque) throw unreadableTransaction(used.hash);
       return isSame(transaction.action)
         ? finalIn(transaction)
         : { kind: "dead", reason: "nonce was used by another action" };
@@ -186,7 +186,7 @@ export function createPayments(options: NonEvmPaymentsOptions): NonEvmPayments {
     if (blockedBy !== undefined) {
       const { hash, isOpaque } = blockedBy;
       options.onUnclear(hash, nonce);
-      if (isOpaque) throw cannotTell(hash);
+      if (isOpaque) throw unreadableTransaction(hash);
       return { kind: "pending" };
     }
     if (isOver && ledger.isWhole) return { kind: "dead", reason: "nonce expired without being used" };
@@ -247,7 +247,7 @@ export function createPayments(options: NonEvmPaymentsOptions): NonEvmPayments {
    * accounts to the other. Hyperliquid refuses a transfer to the same place.
    * @throws InsufficientInventory if the solver has less than a cent in both accounts
    */
-  async function takingBack(nonce: bigint, before: number): Promise<ExchangeAction> {
+  async function cancelAction(nonce: bigint, before: number): Promise<ExchangeAction> {
     const perps: ExchangePlace = { kind: "perps" };
     const spot: ExchangePlace = { kind: "spot", tokenId: options.usdcTokenId };
     for (const [from, to] of [
@@ -309,7 +309,7 @@ export function createPayments(options: NonEvmPaymentsOptions): NonEvmPayments {
       }
       nonce ??= await freshNonce(reserved);
       if (recipient === solver)
-        return await attemptOf(privateKey, await takingBack(nonce, before.length), 0n);
+        return await attemptOf(privateKey, await cancelAction(nonce, before.length), 0n);
 
       const outgoing = (raw: Hex): bigint => outflowOf(raw, holding);
       const needed = reserved.reduce((sum, raw) => sum + outgoing(raw), amount);
@@ -386,7 +386,7 @@ function mayBePayment(
   );
 }
 
-function cannotTell(hash: Hex32): RpcFault {
+function unreadableTransaction(hash: Hex32): RpcFault {
   return garbage("txDetails", `cannot determine whether ${hash} made the payment`);
 }
 

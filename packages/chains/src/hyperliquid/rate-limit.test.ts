@@ -17,7 +17,7 @@ import { createReading } from "./arrivals.ts";
 import type { ExchangeRpc } from "./rpc.ts";
 import { withAllowance, withRecentChecks } from "./shared-rpc.ts";
 import { encodeSignedAction, idOfSigned, nonceOfSigned, signExchangeAction } from "./signed-action.ts";
-import { ShareUsedUp } from "../nodes/share-used-up.ts";
+import { RateLimitShareExceeded } from "../nodes/rate-limit-share-exceeded.ts";
 import { createWeightShares } from "./weight-shares.ts";
 
 const privateKey: Hex32 = `0x${"11".repeat(32)}`;
@@ -140,8 +140,8 @@ async function minutesToDeposit(before: readonly LedgerTransfer[], deposit: Ledg
     },
     meaning: async () => await Promise.resolve(undefined),
     onStranded: () => undefined,
-    onLeftAside: () => undefined,
-    onCrowdedMoment: () => undefined,
+    onSkipped: () => undefined,
+    onCrowdedTimestamp: () => undefined,
   });
   let cursor = writeCursor({ time: START - 1_000n, block: 0n, seen: [] });
   const minutes = await endpoint.minutesUntil(async () => {
@@ -304,7 +304,8 @@ async function minutesWith(unseen: number, clients: boolean) {
   vi.useFakeTimers();
   const startedAt = performance.now();
   const endpoint = publicEndpoint([...specks(100, depository, (at) => START + BigInt(at) * 300n), deposit]);
-  const isLimit = (error: unknown): boolean => error instanceof RpcFault && !(error instanceof ShareUsedUp);
+  const isLimit = (error: unknown): boolean =>
+    error instanceof RpcFault && !(error instanceof RateLimitShareExceeded);
   let limits = 0;
   const counted = async <T>(ask: () => Promise<T>): Promise<T> => {
     endpoint.setNow(performance.now() - startedAt);
@@ -337,8 +338,8 @@ async function minutesWith(unseen: number, clients: boolean) {
       },
       meaning: async () => await Promise.resolve(undefined),
       onStranded: () => undefined,
-      onLeftAside: () => undefined,
-      onCrowdedMoment: () => undefined,
+      onSkipped: () => undefined,
+      onCrowdedTimestamp: () => undefined,
     });
   const reading = readingOf(withAllowance(rpc, worker.deposits.wait, worker.deposits.charge));
   const reports = readingOf(withAllowance(rpc, api.clients.takeNow, api.clients.charge));
@@ -361,7 +362,7 @@ async function minutesWith(unseen: number, clients: boolean) {
   };
   let cursor = writeCursor({ time: START - 1_000n, block: 0n, seen: [] });
   let rounds = 0;
-  const refusals: ShareUsedUp[] = [];
+  const refusals: RateLimitShareExceeded[] = [];
   let reported = 0;
   const loops = [
     again(async () => {
@@ -379,7 +380,7 @@ async function minutesWith(unseen: number, clients: boolean) {
       try {
         await reports.arrivalsOf(`0x${(0xff0000 + reported).toString(16).padStart(64, "0")}`);
       } catch (error) {
-        if (!(error instanceof ShareUsedUp)) throw error;
+        if (!(error instanceof RateLimitShareExceeded)) throw error;
         refusals.push(error);
       }
     }),
@@ -459,11 +460,11 @@ test("charges a share for the entries of a ledger answer too, and waits until th
   const rpc = withAllowance(endpoint.rpc, clients.takeNow, clients.charge);
   expect((await rpc.ledger(solver, START, START)).size).toBe(500);
   // A burst of 48, of which the answer took 20 + 500 / 20.
-  expect(() => clients.takeNow("clock", 4)).toThrow(ShareUsedUp);
+  expect(() => clients.takeNow("clock", 4)).toThrow(RateLimitShareExceeded);
   expect(() => clients.takeNow("clock", 3)).not.toThrow();
   clients.charge(30);
   await vi.advanceTimersByTimeAsync(6_500);
-  expect(() => clients.takeNow("clock", 3)).toThrow(ShareUsedUp);
+  expect(() => clients.takeNow("clock", 3)).toThrow(RateLimitShareExceeded);
   await vi.advanceTimersByTimeAsync(200);
   expect(() => clients.takeNow("clock", 3)).not.toThrow();
 });

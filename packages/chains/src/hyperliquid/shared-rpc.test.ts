@@ -1,6 +1,6 @@
 import type { Address, Hex32 } from "@causeway/domain";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { ShareUsedUp } from "../nodes/share-used-up.ts";
+import { RateLimitShareExceeded } from "../nodes/rate-limit-share-exceeded.ts";
 import type { ExchangeTransaction } from "@causeway/families/hyperliquid";
 import type { ExchangeRpc } from "./rpc.ts";
 import { rpcsFor, withRecentAnswers } from "./shared-rpc.ts";
@@ -88,7 +88,7 @@ test("refuses clients beyond their share of the limit while deposits and payment
   const other = (number: number): Hex32 => `0x${number.toString(16).padStart(64, "0")}`;
   // A burst of 48 pays for one read of a transaction.
   expect(await api.questions.transaction(other(1))).toBe(transaction);
-  await expect(api.questions.transaction(other(2))).rejects.toBeInstanceOf(ShareUsedUp);
+  await expect(api.questions.transaction(other(2))).rejects.toBeInstanceOf(RateLimitShareExceeded);
   expect(state.asked).toBe(1);
   const worker = rpcsFor(rpc, 1_200, false);
   await Promise.all([worker.deposits.transaction(other(3)), worker.payments.transaction(other(4))]);

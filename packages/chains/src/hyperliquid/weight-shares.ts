@@ -1,4 +1,4 @@
-import { ShareUsedUp } from "../nodes/share-used-up.ts";
+import { RateLimitShareExceeded } from "../nodes/rate-limit-share-exceeded.ts";
 
 /** Shares of a rate-limited endpoint, by purpose. */
 export interface WeightShares {
@@ -95,8 +95,8 @@ function shareOf(bucket: Bucket, refill: () => void): WeightShare {
   let last: Promise<void> = Promise.resolve();
   let waiting = 0;
   const untilMs = (weight: number): number => ((weight - bucket.held) / bucket.perMinute) * MINUTE_MS;
-  const usedUp = (method: string, weight: number): ShareUsedUp =>
-    new ShareUsedUp(method, { perMinute: bucket.perMinute, waitMs: untilMs(weight) });
+  const usedUp = (method: string, weight: number): RateLimitShareExceeded =>
+    new RateLimitShareExceeded(method, { perMinute: bucket.perMinute, waitMs: untilMs(weight) });
 
   async function inTurn(method: string, weight: number, deadline: number): Promise<void> {
     for (;;) {

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { rememberedFacts } from "../evm/remembered-facts.ts";
 import { RpcFault } from "@causeway/families";
 import type { LedgerPage, LedgerTransfer } from "@causeway/families/hyperliquid";
-import { createCrowdedMoments, readWholeLedger, type KnownPage } from "./whole-ledger.ts";
+import { createCrowdedTimestamps, readWholeLedger, type KnownPage } from "./whole-ledger.ts";
 
 const user: Address = "0x00000000000000000000000000000000000000a1";
 
@@ -54,7 +54,7 @@ test("returns the visible entries of a crowded block time and continues after it
 test("requests a known crowded block time by itself", async () => {
   const crowd = Array.from({ length: 600 }, (_, at) => entryAt(500_000n, at));
   const endpoint = cutting(crowd, 500, "oldest");
-  const known = createCrowdedMoments();
+  const known = createCrowdedTimestamps();
   for (const time of [500_000n, 2n ** 40n]) known.add(time);
   const reading = await readWholeLedger(endpoint, user, 0n, 10n ** 6n, { crowded: known });
   expect(reading).toMatchObject({ isWhole: false, crowded: [500_000n], upTo: 10n ** 6n });
@@ -77,7 +77,7 @@ test("remembers a crowded block time that was found before a fault, and reports 
   const crowd = Array.from({ length: 600 }, (_, at) => entryAt(500_000n, at));
   const endpoint = cutting(crowd, 500, "oldest");
   const reported: bigint[] = [];
-  const crowded = createCrowdedMoments((time) => reported.push(time));
+  const crowded = createCrowdedTimestamps((time) => reported.push(time));
   const limited = async (_user: Address, from: bigint, to: bigint): Promise<LedgerPage> => {
     if (endpoint.asked() === 3)
       throw new RpcFault({ kind: "http", method: "ledger", reason: "HTTP status 429" });

@@ -40,12 +40,12 @@ export interface LedgerReading extends Omit<LedgerPage, "size"> {
 }
 
 /** Block times (ms) at which one account's ledger is known to be crowded. */
-export interface CrowdedMoments extends Iterable<bigint> {
+export interface CrowdedTimestamps extends Iterable<bigint> {
   add(time: bigint): void;
 }
 
 /** @param onNew called once for each block time */
-export function createCrowdedMoments(onNew: (time: bigint) => void = () => undefined): CrowdedMoments {
+export function createCrowdedTimestamps(onNew: (time: bigint) => void = () => undefined): CrowdedTimestamps {
   const moments = new Set<bigint>();
   return {
     [Symbol.iterator]: () => moments.values(),
@@ -79,7 +79,7 @@ export interface LedgerReadingOptions {
    * Block times already known to be crowded: each is requested by itself instead of being searched for again.
    * New ones are added as soon as they are found, so that a later fault does not lose the search.
    */
-  readonly crowded?: CrowdedMoments | undefined;
+  readonly crowded?: CrowdedTimestamps | undefined;
   /** Maximum number of requests; default {@link MAX_REQUESTS}. */
   readonly maxRequests?: number;
   /**

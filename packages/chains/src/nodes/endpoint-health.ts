@@ -104,7 +104,7 @@ export function observedTransport(inner: RpcTransport, health: EndpointHealth): 
   return {
     ...inner,
     request: async (...call) => await observe(async () => await inner.request(...call)),
-    requestTogether: async (...calls) => await observe(async () => await inner.requestTogether(...calls)),
+    requestBatch: async (...calls) => await observe(async () => await inner.requestBatch(...calls)),
   };
 }
 

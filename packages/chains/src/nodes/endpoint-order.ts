@@ -1,7 +1,7 @@
 import { NodeRefusal, RpcFault } from "@causeway/families";
 import { createEndpointHealth } from "./endpoint-health.ts";
 import type { EndpointState, EndpointStatus } from "./endpoint-pool.ts";
-import { ShareUsedUp } from "./share-used-up.ts";
+import { RateLimitShareExceeded } from "./rate-limit-share-exceeded.ts";
 
 /** How long an endpoint that failed is asked last, ms. */
 const PASSED_OVER_MS = 30_000;
@@ -114,7 +114,7 @@ export function createEndpointOrder(
 
   const note = (endpoint: Endpoint, fault: RpcFault, tookMs: number): void => {
     // A node that refuses a request or lacks old data works; so does one whose share of requests is used up.
-    if ((fault instanceof NodeRefusal && !fault.isPause) || fault instanceof ShareUsedUp) return;
+    if ((fault instanceof NodeRefusal && !fault.isPause) || fault instanceof RateLimitShareExceeded) return;
     if (fault.kind === "pruned") return;
     endpoint.health.noteFault(fault, tookMs);
     endpoint.lastFault = fault;

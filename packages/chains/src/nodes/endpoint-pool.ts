@@ -139,8 +139,8 @@ export function createEndpointPool(endpoints: readonly PoolEndpoint[], options: 
     },
     transport: {
       request: async (...call) => await run(async (transport) => await transport.request(...call)),
-      requestTogether: async (...calls) =>
-        await run(async (transport) => await transport.requestTogether(...calls)),
+      requestBatch: async (...calls) =>
+        await run(async (transport) => await transport.requestBatch(...calls)),
       close: async () => {
         await Promise.all(endpoints.map(async ({ transport }) => await transport.close()));
       },

@@ -1,5 +1,5 @@
 import { saysRateLimit, type NodeErrorFacts } from "@causeway/families";
-import { pauseAskedBy } from "./asked-pause.ts";
+import { retryAfterMs } from "./retry-after.ts";
 
 /** One HTTP response, before its calls are read. */
 export type HttpAnswer =
@@ -57,7 +57,7 @@ export function readAnswer({ status, text, retryAfter }: ReceivedAnswer, nowMs: 
     maxBatch: isOverloaded && limit === undefined ? maxBatchIn(error) : undefined,
     pause: pauses
       ? {
-          askedMs: pauseAskedBy(retryAfter, limit ?? (error && factsOf(error)), nowMs),
+          askedMs: retryAfterMs(retryAfter, limit ?? (error && factsOf(error)), nowMs),
           isOverload: limit === undefined && status !== 429,
         }
       : undefined,

@@ -3,7 +3,7 @@ import { Pool } from "undici";
 import { createEndpointPause, MAX_WAIT_MS, pauseReason } from "./endpoint-pause.ts";
 import { networkCode } from "./http-post.ts";
 import { redact, RpcFault } from "@causeway/families";
-import { pauseAskedBy } from "./asked-pause.ts";
+import { retryAfterMs } from "./retry-after.ts";
 import type { ObserveCall } from "./rpc-call.ts";
 
 export interface RestClientOptions {
@@ -91,7 +91,7 @@ export function createRestClient(options: RestClientOptions): RestClient {
       });
       const { statusCode, headers: received } = answer;
       const header = received["retry-after"];
-      const askedMs = pauseAskedBy(Array.isArray(header) ? header[0] : header, undefined, Date.now());
+      const askedMs = retryAfterMs(Array.isArray(header) ? header[0] : header, undefined, Date.now());
       if (statusCode === 429 || (statusCode >= 500 && askedMs !== undefined))
         pause.refused(sentAtMs, askedMs);
       else if (statusCode < 500) pause.served(sentAtMs);

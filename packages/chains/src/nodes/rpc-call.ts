@@ -12,7 +12,7 @@ export type CallOutcome = "ok" | "refused" | "fault" | "retried";
  */
 export type ObserveCall = (method: string, outcome: CallOutcome, tookMs: number) => void;
 
-export interface AskedCall {
+export interface RpcRequest {
   readonly method: string;
   readonly params: readonly unknown[];
 }
@@ -36,7 +36,7 @@ export interface Call {
   fail(fault: RpcFault): void;
 }
 
-export interface CallFacts extends AskedCall {
+export interface CallFacts extends RpcRequest {
   readonly id: number;
   readonly deadlineMs: number;
   /** Not aborted yet. */

@@ -44,7 +44,7 @@ const echoed = (value: unknown): { method: string; params: unknown[] } => ({
 test("sends calls requested together in a separate HTTP request, and returns answers in their order", async () => {
   const { node, rpc } = await over(echo());
   const others = [rpc.request("echo", [1]), rpc.request("echo", [2])];
-  expect(await rpc.requestTogether([echoed(3), echoed(4)])).toEqual([3, 4]);
+  expect(await rpc.requestBatch([echoed(3), echoed(4)])).toEqual([3, 4]);
   expect(await Promise.all(others)).toEqual([1, 2]);
   expect(node.requests.map((calls) => calls.map(({ params }) => params[0])).toSorted()).toEqual([
     [1, 2],
@@ -63,16 +63,16 @@ test("never splits calls requested together, and their refusal affects no other 
   );
   const group = (size: number): ReturnType<typeof echoed>[] =>
     Array.from({ length: size }, (_, at) => echoed(at));
-  await expect(rpc.requestTogether(group(5))).rejects.toMatchObject({ kind: "batchRefused" });
+  await expect(rpc.requestBatch(group(5))).rejects.toMatchObject({ kind: "batchRefused" });
   expect(node.requests).toHaveLength(0);
-  await expect(rpc.requestTogether(group(3))).rejects.toMatchObject({
+  await expect(rpc.requestBatch(group(3))).rejects.toMatchObject({
     kind: "batchRefused",
     retryable: true,
   });
   expect(node.requests).toHaveLength(1);
   // Nor after other calls were refused.
   await Promise.all(group(3).map(async (call) => await rpc.request(call.method, call.params)));
-  expect(await rpc.requestTogether(group(2))).toEqual([0, 1]);
+  expect(await rpc.requestBatch(group(2))).toEqual([0, 1]);
   expect(node.requests.at(-1)).toHaveLength(2);
 });
 
@@ -84,8 +84,8 @@ test("calls requested together fail as a whole if their response is too large or
     }),
     { maxAnswerBytes: 1_000 },
   );
-  await expect(rpc.requestTogether([echoed("large"), echoed(1)])).rejects.toMatchObject({ kind: "tooLarge" });
-  await expect(rpc.requestTogether([echoed("small"), echoed(1)])).rejects.toMatchObject({ kind: "garbage" });
+  await expect(rpc.requestBatch([echoed("large"), echoed(1)])).rejects.toMatchObject({ kind: "tooLarge" });
+  await expect(rpc.requestBatch([echoed("small"), echoed(1)])).rejects.toMatchObject({ kind: "garbage" });
   expect(node.requests).toHaveLength(2);
 });
 
@@ -479,7 +479,7 @@ test("respects a batch limit with status 500 in later calls", async () => {
   expect(new Set((await ask(8)).map(({ status }) => status))).toEqual(new Set(["fulfilled"]));
   expect(node.requests.map((batch) => batch.length)).toEqual([8, 3, 3, 2]);
   const group = [1, 2, 3, 4].map(echoed);
-  await expect(rpc.requestTogether(group)).rejects.toMatchObject({ kind: "batchRefused" });
+  await expect(rpc.requestBatch(group)).rejects.toMatchObject({ kind: "batchRefused" });
   expect(node.requests).toHaveLength(5);
 });
 
@@ -532,7 +532,7 @@ test.each([
     const { node, rpc, cameAtMs } = await refusingFirst(refuse);
     await expect(rpc.request("echo", [0])).rejects.toBeInstanceOf(RpcFault);
     const answers = Promise.all([rpc.request("echo", [1]), rpc.request("echo", [2])]);
-    expect(await rpc.requestTogether([echoed(3), echoed(4)])).toEqual([3, 4]);
+    expect(await rpc.requestBatch([echoed(3), echoed(4)])).toEqual([3, 4]);
     expect(await answers).toEqual([1, 2]);
     const [first = 0, second = 0] = cameAtMs;
     expect(second - first).toBeGreaterThanOrEqual(waitMs);
@@ -546,7 +546,7 @@ test("calls fail at once during a pause longer than a caller waits", async () =>
   const startedAtMs = performance.now();
   const reason = expect.stringMatching(/^the endpoint rate-limited this service; try again in \d+ s$/);
   await expect(rpc.request("echo", [1])).rejects.toMatchObject({ kind: "http", reason });
-  await expect(rpc.requestTogether([echoed(1)])).rejects.toMatchObject({ kind: "http", reason });
+  await expect(rpc.requestBatch([echoed(1)])).rejects.toMatchObject({ kind: "http", reason });
   expect(performance.now() - startedAtMs).toBeLessThan(500);
   expect(node.requests).toHaveLength(1);
 });

@@ -1,11 +1,11 @@
 import { createEndpointPause, MAX_WAIT_MS, pauseReason } from "./endpoint-pause.ts";
 import { errorIn, hasResult, readAnswer } from "./http-answer.ts";
 import { createPoster, networkCode, type PostEnd } from "./http-post.ts";
-import { createCall, type AskedCall, type Call, type CallOptions, type ObserveCall } from "./rpc-call.ts";
+import { createCall, type RpcRequest, type Call, type CallOptions, type ObserveCall } from "./rpc-call.ts";
 import { createRetryBudget } from "./retry-budget.ts";
 import { NodeRefusal, redact, RpcFault, withoutSecrets, type RpcFaultFacts } from "@causeway/families";
 
-export type { AskedCall, CallOptions, CallOutcome, ObserveCall } from "./rpc-call.ts";
+export type { RpcRequest, CallOptions, CallOutcome, ObserveCall } from "./rpc-call.ts";
 
 export interface RpcTransportOptions {
   /** HTTP(S) URL of the node; user and password become basic authentication. Never shown in errors. */
@@ -39,7 +39,7 @@ export interface RpcTransport {
    *
    * @throws RpcFault if not all of them have a result; of kind `batchRefused` if they cannot be sent together
    */
-  requestTogether(calls: readonly AskedCall[], options?: CallOptions): Promise<readonly unknown[]>;
+  requestBatch(calls: readonly RpcRequest[], options?: CallOptions): Promise<readonly unknown[]>;
   /** Milliseconds left of a pause that the endpoint requested; 0 if there is none. Absent: unknown. */
   pauseLeftMs?(): number;
   close(): Promise<void>;
@@ -250,7 +250,7 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
   };
 
   /** The call, for the caller to send; undefined if it is already settled. */
-  const callFor = ({ method, params }: AskedCall, { deadlineMs, signal }: CallOptions): Call | undefined =>
+  const callFor = ({ method, params }: RpcRequest, { deadlineMs, signal }: CallOptions): Call | undefined =>
     closed || signal?.aborted === true
       ? undefined
       : createCall({
@@ -275,7 +275,7 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
       if (waiting.length === 1) setImmediate(flush);
       return await call.result;
     },
-    requestTogether: async (calls, callOptions = {}) => {
+    requestBatch: async (calls, callOptions = {}) => {
       const method = calls[0]?.method ?? "";
       if (calls.length > wantedBatchSize)
         throw new RpcFault({ kind: "batchRefused", method, reason: NOT_TOGETHER });

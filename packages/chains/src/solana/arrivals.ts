@@ -59,7 +59,7 @@ export function createArrivals(options: ArrivalOptions): NonEvmArrivalReader {
   const { rpc, reads, pdas, mints, onFault } = options;
   const faults = new Map<string, number>();
   /**
-   * Judgements of readings from the same cursor, so that the next one continues from there: a rate-limited
+   * Judgments of readings from the same cursor, so that the next one continues from there: a rate-limited
    * endpoint may end every reading of a crowd, and a deposit may wait for other endpoints.
    */
   let keptCursor: string | undefined;

@@ -31,9 +31,9 @@ export function clusterTransport(inner: RpcTransport, genesisHash: string | unde
       if (!isVerified) await verify();
       return await inner.request(...call);
     },
-    requestTogether: async (...calls) => {
+    requestBatch: async (...calls) => {
       if (!isVerified) await verify();
-      return await inner.requestTogether(...calls);
+      return await inner.requestBatch(...calls);
     },
   };
 }

@@ -75,8 +75,8 @@ export async function connectSolana(options: NonEvmOptions): Promise<OpenConnect
     vm: "solana-vm",
     solver: options.solver,
     // Its bytes expire by themselves once their blockhash is too old.
-    replaces: false,
-    takesBack: false,
+    canReplace: false,
+    canCancel: false,
     ...arrivals,
     ...payments,
     ...(depositAddresses !== undefined && { depositAddresses }),

@@ -361,8 +361,8 @@ test("an account that changed its owner in the transaction does not count as a p
       : holding,
   );
   expect(handedOver).not.toEqual(honest.tokens);
-  const judgement = judgePayments([pdas], { ...honest, tokens: handedOver }, question());
-  expect(judgement).toEqual({ refusal: "owner of a token account changed in the transaction" });
+  const judgment = judgePayments([pdas], { ...honest, tokens: handedOver }, question());
+  expect(judgment).toEqual({ refusal: "owner of a token account changed in the transaction" });
 });
 
 describe("after the depository was replaced", () => {

@@ -21,7 +21,7 @@ function aNode(finalSlot: number): RpcTransport {
   };
   return {
     request: async (method) => await Promise.resolve(answers[method]),
-    requestTogether: async () => await Promise.reject(new Error("not asked here")),
+    requestBatch: async () => await Promise.reject(new Error("not asked here")),
     close: async () => await Promise.resolve(),
   };
 }
@@ -48,7 +48,7 @@ test("nothing is read from or sent to a node of another cluster, and the cluster
     );
   const other = nodeOf("devnet");
   await expect(other.request("sendTransaction", ["bytes"])).rejects.toMatchObject({ kind: "wrongChain" });
-  await expect(other.requestTogether([])).rejects.toMatchObject({ kind: "wrongChain" });
+  await expect(other.requestBatch([])).rejects.toMatchObject({ kind: "wrongChain" });
   expect(asked.splice(0)).toEqual(["getGenesisHash", "getGenesisHash"]);
   const right = nodeOf("mainnet");
   await Promise.all([right.request("getSlot", []), right.request("getSlot", [])]);

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Address } from "../ids/hex.ts";
-import { awaitsRest, decideFunds, dependsOnSender, speaksForRequest } from "./decide-funds.ts";
+import { awaitsRest, decideFunds, dependsOnSender, concernsRequest } from "./decide-funds.ts";
 import type { AddressFacts, FoundFunds, FundsDecision, ReturnFacts } from "./decide-funds.ts";
 
 const usd: Address = `0x${"11".repeat(20)}`;
@@ -206,7 +206,7 @@ test("added dust does not change the quoted amount into another payment, and nev
 
 test("reports only configured tokens worth moving, and always the quoted amount", () => {
   const isReported = (funds: FoundFunds, isListed: boolean, isDust: boolean): boolean =>
-    speaksForRequest(open(), funds, { isListed, isDust });
+    concernsRequest(open(), funds, { isListed, isDust });
   expect(isReported(found(), true, true)).toBe(true);
   expect(isReported(found({ amount: 99n }), true, false)).toBe(true);
   expect(isReported(found({ amount: 99n }), true, true)).toBe(false);

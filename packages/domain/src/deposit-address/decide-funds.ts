@@ -121,7 +121,7 @@ export function decideFunds(
       refundTo: renamed,
     };
   }
-  const back = giveBack(address, found, { canReturn, isWorthMoving });
+  const back = returnFunds(address, found, { canReturn, isWorthMoving });
   if (isFronted) return back.kind === "hold" ? back : { kind: "hold", reason: "FAST_FILL_NOT_COVERED" };
   if (!strict) return { kind: "requote", amount: found.amount, otherwise: back };
   // Under its own order, so that its request shows the outcome.
@@ -145,7 +145,7 @@ export function dependsOnSender(
  * Whether a request's status shows these funds. Anyone could send unconfigured tokens and dust to make it
  * misleading.
  */
-export function speaksForRequest(
+export function concernsRequest(
   { quoted }: Pick<AddressFacts, "quoted">,
   { chainId, currency, amount }: FoundFunds,
   { isListed, isDust }: { readonly isListed: boolean; readonly isDust: boolean },
@@ -164,7 +164,7 @@ export function awaitsRest(
   return isUnused && isQuotedMoney && amount < quoted.amount && whole >= quoted.amount;
 }
 
-function giveBack(
+function returnFunds(
   { strict, quoted, refundTo, sender }: AddressFacts,
   { chainId, currency, amount }: FoundFunds,
   { canReturn, isWorthMoving }: ReturnFacts,

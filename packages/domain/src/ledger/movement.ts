@@ -12,8 +12,8 @@ export type WalletAccount = (typeof walletAccounts)[number];
  * Accounts of the service, opposite the wallets'. `custody`: negative by what the solver holds on chain for
  * wallets. `fees`: earned. `fronted`: received for fast fills whose deposit never arrived.
  */
-export const houseAccounts = ["custody", "fees", "fronted"] as const;
-export type HouseAccount = (typeof houseAccounts)[number];
+export const serviceAccounts = ["custody", "fees", "fronted"] as const;
+export type ServiceLedgerAccount = (typeof serviceAccounts)[number];
 
 /** Why money moved, as `GET /balance-events` names it. */
 export const movementContexts = [
@@ -31,7 +31,7 @@ export type MovementContext = (typeof movementContexts)[number];
 
 /** One line of a movement: `amount` base units are added to the account (negative: removed), never zero. */
 export interface LedgerEntry {
-  readonly account: WalletAccount | HouseAccount;
+  readonly account: WalletAccount | ServiceLedgerAccount;
   readonly asset: LedgerAsset;
   readonly amount: bigint;
 }

@@ -174,7 +174,7 @@ test("whatever a swap yields, the output keeps the minimum and costs no more tha
       fc.boolean(),
       ({ a, b, expectedInput, one, more }, price, honorBps, seenAtMs, toSolver) => {
         const [minimumAmount, expectedAmount] = a < b ? [a, b] : [b, a];
-        const promise = {
+        const guarantee = {
           ...terms,
           origin: { ...terms.origin, amount: expectedInput, minimumAmount: 1n },
           destination: { ...terms.destination, minimumAmount, expectedAmount },
@@ -182,7 +182,7 @@ test("whatever a swap yields, the output keeps the minimum and costs no more tha
         };
         const decided = (deposited: bigint) => {
           const repriced = (deposited * price) / 10_000n;
-          return { repriced, due: payout(promise, { deposited, repriced }, honorBps, at(seenAtMs)) };
+          return { repriced, due: payout(guarantee, { deposited, repriced }, honorBps, at(seenAtMs)) };
         };
         const [less, all] = [decided(one), decided(one + more)];
         for (const { repriced, due } of [less, all]) {
@@ -191,7 +191,7 @@ test("whatever a swap yields, the output keeps the minimum and costs no more tha
           expect(due.amount >= minimumAmount).toBe(true);
           expect(due.amount * (10_000n - BigInt(honorBps)) <= repriced * 10_000n).toBe(true);
         }
-        expect(expectedFor(promise, one) <= expectedFor(promise, one + more)).toBe(true);
+        expect(expectedFor(guarantee, one) <= expectedFor(guarantee, one + more)).toBe(true);
       },
     ),
     { numRuns: 2_000 },

@@ -26,7 +26,7 @@ export interface PricedDeposit {
 }
 
 /** The terms that decide what is paid. */
-export type PromiseTerms = Pick<
+export type GuaranteeTerms = Pick<
   RequestTerms,
   "origin" | "destination" | "surplusToSolver" | "firmUntilMs" | "fillDeadlineMs"
 >;
@@ -40,7 +40,7 @@ export type PromiseTerms = Pick<
  * {@link expectedFor}.
  */
 export function payout(
-  terms: PromiseTerms,
+  terms: GuaranteeTerms,
   { deposited, repriced }: PricedDeposit,
   honorBps: number,
   { nowMs, depositSeenAtMs }: PayoutTimes,

@@ -42,7 +42,7 @@ const facts: DepositFacts = {
   },
   maxFeePerGas: 20n,
   maxPriorityFeePerGas: 2n,
-  tellsGas: true,
+  includesGas: true,
 };
 const check = { endpoint: `/intents/status/v3?requestId=${requestId}`, method: "GET" };
 const approvalOf = (amount: bigint) =>
@@ -173,7 +173,7 @@ test("the gas of a deposit counts every transaction it takes", () => {
 
 test("steps name no gas where it cannot be estimated beforehand", () => {
   for (const currency of [NATIVE_CURRENCY, token] as const)
-    for (const step of depositSteps({ ...facts, currency, tellsGas: false }))
+    for (const step of depositSteps({ ...facts, currency, includesGas: false }))
       for (const { data } of step.items) expect(data).not.toHaveProperty("gas");
 });
 

@@ -35,7 +35,7 @@ export interface StepPayment {
   readonly amount: bigint;
   readonly gas: StepGas;
   /** False: gas on this chain cannot be estimated beforehand, and steps name none. */
-  readonly tellsGas: boolean;
+  readonly includesGas: boolean;
   readonly maxFeePerGas: bigint;
   readonly maxPriorityFeePerGas: bigint;
 }
@@ -365,7 +365,7 @@ function transactionOf(
     data,
     value: value.toString(),
     chainId: facts.chainId,
-    ...(gas === undefined || !facts.tellsGas ? {} : { gas: (gas * LIMIT_FACTOR).toString() }),
+    ...(gas === undefined || !facts.includesGas ? {} : { gas: (gas * LIMIT_FACTOR).toString() }),
     maxFeePerGas: facts.maxFeePerGas.toString(),
     maxPriorityFeePerGas: facts.maxPriorityFeePerGas.toString(),
   };

@@ -6,7 +6,7 @@ import { pow10 } from "../money/pow10.ts";
 import { forward } from "./output-for-input.ts";
 import type { PricingFacts } from "./output-for-input.ts";
 import { inputFor } from "./input-for-output.ts";
-import { splitSlippage, swappedPromise } from "./swap-guarantee.ts";
+import { splitSlippage, swapGuarantee } from "./swap-guarantee.ts";
 
 const facts: PricingFacts = {
   origin: { decimals: 6, priceUsd: pow10(18) },
@@ -33,22 +33,22 @@ test("the client's slippage is divided like the automatic one, and never exceede
 const deposit = fc.bigInt({ min: 1_000_000n, max: 10n ** 13n });
 const bps = fc.integer({ min: 0, max: 3_000 });
 
-test("at unchanged prices every deposit from the minimum on keeps the promise, after the slippage of the fill", () => {
+test("at unchanged prices every deposit from the minimum on keeps the guarantee, after the slippage of the fill", () => {
   fc.assert(
     fc.property(deposit, bps, bps, fc.bigInt(0n, 1000n), (whole, origin, destination, part) => {
       const paid = forward(whole, facts).output;
       if (paid === 0n) return;
       const expected = paid;
       const slippage = { origin, destination };
-      const promise = swappedPromise(
+      const guarantee = swapGuarantee(
         { tradeType: "EXACT_INPUT", expected, deposit: whole, paid, slippage, honorBps: 100 },
         facts,
       );
-      expect(promise.minimumAmount).toBe(bpsOfUp(expected, 10_000 - origin - destination));
-      expect(promise.minDeposit <= whole && promise.minDeposit > 0n).toBe(true);
-      const between = promise.minDeposit + ((whole - promise.minDeposit) * part) / 1000n;
+      expect(guarantee.minimumAmount).toBe(bpsOfUp(expected, 10_000 - origin - destination));
+      expect(guarantee.minDeposit <= whole && guarantee.minDeposit > 0n).toBe(true);
+      const between = guarantee.minDeposit + ((whole - guarantee.minDeposit) * part) / 1000n;
       const kept = (forward(between, facts).output * BigInt(10_000 - destination)) / 10_000n;
-      expect(kept + 1n >= promise.minimumAmount).toBe(true);
+      expect(kept + 1n >= guarantee.minimumAmount).toBe(true);
     }),
   );
 });
@@ -60,7 +60,7 @@ test("the minimum deposit also buys enough through a swap in the fill", () => {
       const paid = forward(whole, facts).output;
       const expected = pairOutput(pool, true, paid);
       if (expected === 0n) return;
-      const { minDeposit, neededOutput } = swappedPromise(
+      const { minDeposit, neededOutput } = swapGuarantee(
         {
           tradeType: "EXACT_INPUT",
           expected,
@@ -83,7 +83,7 @@ test("without slippage the minimum is the expected amount, and the deposit must 
     honorBps: 100,
   } as const;
   const paid = forward(5_000_000n, facts).output;
-  expect(swappedPromise({ ...exact, expected: paid, deposit: 5_000_000n, paid }, facts)).toEqual({
+  expect(swapGuarantee({ ...exact, expected: paid, deposit: 5_000_000n, paid }, facts)).toEqual({
     minimumAmount: paid,
     neededOutput: paid,
     minDeposit: 5_000_000n,
@@ -93,8 +93,8 @@ test("without slippage the minimum is the expected amount, and the deposit must 
 test("an exact output is guaranteed in full, from the smallest deposit that the solver still accepts", () => {
   const expected = 10n ** 16n;
   const needed = inputFor(expected, facts);
-  const promise = (origin: number, honorBps: number) =>
-    swappedPromise(
+  const guarantee = (origin: number, honorBps: number) =>
+    swapGuarantee(
       {
         tradeType: "EXACT_OUTPUT",
         expected,
@@ -105,19 +105,19 @@ test("an exact output is guaranteed in full, from the smallest deposit that the 
       },
       facts,
     );
-  const { minimumAmount, minDeposit } = promise(1_000, 15);
+  const { minimumAmount, minDeposit } = guarantee(1_000, 15);
   expect(minimumAmount).toBe(expected);
   const accepts = (amount: bigint) => forward(amount, facts).output * 10_000n >= expected * (10_000n - 15n);
   expect(accepts(minDeposit)).toBe(true);
   expect(accepts(minDeposit - 1n)).toBe(false);
   // The client's slippage on the origin bounds it as well.
-  expect(promise(0, 15).minDeposit).toBe(needed);
-  expect(promise(5, 100).minDeposit).toBe(bpsOfUp(needed, 9_995));
+  expect(guarantee(0, 15).minDeposit).toBe(needed);
+  expect(guarantee(5, 100).minDeposit).toBe(bpsOfUp(needed, 9_995));
 });
 
 test("with unlimited slippage everything may slip, but a zero deposit buys nothing", () => {
   const paid = forward(5_000_000n, facts).output;
-  const { minimumAmount, minDeposit } = swappedPromise(
+  const { minimumAmount, minDeposit } = swapGuarantee(
     {
       tradeType: "EXACT_INPUT",
       expected: paid,

@@ -29,8 +29,8 @@ export function splitSlippage(askedBps: number | undefined, automatic: SlippageB
   return { origin, destination: askedBps - origin };
 }
 
-/** The facts that a promise depends on. */
-export interface PromiseFacts {
+/** The facts that a guarantee depends on. */
+export interface GuaranteeFacts {
   readonly tradeType: TradeType;
   /** The recipient's expected output. */
   readonly expected: bigint;
@@ -43,7 +43,7 @@ export interface PromiseFacts {
 }
 
 /** What a quote guarantees when a swap comes before the deposit. */
-export interface SwappedPromise {
+export interface SwapGuarantee {
   readonly minimumAmount: bigint;
   /** What the minimum deposit must still buy, before the slippage of the fill. */
   readonly neededOutput: bigint;
@@ -52,17 +52,17 @@ export interface SwappedPromise {
 }
 
 /**
- * The promise of a route with a swap before its deposit. The output may fall short by both sides' slippage
- * together; the minimum deposit is the smallest that, at unchanged prices, still keeps the promise after the
+ * The guarantee of a route with a swap before its deposit. The output may fall short by both sides' slippage
+ * together; the minimum deposit is the smallest that, at unchanged prices, still keeps the guarantee after the
  * slippage of the fill, flat fees included.
  * An exact output may not fall short: its minimum deposit is the smallest that the solver still accepts or
  * that the slippage allows, whichever is larger. Scaling the deposit with the output is safe, because pools
  * get more expensive with size.
  */
-export function swappedPromise(
-  { tradeType, expected, deposit, paid, slippage, honorBps }: PromiseFacts,
+export function swapGuarantee(
+  { tradeType, expected, deposit, paid, slippage, honorBps }: GuaranteeFacts,
   facts: PricingFacts,
-): SwappedPromise {
+): SwapGuarantee {
   const isExact = tradeType === "EXACT_OUTPUT";
   const minimumAmount = minimumOutput(tradeType, expected, slippage.origin + slippage.destination);
   const wanted = isExact
@@ -81,7 +81,7 @@ export function swappedPromise(
  */
 export function minDepositFor(
   output: bigint,
-  { expected, deposit, paid }: Pick<PromiseFacts, "expected" | "deposit" | "paid">,
+  { expected, deposit, paid }: Pick<GuaranteeFacts, "expected" | "deposit" | "paid">,
   facts: PricingFacts,
 ): bigint {
   if (output >= expected) return deposit;

@@ -330,8 +330,8 @@ function onDepositSeen(state: RequestState, event: Extract<RequestEvent, { kind:
   if (event.replaces === true && verdict.kind === "match" && !beyondLead && isFillUnderWay(state))
     return to(state, { depositId }, { kind: "acceptDeposit", depositId });
   // The request has its deposit, or has ended: any further one is refunded.
-  const unasked: FailReason = beyondLead ? "TTL_EXPIRED" : "DOUBLE_SPEND";
-  const reason: FailReason = verdict.kind === "mismatch" ? verdict.reason : unasked;
+  const defaultReason: FailReason = beyondLead ? "TTL_EXPIRED" : "DOUBLE_SPEND";
+  const reason: FailReason = verdict.kind === "mismatch" ? verdict.reason : defaultReason;
   return to(state, {}, { kind: "refundDeposit", depositId, reason });
 }
 

@@ -3,7 +3,7 @@ import type { CallFrame } from "./call-frame.ts";
 import { cleanText } from "./clean-text.ts";
 import { decodeRevert, EMPTY_REVERT } from "./decode-revert.ts";
 import { failedUserOperationIn } from "./failed-user-operation.ts";
-import { failingPath, onlySaysThatACallFailed } from "./failing-path.ts";
+import { failingPath, isGenericCallFailure } from "./failing-path.ts";
 import type { KnownAbis } from "./known-abis.ts";
 import { machineFailureOf } from "./machine-failure.ts";
 import type { FailureFrame, FailureRevert, SimulationFailure } from "./simulation-failure.ts";
@@ -90,10 +90,7 @@ function revertOn(path: readonly CallFrame[], known: KnownAbis): FailureRevert {
   const reverted = path.findLast(hasReason);
   const decoded = reverted === undefined ? undefined : decodeRevert(reverted.output, known);
   const isInRedeeming = path.some(({ input }) => input.startsWith(REDEEM_DELEGATIONS));
-  if (
-    isInRedeeming &&
-    (decoded === undefined || (reverted !== innermost && onlySaysThatACallFailed(decoded)))
-  ) {
+  if (isInRedeeming && (decoded === undefined || (reverted !== innermost && isGenericCallFailure(decoded)))) {
     return {
       ...(decoded ?? EMPTY_REVERT),
       label: "DELEGATION_REDEEM_FAILED",

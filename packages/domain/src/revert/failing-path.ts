@@ -49,7 +49,7 @@ function causeOf(frame: CallFrame, known: KnownAbis, budget: Budget): CallFrame 
     return machineFailureOf(last.error)?.label === machineFailureOf(frame.error)?.label ? last : undefined;
   }
   if (frame.output === "0x") return last;
-  return spend(budget, lengthOf(frame.output)) && onlySaysThatACallFailed(decodeRevert(frame.output, known))
+  return spend(budget, lengthOf(frame.output)) && isGenericCallFailure(decodeRevert(frame.output, known))
     ? last
     : undefined;
 }
@@ -105,7 +105,7 @@ const replacingTexts =
   /^(?:ST|SA|STF|STE|GS013|TF)$|(?:call|transfer|transfer_from|execution|transaction|operation|approve|multicall|delegation)\w*[\s_:-]*(?:has\s+)?(?:failed|reverted|error)|failed to (?:call|send|transfer|execute)/i;
 
 /** Whether a caller uses this reason to replace that of the call that it made. */
-export function onlySaysThatACallFailed(revert: FailureRevert): boolean {
+export function isGenericCallFailure(revert: FailureRevert): boolean {
   if (revert.type === "customError") return replacingErrors.has(revert.name ?? "");
   return revert.type === "errorString" && replacingTexts.test(revert.message);
 }

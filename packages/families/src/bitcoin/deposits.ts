@@ -21,7 +21,7 @@ export interface DepositFacts {
 }
 
 /** The deposit and the script of the receiving depository; undefined if there is no deposit. */
-export type DepositJudgement =
+export type DepositJudgment =
   | { readonly deposit: DepositEvidence; readonly script: string }
   | { readonly deposit: undefined }
   | { readonly refusal: string };
@@ -48,7 +48,7 @@ export function pays(
  *   text, and it only gives away their own funds. A signer who does not sign the whole transaction lets
  *   others choose its outputs, including the id.
  */
-export function judgeDeposit(rules: DepositRules, { transaction, spent }: DepositFacts): DepositJudgement {
+export function judgeDeposit(rules: DepositRules, { transaction, spent }: DepositFacts): DepositJudgment {
   if (isCoinbase(transaction) || spent.some(({ script }) => rules.depositories.has(script)))
     return { deposit: undefined };
   const received = transaction.outputs.filter(

@@ -32,12 +32,12 @@ export const bitcoin: Family<"bitcoin", BitcoinFacts, BitcoinRules, SpendingTran
     return { addresses, depositories: new Set(addresses.map(scriptOf)), network };
   },
   deposits: (rules, { transaction, spent, block }) => {
-    const judgement = judgeDeposit(rules, { transaction, spent });
-    if ("refusal" in judgement) return refuted(judgement.refusal);
-    const isDeposit = judgement.deposit !== undefined;
+    const judgment = judgeDeposit(rules, { transaction, spent });
+    if ("refusal" in judgment) return refuted(judgment.refusal);
+    const isDeposit = judgment.deposit !== undefined;
     return final({
-      depository: depositoryOf(rules, isDeposit ? judgement.script : undefined),
-      deposits: isDeposit ? [judgement.deposit] : [],
+      depository: depositoryOf(rules, isDeposit ? judgment.script : undefined),
+      deposits: isDeposit ? [judgment.deposit] : [],
       timestamp: block.time,
       height: BigInt(block.height),
     });

@@ -24,7 +24,7 @@ export interface PaymentFacts {
   readonly timestamp: bigint;
 }
 
-export type PaymentJudgement = { readonly amounts: readonly bigint[] } | { readonly refusal: string };
+export type PaymentJudgment = { readonly amounts: readonly bigint[] } | { readonly refusal: string };
 
 /**
  * What each recipient was paid. The transaction must be in time according to block times, and for this order
@@ -42,7 +42,7 @@ export function judgePayments(
   { depositories }: PaymentRules,
   { transaction, spent, timestamp }: PaymentFacts,
   question: PaymentQuestion,
-): PaymentJudgement {
+): PaymentJudgment {
   const pairs = question.receipts.map(({ recipient, currency }) => `${recipient} ${currency}`);
   if (new Set(pairs).size !== pairs.length) throw new RangeError("duplicate pair of recipient and currency");
   // The header time of a block that was mined in time may be later than the deadline.

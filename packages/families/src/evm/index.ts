@@ -21,7 +21,7 @@ export type { EvmFacts } from "./facts.ts";
 export { evm, needsTransaction, type EvmRules, type EvmTransaction } from "./family.ts";
 export { depositsForOrder } from "./deposits/named-payments.ts";
 export * from "./payments/net-inflow.ts";
-export { judgePayments, type PaymentJudgement } from "./payments.ts";
+export { judgePayments, type PaymentJudgment } from "./payments.ts";
 export type * from "./port.ts";
 export { SOLVER_CALL_EXECUTED_TOPIC, SOLVER_NATIVE_TRANSFER_TOPIC } from "./payments/router-events.ts";
 export { CALL_EXECUTED_TOPIC, executionIn, readWithdrawal, type WithdrawalPayment } from "./withdrawals.ts";

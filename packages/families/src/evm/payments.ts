@@ -28,7 +28,7 @@ export interface PaymentFacts {
   readonly timestamp: bigint;
 }
 
-export type PaymentJudgement = { readonly amounts: readonly bigint[] } | { readonly refusal: string };
+export type PaymentJudgment = { readonly amounts: readonly bigint[] } | { readonly refusal: string };
 
 /**
  * What the sender of the transaction paid each recipient. The transaction must be in time, end with the order
@@ -52,7 +52,7 @@ export function judgePayments(
   rules: PaymentRules,
   facts: PaymentFacts,
   question: PaymentQuestion,
-): PaymentJudgement {
+): PaymentJudgment {
   const { transaction, timestamp } = facts;
   const pairs = question.receipts.map(({ recipient, currency }) => `${recipient} ${currency}`);
   if (new Set(pairs).size !== pairs.length) throw new RangeError("duplicate pair of recipient and currency");

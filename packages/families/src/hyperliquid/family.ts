@@ -50,12 +50,12 @@ export const hyperliquid: Family<"hyperliquid", HyperliquidFacts, HyperliquidRul
     });
   },
   payments: (rules, { transaction, decimalsOf, meaning }, question) => {
-    const judgement = judgePayment(transaction, { ...rules, decimalsOf }, question);
-    if ("refusal" in judgement) return refuted(judgement.refusal);
+    const judgment = judgePayment(transaction, { ...rules, decimalsOf }, question);
+    if ("refusal" in judgment) return refuted(judgment.refusal);
     if (meaning.kind === "open") return UNMAPPED;
     if (meaning.kind !== "for" || meaning.id !== question.orderId)
       return refuted("payer's nonce is not mapped to the order");
-    return paidIn({ timestamp: timestampOf(transaction) }, judgement);
+    return paidIn({ timestamp: timestampOf(transaction) }, judgment);
   },
 };
 

@@ -10,7 +10,7 @@ export interface PaymentRules extends TransferRules {
 }
 
 /** A transfer that may be a payment, once its purpose is known. */
-export type PaymentJudgement =
+export type PaymentJudgment =
   | { readonly amounts: readonly bigint[]; readonly payer: Address; readonly nonce: bigint }
   | { readonly refusal: string };
 
@@ -27,7 +27,7 @@ export function judgePayment(
   transaction: ExchangeTransaction,
   rules: PaymentRules,
   question: PaymentQuestion,
-): PaymentJudgement {
+): PaymentJudgment {
   const pairs = new Set(question.receipts.map(({ recipient, currency }) => `${recipient} ${currency}`));
   if (pairs.size !== question.receipts.length)
     throw new RangeError("duplicate pair of recipient and currency");

@@ -18,7 +18,7 @@ export const lighter: Family<"lighter", LighterFacts, LighterRules, ExchangeTran
   rules: (chain, { exchangeChainId }) => ({ depositories: depositoriesOf(chain), exchangeChainId }),
   deposits: ({ depositories }, transaction) => final(depositsIn(presentFirst(depositories), transaction)),
   payments: ({ depositories }, transaction, question) => {
-    const judgement = judgePayments(depositories, transaction, question);
-    return "refusal" in judgement ? refuted(judgement.refusal) : final(judgement);
+    const judgment = judgePayments(depositories, transaction, question);
+    return "refusal" in judgment ? refuted(judgment.refusal) : final(judgment);
   },
 };

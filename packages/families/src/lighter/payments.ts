@@ -4,7 +4,7 @@ import { arrivesIn, isSpendable } from "./answers/currency.ts";
 
 /** Judges what a solver's transaction paid. Pure. */
 
-export type PaymentJudgement = PaymentAnswer | { readonly refusal: string };
+export type PaymentJudgment = PaymentAnswer | { readonly refusal: string };
 
 /**
  * What each recipient received by a settled transfer that was in time and whose memo is the order id. A
@@ -25,7 +25,7 @@ export function judgePayments(
     executedAtMs,
   }: Pick<ExchangeTransaction, "transfer" | "queuedAtMs" | "executedAtMs">,
   { orderId, deadline, receipts, calls }: PaymentQuestion,
-): PaymentJudgement {
+): PaymentJudgment {
   const pairs = receipts.map(({ recipient, currency }) => `${recipient} ${currency}`);
   if (new Set(pairs).size !== pairs.length) throw new RangeError("duplicate pair of recipient and currency");
   const paidAtMs = executedAtMs > queuedAtMs ? executedAtMs : queuedAtMs;

@@ -194,21 +194,21 @@ const steps = fc.array(
   { minLength: 6, maxLength: 25, size: "max" },
 );
 
-interface Modelled {
+interface Modeled {
   readonly transaction: ExchangeTransaction;
   readonly isPayload: boolean;
 }
 
 /** All records after each step; every transaction keeps its position. */
-function historyOf(plan: readonly Step[]): readonly (readonly Modelled[])[] {
+function historyOf(plan: readonly Step[]): readonly (readonly Modeled[])[] {
   let height = 1_000n;
-  let records: Modelled[] = [];
-  const all: (readonly Modelled[])[] = [];
-  const inBlocks = (): Modelled[] =>
+  let records: Modeled[] = [];
+  const all: (readonly Modeled[])[] = [];
+  const inBlocks = (): Modeled[] =>
     records
       .filter(({ transaction }) => transaction.blockHeight > 0n)
       .toSorted((a, b) => (a.transaction.blockHeight < b.transaction.blockHeight ? -1 : 1));
-  const unsettled = (): Modelled[] => {
+  const unsettled = (): Modeled[] => {
     const placed = inBlocks();
     const settled = placed.findLastIndex(({ transaction }) => transaction.standing === "final");
     return placed.slice(settled + 1);
@@ -219,7 +219,7 @@ function historyOf(plan: readonly Step[]): readonly (readonly Modelled[])[] {
       one.transaction.hash === hash ? { ...one, transaction: { ...one.transaction, ...fields } } : one,
     );
   };
-  const queued = (): Modelled | undefined =>
+  const queued = (): Modeled | undefined =>
     records.find(
       ({ transaction }) =>
         transaction.standing === "notFinal" &&

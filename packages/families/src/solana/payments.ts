@@ -16,7 +16,7 @@ import { toHex } from "@causeway/domain";
 
 /** Judges what a solver's successful transaction paid. Pure. */
 
-export type PaymentJudgement = { readonly amounts: readonly bigint[] } | { readonly refusal: string };
+export type PaymentJudgment = { readonly amounts: readonly bigint[] } | { readonly refusal: string };
 
 const NATIVE = solanaCodec.nativeCurrency;
 
@@ -40,7 +40,7 @@ export function judgePayments(
   pdas: readonly DepositoryAccounts[],
   facts: TransactionFacts,
   question: PaymentQuestion,
-): PaymentJudgement {
+): PaymentJudgment {
   const pairs = question.receipts.map(({ recipient, currency }) => `${recipient} ${currency}`);
   if (new Set(pairs).size !== pairs.length) throw new RangeError("duplicate pair of recipient and currency");
   const { timestamp } = facts;

@@ -1,6 +1,6 @@
 import type { Address, Hex } from "@causeway/domain";
 import type { PaymentQuestion } from "../evidence.ts";
-import { judgePayments, type PaymentJudgement } from "../evm/payments.ts";
+import { judgePayments, type PaymentJudgment } from "../evm/payments.ts";
 import type { SolidTransaction } from "./finality/agreement.ts";
 import { machineAddress } from "./codec/tron-address.ts";
 
@@ -24,7 +24,7 @@ export function paymentsIn(
   rules: PaymentRules,
   { receipt, block, transaction, memo }: SolidTransaction,
   question: PaymentQuestion,
-): PaymentJudgement {
+): PaymentJudgment {
   const receipts = question.receipts.map(({ recipient, currency }) => ({
     recipient: machineAddress(recipient),
     currency: machineAddress(currency),

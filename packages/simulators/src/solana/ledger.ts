@@ -41,19 +41,19 @@ export class Ledger {
     this.slots = new Slots(options);
     // Recent blockhashes and duplicates are checked in this class, because the machine knows only one hash.
     this.svm = new LiteSVM().withNativeMints().withBlockhashCheck(false).withTransactionHistory(0n);
-    this.tellTime();
+    this.publishTime();
   }
 
   /** Starts the next block. */
   nextSlot(skipped = 0): void {
     this.slots.next(skipped);
-    this.tellTime();
+    this.publishTime();
   }
 
   /** Sets the chain's time from the current block on. */
   setTime(seconds: number): void {
     this.slots.current.time = Math.max(seconds, this.slots.current.time);
-    this.tellTime();
+    this.publishTime();
   }
 
   /**
@@ -72,7 +72,7 @@ export class Ledger {
           list?.splice(list.indexOf(signature), 1);
         }
       }
-    this.tellTime();
+    this.publishTime();
   }
 
   /** Deploys a program. Without an upgrade authority, no one can upgrade it. */
@@ -293,7 +293,7 @@ export class Ledger {
     };
   }
 
-  private tellTime(): void {
+  private publishTime(): void {
     const { slot, time } = this.slots.current;
     this.svm.warpToSlot(BigInt(slot));
     const clock = this.svm.getClock();

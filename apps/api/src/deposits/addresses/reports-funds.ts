@@ -1,4 +1,4 @@
-import { ServiceError, speaksForRequest } from "@causeway/domain";
+import { ServiceError, concernsRequest } from "@causeway/domain";
 import type { FoundFunds } from "@causeway/domain";
 import type { RequestEnd } from "../../chains/chains.port.ts";
 import type { DepositAddress } from "./deposit-addresses.port.ts";
@@ -6,7 +6,7 @@ import type { AddressServices } from "./address-services.ts";
 import { returnFacts } from "./return-facts.ts";
 
 /** Decides whether the status of a request reports funds at its address. */
-export async function speakerOf(
+export async function reportsFunds(
   services: AddressServices,
   connected: RequestEnd,
   at: DepositAddress | undefined,
@@ -14,7 +14,7 @@ export async function speakerOf(
   const first = at && (await services.reads.request(at.requestId));
   return async (found) =>
     first !== undefined &&
-    speaksForRequest({ quoted: first.terms.origin }, found, {
+    concernsRequest({ quoted: first.terms.origin }, found, {
       isListed: services.chains.currency(found.chainId, found.currency) !== undefined,
       isDust: await isDust(services, connected, found),
     });

@@ -7,7 +7,7 @@ import { actOnFunds } from "./act-on-funds.ts";
 import { addressesOn } from "./addresses-on.ts";
 import type { AddressServices } from "./address-services.ts";
 import { priceOf } from "./return-facts.ts";
-import { speakerOf } from "./reports-funds.ts";
+import { reportsFunds } from "./reports-funds.ts";
 
 /** Maximum balances of unconfigured tokens kept per address and chain. */
 export const MAX_UNLISTED = 10;
@@ -138,7 +138,7 @@ async function storeFunds(
   const byAddress = Map.groupBy(changed, ({ address }) => address);
   for (const [address, places] of byAddress)
     try {
-      const isReported = await speakerOf(services, connected, here.get(address));
+      const isReported = await reportsFunds(services, connected, here.get(address));
       const speaking = new Set<Address>();
       for (const place of places) if (await isReported(place)) speaking.add(place.currency);
       await storeFundsAt(services, address, places, speaking, {

@@ -7,7 +7,7 @@ import type { UnmappedDeposit } from "../../chains/non-evm-rows.port.ts";
 import type { Services } from "../../db/services.port.ts";
 import { actOnDeposits } from "../record-deposits.ts";
 import type { RecordingServices } from "../record-deposits.ts";
-import { refundUnasked } from "../return-unattributed.ts";
+import { refundWithoutRequest } from "../return-unattributed.ts";
 import { isInTime } from "./record-arrivals.ts";
 
 type Needs = Pick<Services, "events"> & RecordingServices & Pick<Services, "uow" | "reads" | "nonceMappings">;
@@ -83,7 +83,7 @@ async function refund(
   const isOurs = await services.uow.run(async (tx) => {
     if ((await tx.nonEvm.lockUnmapped(deposit.id)) === undefined) return false;
     await tx.nonEvm.endWaiting(deposit.id);
-    await refundUnasked(services, tx, deposit.id);
+    await refundWithoutRequest(services, tx, deposit.id);
     return true;
   });
   if (isOurs)

@@ -69,8 +69,8 @@ interface WatchedPair {
   readonly pair: TokenPair;
   pools: readonly KnownPool[];
   /** Undefined until the first search. */
-  lookedAtMs: number | undefined;
-  askedAtMs: number;
+  refreshedAtMs: number | undefined;
+  lastUsedAtMs: number;
 }
 
 /** A snapshot and the state from which the next one is derived. */
@@ -96,16 +96,16 @@ export function createChainPools(options: ChainPoolsOptions): ChainPools {
     for (const pair of pairs) {
       const known = watched.get(pair.key);
       if (known === undefined)
-        watched.set(pair.key, { pair, pools: [], lookedAtMs: undefined, askedAtMs: now });
-      else known.askedAtMs = now;
+        watched.set(pair.key, { pair, pools: [], refreshedAtMs: undefined, lastUsedAtMs: now });
+      else known.lastUsedAtMs = now;
     }
   }
 
   function forget(): void {
     const now = clock.nowMs();
-    for (const [key, { askedAtMs }] of watched) if (now - askedAtMs > KEPT_MS) watched.delete(key);
+    for (const [key, { lastUsedAtMs }] of watched) if (now - lastUsedAtMs > KEPT_MS) watched.delete(key);
     if (watched.size <= MAX_PAIRS) return;
-    const oldest = [...watched].toSorted(([, a], [, b]) => a.askedAtMs - b.askedAtMs);
+    const oldest = [...watched].toSorted(([, a], [, b]) => a.lastUsedAtMs - b.lastUsedAtMs);
     for (const [key] of oldest.slice(0, watched.size - MAX_PAIRS)) watched.delete(key);
   }
 
@@ -128,7 +128,7 @@ export function createChainPools(options: ChainPoolsOptions): ChainPools {
   async function readAt(head: BlockRef): Promise<void> {
     const now = clock.nowMs();
     const unlooked = [...watched.values()].filter(
-      ({ lookedAtMs }) => lookedAtMs === undefined || now - lookedAtMs > LOOK_AGAIN_MS,
+      ({ refreshedAtMs }) => refreshedAtMs === undefined || now - refreshedAtMs > LOOK_AGAIN_MS,
     );
     const [blocks, found] = await Promise.all([
       reading === undefined ? undefined : blocksAfter(reading.block, head, options.reader),
@@ -141,10 +141,10 @@ export function createChainPools(options: ChainPoolsOptions): ChainPools {
     ]);
     for (const [index, one] of unlooked.entries()) {
       one.pools = found[index] as readonly KnownPool[];
-      one.lookedAtMs = now;
+      one.refreshedAtMs = now;
     }
     // Pairs added in the meantime have not been searched yet: they must not count as pairs without a pool.
-    const pairs = [...watched.values()].filter(({ lookedAtMs }) => lookedAtMs !== undefined);
+    const pairs = [...watched.values()].filter(({ refreshedAtMs }) => refreshedAtMs !== undefined);
     const all = pairs.flatMap(({ pools }) => pools);
     const before = blocks === undefined ? undefined : reading;
     const followed = [...(before?.ticks.keys() ?? [])];

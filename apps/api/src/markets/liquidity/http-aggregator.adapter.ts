@@ -41,7 +41,7 @@ const SAMPLE = 1_000n;
  */
 const UNSEEN_MOVES_BPS = 30;
 /** If an answer does not contain gas. */
-const USUAL_GAS = 400_000n;
+const TYPICAL_GAS = 400_000n;
 
 /**
  * A swap aggregator with the common HTTP interface: `price` and `quote` by `sellToken`, `buyToken`,
@@ -107,7 +107,7 @@ export function createHttpAggregator(options: HttpAggregatorOptions): LiquidityS
       amountIn,
       amountOut: quote.buyAmount,
       spotOut,
-      gas: quote.transaction.gas ?? USUAL_GAS,
+      gas: quote.transaction.gas ?? TYPICAL_GAS,
       slippageBps: autoSlippageBps(quote.buyAmount, spotOut, [UNSEEN_MOVES_BPS]),
       blockNumber: undefined,
       calls: (bound) => callsOf(question, quote, contracts.router, bound),

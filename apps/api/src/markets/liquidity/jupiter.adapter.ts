@@ -29,7 +29,7 @@ const TIMEOUT_MS = 1_500;
 const MAX_BYTES = 256 * 1024;
 const WRAPPED_SOL = "So11111111111111111111111111111111111111112";
 /** If the client chooses no slippage, bps. What a swap brings above its minimum stays with the user. */
-const USUAL_SLIPPAGE_BPS = 50;
+const DEFAULT_SLIPPAGE_BPS = 50;
 /** The swap shares its transaction with the deposit, which names 13 accounts. */
 const MAX_ACCOUNTS = 40;
 
@@ -117,7 +117,7 @@ export function createJupiter({ chain, aggregator, clock, onFault }: JupiterOpti
     mode: JupiterQuestion["mode"],
     amount: bigint,
   ): Promise<SwapAnswer | undefined> | undefined {
-    const { tokenIn, tokenOut, slippageBps = USUAL_SLIPPAGE_BPS } = asked;
+    const { tokenIn, tokenOut, slippageBps = DEFAULT_SLIPPAGE_BPS } = asked;
     if (asked.chainId !== chain.id || !isAllowed(asked, JUPITER)) return undefined;
     // SOL is deposited as it is.
     if (tokenIn === chain.native.address || amount <= 0n || amount >= 2n ** 64n) return undefined;

@@ -48,15 +48,15 @@ export function createPoolLiquidity(chains: readonly PooledChain[]): LiquiditySo
   /**
    * A quote asks one question with many amounts: parts that do not depend on the amount are computed once.
    */
-  const prepared = new WeakMap<SwapQuestion, Asked | "nowhere">();
+  const prepared = new WeakMap<SwapQuestion, Asked | "noPools">();
 
-  function prepare(question: SwapQuestion): Asked | "nowhere" {
+  function prepare(question: SwapQuestion): Asked | "noPools" {
     const { tokenIn, tokenOut } = question;
     const chain = byId.get(question.chainId);
-    if (chain === undefined || tokenIn === tokenOut) return "nowhere";
+    if (chain === undefined || tokenIn === tokenOut) return "noPools";
     const sources = allowedSources(question, tradable.get(question.chainId) ?? []);
     const maxHops = Math.min(question.maxHops, MAX_HOPS);
-    if (sources.length === 0 || maxHops < 1) return "nowhere";
+    if (sources.length === 0 || maxHops < 1) return "noPools";
     const { connectors } = chain.liquidity;
     const pairs = pairsOfPaths(tokenIn, tokenOut, connectors, maxHops);
     return { chain, pairs, ways: { sources, connectors, tokenIn, tokenOut, maxHops } };
@@ -71,7 +71,7 @@ export function createPoolLiquidity(chains: readonly PooledChain[]): LiquiditySo
       asked = prepare(question);
       prepared.set(question, asked);
     }
-    if (asked === "nowhere") return undefined;
+    if (asked === "noPools") return undefined;
     const { chain, pairs, ways } = asked;
     const from = ({ live, block }: PoolSnapshot): SwapAnswer | undefined => {
       const path = find({ ...ways, live });

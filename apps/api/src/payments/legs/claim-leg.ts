@@ -8,7 +8,7 @@ import { gasOf } from "../../markets/index.ts";
 import { excessiveGas, gasAllowance, planPayment } from "../payment-plan.ts";
 import { whyMaybePaidOut } from "../unexplained-nonces.ts";
 import type { DueLeg, LegKind } from "./leg-kind.ts";
-import type { Wanted } from "../wanted.port.ts";
+import type { WantedPayment } from "../wanted-payment.port.ts";
 
 /** A payout is retried for this long; a debt does not lapse. */
 const CANCEL_AFTER_MS = 365 * 24 * 3600 * 1000;
@@ -21,7 +21,7 @@ interface DueClaim extends DueLeg {
  * The payout of an app balance to its wallet, from the solver's inventory. If the chain refuses it, the
  * amount returns to the balance.
  */
-export const claimLeg: LegKind<DueClaim, Wanted, string> = {
+export const claimLeg: LegKind<DueClaim, WantedPayment, string> = {
   name: "claim",
   queue: { name: "claim", id: "claimId", concurrency: 4 },
   isTransfer: true,

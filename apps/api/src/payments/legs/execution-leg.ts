@@ -15,7 +15,7 @@ import { planExecution } from "../executions/plan-execution.ts";
 import { forgiveCosts, noteCosts } from "../executions/settle-execution.ts";
 import { whyUnexplained } from "../unexplained-nonces.ts";
 import type { DueLeg, LegContext, LegKind, Stopped } from "./leg-kind.ts";
-import type { Wanted } from "../wanted.port.ts";
+import type { WantedPayment } from "../wanted-payment.port.ts";
 import { nativeDecimals } from "../native-decimals.ts";
 
 interface DueExecution extends DueLeg {
@@ -35,7 +35,7 @@ interface Unsent {
  * A call that the executor sends for a user: one that would fail is not sent and costs nothing. It is charged
  * only once its block is final.
  */
-export const executionLeg: LegKind<DueExecution, Wanted, Unsent> = {
+export const executionLeg: LegKind<DueExecution, WantedPayment, Unsent> = {
   name: "execution",
   // Jobs of a burst wait together and are sent together.
   queue: { name: "execute", id: "requestId", concurrency: 200 },

@@ -17,7 +17,7 @@ import { decideFill, type FillEnd, gaveUp, postpone, untilExplained } from "../p
 import { valueOf } from "../plan/gas-of-calls.ts";
 import { whyMaybePaid } from "../unexplained-nonces.ts";
 import type { DueLeg, LegContext, LegKind, MinedLeg } from "./leg-kind.ts";
-import type { Wanted } from "../wanted.port.ts";
+import type { WantedPayment } from "../wanted-payment.port.ts";
 
 /** Fills of one request that may revert in a block before its deposit is refunded. */
 const MAX_REVERTED = 3;
@@ -37,7 +37,7 @@ interface DueFill extends DueLeg {
 }
 
 /** A simulated fill. */
-export interface WantedFill extends Wanted {
+export interface WantedFill extends WantedPayment {
   readonly requestId: RequestId;
   readonly basis: FillBasis;
   /** The amount that the recipient gets, in base units. */
@@ -202,7 +202,9 @@ export const fillLeg: LegKind<DueFill, WantedFill, FillEnd, RefusedFill> = {
       : { txHashes: [] };
     const burns = await noteRevertedFill({ services, tx, slot, record });
     const again =
-      !depositGone && burns < MAX_REVERTED && isWorthAnother({ services, tx, slot, record }, deposit, reason);
+      !depositGone &&
+      burns < MAX_REVERTED &&
+      isWorthRetrying({ services, tx, slot, record }, deposit, reason);
     const hasReverted = slot.minedStatus === "reverted" && reason === "TRANSACTION_REVERTED";
     if (hasReverted && record.state.front !== "none") await noteRevertedGas({ services, tx, slot, record });
     await transition(services, tx, record, { kind: "fillDead", reason, depositGone, again }, change, {
@@ -276,7 +278,7 @@ async function creditLate(services: WorkerServices, requestId: RequestId): Promi
  * Whether to retry a reverted fill: a swap reverts when pools moved beyond its limit, and they may move back.
  * Not for long: each try costs gas, and the deposit waits.
  */
-function isWorthAnother(
+function isWorthRetrying(
   { services, slot, record }: LegContext,
   deposit: DepositRecord | undefined,
   reason: FailReason,

@@ -7,7 +7,7 @@ import type { Services, WorkerServices } from "../../db/services.port.ts";
 import type { Tx } from "../../db/unit-of-work.port.ts";
 import type { Progress } from "../../db/wait.ts";
 import type { JournalEntry } from "../payment-journal.port.ts";
-import type { Refused, Wanted } from "../wanted.port.ts";
+import type { Refused, WantedPayment } from "../wanted-payment.port.ts";
 
 /** Where legs are found. */
 export type LegReads = Pick<Services, "reads" | "balances" | "depositAddresses">;
@@ -26,7 +26,7 @@ export interface DueLeg {
 export type Stopped<End> = Progress | { readonly giveUp: End };
 
 /** A payment and its new slot. `request` is undefined if its leg has none, or a pruned one. */
-export interface Taken<W extends Wanted> {
+export interface Taken<W extends WantedPayment> {
   readonly wanted: W;
   readonly slot: Slot;
   readonly request: RequestRecord | undefined;
@@ -51,7 +51,7 @@ export interface MinedLeg extends LegContext {
  * What the engine needs for a kind of payment: how it is reserved, and the effects of its outcomes. The
  * engine itself reserves slots, signs and sends, independent of the kind.
  */
-export interface PaymentKind<W extends Wanted = Wanted, R extends Refused = Refused> {
+export interface PaymentKind<W extends WantedPayment = WantedPayment, R extends Refused = Refused> {
   /** Stored with each slot. */
   readonly name: string;
   /** It only transfers: without the token's own event, a mined payment has failed. */
@@ -130,7 +130,7 @@ export interface PaymentKind<W extends Wanted = Wanted, R extends Refused = Refu
 /** A kind of payment whose legs jobs find, plan and pay: its whole course, in order. */
 export interface LegKind<
   L extends DueLeg = DueLeg,
-  W extends Wanted = Wanted,
+  W extends WantedPayment = WantedPayment,
   End = unknown,
   R extends Refused = Refused,
 > extends PaymentKind<W, R> {

@@ -26,13 +26,13 @@ import {
   type UnrepaidRefund,
 } from "../unrepaid-refund-limit.ts";
 import type { DueLeg, LegKind, Stopped } from "./leg-kind.ts";
-import type { Wanted } from "../wanted.port.ts";
+import type { WantedPayment } from "../wanted-payment.port.ts";
 
 interface DueRefund extends DueLeg {
   readonly deposit: DepositRecord;
 }
 
-interface WantedRefund extends Wanted {
+interface WantedRefund extends WantedPayment {
   readonly deposit: DepositRecord;
   readonly amount: bigint;
   /** Amount of the deposit's currency withheld for the payment. */
@@ -105,11 +105,11 @@ export const refundLeg: LegKind<DueRefund, WantedRefund, Impossible> = {
     if (isPlaceholder(recipient)) return byHand("no refund recipient is known");
     const priced = await refunds.price({ deposit, request, currency, recipient, native });
     if (!("cost" in priced)) return stopped(priced);
-    const { cost, broughtCost, router } = priced;
+    const { cost, sweepCost, router } = priced;
     const due = refundAmount(deposit.amount, cost, native, unit);
     // Funds that the service itself deposited pay for that too; otherwise anyone could make the service pay
     // repeatedly.
-    const whole = refundAmount(deposit.amount, cost + broughtCost, native, unit);
+    const whole = refundAmount(deposit.amount, cost + sweepCost, native, unit);
     const revertedGas = request === undefined ? 0n : await gasUsedByFills(services, request, deposit, unit);
     // Gas that rose since the deposit must not use up all of it.
     const kept = whole.kind === "refund" ? whole : due;

@@ -12,7 +12,7 @@ import { withHeadroom } from "../executions/price-execution.ts";
 import { whyUnexplained } from "../unexplained-nonces.ts";
 import type { DueLeg, LegKind } from "./leg-kind.ts";
 import { whyOutdated } from "./sweep-outdated.ts";
-import type { Wanted } from "../wanted.port.ts";
+import type { WantedPayment } from "../wanted-payment.port.ts";
 
 /**
  * A sweep that reverts for this long (ms) is given up: the funds were moved by another transaction, or never
@@ -34,7 +34,7 @@ interface DueSweep extends DueLeg {
   readonly sweep: SweepRecord;
 }
 
-interface WantedSweep extends Wanted {
+interface WantedSweep extends WantedPayment {
   readonly sweep: SweepRecord;
 }
 

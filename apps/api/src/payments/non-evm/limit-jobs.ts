@@ -1,4 +1,4 @@
-import { ShareUsedUp } from "@causeway/chains";
+import { RateLimitShareExceeded } from "@causeway/chains";
 import type { RequestEnd } from "../../chains/chains.port.ts";
 import type { Progress } from "../../db/wait.ts";
 
@@ -32,7 +32,7 @@ export async function limitJobs(
   try {
     return await job();
   } catch (error) {
-    if (!(error instanceof ShareUsedUp)) throw error;
+    if (!(error instanceof RateLimitShareExceeded)) throw error;
     return { waitMs: error.retryAfterSeconds * 1_000, why: error.message };
   } finally {
     jobs.set(kind, count(-1));

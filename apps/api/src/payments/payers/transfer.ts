@@ -56,10 +56,10 @@ export function transferLane(
 ): LaneFacts {
   return {
     turn: "none",
-    replacement: connection.replaces ? "unpriced" : "impossible",
-    takesBack: connection.takesBack ? "unseen" : "never",
+    replacement: connection.canReplace ? "unpriced" : "impossible",
+    cancelable: connection.canCancel ? "unseen" : "never",
     patienceMs: Math.max(stuckAfterMs, STUCK_BLOCKS * chain.blockTimeSeconds * 1000),
-    isInHand: false,
+    isBeingSent: false,
   };
 }
 
@@ -139,7 +139,7 @@ async function sendTransfer(
     return await noteSent(
       services,
       [{ slot, attempt, outcome: "accepted" }],
-      connection.idsComeLater !== true,
+      connection.hasLateTransactionIds !== true,
     );
   // A refusal now proves nothing about earlier sends: only the chain shows the outcome.
   services.events.alarm("attempt_refused", { ...attemptFacts(slot, attempt), reason: outcome.refused });

@@ -20,7 +20,7 @@ export interface FillEnd {
 }
 
 /** The facts that decide a fill. */
-type FillLook =
+type FillPreview =
   /** Nothing to fill now, or never: it was not planned. */
   | { readonly kind: "unplanned"; readonly isBased: boolean; readonly isSigned: boolean }
   | {
@@ -35,11 +35,11 @@ type FillLook =
  * @param known the basis, if the database may not have it yet
  * @throws RpcFault
  */
-export async function lookAtFill(
+export async function previewFill(
   services: WorkerServices,
   request: RequestRecord,
   known?: FillBasis,
-): Promise<FillLook> {
+): Promise<FillPreview> {
   const { terms } = request;
   const [basis, execution] = await Promise.all([
     known ?? fillBasisOf(services, request),
@@ -67,7 +67,7 @@ export async function decideFill(
   request: RequestRecord,
 ): Promise<Stopped<FillEnd> | PlannedFill> {
   const { requestId } = request.terms;
-  const look = await lookAtFill(services, request);
+  const look = await previewFill(services, request);
   if (look.kind === "unplanned") {
     services.planFaults.clear(requestId);
     if (!look.isBased) return DONE;

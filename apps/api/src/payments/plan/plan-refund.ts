@@ -32,7 +32,7 @@ export interface RefundQuestion {
 export interface PricedRefund {
   readonly cost: bigint;
   /** The cost of depositing these funds. */
-  readonly broughtCost: bigint;
+  readonly sweepCost: bigint;
   /** The router that makes the payment; undefined: a plain transfer. */
   readonly router: Address | undefined;
   plan(
@@ -72,7 +72,7 @@ export function transferRefunds(services: WorkerServices, connected: TransferCha
       const question = { leg: legOf(deposit), currency, recipient, orderId };
       return {
         cost,
-        broughtCost: await costOfSweep(services, connected, request, deposit),
+        sweepCost: await costOfSweep(services, connected, request, deposit),
         router: undefined,
         plan: async (amount, cancelAfterMs) =>
           await planTransfer(connected, { ...question, amount, cancelAfterMs }, cost),
@@ -154,7 +154,7 @@ async function price(
     gasCostWei(units, pulse.gasPrices(), chain.fees.minPriorityFeeWei, 0);
   return {
     cost: costOf(gasUnits),
-    broughtCost: costOf(request === undefined ? 0n : await gasOfBringing(services, request, deposit)),
+    sweepCost: costOf(request === undefined ? 0n : await gasBeforeRefund(services, request, deposit)),
     router: toContract ? chain.contracts.router : undefined,
     plan: async (amount, cancelAfterMs) =>
       await planPayment(services, connected, {
@@ -217,7 +217,7 @@ function isOurs(services: WorkerServices, { contracts, tokens }: Chain, account:
  * Gas units that the service used to deposit these funds: a sweep, unless a filled deposit of the same
  * transaction paid for it; or a permit, unless an app paid.
  */
-async function gasOfBringing(
+async function gasBeforeRefund(
   {
     reads,
     executor,

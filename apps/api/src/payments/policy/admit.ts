@@ -3,7 +3,7 @@ import type { RequestRecord, Slot, SlotPlan } from "../../db/records.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
 import type { Tx } from "../../db/unit-of-work.port.ts";
 import type { RequestId } from "@causeway/domain";
-import type { Held } from "../wanted.port.ts";
+import type { Held } from "../wanted-payment.port.ts";
 import { judgeValue } from "./daily-limit.ts";
 import { judgeCall, outflowsOf, type Proposal } from "./judge-call.ts";
 import { judgeFee, keyOf, limitsOfLane } from "./lane-limits.ts";

@@ -1,6 +1,6 @@
 import type { WorkerServices } from "../../db/services.port.ts";
 import type { LegKind } from "../legs/leg-kind.ts";
-import type { Held, Sent } from "../wanted.port.ts";
+import type { Held, Sent } from "../wanted-payment.port.ts";
 
 /** A pause ends when the operator says so; a limit, mostly when the day turns. */
 const PAUSED_WAIT_MS = 5_000;

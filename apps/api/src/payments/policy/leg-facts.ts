@@ -81,7 +81,7 @@ async function fillFacts(
   // Most fills are one payment of the quoted amount and need no further read.
   const router = reading.kind === "routed" ? services.chains.get(chainId)?.chain.contracts.router : undefined;
   const quoted = destination.expectedAmount * MAX_FILL_FACTOR;
-  const isUsual = reading.kind === "payment" && reading.amount <= quoted;
+  const isStandard = reading.kind === "payment" && reading.amount <= quoted;
   return {
     kind: "payment",
     key: "solver",
@@ -91,7 +91,7 @@ async function fillFacts(
     recipient,
     currency,
     reference: orderId,
-    maxAmount: isUsual ? quoted : await maxFill(services, tx, terms, state.depositId),
+    maxAmount: isStandard ? quoted : await maxFill(services, tx, terms, state.depositId),
     route: router && { router, sender, paidFrom: destination.paidFrom, ...(await callsOf(tx, terms)) },
   };
 }

@@ -78,5 +78,5 @@ export interface SpentMemory {
    */
   noteUnpaid(payment: CountedPayment, isUnpaid: boolean): void;
   /** The slot ended without paying. Does nothing unless a receipt showed that, see {@link noteUnpaid}. */
-  giveBack(payment: CountedPayment): void;
+  release(payment: CountedPayment): void;
 }

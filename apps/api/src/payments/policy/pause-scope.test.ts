@@ -102,15 +102,15 @@ test("the memory counts a changed row as another payment, and releases only what
   const changed = { ...payment, call: { ...payment.call, to: someAddress() } };
   expect(add(changed, 6n)).toBe(12n);
   for (const other of [changed, { ...payment, nonce: 4 }]) memory.noteUnpaid(other, true);
-  memory.giveBack(changed);
-  memory.giveBack(payment);
+  memory.release(changed);
+  memory.release(payment);
   expect(add(aCounted("2"), 5n)).toBe(11n);
   // A receipt that a reorg took away shows nothing.
   memory.noteUnpaid(payment, true);
   memory.noteUnpaid(payment, false);
-  memory.giveBack(payment);
+  memory.release(payment);
   expect(add(aCounted("2"), 5n)).toBe(11n);
   memory.noteUnpaid(payment, true);
-  memory.giveBack(payment);
+  memory.release(payment);
   expect(add(aCounted("2"), 5n)).toBe(5n);
 });

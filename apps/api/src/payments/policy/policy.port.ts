@@ -64,7 +64,7 @@ export interface PolicyWrites {
     slots: ReadonlyArray<{ readonly slotId: string; readonly usd: bigint }>,
   ): Promise<void>;
   /** The slot ended without paying: the day no longer counts it. */
-  giveBack(slotId: string): Promise<void>;
+  releaseSpending(slotId: string): Promise<void>;
   /** The slots paid: the day counts them for good. */
   keep(slotIds: readonly string[]): Promise<void>;
 }

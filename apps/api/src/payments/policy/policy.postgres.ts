@@ -53,10 +53,12 @@ const hold = defineSql(
       returning 1)
     select coalesce((select rule from before) <> ${p.rule}, true) as is_new from stored`,
 );
-const release = defineWrite("policy_release", (db, p: Params<{ kind: string; legIds: readonly string[] }>) =>
-  db
-    .delete(heldPayments)
-    .where(and(eq(heldPayments.legKind, p.kind), text`${heldPayments.legId} = any(${p.legIds}::text[])`)),
+const releaseHeld = defineWrite(
+  "policy_release",
+  (db, p: Params<{ kind: string; legIds: readonly string[] }>) =>
+    db
+      .delete(heldPayments)
+      .where(and(eq(heldPayments.legKind, p.kind), text`${heldPayments.legId} = any(${p.legIds}::text[])`)),
 );
 interface Day extends Record<string, unknown> {
   readonly chainId: number;
@@ -92,7 +94,7 @@ const count = defineSql(
     update ${spentDays} set usd = ${spentDays.usd} + (select coalesce(sum(usd), 0) from counted)
     where ${spentDays.chainId} = ${p.chainId} and ${spentDays.keyName} = ${p.key} and ${spentDays.day} = ${p.day}`,
 );
-const giveBack = defineSql(
+const releaseSpending = defineSql(
   "policy_give_back",
   {},
   (p: Params<{ slotId: string }>) => text`
@@ -135,7 +137,7 @@ export function policyWrites(sql: Sql): PolicyWrites {
       const row = { legKind, legId, requestId, chainId, sender, rule: refusal.rule, why, atMs };
       return (await hold(sql, row))[0]?.isNew === true;
     },
-    release: async (kind, legIds) => await release(sql, { kind, legIds }),
+    release: async (kind, legIds) => await releaseHeld(sql, { kind, legIds }),
     lockDay: async (day) => (await lockDay(sql, { ...day }))[0]?.usd ?? 0n,
     countedFor: async (slotId) => (await countedFor(sql, { slotId }))[0]?.usd,
     async count(day, slots) {
@@ -143,7 +145,7 @@ export function policyWrites(sql: Sql): PolicyWrites {
       const usds = slots.map(({ usd }) => String(usd));
       await count(sql, { ...day, slotIds, usds });
     },
-    giveBack: async (slotId) => void (await giveBack(sql, { slotId })),
+    releaseSpending: async (slotId) => void (await releaseSpending(sql, { slotId })),
     keep: async (slotIds) => await keep(sql, { slotIds }),
   };
 }

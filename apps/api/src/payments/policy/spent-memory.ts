@@ -39,7 +39,7 @@ export function spentMemory(): SpentMemory {
       if (!isUnpaid) unpaid.delete(id);
       else if (payments.has(id)) unpaid.add(id);
     },
-    giveBack(payment) {
+    release(payment) {
       const id = identityOf(payment);
       const counted = payments.get(id);
       if (counted === undefined || !unpaid.delete(id)) return;

@@ -1,11 +1,11 @@
-import { whyDatabaseAway } from "../../db/database-away.ts";
+import { databaseUnreachableReason } from "../../db/database-unreachable.ts";
 
 /**
  * What a failed command prints. Errors of ours name no secret; those of the driver may name a host.
  * @param context precedes any other reason than an unreachable database
  */
 export function failureText(error: unknown, context = ""): string {
-  const away = whyDatabaseAway(error);
+  const away = databaseUnreachableReason(error);
   return away === undefined ? `${context}${messageOf(error)}` : `the database could not be reached: ${away}`;
 }
 

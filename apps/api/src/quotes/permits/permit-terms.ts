@@ -2,7 +2,7 @@ import { authorizationNonce, depositAddressOf, routerCalls } from "@causeway/dom
 import type { Hex32, PermitTerms, RequestTerms, RouteWitness, RouterCall } from "@causeway/domain";
 import type { QuoteGas } from "../../markets/quote-policy.port.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
-import type { BridgeRoute, ChosenRoute, RoutePromise } from "../routing/chosen-route.ts";
+import type { BridgeRoute, ChosenRoute, RouteGuarantee } from "../routing/chosen-route.ts";
 import { evmOf } from "../sides/side.ts";
 import { depositCalls } from "../routing/routed-calls.ts";
 import type { PermitWay } from "./chosen-way.ts";
@@ -14,7 +14,7 @@ export function permitTermsOf(
   gas: QuoteGas,
   question: QuoteQuestion & { readonly permit: PermitWay },
   route: ChosenRoute,
-  { terms, promise }: { readonly terms: RequestTerms; readonly promise: RoutePromise },
+  { terms, guarantee }: { readonly terms: RequestTerms; readonly guarantee: RouteGuarantee },
 ): PermitTerms {
   if (route.kind !== "bridge")
     throw new Error("invariant violated: permit for a request that is not a bridge");
@@ -26,7 +26,7 @@ export function permitTermsOf(
   const shared = {
     method: permit.method,
     token: originCurrency.address,
-    amount: promise.maxInput,
+    amount: guarantee.maxInput,
     deadline,
     gasUnits:
       permitGasUnits(gas, permit.method, {
@@ -52,7 +52,7 @@ export function permitTermsOf(
     relayer: permit.relayer,
     refundTo: user,
     refundTokens: [],
-    calls: callsOf(question, route, { terms, promise }),
+    calls: callsOf(question, route, { terms, guarantee }),
   };
   const routed = { ...shared, spender: contracts.approvalProxy, witness };
   if (permit.method === "permit2") return { ...routed, nonce: orderId };
@@ -73,11 +73,11 @@ export function permitTermsOf(
 function callsOf(
   { from, originCurrency, user }: QuoteQuestion,
   { deposited, trade }: BridgeRoute,
-  { terms, promise }: { readonly terms: RequestTerms; readonly promise: RoutePromise },
+  { terms, guarantee }: { readonly terms: RequestTerms; readonly guarantee: RouteGuarantee },
 ): readonly RouterCall[] {
   const { chain } = evmOf(from);
   const { depository, router } = chain.contracts;
-  const minimum = promise.minDeposit ?? terms.origin.amount;
+  const minimum = guarantee.minDeposit ?? terms.origin.amount;
   if (trade.origin === undefined) {
     const data = routerCalls.depositBalance(depository, user, deposited.address, minimum, terms.orderId);
     return [{ to: router, data, value: 0n }];
@@ -87,7 +87,7 @@ function callsOf(
       chain,
       user,
       paid: originCurrency,
-      pulled: promise.maxInput,
+      pulled: guarantee.maxInput,
       swapped: trade.origin,
       received: deposited,
       minimum,

@@ -1,4 +1,4 @@
-import type { ChainReader, RecipientStanding, TokenBehaviour } from "@causeway/chains";
+import type { ChainReader, RecipientStanding, TokenBehavior } from "@causeway/chains";
 import type { Address } from "@causeway/domain";
 import { transactionsOf } from "@causeway/wire";
 import type { QuoteInput } from "@causeway/wire";
@@ -18,14 +18,14 @@ import type { World } from "../../../../../test/fakes/quote-world.ts";
 import { createQuote } from "../create-quote.ts";
 
 const recipient: Address = "0x2222222222222222222222222222222222222222";
-const PLAIN: TokenBehaviour = { transfers: "exact", resetsApproval: false };
-const UNKNOWN: TokenBehaviour = { transfers: undefined, resetsApproval: undefined };
+const PLAIN: TokenBehavior = { transfers: "exact", resetsApproval: false };
+const UNKNOWN: TokenBehavior = { transfers: undefined, resetsApproval: undefined };
 const fromForeign = { originCurrency: foreignOn(ORIGIN), amount: "1000000000000" };
 const toForeign = { destinationCurrency: foreignOn(DESTINATION) };
 
 /** A world in which unknown tokens behave like this, with a record of the checks. */
 function looking(
-  behaviour: TokenBehaviour,
+  behavior: TokenBehavior,
   standing: RecipientStanding | "unknown" = "open",
   world: World = {},
 ) {
@@ -33,9 +33,9 @@ function looking(
   const services = {
     ...quoteWorld({ pools: market(), ...world }),
     quirks: {
-      behaviour: (_chainId: number, token: Address) => {
+      behavior: (_chainId: number, token: Address) => {
         asked.push(token);
-        return behaviour;
+        return behavior;
       },
       recipient: (_chainId: number, token: Address, to: Address) => {
         asked.push(`${token}>${to}`);
@@ -48,8 +48,8 @@ function looking(
 }
 
 /** Amounts of the approvals in the quote, in order. */
-async function approvals(behaviour: TokenBehaviour, world: World): Promise<bigint[]> {
-  const { steps } = await looking(behaviour, "open", world).quote(fromForeign);
+async function approvals(behavior: TokenBehavior, world: World): Promise<bigint[]> {
+  const { steps } = await looking(behavior, "open", world).quote(fromForeign);
   return transactionsOf(steps)
     .filter(({ data }) => data.startsWith("0x095ea7b3"))
     .map(({ data }) =>
@@ -95,11 +95,11 @@ test("pays a recipient that has code and is not a token, and does not check user
   expect(user).not.toBe(recipient);
 });
 
-test.each<[string, TokenBehaviour, "open" | "unknown"]>([
+test.each<[string, TokenBehavior, "open" | "unknown"]>([
   ["a token that no source knows", UNKNOWN, "open"],
   ["a recipient that no source knows", PLAIN, "unknown"],
-])("tries the fill of %s before the terms are stored", async (_what, behaviour, standing) => {
-  const { services, quote } = looking(behaviour, standing, { account: { allowance: 2n ** 255n } });
+])("tries the fill of %s before the terms are stored", async (_what, behavior, standing) => {
+  const { services, quote } = looking(behavior, standing, { account: { allowance: 2n ** 255n } });
   let tried = 0;
   const frame = { type: "CALL", address: foreignOn(DESTINATION) };
   const revert = { type: "errorString", label: "REVERTED", message: "you are on a list" } as const;

@@ -1,4 +1,4 @@
-import type { TokenBehaviour } from "@causeway/chains";
+import type { TokenBehavior } from "@causeway/chains";
 import type { Currency } from "@causeway/domain";
 import { ServiceError } from "@causeway/domain";
 import type { ChainDirectory } from "../../chains/chains.port.ts";
@@ -24,19 +24,19 @@ export function checkTokens(services: TokenCheckServices, question: PlainQuestio
   if (quirks === undefined) return { resetsApproval: originCurrency.resetsApproval, isUnproven: false };
   const isForeign = ({ chainId, address }: Currency): boolean =>
     chains.currency(chainId, address) === undefined;
-  const behaviour = (currency: Currency) =>
-    isForeign(currency) ? market.behaviour(currency.chainId, currency.address) : undefined;
+  const behavior = (currency: Currency) =>
+    isForeign(currency) ? market.behavior(currency.chainId, currency.address) : undefined;
   const standingOf = () =>
     isForeign(destinationCurrency)
       ? market.standing(destination.chain.id, destinationCurrency.address, recipient)
       : "open";
   market.together(
-    () => behaviour(originCurrency),
-    () => behaviour(destinationCurrency),
+    () => behavior(originCurrency),
+    () => behavior(destinationCurrency),
     standingOf,
   );
-  const paid = behaviour(originCurrency);
-  const got = behaviour(destinationCurrency);
+  const paid = behavior(originCurrency);
+  const got = behavior(destinationCurrency);
   const standing = standingOf();
   refuseInexact(paid, originCurrency, "originCurrency");
   refuseInexact(got, destinationCurrency, "destinationCurrency");
@@ -54,14 +54,14 @@ export function checkTokens(services: TokenCheckServices, question: PlainQuestio
   };
 }
 
-function refuseInexact(behaviour: TokenBehaviour | undefined, { symbol }: Currency, field: string): void {
-  if (behaviour?.transfers === "charges")
+function refuseInexact(behavior: TokenBehavior | undefined, { symbol }: Currency, field: string): void {
+  if (behavior?.transfers === "charges")
     throw new ServiceError(
       "UNSUPPORTED_CURRENCY",
       `${field} ${symbol} charges a fee on transfers, which is not supported`,
       { field },
     );
-  if (behaviour?.transfers === "refuses")
+  if (behavior?.transfers === "refuses")
     throw new ServiceError(
       "UNSUPPORTED_CURRENCY",
       `${field} ${symbol} cannot be transferred after it was bought`,

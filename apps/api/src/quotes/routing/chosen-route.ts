@@ -34,7 +34,7 @@ export interface DirectRoute {
 }
 
 /** The guarantees of a quote about its route. */
-export interface RoutePromise {
+export interface RouteGuarantee {
   /** The minimum output; with less, the deposit is refunded. */
   readonly minimumAmount: bigint;
   /**

@@ -19,18 +19,18 @@ import {
 import type { QuoteQuestion } from "../quote-question.ts";
 import { evmOf } from "../sides/side.ts";
 import type { Agreement } from "../quote-terms.ts";
-import { MAX_CALLS_GAS, refuseBeyondOutput } from "./asked-calls.ts";
+import { MAX_CALLS_GAS, refuseBeyondOutput } from "./requested-calls.ts";
 import type { BridgeRoute } from "./chosen-route.ts";
 import { chooseRoute } from "./choose-route.ts";
 import type { RouteServices, ValuedRoute } from "./choose-route.ts";
 import { failedFill } from "./failed-fill.ts";
-import type { AskedCalls } from "./fill-options.ts";
+import type { RequestedCalls } from "./fill-options.ts";
 
 export interface DryRunServices extends RouteServices, Omit<FillPlanServices, "signer"> {
   readonly solver: FillPlanServices["signer"]["address"];
 }
 
-type WithCalls = QuoteQuestion & { readonly calls: AskedCalls };
+type WithCalls = QuoteQuestion & { readonly calls: RequestedCalls };
 
 /** Order id for dry runs; no real order has it. Zero bytes would cost less gas than a real id. */
 const NO_ORDER: OrderId = `0x${"ff".repeat(32)}` as const;
@@ -67,7 +67,7 @@ export async function agreeCalls(
   { route, values }: ValuedRoute,
   agreement: Agreement,
 ): Promise<Agreement> {
-  const { terms, promise } = agreement;
+  const { terms, guarantee } = agreement;
   const { calls } = question;
   const { expectedAmount, minimumAmount, currency } = terms.destination;
   const callValue = valueOfCalls(calls.calls);
@@ -81,8 +81,8 @@ export async function agreeCalls(
   ]);
   const minimumRun = worst ?? usual;
   const slippageBps =
-    promise.slippageBps > 0
-      ? promise.slippageBps
+    guarantee.slippageBps > 0
+      ? guarantee.slippageBps
       : (question.slippageBps ?? services.quotePolicy.automaticSlippageBps[bridge.pricing.pairClass]);
   const minimum = minLeft(minOutput, minimumRun.left, slippageBps);
   const outputCalls: OutputCalls = {
@@ -141,7 +141,7 @@ function deductRevertedGas(
 
 function refuseBeyondGas(
   services: DryRunServices,
-  calls: AskedCalls,
+  calls: RequestedCalls,
   { trade }: BridgeRoute,
   gas: bigint,
 ): void {

@@ -1,7 +1,7 @@
 import type { OrderCall, SignedConsent } from "@causeway/domain";
 
 /** Calls that a client wants the fill to make with the output. */
-export interface AskedCalls {
+export interface RequestedCalls {
   readonly calls: readonly OrderCall[];
   readonly authorizationList?: readonly SignedConsent[];
   /** Gas units that the client reserves for them. Absent: what a dry run uses. */

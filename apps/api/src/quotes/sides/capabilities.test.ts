@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import {
   type Capabilities,
   EVM_CAPABILITIES,
-  lackingEnd,
+  unsupportedEnd,
   needs,
   refuseIncapable,
   TRANSFER_CAPABILITIES,
@@ -38,7 +38,7 @@ test("refuses an option exactly when the end that it concerns lacks it, and name
         destination: { can: to, displayName: "There" },
       };
       const texts = Object.values(needs).flatMap((need) => {
-        const lacking = lackingEnd(need, ends);
+        const lacking = unsupportedEnd(need, ends);
         if (need.option === undefined || lacking === undefined || !fields.includes(need.option.field))
           return [];
         const chain = lacking === "origin" ? "from Here" : "to There";
@@ -76,9 +76,9 @@ test("an option that is not asked for is not refused", () => {
 
 test("an option concerns one end only: the other chain need not support it", () => {
   const [evm, other] = [{ can: EVM_CAPABILITIES }, { can: TRANSFER_CAPABILITIES }];
-  const lacking = (ends: Parameters<typeof lackingEnd>[1]): readonly string[] =>
+  const lacking = (ends: Parameters<typeof unsupportedEnd>[1]): readonly string[] =>
     Object.entries(needs).flatMap(([feature, need]) =>
-      lackingEnd(need, ends) === undefined ? [] : [feature],
+      unsupportedEnd(need, ends) === undefined ? [] : [feature],
     );
   expect(lacking({ origin: evm, destination: evm })).toEqual([]);
   expect(lacking({ origin: evm, destination: other }).toSorted()).toEqual([

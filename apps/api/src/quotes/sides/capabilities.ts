@@ -195,7 +195,7 @@ export const needs: Readonly<Record<Feature, Need>> = {
 };
 
 /** The end of a route that lacks what a feature needs; undefined: the route has the feature. */
-export function lackingEnd(
+export function unsupportedEnd(
   { capability, end }: Pick<Need, "capability" | "end">,
   ends: Readonly<Record<keyof RouteEnds, Pick<RouteEnd, "can">>>,
 ): keyof RouteEnds | undefined {
@@ -210,7 +210,7 @@ export function lackingEnd(
 export function refuseIncapable(ends: RouteEnds, input: QuoteInput): void {
   for (const { option, why, ...need } of Object.values(needs)) {
     if (option?.asked(input) !== true) continue;
-    const lacking = lackingEnd(need, ends);
+    const lacking = unsupportedEnd(need, ends);
     if (lacking === undefined) continue;
     const chain = `${lacking === "origin" ? "from" : "to"} ${ends[lacking].displayName}`;
     throw new ServiceError(option.code, `${option.field} is not supported ${chain}: ${why}`, {

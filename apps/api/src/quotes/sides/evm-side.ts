@@ -43,7 +43,7 @@ export function evmSide(end: ConnectedChain): Side {
     runsRecipientCode: true,
     isCostRent: () => false,
     walletFamilies: [chain.vmType],
-    traps: (solver) => trapsOf(chain, solver),
+    unsafeAccounts: (solver) => unsafeAccountsOf(chain, solver),
     ...(factory !== undefined && { depositAddressOf: (key) => depositAddressOf(factory, key) }),
     hidesPayers: false,
     sweepGas: ({ address }) => sweepGasOf(address),
@@ -61,7 +61,7 @@ export function evmSide(end: ConnectedChain): Side {
   };
 }
 
-function trapsOf({ contracts, liquidity }: Chain, solver: Address): ReadonlyArray<Hex | undefined> {
+function unsafeAccountsOf({ contracts, liquidity }: Chain, solver: Address): ReadonlyArray<Hex | undefined> {
   const {
     depository,
     formerDepositories = [],
@@ -114,10 +114,10 @@ function stepsOf(
   facts: StepsFacts,
   { allowance }: AccountState,
 ): { readonly steps: QuoteStep[]; readonly gasUnits: bigint } {
-  const { originCurrency, resetsApproval, route, terms, promise } = facts;
+  const { originCurrency, resetsApproval, route, terms, guarantee } = facts;
   const { steps: gas } = facts.policy.gas;
   const { maxFeePerGas, maxPriorityFeePerGas } = pulse.gasPrices();
-  const amount = promise.maxInput;
+  const amount = guarantee.maxInput;
   const payment = {
     requestId: terms.requestId,
     chainId: chain.id,
@@ -127,7 +127,7 @@ function stepsOf(
     amount,
     amountFormatted: formatAmount(amount, originCurrency.decimals),
     gas,
-    tellsGas: !chain.fees.gasCountsData,
+    includesGas: !chain.fees.gasCountsData,
     maxFeePerGas,
     maxPriorityFeePerGas,
   };

@@ -1,12 +1,12 @@
 import type { RequestEnd } from "../../chains/chains.port.ts";
-import { lackingEnd, needs } from "./capabilities.ts";
+import { unsupportedEnd, needs } from "./capabilities.ts";
 import { sideOf } from "./side-of.ts";
 
 /** Why a request between two chains cannot be filled before its deposit counts; undefined: it can. */
 export function fastFillObstacle(origin: RequestEnd, destination: RequestEnd): string | undefined {
   const ends = { origin: sideOf(origin), destination: sideOf(destination) };
   const lacked = [needs.guaranteedDeposit, needs.fastFill].find(
-    (need) => lackingEnd(need, ends) !== undefined,
+    (need) => unsupportedEnd(need, ends) !== undefined,
   );
   return lacked?.why;
 }

@@ -8,7 +8,7 @@ import type { StepsFacts } from "./side.ts";
 /** The facts of the user's transaction through the router, for its step. */
 export function routedFacts(
   chain: Chain,
-  { policy, originCurrency, destinationCurrency, tradeType, route, terms, promise }: StepsFacts,
+  { policy, originCurrency, destinationCurrency, tradeType, route, terms, guarantee }: StepsFacts,
   swapped: Swapped,
 ): Pick<RoutedFacts, "id" | "description" | "to" | "data" | "gasUnits" | "approvalProxy"> {
   const { approvalProxy } = chain.contracts;
@@ -17,12 +17,12 @@ export function routedFacts(
     chain,
     user: terms.user,
     paid: originCurrency,
-    pulled: promise.maxInput,
+    pulled: guarantee.maxInput,
     swapped,
     received: isSwap ? destinationCurrency : route.deposited,
-    minimum: isSwap ? promise.minimumAmount : (promise.minDeposit ?? terms.origin.amount),
+    minimum: isSwap ? guarantee.minimumAmount : (guarantee.minDeposit ?? terms.origin.amount),
   };
-  const given = `${formatAmount(promise.maxInput, originCurrency.decimals)} ${originCurrency.symbol}`;
+  const given = `${formatAmount(guarantee.maxInput, originCurrency.decimals)} ${originCurrency.symbol}`;
   if (isSwap)
     return {
       id: "swap",

@@ -4,7 +4,7 @@ import type { Address } from "@causeway/domain";
 import type { QuoteStep } from "@causeway/wire";
 import type { ConnectedChain, ConnectedNonEvmChain } from "../../chains/chains.port.ts";
 import type { QuotePolicy } from "../../markets/quote-policy.port.ts";
-import type { ChosenRoute, RoutePromise } from "../routing/chosen-route.ts";
+import type { ChosenRoute, RouteGuarantee } from "../routing/chosen-route.ts";
 import type { Capabilities } from "./capabilities.ts";
 
 /** What a quote needs to know about the chain at one end of its route, whatever its kind. */
@@ -35,7 +35,7 @@ export interface Side {
    * Accounts, besides currencies, from which a payment could never be moved again.
    * @param solver on EVM chains
    */
-  traps(solver: Address): ReadonlyArray<Hex | undefined>;
+  unsafeAccounts(solver: Address): ReadonlyArray<Hex | undefined>;
   /** A payment to a deposit address does not show who owns the money, so refunds need `refundTo`. */
   readonly hidesPayers: boolean;
   /** The deposit address of a key. Absent: this instance issues none on the chain. */
@@ -90,7 +90,7 @@ export interface StepsFacts {
   readonly publicKey: string | undefined;
   readonly route: ChosenRoute;
   readonly terms: RequestTerms;
-  readonly promise: RoutePromise;
+  readonly guarantee: RouteGuarantee;
 }
 
 /** The user's steps and their cost in addition to the payment. */

@@ -65,7 +65,7 @@ export function transferSide(end: ConnectedNonEvmChain): Side {
     costOfFill: "the fee of a payment",
     runsRecipientCode: false,
     refusalOf: (payment) => connection.refusalOf(payment),
-    traps: () => [chain.depository, connection.solver],
+    unsafeAccounts: () => [chain.depository, connection.solver],
     ...(addresses !== undefined && { depositAddressOf: (key) => addresses.addressOf(key) }),
     ...(addresses?.refusalOf !== undefined && { addressRefusalOf: addresses.refusalOf }),
     hidesPayers: true,

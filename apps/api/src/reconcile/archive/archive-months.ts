@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { KEPT_MS } from "../prune-history.ts";
+import { RETENTION_MS } from "../retention.ts";
 import type { Month } from "../../db/month.port.ts";
 import { endOfMonth, monthOf } from "../../db/month.ts";
 import type { ArchivedTable, ArchiveFiles, ArchivePart, ArchiveStore, BegunArchive } from "./archive.port.ts";
@@ -8,7 +8,7 @@ import type { ArchivedTable, ArchiveFiles, ArchivePart, ArchiveStore, BegunArchi
  * The service still reads requests that ended this recently, for very late deposits, statistics and
  * redelivered webhooks.
  */
-const YOUNGEST_MS = KEPT_MS.requests;
+const YOUNGEST_MS = RETENTION_MS.requests;
 /** Requests per commit. */
 const BATCH = 500;
 /** Attempts to lock the trace before the command gives up, and the pause between them. */

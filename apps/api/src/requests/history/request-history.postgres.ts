@@ -10,7 +10,7 @@ import {
   textAndValues,
   type Params,
 } from "../../db/define-query.postgres.ts";
-import { inTime } from "../../db/in-time.postgres.ts";
+import { withSearchTimeout } from "../../db/search-timeout.postgres.ts";
 import type { Sql } from "../../db/pool.postgres.ts";
 import { requests } from "../requests.tables.ts";
 import { currencyNames, requestHistory } from "./history.tables.ts";
@@ -71,7 +71,7 @@ const name = defineSql(
 export function postgresRequestHistory(sql: Sql, searches: Sql = sql): RequestHistory {
   return {
     async page(question) {
-      const rows = await inTime(runSql(searches, LISTED, pageSql(question)));
+      const rows = await withSearchTimeout(runSql(searches, LISTED, pageSql(question)));
       return rows.map(({ n, key, depositAddress, ...row }) => ({
         ...row,
         place: { key, n },
@@ -81,7 +81,7 @@ export function postgresRequestHistory(sql: Sql, searches: Sql = sql): RequestHi
     async count({ conditions, groups }, cap) {
       const counted = text`select count(*) from (
         select from ${h} where ${whereSql(conditions, groups)} limit ${valueOf(cap, "bigint")}) counted`;
-      const [row] = await inTime(runSql(searches, { count: Number }, counted));
+      const [row] = await withSearchTimeout(runSql(searches, { count: Number }, counted));
       return row?.count ?? 0;
     },
     idOfOrder: async (orderId) => (await idOfOrder(sql, { orderId }))[0]?.requestId,

@@ -6,7 +6,7 @@ import { addressFormatOf } from "../../chains/index.ts";
 
 export type UnattributedServices = Pick<Services, "chains"> & {
   readonly enginePolicy: Pick<Services["enginePolicy"], "unattributedRefundAfterMs">;
-  readonly reads: Pick<Services["reads"], "unaskedDeposits">;
+  readonly reads: Pick<Services["reads"], "depositsWithoutRequest">;
 };
 
 /**
@@ -18,7 +18,7 @@ export async function unattributedDeposits(
   txHashes: readonly TxHash[],
   chainIds = [...chains.all, ...chains.nonEvmChains].map(({ chain }) => chain.id),
 ): Promise<readonly UnattributedDeposit[]> {
-  const deposits = txHashes.length === 0 ? [] : await reads.unaskedDeposits(chainIds, txHashes);
+  const deposits = txHashes.length === 0 ? [] : await reads.depositsWithoutRequest(chainIds, txHashes);
   const format = addressFormatOf(chains);
   return deposits.map((deposit) => {
     const { chainId, txHash, currency, amount } = deposit;

@@ -67,14 +67,14 @@ export async function authorizeNonce(services: Needs, authorization: NonceAuthor
     await tx.nonceMappings.standing(mapped, nowMs - WINDOW_MS);
   const before = await services.uow.run(standing);
   if (before.existing === undefined && !before.isTransferSeen) {
-    mustBeFew(before);
+    limitOpenNonces(before);
     await mustHold(connected, terms);
   }
   const outcome = await services.uow.run(async (tx) => {
     await tx.nonceMappings.lockWallet(wallet);
     const now = await standing(tx);
     if (now.existing !== undefined) return now.existing;
-    if (!now.isTransferSeen) mustBeFew(now);
+    if (!now.isTransferSeen) limitOpenNonces(now);
     const stored = await tx.nonceMappings.store(mapped, nowMs);
     if (stored === "new") await tx.requests.note(requestId, nowMs, "nonce_authorized", { nonce });
     return stored;
@@ -95,7 +95,7 @@ function refused(field: string, message: string): ServiceError {
   return new ServiceError("INVALID_REQUEST", message, { field });
 }
 
-function mustBeFew({ openOfWallet, waiting }: AuthorizationStanding): void {
+function limitOpenNonces({ openOfWallet, waiting }: AuthorizationStanding): void {
   if (openOfWallet >= MAX_OPEN_PER_WALLET)
     throw new ServiceError(
       "RATE_LIMITED",

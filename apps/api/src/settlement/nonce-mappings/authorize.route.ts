@@ -7,7 +7,7 @@ import { errors, type TypedServer } from "../../http/typed.route.ts";
 import { chainId, hash } from "../../http/wire-values.ts";
 
 /** The default for clients that do not name the chain of the signature. */
-const USUAL_SIGNATURE_CHAIN = 1;
+const DEFAULT_SIGNATURE_CHAIN = 1;
 
 /** `POST /authorize`: what a wallet says that the nonce of a transfer is for. */
 export function authorizeRoute(app: TypedServer, { call }: Calls<typeof authorizeNonce>): void {
@@ -33,7 +33,7 @@ export function authorizeRoute(app: TypedServer, { call }: Calls<typeof authoriz
         depositor: account(body.depositor, "depositor"),
         nonce: BigInt(body.nonce),
         id: hash(body.id),
-        signatureChainId: signatureChain(body.signatureChainId ?? USUAL_SIGNATURE_CHAIN),
+        signatureChainId: signatureChain(body.signatureChainId ?? DEFAULT_SIGNATURE_CHAIN),
         signature: query.signature.toLowerCase() as Hex,
       });
       return { message: "Authorization accepted", requestId };

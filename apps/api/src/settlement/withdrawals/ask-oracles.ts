@@ -32,11 +32,11 @@ export async function askOracles<Answer, T>(
     if (signal.aborted) break;
     const response = await oracle.ask(path, { ...body, ...WITH_PEERS }, signal);
     // We aborted the request: keep the last real answer.
-    if (signal.aborted && response.kind === "away") break;
+    if (signal.aborted && response.kind === "unavailable") break;
     if (response.kind !== "answer") {
       if (response.kind === "refused" && response.code === "rejected") rejections++;
       reasons.push(
-        `${oracle.name}: ${response.kind === "away" ? response.reason : `${response.code}: ${response.message}`}`,
+        `${oracle.name}: ${response.kind === "unavailable" ? response.reason : `${response.code}: ${response.message}`}`,
       );
       continue;
     }

@@ -8,7 +8,7 @@ import { createPublicClient, encodeFunctionData } from "viem";
 import { calledChain } from "../../chains/called-chain.adapter.ts";
 import type { HubChain } from "../hub.port.ts";
 import type { Payouts } from "./withdrawals.port.ts";
-import { orAway } from "./node-unavailable.adapter.ts";
+import { orUnavailable } from "./node-unavailable.adapter.ts";
 import { payCall, type PayCallServices } from "./pay-call.ts";
 
 /** The allocator's account on the hub and on one chain. Nothing else uses its key. */
@@ -31,8 +31,8 @@ export function connectPayouts(
   const { depository } = chain.contracts;
   const services = { ...given, payoutContracts: [allocatorAddress, depository] };
   const registry = { abi: allocatorAbi, address: allocatorAddress } as const;
-  const onHub = async <T>(act: () => Promise<T>): Promise<T> => await orAway(hub.hub.name, act);
-  const onChain = async <T>(act: () => Promise<T>): Promise<T> => await orAway(name, act);
+  const onHub = async <T>(act: () => Promise<T>): Promise<T> => await orUnavailable(hub.hub.name, act);
+  const onChain = async <T>(act: () => Promise<T>): Promise<T> => await orUnavailable(name, act);
   return {
     async standing() {
       const [mayRecord, depositoryAllocator] = await Promise.all([

@@ -8,11 +8,11 @@ import { NodeUnavailable } from "./withdrawals.port.ts";
  * help an operator.
  * @throws NodeUnavailable; other errors unchanged
  */
-export async function orAway<T>(node: string, act: () => Promise<T>): Promise<T> {
+export async function orUnavailable<T>(node: string, act: () => Promise<T>): Promise<T> {
   try {
     return await act();
   } catch (error) {
-    throw awayIn(node, error) ?? error;
+    throw unavailableIn(node, error) ?? error;
   }
 }
 
@@ -26,15 +26,15 @@ export function withNodeErrors(hub: HubChain): HubChain {
     lane: {
       ...lane,
       connection: { reader: named(name, reader), writer: named(name, writer) },
-      final: (account) => orAway(name, () => lane.final(account)),
-      nativeBalance: (account) => orAway(name, () => lane.nativeBalance(account)),
+      final: (account) => orUnavailable(name, () => lane.final(account)),
+      nativeBalance: (account) => orUnavailable(name, () => lane.nativeBalance(account)),
     },
-    executed: (keys, at) => orAway(name, () => hub.executed(keys, at)),
-    final: (keys, accounts) => orAway(name, () => hub.final(keys, accounts)),
-    refusal: (execution, sender) => orAway(name, () => hub.refusal(execution, sender)),
-    signers: () => orAway(name, () => hub.signers()),
-    balance: (owner, tokenId, at) => orAway(name, () => hub.balance(owner, tokenId, at)),
-    recordedWithdrawal: (address, at) => orAway(name, () => hub.recordedWithdrawal(address, at)),
+    executed: (keys, at) => orUnavailable(name, () => hub.executed(keys, at)),
+    final: (keys, accounts) => orUnavailable(name, () => hub.final(keys, accounts)),
+    refusal: (execution, sender) => orUnavailable(name, () => hub.refusal(execution, sender)),
+    signers: () => orUnavailable(name, () => hub.signers()),
+    balance: (owner, tokenId, at) => orUnavailable(name, () => hub.balance(owner, tokenId, at)),
+    recordedWithdrawal: (address, at) => orUnavailable(name, () => hub.recordedWithdrawal(address, at)),
   };
 }
 
@@ -45,12 +45,12 @@ function named<T extends object>(node: string, target: T): T {
       const member: unknown = Reflect.get(inner, key);
       if (typeof member !== "function") return member;
       return async (...args: unknown[]) =>
-        await orAway(node, async () => (await Reflect.apply(member, inner, args)) as unknown);
+        await orUnavailable(node, async () => (await Reflect.apply(member, inner, args)) as unknown);
     },
   });
 }
 
-function awayIn(node: string, error: unknown): Error | undefined {
+function unavailableIn(node: string, error: unknown): Error | undefined {
   const fault = causeOf(error, (cause) => cause instanceof RpcFault);
   // Another chain than the configured one: a retry does not help.
   if (fault instanceof RpcFault)

@@ -5,11 +5,11 @@ import {
   initiationExecution,
   initiationKey,
   messageDigest,
-  ownerAuthorisationHash,
+  ownerAuthorizationHash,
   signPersonalMessage,
   submitWithdrawRequestDigest,
   withdrawalAddress,
-  withdrawalAuthorisation,
+  withdrawalAuthorization,
   withdrawalExecution,
   withdrawalKey,
   withdrawRequestOf,
@@ -114,7 +114,7 @@ async function proceed(
   const it: Case = { order, address, ownerAlias, tokenId, judge, signal, tell };
 
   refuseAnother(services, await services.withdrawals.find(order.nonce), it);
-  if (!(await isBegun(services, it))) await refuseVain(services, it);
+  if (!(await isBegun(services, it))) await refuseImpossible(services, it);
   const record = await services.withdrawals.open(address, order, services.clock.nowMs());
   // Another withdrawal may have taken the nonce since.
   refuseAnother(services, record, it);
@@ -156,7 +156,7 @@ async function isBegun({ hub, settlement }: WithdrawalServices, it: Case): Promi
  * Checked before anything is stored or moved: an amount whose payload cannot be signed would be stuck between
  * the solver's account and the recipient.
  */
-async function refuseVain({ hub, payouts, chains }: WithdrawalServices, it: Case): Promise<void> {
+async function refuseImpossible({ hub, payouts, chains }: WithdrawalServices, it: Case): Promise<void> {
   const { account, mayRecord, depositoryAllocator } = await payouts.standing();
   if (depositoryAllocator !== account)
     throw new WithdrawalRefused(
@@ -178,7 +178,7 @@ async function refuseVain({ hub, payouts, chains }: WithdrawalServices, it: Case
 }
 
 /** The contracts act once: a revert may mean that an interrupted earlier run already did it. */
-async function orDoneBefore(
+async function unlessAlreadyDone(
   act: () => Promise<TxHash>,
   isDone: () => Promise<boolean>,
 ): Promise<TxHash | undefined> {
@@ -198,7 +198,7 @@ async function initiate(services: WithdrawalServices, it: Case): Promise<Waiting
     const words = orderToWire(services, it.order);
     const signature = await signPersonalMessage(
       signer,
-      ownerAuthorisationHash(withdrawalAuthorisation(hub.hub, it.order.depository, words)),
+      ownerAuthorizationHash(withdrawalAuthorization(hub.hub, it.order.depository, words)),
     );
     return attestedOrWaiting(
       await askOracles(
@@ -260,7 +260,7 @@ async function recordPayload(
     const submit = withdrawRequestOf({ ...it.order, address: it.address, hubChainId });
     const confirmed = await confirm(services, it, submit);
     if (confirmed.kind === "waits") return confirmed;
-    const txHash = await orDoneBefore(
+    const txHash = await unlessAlreadyDone(
       () => payouts.record(it.address, id, submit, confirmed.value),
       async () => (await payouts.recorded(it.address, "latest")) === id,
     );
@@ -308,7 +308,7 @@ async function payOut({ payouts }: WithdrawalServices, it: Case, request: EvmCal
     return;
   }
   const signature = await payouts.sign(request);
-  const txHash = await orDoneBefore(
+  const txHash = await unlessAlreadyDone(
     () => payouts.execute(request, signature),
     () => payouts.executed(id),
   );

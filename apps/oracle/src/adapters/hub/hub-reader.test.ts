@@ -1,5 +1,5 @@
 import { RpcFault } from "@causeway/chains";
-import type { AskedCall, RpcTransport } from "@causeway/chains";
+import type { RpcRequest, RpcTransport } from "@causeway/chains";
 import type { AttestationHub, Hex } from "@causeway/domain";
 import { toFunctionSelector } from "viem";
 import { expect, test } from "vitest";
@@ -31,7 +31,7 @@ interface ANode {
 }
 
 /** Blocks two seconds apart, with the third from the end tagged final. */
-function answerOf(node: ANode, { method, params: [first, second] }: AskedCall): unknown {
+function answerOf(node: ANode, { method, params: [first, second] }: RpcRequest): unknown {
   if (method === "eth_getBlockByNumber") {
     const tags: Readonly<Record<string, bigint>> = { latest: node.height, finalized: node.height - 3n };
     const number = tags[String(first)] ?? BigInt(String(first));
@@ -55,7 +55,7 @@ function answerOf(node: ANode, { method, params: [first, second] }: AskedCall): 
 function aNode(answers: Readonly<Record<string, Hex>>) {
   const asked: { readonly to: unknown; readonly at: unknown; readonly requireCanonical: unknown }[] = [];
   const state = { fork: 0n, onCall: () => {} };
-  const answer = (call: AskedCall): unknown => {
+  const answer = (call: RpcRequest): unknown => {
     const response = answerOf({ height: 10n, forkAt: () => state.fork, answers }, call);
     if (call.method === "eth_call") {
       const [{ to }, { blockHash: at, requireCanonical }] = call.params as [
@@ -69,7 +69,7 @@ function aNode(answers: Readonly<Record<string, Hex>>) {
   };
   const transport: RpcTransport = {
     request: async (method, params) => answer({ method, params }),
-    requestTogether: async (calls) => calls.map(answer),
+    requestBatch: async (calls) => calls.map(answer),
     close: async () => undefined,
   };
   return { transport, asked, state };
@@ -171,7 +171,7 @@ test("two nodes behind one URL, one on an orphaned branch, never return what exi
     for (let routing = 0; routing < 1 << 9; routing++) {
       let at = 0;
       const node = (): ANode => ((routing >> at++) & 1 ? lagging : good);
-      const answer = (one: ANode, call: AskedCall): unknown => {
+      const answer = (one: ANode, call: RpcRequest): unknown => {
         const { to } = call.params[0] as { to?: string };
         // A node that still answers for the orphaned block.
         if (call.method === "eth_call" && isOrphaned(call.params) && to !== accounts.oracle)
@@ -180,7 +180,7 @@ test("two nodes behind one URL, one on an orphaned branch, never return what exi
       };
       const transport: RpcTransport = {
         request: async (method, params) => answer(node(), { method, params }),
-        requestTogether: async (calls) => {
+        requestBatch: async (calls) => {
           const one = node();
           return calls.map((call) => answer(one, call));
         },

@@ -1,6 +1,6 @@
 import { nonceMappingSlot } from "@causeway/attest";
 import { RpcFault } from "@causeway/chains";
-import type { AskedCall, RpcTransport } from "@causeway/chains";
+import type { RpcRequest, RpcTransport } from "@causeway/chains";
 import { genericMappingAbi } from "@causeway/contracts";
 import type { Hex } from "@causeway/domain";
 import { decodeFunctionData, encodeAbiParameters } from "viem";
@@ -21,7 +21,7 @@ const NONE = answerOf("0x", 0n);
 function aNode(entry: unknown) {
   const state = { fork: 0n, onCall: () => {} };
   const asked: { readonly to: Hex; readonly data: Hex; readonly at: unknown }[] = [];
-  const answer = ({ method, params: [first, second] }: AskedCall): unknown => {
+  const answer = ({ method, params: [first, second] }: RpcRequest): unknown => {
     if (method === "eth_getBlockByNumber") {
       const tags: Readonly<Record<string, bigint>> = { latest: 10n, finalized: 7n };
       const number = tags[String(first)] ?? BigInt(String(first));
@@ -39,7 +39,7 @@ function aNode(entry: unknown) {
   };
   const transport: RpcTransport = {
     request: async (method, params) => answer({ method, params }),
-    requestTogether: async (calls) => calls.map(answer),
+    requestBatch: async (calls) => calls.map(answer),
     close: async () => undefined,
   };
   return { mappings: createNonceMappings({ finality: { kind: "tag" } }, CONTRACT, transport), asked, state };

@@ -51,7 +51,7 @@ export function countedEvents(log: Logger, registry: Registry): OracleEvents {
     registers,
   });
   healthy.set(1);
-  // A labelled counter is looked up by its joined labels; the two most frequent are cached.
+  // A labeled counter is looked up by its joined labels; the two most frequent are cached.
   const signed = { true: signatures.labels("made"), false: signatures.labels("failed") };
   let isHealthy = true;
 

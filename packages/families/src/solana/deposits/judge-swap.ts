@@ -49,7 +49,7 @@ export interface SwapTerms {
 }
 
 /** `units`: the compute units that the aggregator expects. */
-export type SwapJudgement = { readonly units: number } | { readonly refusal: string };
+export type SwapJudgment = { readonly units: number } | { readonly refusal: string };
 
 const MAX_COMPUTE_UNITS = 1_400_000;
 const MAX_LOOKUP_TABLES = 8;
@@ -80,7 +80,7 @@ export function judgeSwap(
   terms: SwapTerms,
   proposed: ProposedSwap,
   held: ReadonlyMap<string, AccountFact | undefined>,
-): SwapJudgement {
+): SwapJudgment {
   const { others, setup, computeBudget, lookupTables } = proposed;
   const [other] = others;
   if (other !== undefined)

@@ -2,7 +2,7 @@ import type { Address, Hex } from "@causeway/domain";
 import { decodeWith, encodeWith } from "../../address-codec.ts";
 import { tronCodec } from "../codec.ts";
 
-/** Tron's API uses base58 addresses, its virtual machine 20 bytes. All judgements use the 20 bytes. Pure. */
+/** Tron's API uses base58 addresses, its virtual machine 20 bytes. All judgments use the 20 bytes. Pure. */
 
 /** The prefix of the 20 bytes. */
 const PREFIX = "41";

@@ -5,7 +5,7 @@ import { messageDigest } from "./message-digest.ts";
 /**
  * What an owner authorizes by a signature. All values are the texts of the request: they are signed as texts.
  */
-export interface OwnerAuthorisation {
+export interface OwnerAuthorization {
   readonly operation: "withdrawal" | "transfer";
   /** Names of chains. */
   readonly chainId: string;
@@ -40,11 +40,11 @@ export interface WithdrawalRequestTexts {
 }
 
 /** The authorization of one withdrawal from one hub and depository. */
-export function withdrawalAuthorisation(
+export function withdrawalAuthorization(
   hub: Pick<AttestationHub, "chainId" | "oracleAddress">,
   depository: string,
   request: WithdrawalRequestTexts,
-): OwnerAuthorisation {
+): OwnerAuthorization {
   return {
     operation: "withdrawal",
     chainId: request.chainId,
@@ -69,40 +69,40 @@ const NONCE = /^0x[0-9a-f]{64}$/;
  * @throws ServiceError INVALID_REQUEST for an amount or nonce that is not canonical (`"01"`, `0xAB…`): the
  * same authorization would have two digests
  */
-export function ownerAuthorisationJson(authorisation: OwnerAuthorisation): string {
-  if (!AMOUNT.test(authorisation.amount)) throw invalid("amount", "a decimal number without leading zeros");
-  if (!NONCE.test(authorisation.nonce)) throw invalid("nonce", "32 bytes of lowercase hex");
+export function ownerAuthorizationJson(authorization: OwnerAuthorization): string {
+  if (!AMOUNT.test(authorization.amount)) throw invalid("amount", "a decimal number without leading zeros");
+  if (!NONCE.test(authorization.nonce)) throw invalid("nonce", "32 bytes of lowercase hex");
   // Written out: an unknown field of the caller's object is never signed.
   return JSON.stringify({
-    amount: authorisation.amount,
-    chainId: authorisation.chainId,
-    currency: authorisation.currency,
-    depository: authorisation.depository,
-    nonce: authorisation.nonce,
-    operation: authorisation.operation,
-    oracleContract: authorisation.oracleContract,
-    owner: authorisation.owner,
-    ownerChainId: authorisation.ownerChainId,
-    recipient: authorisation.recipient,
-    settlementChainId: authorisation.settlementChainId,
-    settlementNetwork: authorisation.settlementNetwork,
+    amount: authorization.amount,
+    chainId: authorization.chainId,
+    currency: authorization.currency,
+    depository: authorization.depository,
+    nonce: authorization.nonce,
+    operation: authorization.operation,
+    oracleContract: authorization.oracleContract,
+    owner: authorization.owner,
+    ownerChainId: authorization.ownerChainId,
+    recipient: authorization.recipient,
+    settlementChainId: authorization.settlementChainId,
+    settlementNetwork: authorization.settlementNetwork,
   });
 }
 
 /**
  * sha256 of the authorization's JSON. Owners of other families sign its hex digits.
- * @throws as `ownerAuthorisationJson`
+ * @throws as `ownerAuthorizationJson`
  */
-export function ownerAuthorisationHash(authorisation: OwnerAuthorisation): Hex32 {
-  return toHex(sha256Text(ownerAuthorisationJson(authorisation)));
+export function ownerAuthorizationHash(authorization: OwnerAuthorization): Hex32 {
+  return toHex(sha256Text(ownerAuthorizationJson(authorization)));
 }
 
 /**
  * What an EVM owner's wallet signs: EIP-191 over the 32 raw bytes of the hash.
- * @throws as `ownerAuthorisationJson`
+ * @throws as `ownerAuthorizationJson`
  */
-export function ownerAuthorisationDigest(authorisation: OwnerAuthorisation): Hex32 {
-  return messageDigest(ownerAuthorisationHash(authorisation));
+export function ownerAuthorizationDigest(authorization: OwnerAuthorization): Hex32 {
+  return messageDigest(ownerAuthorizationHash(authorization));
 }
 
 function invalid(field: string, wanted: string): ServiceError {

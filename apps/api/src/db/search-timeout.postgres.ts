@@ -6,7 +6,7 @@ const QUERY_CANCELED = "57014";
  * @throws ServiceError SERVICE_UNAVAILABLE for a search that the database timed out, or that found no free
  * connection for as long
  */
-export async function inTime<T>(search: Promise<T>): Promise<T> {
+export async function withSearchTimeout<T>(search: Promise<T>): Promise<T> {
   try {
     return await search;
   } catch (cause) {

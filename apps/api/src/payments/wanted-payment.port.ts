@@ -2,7 +2,7 @@ import type { Slot, SlotPlan } from "../db/records.port.ts";
 import type { Rule } from "./policy/limits.port.ts";
 
 /** A payment that needs a slot. */
-export interface Wanted {
+export interface WantedPayment {
   readonly plan: SlotPlan;
   /** When its checks began, by `performance.now()`. Absent: they do not expire. */
   readonly checkedAtMs?: number;
@@ -39,4 +39,4 @@ export type Sent = "sent" | "moved" | "late" | "short" | Held | Refused;
  * @throws RpcFault, or the error that prevented the broadcast; a retry finds the committed bytes and sends
  * them
  */
-export type PayTogether = (wanted: Wanted) => Promise<Sent>;
+export type PayTogether = (wanted: WantedPayment) => Promise<Sent>;

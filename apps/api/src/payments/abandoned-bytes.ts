@@ -7,7 +7,7 @@ import type { Lane } from "./payers/payer.ts";
  * to below `to`). They may still be mined, so nothing else may be signed for their nonces.
  * @throws an error of Redis
  */
-export async function bytesGivenUp(
+export async function abandonedBytes(
   { reads, journal }: Pick<WorkerServices, "reads" | "journal">,
   { chainId, sender }: Lane,
   from: number,

@@ -29,9 +29,20 @@ const refersTo = (column: Column): SQL =>
   text`exists (select from ${column.table} where ${column} = due.request_id)`;
 
 /**
- * Deletes the requests that `isDue` selects in the order of `endedMs`, unless anything refers to them: a
- * deposit, a payment, or a deposit address that received funds or was given to a secret API key (publishable
- * keys are public). Those are kept, because users may look them up, and are never checked again.
+ * Whether a deposit address is never deleted: it received funds, or was issued to a secret API key (publishable
+ * keys are public).
+ */
+const isAddressKept = text`(due.deposit_address is not null and not exists (
+            select from ${depositAddresses} where ${depositAddresses.requestId} = due.request_id
+              and (${depositAddresses.keyId} is null
+                or exists (select from ${apiKeys} where ${apiKeys.id} = ${depositAddresses.keyId} and ${apiKeys.origins} <> '{}'))
+              and not exists (select from ${depositAddressFunds} where ${depositAddressFunds.address} = ${depositAddresses.address})
+              and not exists (select from ${depositSweeps} where ${depositSweeps.address} = ${depositAddresses.address})))`;
+
+/**
+ * Deletes the requests that `isDue` selects in the order of `endedMs`, with their deposit addresses, unless
+ * anything refers to them: a deposit, a payment, or an address that is kept. Those are kept, because users may
+ * look them up, and are never checked again.
  */
 const prune = (name: string, isDue: SQL, endedMs: SQL) =>
   defineSql(
@@ -45,12 +56,7 @@ const prune = (name: string, isDue: SQL, endedMs: SQL) =>
         order by ${endedMs} limit ${p.limit} for update skip locked),
       seen as materialized (
         select due.request_id,
-          (due.deposit_address is not null and not exists (
-            select from ${depositAddresses} where ${depositAddresses.requestId} = due.request_id
-              and (${depositAddresses.keyId} is null
-                or exists (select from ${apiKeys} where ${apiKeys.id} = ${depositAddresses.keyId} and ${apiKeys.origins} <> '{}'))
-              and not exists (select from ${depositAddressFunds} where ${depositAddressFunds.address} = ${depositAddresses.address})
-              and not exists (select from ${depositSweeps} where ${depositSweeps.address} = ${depositAddresses.address})))
+          ${isAddressKept}
           or ${refersTo(deposits.requestId)}
           or ${refersTo(sends.requestId)}
           or ${refersTo(sendReports.requestId)}
@@ -74,7 +80,7 @@ const prunings = {
 };
 
 /** Deletes up to `limit` quotes of this kind that ended before `beforeMs`. */
-export async function pruneQuotes(
+export async function pruneQuotesAndAddresses(
   sql: Sql,
   quotes: PrunableQuotes,
   beforeMs: number,

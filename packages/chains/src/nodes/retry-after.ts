@@ -4,7 +4,7 @@ import type { NodeErrorFacts } from "@causeway/families";
  * Milliseconds that a response asks to wait: in the header Retry-After (seconds or a date), in Infura's
  * `data.rate.backoff_seconds` and similar fields, or in its text; undefined if it does not.
  */
-export function pauseAskedBy(
+export function retryAfterMs(
   retryAfter: string | undefined,
   error: NodeErrorFacts | undefined,
   nowMs: number,

@@ -11,7 +11,7 @@ export type RunningSystem = Pick<System, "chains" | "endpoints" | "databaseUrl" 
 const NAME_WIDTH = 15;
 
 /** The final lines of `npm start`: every address, then what a newcomer needs, then next steps. */
-export function whereEverythingIs(system: RunningSystem, style: TerminalStyle): readonly string[] {
+export function systemSummary(system: RunningSystem, style: TerminalStyle): readonly string[] {
   const { api, apiKeys, hub, oracles } = system.endpoints;
   const documentation = `${api.url}/documentation`;
   const row = (name: string, text: string): string => style.dim(`  ${name.padEnd(NAME_WIDTH)} ${text}`);

@@ -8,8 +8,8 @@ import {
   readBalance,
   seenSince,
   totalOf,
-} from "./standing-funds.ts";
-import type { FundsLayer } from "./standing-funds.ts";
+} from "./funds-layers.ts";
+import type { FundsLayer } from "./funds-layers.ts";
 
 const at = (block: number, amount: bigint): FundsLayer => ({
   amount,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Address, CallFrame } from "@causeway/domain";
-import { provesItsLimit, roundedUp } from "./usual-limits.ts";
+import { provesItsLimit, roundedUp } from "./typical-gas-limits.ts";
 
 const to: Address = `0x${"22".repeat(20)}`;
 

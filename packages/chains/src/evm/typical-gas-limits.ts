@@ -4,7 +4,7 @@ import { gasLimitsToTry } from "./gas-limit.ts";
 import { rememberedFacts } from "./remembered-facts.ts";
 
 /** Recently proven gas limits by kind of call: target, function and length of the data. */
-export interface UsualLimits {
+export interface TypicalGasLimits {
   /** The last limit of a call of this kind; undefined if unknown. */
   of(call: TracedCall): bigint | undefined;
   proved(call: TracedCall, gas: bigint): void;
@@ -12,7 +12,7 @@ export interface UsualLimits {
 
 const KINDS = 2_000;
 
-export function usualLimits(): UsualLimits {
+export function typicalGasLimits(): TypicalGasLimits {
   const limits = rememberedFacts<bigint>({ entries: KINDS, bytes: KINDS, sizeOf: () => 1 });
   const kindOf = ({ to, data, value }: TracedCall): string =>
     `${to}${data.slice(0, 10)}${data.length}${value > 0n ? "v" : ""}`;

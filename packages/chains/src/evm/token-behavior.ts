@@ -5,7 +5,7 @@ import { decodeFunctionResult, encodeFunctionData } from "viem";
 /** Calls of the token probe contract, and the meaning of their results. Pure. */
 
 /** How a token behaves; undefined if the probe got no answer. */
-export interface TokenBehaviour {
+export interface TokenBehavior {
   /**
    * `exact`: the recipient gets what was sent. `charges`: they get less, or the sender pays more. `refuses`:
    * a buyer cannot transfer the tokens, or cannot sell them.
@@ -15,7 +15,7 @@ export interface TokenBehaviour {
   readonly resetsApproval: boolean | undefined;
 }
 
-export const UNKNOWN_BEHAVIOUR: TokenBehaviour = { transfers: undefined, resetsApproval: undefined };
+export const UNKNOWN_BEHAVIOR: TokenBehavior = { transfers: undefined, resetsApproval: undefined };
 
 /**
  * `open`: the recipient can receive the token. `blocked`: other accounts can, this one cannot. Undefined: the
@@ -35,7 +35,7 @@ const DEPLOYING_END = "5ff3fe";
 export const tokenProbeCode: Hex = `0x${tokenProbeBytecode.slice(tokenProbeBytecode.indexOf(DEPLOYING_END) + DEPLOYING_END.length)}`;
 
 /** The call to a holder of the token that has the probe's code. */
-export function behaviourQuestion(token: Address): Hex {
+export function behaviorQuestion(token: Address): Hex {
   return encodeFunctionData({
     abi: tokenProbeAbi,
     functionName: "behaviour",
@@ -53,14 +53,14 @@ export function recipientQuestion(token: Address, recipient: Address): Hex {
 }
 
 /**
- * Reads the answer to {@link behaviourQuestion}; an unreadable answer proves nothing, because nodes that
+ * Reads the answer to {@link behaviorQuestion}; an unreadable answer proves nothing, because nodes that
  * ignore the code override return anything.
  */
-export function behaviourIn(answer: Hex | undefined): TokenBehaviour {
+export function behaviorIn(answer: Hex | undefined): TokenBehavior {
   const read = readable(answer, (data) =>
     decodeFunctionResult({ abi: tokenProbeAbi, functionName: "behaviour", data }),
   );
-  if (read === undefined) return UNKNOWN_BEHAVIOUR;
+  if (read === undefined) return UNKNOWN_BEHAVIOR;
   const [moves, approvals] = read;
   return {
     transfers: transfersOf(moves),
@@ -89,7 +89,7 @@ interface Move {
 
 const hasArrived = ({ moved, received }: Move): boolean => moved && received > 0n;
 
-function transfersOf([bought, ...further]: readonly Move[]): TokenBehaviour["transfers"] {
+function transfersOf([bought, ...further]: readonly Move[]): TokenBehavior["transfers"] {
   // The pool is empty, or may not transfer at the moment: this proves nothing about other holders.
   if (bought === undefined || bought.asked === 0n || !hasArrived(bought)) return undefined;
   if (further.some((move) => move.asked > 0n && !hasArrived(move))) return "refuses";

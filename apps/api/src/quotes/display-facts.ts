@@ -4,7 +4,7 @@ import type { AmountObject, QuoteAnswer } from "@causeway/wire";
 type QuoteFacts = Pick<QuoteAnswer, "details" | "fees">;
 
 /** Adds display facts of the answer to the terms, for the history of the request. */
-export function withQuoted(terms: RequestTerms, { details, fees }: QuoteFacts): RequestTerms {
+export function withDisplayFacts(terms: RequestTerms, { details, fees }: QuoteFacts): RequestTerms {
   const { timeEstimate: timeEstimateSeconds, slippageTolerance, currencyOut } = details;
   const { total } = slippageTolerance;
   return {

@@ -2,8 +2,8 @@
 // only reports whether they are up to date, and tests the rules with promtool if it is installed.
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { generatedFiles } from "./eyes/files.ts";
-import { checkWithPromtool } from "./eyes/promtool.ts";
+import { generatedFiles } from "./observability/files.ts";
+import { checkWithPromtool } from "./observability/promtool.ts";
 
 const root = resolve(import.meta.dirname, "..");
 const isCheck = process.argv.includes("--check");
@@ -13,7 +13,7 @@ for (const [path, text] of await generatedFiles()) {
   const found = await readFile(target, "utf8").catch(() => undefined);
   if (found === text) continue;
   if (isCheck) {
-    console.error(`${path} is out of date: run \`pnpm run eyes\` and commit the result`);
+    console.error(`${path} is out of date: run \`pnpm run observability\` and commit the result`);
     process.exitCode = 1;
   } else {
     await mkdir(dirname(target), { recursive: true });

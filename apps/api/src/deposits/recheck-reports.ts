@@ -25,7 +25,7 @@ const LOOK_WITHIN_MS = 2_000;
  * Indexes the reported origin transactions of requests past their deadline on one chain, before these expire.
  * @returns the requests whose transactions were checked: any deposit is recorded now
  */
-export async function lookAgainAtReports(services: Needs, due: DueOnChain): Promise<RequestId[]> {
+export async function recheckReports(services: Needs, due: DueOnChain): Promise<RequestId[]> {
   const { chainId } = due;
   const reported = await services.reads.overdueReported(due, BATCH);
   const looked: RequestId[] = [];

@@ -4,7 +4,7 @@ import { RpcFault } from "@causeway/families";
  * The request was not sent, because it would have exceeded its share of the endpoint's rate limit. It proves
  * nothing.
  */
-export class ShareUsedUp extends RpcFault {
+export class RateLimitShareExceeded extends RpcFault {
   readonly retryAfterSeconds: number;
 
   constructor(

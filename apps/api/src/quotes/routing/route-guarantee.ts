@@ -4,23 +4,27 @@ import {
   minDepositFor,
   minimumOutput,
   routeSlippage,
-  swappedPromise,
+  swapGuarantee,
 } from "@causeway/domain";
 import type { QuotePolicy } from "../../markets/quote-policy.port.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
-import type { BridgeRoute, ChosenRoute, RoutePromise } from "./chosen-route.ts";
+import type { BridgeRoute, ChosenRoute, RouteGuarantee } from "./chosen-route.ts";
 import { isBounded } from "./exchanges.ts";
 
 /**
  * Splits the slippage between the sides of the route and computes its bounds. If the fill swaps, its pools
  * are queried for the smallest deposit before that is guaranteed.
  */
-export function promiseOf(policy: QuotePolicy, question: QuoteQuestion, route: ChosenRoute): RoutePromise {
+export function routeGuaranteeOf(
+  policy: QuotePolicy,
+  question: QuoteQuestion,
+  route: ChosenRoute,
+): RouteGuarantee {
   const { trade } = route;
   const input = { maxInput: trade.input, minDeposit: undefined };
   if (route.kind !== "bridge")
     return route.kind === "swap"
-      ? ownSwapPromise(question, route)
+      ? ownSwapGuarantee(question, route)
       : { ...input, minimumAmount: trade.expected, neededOutput: trade.expected, slippageBps: 0 };
   const { pairClass } = route.pricing;
   const slippage = routeSlippage(policy, question.slippageBps, question.tradeType, pairClass, {
@@ -44,7 +48,7 @@ export function promiseOf(policy: QuotePolicy, question: QuoteQuestion, route: C
     deposit: trade.priced.input,
     paid: trade.priced.expected,
   };
-  const { minimumAmount, neededOutput, minDeposit } = swappedPromise(
+  const { minimumAmount, neededOutput, minDeposit } = swapGuarantee(
     {
       ...amounts,
       tradeType: question.tradeType,
@@ -94,7 +98,7 @@ function tryDeposit(
  * The slippage of the user's own swap, chosen by the client or by the pools: in the output or, for an exact
  * output, in the input.
  */
-function ownSwapPromise({ tradeType, slippageBps }: QuoteQuestion, { trade }: ChosenRoute): RoutePromise {
+function ownSwapGuarantee({ tradeType, slippageBps }: QuoteQuestion, { trade }: ChosenRoute): RouteGuarantee {
   const { input, expected, origin } = trade;
   const isOneForOne = origin?.pool === undefined;
   const bps = isOneForOne ? 0 : (slippageBps ?? origin.slippageBps);

@@ -2,7 +2,7 @@ import { RpcFault } from "@causeway/chains";
 import { ServiceError } from "@causeway/domain";
 import type { Hex, RequestId, TxHash } from "@causeway/domain";
 import { expect, test } from "vitest";
-import { lookAgainAtReports } from "./look-again-at-reports.ts";
+import { recheckReports } from "./recheck-reports.ts";
 
 const aHash: Hex = `0x${"11".repeat(32)}`;
 const [requestId, txHash]: [RequestId, TxHash] = [aHash, aHash];
@@ -18,7 +18,7 @@ async function lookAgain(index: () => Promise<unknown>): Promise<{ looked: Reque
     events: { fault: () => void faults++ },
     index,
   };
-  const looked = await lookAgainAtReports(services, { chainId: 1, deadlineBeforeMs: 0 });
+  const looked = await recheckReports(services, { chainId: 1, deadlineBeforeMs: 0 });
   return { looked, faults };
 }
 

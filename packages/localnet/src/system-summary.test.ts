@@ -5,7 +5,7 @@ import { afterEach, expect, test, vi } from "vitest";
 import { localAccount } from "./accounts.ts";
 import { repositoryRoot } from "@causeway/testkit";
 import { terminalStyle } from "./terminal.ts";
-import { whereEverythingIs, type RunningSystem } from "./where-everything-is.ts";
+import { systemSummary, type RunningSystem } from "./system-summary.ts";
 
 const oracle = localAccount("oracle", 0).address;
 const system: RunningSystem = {
@@ -35,7 +35,7 @@ afterEach(() => vi.unstubAllEnvs());
 
 test("prints plain text without a terminal, with all values that users copy in full", () => {
   vi.stubEnv("FORCE_COLOR", undefined);
-  const text = whereEverythingIs(system, terminalStyle(streamOf(false))).join("\n");
+  const text = systemSummary(system, terminalStyle(streamOf(false))).join("\n");
   expect(text).not.toContain("\u001b");
   expect(text).toMatch(/^ {2}API +http:\/\/127\.0\.0\.1:18500$/m);
   expect(text).toMatch(/^ {2}Documentation +http:\/\/127\.0\.0\.1:18500\/documentation$/m);
@@ -47,7 +47,7 @@ test("prints plain text without a terminal, with all values that users copy in f
 });
 
 test("every suggested example exists", () => {
-  const text = whereEverythingIs(system, terminalStyle(streamOf(false))).join("\n");
+  const text = systemSummary(system, terminalStyle(streamOf(false))).join("\n");
   const names = [...text.matchAll(/example ([\w-]+)/g)].map(([, name]) => name);
   expect(names.length).toBeGreaterThan(0);
   for (const name of names)
@@ -57,7 +57,7 @@ test("every suggested example exists", () => {
 test("on a terminal, prints the API, its documentation and the key in bold, and marks results", () => {
   vi.stubEnv("FORCE_COLOR", undefined);
   const style = terminalStyle(streamOf(true));
-  const text = whereEverythingIs(system, style).join("\n");
+  const text = systemSummary(system, style).join("\n");
   for (const value of ["http://127.0.0.1:18500", "http://127.0.0.1:18500/documentation", "cw_key"])
     expect(text).toContain(`\u001b[1m${value}\u001b[22m`);
   expect(style.passed("arrived")).toContain("✓ arrived");

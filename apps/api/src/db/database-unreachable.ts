@@ -1,4 +1,4 @@
-const AWAY: ReadonlySet<string> = new Set([
+const UNREACHABLE: ReadonlySet<string> = new Set([
   "ECONNREFUSED",
   "ECONNRESET",
   "EHOSTUNREACH",
@@ -18,11 +18,11 @@ const CONNECTION_LOST =
  * Undefined: the error means something else. A host with two addresses that both refuse gives an error with a
  * code and without a message.
  */
-export function whyDatabaseAway(error: unknown): string | undefined {
+export function databaseUnreachableReason(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;
   const code = "code" in error ? String(error.code) : "";
   // A missing file has a path; the missing socket of a server has an address.
-  if (AWAY.has(code) && !(code === "ENOENT" && "path" in error)) return code;
+  if (UNREACHABLE.has(code) && !(code === "ENOENT" && "path" in error)) return code;
   if (!CONNECTION_LOST.test(error.message)) return undefined;
   return code === "" ? error.message : code;
 }
@@ -34,5 +34,7 @@ const NOT_SERVED = /^(?:08|53|57)/;
 export function isUnanswered(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const isNotServed = "code" in error && NOT_SERVED.test(String(error.code));
-  return isNotServed || error.message === "Query read timeout" || whyDatabaseAway(error) !== undefined;
+  return (
+    isNotServed || error.message === "Query read timeout" || databaseUnreachableReason(error) !== undefined
+  );
 }

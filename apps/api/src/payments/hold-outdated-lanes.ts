@@ -10,7 +10,7 @@ import type { WorkerServices } from "../db/services.port.ts";
  * lane.
  * @throws FormerPrimary, an error of the database: nothing may be planned
  */
-export async function holdBehind(services: WorkerServices): Promise<void> {
+export async function holdOutdatedLanes(services: WorkerServices): Promise<void> {
   const { journal, events, reads, uow } = services;
   if (journal === undefined) return;
   for (const { chainId, sender } of lanesOf(services)) {

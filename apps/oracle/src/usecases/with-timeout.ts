@@ -5,7 +5,7 @@ import { AttestationError } from "../ports/attestation-error.ts";
  * @throws AttestationError upstream_unavailable on timeout, because only chain nodes and key services are
  * awaited
  */
-export async function within<Value>(
+export async function withTimeout<Value>(
   ms: number,
   start: (signal: AbortSignal) => Promise<Value>,
 ): Promise<Value> {

@@ -3,7 +3,7 @@
  * on every oracle.
  * @throws that failure, after all have settled
  */
-export async function inOrder<const P extends readonly Promise<unknown>[]>(
+export async function allInOrder<const P extends readonly Promise<unknown>[]>(
   promises: P,
 ): Promise<{ -readonly [I in keyof P]: Awaited<P[I]> }> {
   const settled = await Promise.allSettled(promises);

@@ -4,7 +4,7 @@ import type { Hex, Hex32 } from "@causeway/domain";
 import type { QuoteInput } from "@causeway/wire";
 import { evmOf } from "../sides/side.ts";
 import type { PlainQuestion } from "../quote-question.ts";
-import type { AskedCalls } from "./fill-options.ts";
+import type { RequestedCalls } from "./fill-options.ts";
 
 /** Gas limit of all calls of a fill together. */
 export const MAX_CALLS_GAS = 10_000_000n;
@@ -19,10 +19,10 @@ const MAX_BYTES = 32_768;
  * Reads the calls that a question requests, if any.
  * @throws ServiceError INVALID_EXTRA_TXS and others naming the field
  */
-export function readAskedCalls(
+export function readRequestedCalls(
   { txs = [], txsGasLimit, authorizationList = [], topupGas }: QuoteInput,
   { isSend, tradeType, amount, to, destinationCurrency }: PlainQuestion,
-): AskedCalls | undefined {
+): RequestedCalls | undefined {
   if (txs.length === 0) {
     if (authorizationList.length > 0)
       throw refusal(
