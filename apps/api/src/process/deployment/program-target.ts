@@ -1,8 +1,8 @@
 import {
   connectForProgram,
   costOf,
-  depositoryElf,
   planProgram,
+  programElf,
   readProgramState,
   readRents,
   remainingSteps,
@@ -37,14 +37,19 @@ export async function programTarget(
   env: Env,
 ): Promise<ProgramTarget> {
   const connected = connectedEntry(entry, fileName, env);
-  const elf = depositoryElf();
-  const plan = await planProgram({ elf, chainName: connected.name, deployer, owner, allocator, program });
+  const plan = await planProgram({
+    elf: programElf("depository"),
+    deployer,
+    owner,
+    program,
+    depository: { chainName: connected.name, owner: deployer, allocator },
+  });
   return {
     kind: "program",
     ...connected,
     genesisHash: textAt(connected.resolved, ["additionalData", "genesisHash"]),
     plan,
-    addresses: [{ path: ["depository"], planned: plan.accounts.program }],
+    addresses: [{ path: ["depository"], planned: plan.program }],
   };
 }
 

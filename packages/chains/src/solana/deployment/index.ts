@@ -6,20 +6,22 @@ export {
 } from "./deploy-program.ts";
 export {
   connectForProgram,
-  depositoryElf,
   PROGRAM_VM_TYPE,
   programDeployer,
+  programElf,
   WrongCluster,
   type ProgramChain,
 } from "./program-chain.ts";
-export { canHaveKey, isProgramAddress, LOADER_BYTES, planProgram, type ProgramPlan } from "./program-plan.ts";
+export type { DepositoryRecord } from "./program-accounts.ts";
+export { readDepository, type DepositoryFacts } from "./read-depository.ts";
 export {
-  isComplete,
-  readProgramState,
-  unfinished,
-  type DepositoryRecord,
-  type ProgramState,
-} from "./program-state.ts";
+  canHaveKey,
+  isProgramAddress,
+  planProgram,
+  type DepositoryPlan,
+  type ProgramPlan,
+} from "./program-plan.ts";
+export { isComplete, readProgramState, unfinished, type ProgramState } from "./program-state.ts";
 export {
   costOf,
   feeOf,

@@ -13,40 +13,54 @@ import {
 } from "@causeway/families/solana";
 import type { SeededAccount } from "./loader-instructions.ts";
 
-/** Sizes of accounts that the loader keeps, in bytes: without the program, for a buffer and for its data. */
-export const LOADER_BYTES = { program: 36, bufferHeader: 37, programDataHeader: 45 } as const;
-/** Size of the account in which the depository keeps owner, allocator and domain, in bytes. */
-export const DEPOSITORY_BYTES = 106;
 /** First 8 bytes of the data of the depository's `initialize` (idl.json). */
 const INITIALIZE = [175, 175, 109, 31, 13, 152, 155, 237];
 /** Program bytes in one transaction, which has at most 1,232 bytes. */
 const CHUNK_BYTES = 900;
 
+/** What `initialize` of a depository records. Accounts are in base58, like all accounts here. */
+export interface DepositoryInputs {
+  /** `id` of the chain entry, which is part of what the allocator signs. */
+  readonly chainName: string;
+  readonly owner: string;
+  readonly allocator: string;
+}
+
 export interface ProgramInputs {
   /** The program to deploy, an ELF file. */
   readonly elf: Uint8Array;
-  /** `id` of the chain entry, which is part of what the allocator signs. */
-  readonly chainName: string;
-  /** Pays and signs, and becomes the owner that `initialize` records. In base58, like all accounts here. */
+  /** Pays and signs. */
   readonly deployer: string;
   /** Final upgrade authority; undefined: none. */
   readonly owner: string | undefined;
-  readonly allocator: string;
   /** A program that exists; undefined: the address that follows from the other inputs. */
   readonly program: string | undefined;
+  /** Undefined: the program has no state to initialize. */
+  readonly depository: DepositoryInputs | undefined;
 }
 
-/** What a deployment of the depository program creates. */
-export interface ProgramPlan extends ProgramInputs {
-  readonly accounts: DepositoryAccounts;
+/** A program and where the loader keeps it. */
+export interface ProgramBuild {
+  readonly elf: Uint8Array;
+  readonly sha256: Hex;
+  readonly program: string;
   readonly programData: string;
+}
+
+/** The accounts of a depository, and what they must record. */
+export interface DepositoryPlan extends DepositoryInputs {
+  readonly accounts: DepositoryAccounts;
+  /** sha256 of `Depository`, `1`, the chain's name and the program's address. */
+  readonly domain: Hex;
+}
+
+/** What a deployment of a program creates. */
+export interface ProgramPlan extends ProgramBuild, Pick<ProgramInputs, "deployer" | "owner"> {
   /** Undefined: the program was created by other means. */
   readonly programAccount: SeededAccount | undefined;
   readonly buffer: SeededAccount;
   readonly chunks: readonly { readonly offset: number; readonly bytes: Uint8Array }[];
-  readonly sha256: Hex;
-  /** sha256 of `Depository`, `1`, the chain's name and the program's address. */
-  readonly domain: Hex;
+  readonly depository: DepositoryPlan | undefined;
 }
 
 /**
@@ -54,30 +68,34 @@ export interface ProgramPlan extends ProgramInputs {
  * without a record of it. Only the deployer can create accounts at them.
  */
 export async function planProgram(inputs: ProgramInputs): Promise<ProgramPlan> {
-  const { elf, chainName, deployer, owner, allocator } = inputs;
+  const { elf, deployer, owner, depository } = inputs;
   const hash = toHex(sha256(elf));
+  const { chainName = "", allocator = "" } = depository ?? {};
   // Independent of the other inputs: the rent of a buffer is not lost if they change.
   const buffer = await seeded(deployer, `buffer ${hash}`);
   const created = await seeded(deployer, ["program", hash, chainName, owner ?? "none", allocator].join(" "));
-  const programAccount = inputs.program === undefined ? created : undefined;
-  const accounts = await depositoryAccounts(inputs.program ?? created.address);
+  const build = await buildAt(inputs.program ?? created.address, elf);
   return {
-    ...inputs,
-    accounts,
-    programData: await programDataAddress(accounts.program),
-    programAccount,
+    ...build,
+    deployer,
+    owner,
+    programAccount: inputs.program === undefined ? created : undefined,
     buffer,
     chunks: chunksOf(elf),
-    sha256: hash,
-    domain: toHex(
-      sha256(
-        Buffer.concat([
-          Buffer.from(`Depository1${chainName}`, "utf8"),
-          Uint8Array.from(getAddressEncoder().encode(accounts.program)),
-        ]),
-      ),
-    ),
+    depository: depository && (await planDepository(build.program, depository)),
   };
+}
+
+/** A program at an address that is known already. */
+export async function buildAt(program: string, elf: Uint8Array): Promise<ProgramBuild> {
+  return { elf, sha256: toHex(sha256(elf)), program, programData: await programDataAddress(program) };
+}
+
+/** The accounts of a depository and the domain of what its allocator signs. */
+export async function planDepository(program: string, inputs: DepositoryInputs): Promise<DepositoryPlan> {
+  const bytes = getAddressEncoder().encode(address(program));
+  const domain = Buffer.concat([Buffer.from(`Depository1${inputs.chainName}`, "utf8"), Uint8Array.from(bytes)]);
+  return { ...inputs, accounts: await depositoryAccounts(program), domain: toHex(sha256(domain)) };
 }
 
 /** A new buffer is zero, so that chunks of zeros need not be written. */
@@ -101,13 +119,15 @@ async function seeded(base: string, text: string): Promise<SeededAccount> {
 }
 
 /** Creates the depository of a deployed program. The deployer must be its upgrade authority. */
-export function initializeInstruction(plan: ProgramPlan): PlainInstruction {
-  const { accounts, deployer, allocator, programData, chainName } = plan;
+export function initializeInstruction(
+  { deployer, program, programData }: Pick<ProgramPlan, "deployer" | "program" | "programData">,
+  { accounts, allocator, chainName }: DepositoryPlan,
+): PlainInstruction {
   const name = Buffer.from(chainName, "utf8");
   const length = Buffer.alloc(4);
   length.writeUInt32LE(name.length);
   return {
-    programId: accounts.program,
+    programId: program,
     keys: [
       writableAccount(accounts.depository),
       writableAccount(accounts.vault),
