@@ -4,9 +4,9 @@ import {
   feeOf,
   readProgramState,
   unfinished,
+  type Payer,
   type ProgramState,
 } from "@causeway/chains/solana-deployment";
-import type { programDeployer } from "@causeway/chains/solana-deployment";
 import { isReplaced, plannedFields, requireWritable, writeEntry } from "./chain-entries.ts";
 import { DeploymentRefused } from "./prepare-deployment.ts";
 import type { ProgramDeployInputs } from "./program-inputs.ts";
@@ -19,8 +19,6 @@ import {
 } from "./program-target.ts";
 import type { Print } from "./run-deployment.ts";
 
-type Deployer = Awaited<ReturnType<typeof programDeployer>>;
-
 /**
  * Prints what is on the chain, what is left to send, and what that costs. Sends nothing.
  * @throws DeploymentRefused
@@ -28,7 +26,7 @@ type Deployer = Awaited<ReturnType<typeof programDeployer>>;
 export async function planProgramDeployment(
   target: ProgramTarget,
   inputs: ProgramDeployInputs,
-  deployer: Deployer | undefined,
+  deployer: Payer | undefined,
   print: Print,
 ): Promise<void> {
   await withPrepared(target, inputs, deployer, print, async () => undefined);
@@ -41,7 +39,7 @@ export async function planProgramDeployment(
 export async function applyProgramDeployment(
   target: ProgramTarget,
   inputs: ProgramDeployInputs,
-  deployer: Deployer,
+  deployer: Payer,
   print: Print,
 ): Promise<void> {
   const { write } = inputs;
@@ -91,7 +89,7 @@ export async function verifyProgramDeployment(target: ProgramTarget, print: Prin
 async function withPrepared(
   target: ProgramTarget,
   inputs: ProgramDeployInputs,
-  deployer: Deployer | undefined,
+  deployer: Payer | undefined,
   print: Print,
   act: (prepared: PreparedProgram) => Promise<void>,
 ): Promise<void> {

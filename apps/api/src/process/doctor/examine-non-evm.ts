@@ -32,18 +32,27 @@ export async function examineNonEvmChain(
     return [...findings, findingsOf("account.balance", `solver on ${name}`).skipped("no endpoint answered")];
   const [account, program] = await Promise.all([
     gatherFacts(() => readNonEvmAccount(config, usable, accounts)),
-    examineProgram(config, endpoints, { isLocal, solver: accounts.solana }),
+    EXAMINES.get(config.attestation.vmType)?.(config, endpoints, { isLocal, solver: accounts.solana }),
   ]);
-  return [...findings, ...judgeNonEvmAccount(expected, account), ...program];
+  return [...findings, ...judgeNonEvmAccount(expected, account), ...(program ?? [])];
 }
 
-/** Reads the depository program of a Solana chain at every usable endpoint. Other chains have no findings. */
+type Examine = (
+  config: NonEvmChainConfig,
+  endpoints: readonly NonEvmEndpoint[],
+  own: { readonly isLocal: boolean; readonly solver: Hex | undefined },
+) => Promise<readonly Finding[]>;
+
+/** What is examined besides endpoints and accounts. Families without contracts have none. */
+const EXAMINES: ReadonlyMap<string, Examine> = new Map([[PROGRAM_VM_TYPE, examineProgram]]);
+
+/** Reads the depository program at every usable endpoint. */
 async function examineProgram(
   { chain, attestation }: NonEvmChainConfig,
   endpoints: readonly NonEvmEndpoint[],
-  { isLocal, solver }: { readonly isLocal: boolean; readonly solver: Hex | undefined },
+  { isLocal, solver }: Parameters<Examine>[2],
 ): Promise<readonly Finding[]> {
-  if (attestation.vmType !== PROGRAM_VM_TYPE || solver === undefined) return [];
+  if (solver === undefined) return [];
   const account = (bytes: Hex): string => decodeAddress(PROGRAM_VM_TYPE, bytes);
   const program = account(chain.depository);
   const urls = endpointsOf(chain);

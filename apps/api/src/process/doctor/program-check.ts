@@ -100,7 +100,7 @@ function judgeAuthority(
   found: string | undefined,
 ): Finding {
   const authority = findingsOf("contract.upgrade-authority", `depository on ${chain}`);
-  const why = "whoever controls this account can replace the program and take all deposits";
+  const why = "the holder of this account can replace the program and take all deposits";
   const hand = `solana program set-upgrade-authority ${program} --new-upgrade-authority <vault of a multisignature wallet>`;
   if (found === undefined)
     return roles?.upgradeAuthority === undefined

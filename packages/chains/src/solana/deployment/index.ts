@@ -19,6 +19,7 @@ export {
   isProgramAddress,
   planProgram,
   type DepositoryPlan,
+  type ProgramPlace,
   type ProgramPlan,
 } from "./program-plan.ts";
 export { isComplete, readProgramState, unfinished, type ProgramState } from "./program-state.ts";
@@ -31,3 +32,4 @@ export {
   type ProgramStep,
   type Rents,
 } from "./program-steps.ts";
+export type { Payer } from "../sign-payment.ts";

@@ -42,8 +42,7 @@ export function buildDifference(
   if (programData === undefined || tagOf(programData) !== TAG.programData)
     return `program ${where} was closed, and its address cannot be used again; deploy another program`;
   const found = programData.data.subarray(LOADER_BYTES.programDataHeader);
-  if (found.length < elf.length)
-    return `program ${where} has ${found.length} bytes, expected ${elf.length}`;
+  if (found.length < elf.length) return `program ${where} has ${found.length} bytes, expected ${elf.length}`;
   // An account that was made for a longer program has zeros at its end.
   const at = found.findIndex((byte, index) => byte !== (elf[index] ?? 0));
   return at < 0

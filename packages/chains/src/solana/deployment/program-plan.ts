@@ -1,4 +1,11 @@
-import { address, createAddressWithSeed, getAddressEncoder, isAddress, isOffCurveAddress } from "@solana/kit";
+import {
+  address,
+  createAddressWithSeed,
+  getAddressEncoder,
+  isAddress,
+  isOffCurveAddress,
+  signBytes,
+} from "@solana/kit";
 import { sha256, sha256Text, toHex, type Hex } from "@causeway/domain";
 import {
   depositoryAccounts,
@@ -11,6 +18,7 @@ import {
   type DepositoryAccounts,
   type PlainInstruction,
 } from "@causeway/families/solana";
+import type { Payer } from "../sign-payment.ts";
 import type { SeededAccount } from "./loader-instructions.ts";
 
 /** First 8 bytes of the data of the depository's `initialize` (idl.json). */
@@ -26,6 +34,11 @@ export interface DepositoryInputs {
   readonly allocator: string;
 }
 
+/** A program that exists, or a new one: its address follows from the deployer's key and the other inputs. */
+export type ProgramPlace =
+  | { readonly kind: "existing"; readonly program: string }
+  | { readonly kind: "new"; readonly key: Payer };
+
 export interface ProgramInputs {
   /** The program to deploy, an ELF file. */
   readonly elf: Uint8Array;
@@ -33,8 +46,7 @@ export interface ProgramInputs {
   readonly deployer: string;
   /** Final upgrade authority; undefined: none. */
   readonly owner: string | undefined;
-  /** A program that exists; undefined: the address that follows from the other inputs. */
-  readonly program: string | undefined;
+  readonly place: ProgramPlace;
   /** Undefined: the program has no state to initialize. */
   readonly depository: DepositoryInputs | undefined;
 }
@@ -65,25 +77,45 @@ export interface ProgramPlan extends ProgramBuild, Pick<ProgramInputs, "deployer
 
 /**
  * The addresses of a deployment. They follow from the inputs, so that a run that was killed is continued
- * without a record of it. Only the deployer can create accounts at them.
+ * without a record of it. Only the deployer can create accounts at them, and only the deployer can compute
+ * the program's address before it is used.
  */
 export async function planProgram(inputs: ProgramInputs): Promise<ProgramPlan> {
-  const { elf, deployer, owner, depository } = inputs;
+  const { elf, deployer, owner, place, depository } = inputs;
   const hash = toHex(sha256(elf));
-  const { chainName = "", allocator = "" } = depository ?? {};
-  // Independent of the other inputs: the rent of a buffer is not lost if they change.
-  const buffer = await seeded(deployer, `buffer ${hash}`);
-  const created = await seeded(deployer, ["program", hash, chainName, owner ?? "none", allocator].join(" "));
-  const build = await buildAt(inputs.program ?? created.address, elf);
+  const { program, programAccount } =
+    place.kind === "new"
+      ? await newProgram(inputs, place.key, hash)
+      : { program: place.program, programAccount: undefined };
+  const build = await buildAt(program, elf);
   return {
     ...build,
     deployer,
     owner,
-    programAccount: inputs.program === undefined ? created : undefined,
-    buffer,
+    programAccount,
+    // Independent of the other inputs: the rent of a buffer is not lost if they change.
+    buffer: await seeded(deployer, sha256Text(`buffer ${hash}`)),
     chunks: chunksOf(elf),
     depository: depository && (await planDepository(build.program, depository)),
   };
+}
+
+/**
+ * The account of a new program. Its seed is a signature, which is deterministic: the next run finds the same
+ * address. Lamports at its program data account would block the deployment, so no one else may compute it.
+ */
+async function newProgram(
+  { deployer, owner, depository }: ProgramInputs,
+  key: Payer,
+  hash: Hex,
+): Promise<{ readonly program: string; readonly programAccount: SeededAccount }> {
+  const { chainName = "none", allocator = "none" } = depository ?? {};
+  const text = ["Causeway program", hash, chainName, owner ?? "none", allocator].join("\n");
+  // No transaction begins with 0xff, so that this signature can never pay for anything.
+  const message = Buffer.concat([Uint8Array.of(0xff), Buffer.from(text, "utf8")]);
+  const signature = await signBytes(key.pair.privateKey, message);
+  const programAccount = await seeded(deployer, sha256(signature));
+  return { program: programAccount.address, programAccount };
 }
 
 /** A program at an address that is known already. */
@@ -94,7 +126,10 @@ export async function buildAt(program: string, elf: Uint8Array): Promise<Program
 /** The accounts of a depository and the domain of what its allocator signs. */
 export async function planDepository(program: string, inputs: DepositoryInputs): Promise<DepositoryPlan> {
   const bytes = getAddressEncoder().encode(address(program));
-  const domain = Buffer.concat([Buffer.from(`Depository1${inputs.chainName}`, "utf8"), Uint8Array.from(bytes)]);
+  const domain = Buffer.concat([
+    Buffer.from(`Depository1${inputs.chainName}`, "utf8"),
+    Uint8Array.from(bytes),
+  ]);
   return { ...inputs, accounts: await depositoryAccounts(program), domain: toHex(sha256(domain)) };
 }
 
@@ -107,9 +142,9 @@ function chunksOf(elf: Uint8Array): ProgramPlan["chunks"] {
   return all.filter(({ bytes }) => bytes.some((byte) => byte !== 0));
 }
 
-async function seeded(base: string, text: string): Promise<SeededAccount> {
+async function seeded(base: string, hash: Uint8Array): Promise<SeededAccount> {
   // A seed has at most 32 bytes. Collisions do not matter: only the base account can use its seeds.
-  const seed = toHex(sha256Text(text)).slice(2, 34);
+  const seed = toHex(hash).slice(2, 34);
   const found = await createAddressWithSeed({
     baseAddress: address(base),
     seed,

@@ -149,8 +149,8 @@ export function costOf(
     ? -lamports.buffer
     : above(rents.program, lamports.program) + rents.programData - lamports.buffer;
   const ofDepository = needsInitialization
-      ? above(rents.depository, lamports.depository) + above(rents.empty, lamports.vault)
-      : 0n;
+    ? above(rents.depository, lamports.depository) + above(rents.empty, lamports.vault)
+    : 0n;
   const rent = ofProgram + ofDepository;
   // A buffer that is left gives its lamports back after everything else was paid.
   const advanced = isDeployed ? ofDepository : rent;

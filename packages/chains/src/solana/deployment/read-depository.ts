@@ -1,4 +1,10 @@
-import { buildDifference, hasData, recordIn, upgradeAuthorityIn, type DepositoryRecord } from "./program-accounts.ts";
+import {
+  buildDifference,
+  hasData,
+  recordIn,
+  upgradeAuthorityIn,
+  type DepositoryRecord,
+} from "./program-accounts.ts";
 import { programElf, type ProgramChain } from "./program-chain.ts";
 import { buildAt, planDepository } from "./program-plan.ts";
 
