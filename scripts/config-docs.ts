@@ -104,6 +104,7 @@ the chain's own format, but no \`contracts\`, \`liquidity\`, \`confirmationTiers
 |---|---|
 | \`depository\` | Solana: the program; Bitcoin: the address; Hyperliquid: the account |
 | \`depositAddressProgram\` | Solana: the program of [deposit addresses](operations/deposit-addresses.md#solana); absent: there are none |
+| \`depositoryRoles\` | Solana: the \`upgradeAuthority\`, \`owner\` and \`allocator\` that [\`operator doctor\`](operations/start.md#check-an-instance) expects; \`none\`: no account has the role. \`operator deploy --write\` sets it; absent: only the service's own keys are reported |
 | \`additionalDepositories\` | former depositories. Bitcoin and Hyperliquid: deposits in them are still filled. All: oracles still attest deposits into them and withdrawals from them |
 | \`explorerPaths\` | \`transaction\`, \`address\`, \`token\`: path templates of the explorer with \`{TX_HASH}\` and \`{ADDRESS}\`; default: the usual paths |
 | \`confirmations\` | Bitcoin: confirmations used by quotes; must equal \`additionalData.finalizationBlocks\`, the confirmations at which a deposit counts (default 6 for both) |

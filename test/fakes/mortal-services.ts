@@ -98,6 +98,7 @@ export function mortalServices(
   });
   const mortalSigner = (signer: WorkerServices["signer"]): WorkerServices["signer"] => ({
     address: signer.address,
+    ...(signer.isLocal && { isLocal: true }),
     signDigest: (digest) => act("sign", async () => await signer.signDigest(digest)),
   });
   const all = services.chains.all.map(mortal);

@@ -1,5 +1,6 @@
 import { RpcFault } from "@causeway/families";
 import type { EndpointOrder } from "./nodes/endpoint-order.ts";
+import { createSharedAddresses } from "./non-evm-addresses.ts";
 import { createSharedArrivals } from "./non-evm-arrivals.ts";
 import type {
   NonEvmConnection,
@@ -10,6 +11,7 @@ import type {
 import { followHeads } from "./non-evm-heads.ts";
 import { createSharedOutcomes, type OutcomeQuorum, type SharedOutcomes } from "./non-evm-outcomes.ts";
 import { createSharedSending, type SharedSending } from "./non-evm-sending.ts";
+import { createSharedPreparing, createSharedRefusals } from "./non-evm-payments.ts";
 import type { OpenNonEvmUsers } from "./non-evm-users.ts";
 
 type NonEmpty<T> = readonly [T, ...T[]];
@@ -17,7 +19,9 @@ type NonEmpty<T> = readonly [T, ...T[]];
 /** What every connection to the same endpoints shares. */
 interface Shared {
   readonly order: EndpointOrder;
+  readonly options: OutcomeQuorum;
   readonly arrivals: Pick<NonEvmConnection, "arrivals" | "arrivalsOf">;
+  readonly addresses: NonEvmDepositAddresses | undefined;
   readonly outcomes: SharedOutcomes;
   readonly sending: SharedSending;
   stopFollowing(): void;
@@ -25,17 +29,19 @@ interface Shared {
 
 /**
  * Connections to the same chain, one for each endpoint, as one connection. Payments are sent to all. A quorum
- * decides which deposits count, and what became of payments.
+ * decides which deposits count, what deposit addresses hold, and what became of payments.
  */
 export function connectedTogether(
   connections: NonEmpty<OpenConnection>,
   order: EndpointOrder,
-  quorum: OutcomeQuorum,
+  options: OutcomeQuorum,
 ): OpenConnection {
   const shared: Shared = {
     order,
-    arrivals: createSharedArrivals(connections, order, quorum),
-    outcomes: createSharedOutcomes(connections, order, quorum),
+    options,
+    arrivals: createSharedArrivals(connections, order, options),
+    addresses: createSharedAddresses(connections, order, options),
+    outcomes: createSharedOutcomes(connections, order, options),
     sending: createSharedSending(connections, order),
     stopFollowing: followHeads(connections, order),
   };
@@ -52,30 +58,18 @@ export function connectedTogether(
 }
 
 function payingTogether(connections: NonEmpty<PayingConnection>, shared: Shared): PayingConnection {
-  const { order, outcomes } = shared;
-  const at = placeIn(connections);
+  const { order, options, outcomes } = shared;
   const [first] = connections;
   return {
     ...together(connections, shared),
-    // A reason of one endpoint against a payment must not be ignored.
-    prepare: async (payment, before, reserved) => {
-      const attempt = await order.ask(
-        async (place) => await at(place).prepare(payment, before, reserved),
-        ({ kind }) => kind !== "inconsistent",
-      );
-      // One endpoint alone must not conclude that an earlier attempt cannot pay as well.
-      for (const earlier of before)
-        if (earlier.raw !== attempt.raw && first.conflict?.(attempt, earlier) !== true)
-          await outcomes.confirmDead(earlier);
-      return attempt;
-    },
+    prepare: createSharedPreparing(connections, order, { ...options, confirmDead: outcomes.confirmDead }),
     ...(first.conflict !== undefined && { conflict: first.conflict }),
     ...(first.signNonceMapping !== undefined && { signNonceMapping: first.signNonceMapping }),
   };
 }
 
 function together(connections: NonEmpty<NonEvmConnection>, shared: Shared): NonEvmConnection {
-  const { order, arrivals, outcomes, sending } = shared;
+  const { order, arrivals, addresses, outcomes, sending } = shared;
   const at = placeIn(connections);
   const [first] = connections;
   const { vm, solver, canReplace, canCancel, isRateLimited, costDependsOnRecipient, hasLateTransactionIds } =
@@ -88,15 +82,13 @@ function together(connections: NonEmpty<NonEvmConnection>, shared: Shared): NonE
     ...(isRateLimited !== undefined && { isRateLimited }),
     ...(costDependsOnRecipient !== undefined && { costDependsOnRecipient }),
     ...(hasLateTransactionIds !== undefined && { hasLateTransactionIds }),
-    ...(first.depositAddresses !== undefined && {
-      depositAddresses: addressesTogether(connections, order, first.depositAddresses),
-    }),
+    ...(addresses !== undefined && { depositAddresses: addresses }),
     arrivals: arrivals.arrivals,
     arrivalsOf: arrivals.arrivalsOf,
     balances: async (currencies) => await order.ask(async (place) => await at(place).balances(currencies)),
     paymentCost: async (...payment) =>
       await order.ask(async (place) => await at(place).paymentCost(...payment)),
-    refusalOf: async (payment) => await order.ask(async (place) => await at(place).refusalOf(payment)),
+    refusalOf: createSharedRefusals(connections, order, shared.options),
     isPayment: async (...payment) => await order.ask(async (place) => await at(place).isPayment(...payment)),
     send: sending.send,
     outcome: outcomes.outcome,
@@ -124,30 +116,6 @@ function together(connections: NonEmpty<NonEvmConnection>, shared: Shared): NonE
       await sending.finish();
       await Promise.all(connections.map(async (one) => await one.close()));
     },
-  };
-}
-
-function addressesTogether(
-  connections: NonEmpty<NonEvmConnection>,
-  order: EndpointOrder,
-  first: NonEvmDepositAddresses,
-): NonEvmDepositAddresses {
-  const at = (place: number): NonEvmDepositAddresses => connections[place]?.depositAddresses ?? first;
-  const { refusalOf, problem } = first;
-  return {
-    kind: first.kind,
-    addressOf: (key) => first.addressOf(key),
-    sweepCost: (paymentCost) => first.sweepCost(paymentCost),
-    ...(refusalOf && {
-      refusalOf: async (payment) =>
-        await order.ask(async (place) => await (at(place).refusalOf ?? refusalOf)(payment)),
-    }),
-    ...(problem && {
-      problem: async () => await order.ask(async (place) => await (at(place).problem ?? problem)()),
-    }),
-    newest: async () => await order.ask(async (place) => await at(place).newest()),
-    held: async (...asked) => await order.ask(async (place) => await at(place).held(...asked)),
-    sweepable: async (...asked) => await order.ask(async (place) => await at(place).sweepable(...asked)),
   };
 }
 

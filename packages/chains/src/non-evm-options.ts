@@ -21,6 +21,8 @@ export interface NonEvmOptions {
   readonly answersClients?: boolean;
   /** Observes calls to the endpoint at this URL. */
   readonly observeEndpoint?: (url: string) => ObserveCall;
+  /** Answers of services other than the nodes, which the connections to several nodes share for a moment. */
+  readonly sharedAnswers?: Map<string, Promise<unknown>>;
   /** ms since epoch. */
   now(): number;
   /** Called with every fault that no caller awaits. */

@@ -512,6 +512,21 @@ test("refuses fields of a non-EVM chain that do not fit its family, with their p
       { depositAddressProgram: "4N6SEinFWYmbMSNResckauH2K9EmnkdnRzooPx4xx7xw" },
       "(bitcoin).depositAddressProgram: is supported only on solana-vm",
     ],
+    [
+      "solana-vm",
+      { depositoryRoles: { upgradeAuthority: "none", owner: "none", allocator: "none" } },
+      "(solana).depositoryRoles.allocator: must be a solana-vm address, got none",
+    ],
+    [
+      "solana-vm",
+      { depositoryRoles: { upgradeAuthority: "me", owner: "none", allocator: "1".repeat(32) } },
+      "(solana).depositoryRoles.upgradeAuthority: must be a solana-vm address or none, got me",
+    ],
+    [
+      "bitcoin-vm",
+      { depositoryRoles: { upgradeAuthority: "none", owner: "none", allocator: "none" } },
+      "(bitcoin).depositoryRoles: is supported only on solana-vm",
+    ],
     ["solana-vm", { contracts: {} }, 'Unrecognized key: "contracts"'],
     ["solana-vm", { chainId: 72_100_117 }, "duplicate chainId 72100117"],
   ] as const)

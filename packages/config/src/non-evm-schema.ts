@@ -49,6 +49,10 @@ export const nonEvmEntry = z
     additionalDepositories: z.array(familyText).optional(),
     /** Solana: the program of deposit addresses; absent: there are none. */
     depositAddressProgram: familyText.optional(),
+    /** Solana: who must have the roles of the depository, for `operator doctor`; `none`: no one. */
+    depositoryRoles: z
+      .strictObject({ upgradeAuthority: familyText, owner: familyText, allocator: familyText })
+      .optional(),
     /**
      * Bitcoin: confirmations that quotes count on. `additionalData.finalizationBlocks` decides when a deposit
      * counts: both must be the same number.
@@ -101,6 +105,7 @@ export const nonEvmEntry = z
       tokens,
       exchange,
       depositAddressProgram,
+      depositoryRoles,
       swapAggregator,
     } = entry;
     const problem = (path: (string | number)[], message: string) =>
@@ -120,6 +125,14 @@ export const nonEvmEntry = z
       else if (!isAccount(vmType, depositAddressProgram) || depositAddressProgram === depository)
         problem(["depositAddressProgram"], `must be a ${vmType} address other than the depository`);
     }
+    if (depositoryRoles !== undefined && !withAddressProgram.includes(vmType))
+      problem(["depositoryRoles"], `is supported only on ${withAddressProgram.join(", ")}`);
+    for (const [role, account] of Object.entries(depositoryRoles ?? {}))
+      if (!isAddress(vmType, account) && !(account === "none" && role !== "allocator"))
+        problem(
+          ["depositoryRoles", role],
+          `must be a ${vmType} address${role === "allocator" ? "" : " or none"}, got ${account}`,
+        );
     if (exchange !== undefined && !withExchange.includes(vmType))
       problem(["exchange"], `is supported only on ${withExchange.join(", ")}`);
     if (swapAggregator !== undefined && !withSwapAggregator.includes(vmType))

@@ -21,6 +21,7 @@ export function toNonEvmChain(entry: NonEvmEntry): NonEvmChain {
   const vmType = kinds[entry.vmType];
   const family = NON_EVM_FAMILIES[vmType];
   const bytes = (text: string): Hex => encodeAddress(family, text).toLowerCase() as Hex;
+  const holder = (text: string): Hex | undefined => (text === "none" ? undefined : bytes(text));
   const currency = (address: Hex, one: NonEvmEntry["native"]): Currency => ({
     chainId: entry.chainId,
     address,
@@ -64,6 +65,13 @@ export function toNonEvmChain(entry: NonEvmEntry): NonEvmChain {
     depository: bytes(entry.depository),
     ...(entry.depositAddressProgram !== undefined && {
       depositAddressProgram: bytes(entry.depositAddressProgram),
+    }),
+    ...(entry.depositoryRoles !== undefined && {
+      depositoryRoles: {
+        upgradeAuthority: holder(entry.depositoryRoles.upgradeAuthority),
+        owner: holder(entry.depositoryRoles.owner),
+        allocator: bytes(entry.depositoryRoles.allocator),
+      },
     }),
     confirmations: entry.confirmations,
     confirmationTiers: [{ belowUsd: undefined, confirmations: 1 }],

@@ -60,7 +60,7 @@ export interface ApiClient {
 
 const endStatuses: readonly StatusAnswer["status"][] = ["success", "refund", "failure"];
 
-/** @param pollIntervalMs polling interval of `untilEnded`; the one that the API recommends is for remote use */
+/** @param pollIntervalMs used by `untilEnded`; the interval that the API recommends is for remote use */
 export function createApiClient(apiUrl: string, pollIntervalMs = 100): ApiClient {
   const call = async (path: string, body?: unknown): Promise<unknown> => {
     const post = {

@@ -62,11 +62,15 @@ async function writeEntry(to: string, httpRpcUrl: string | readonly string[]): P
   await writeFile(join(to, "chains.test.json"), JSON.stringify([entry]));
 }
 
-async function depositoryIn(of: string): Promise<string | undefined> {
-  const [entry] = JSON.parse(await readFile(join(of, "chains.test.json"), "utf8")) as {
-    readonly depository?: string;
-  }[];
-  return entry?.depository;
+interface Written {
+  readonly depository?: string;
+  readonly depositoryRoles?: object;
+  readonly depositAddressProgram?: string;
+}
+
+async function entryIn(of: string): Promise<Written | undefined> {
+  const [entry] = JSON.parse(await readFile(join(of, "chains.test.json"), "utf8")) as Written[];
+  return entry;
 }
 
 interface Operator {
@@ -178,7 +182,10 @@ test("plan prints addresses, sizes, rent, authority, owner and fees, and sends n
   });
   const { DEPLOYER_SOLANA_KEY: _, ...keyless } = env;
   const withoutKey = await run(`plan ${options} --deployer ${key.address}`, keyless);
-  expect([withoutKey.code, withoutKey.lines[0]]).toEqual([0, lines[0]]);
+  expect([withoutKey.code, withoutKey.errors]).toEqual([
+    1,
+    expect.stringContaining("DEPLOYER_SOLANA_KEY is required to plan a program"),
+  ]);
   const keyFile = JSON.stringify([...key.seed, ...bytesOf(encodeAddress("solana-vm", key.address))]);
   const withFile = await run(`plan ${options}`, { ...env, DEPLOYER_SOLANA_KEY: keyFile });
   expect([withFile.code, withFile.lines[0]]).toEqual([0, lines[0]]);
@@ -303,7 +310,10 @@ test("completes in one run while endpoints fail at times, and pays for no transa
     await writeEntry(own, [first.url, second.url]);
     const applied = await run(`apply ${options} --write ${own}`, { ...env, CONFIGS_DIR: own });
     expect([applied.code, applied.errors]).toEqual([0, ""]);
-    expect(await depositoryIn(own)).toBe(program);
+    expect(await entryIn(own)).toMatchObject({
+      depository: program,
+      depositoryRoles: { upgradeAuthority: vault, owner: key.address, allocator: allocator.address },
+    });
   } finally {
     await first.close();
     await second.close();
@@ -330,7 +340,7 @@ test("writes no entry while a second endpoint shows other bytes", async () => {
   } finally {
     await other.close();
   }
-  expect(await depositoryIn(own)).toBe("$SOL_DEPOSITORY_PROGRAM");
+  expect((await entryIn(own))?.depository).toBe("$SOL_DEPOSITORY_PROGRAM");
 });
 
 interface AccountsAnswer {
@@ -389,6 +399,9 @@ test("verify fails when one byte differs, and accepts zeros after the program", 
     ]);
   }
   node.controls.setAccount(programData, account);
+  const { DEPLOYER_SOLANA_KEY: _, ...keyless } = env;
+  const configured = { ...keyless, SOL_DEPOSITORY_PROGRAM: (await plannedBy(operator)).program };
+  expect((await run(`verify ${options} --deployer ${operator.key.address}`, configured)).code).toBe(0);
   const missing = await run(`verify ${options.replace(vault, "none")}`, env);
   expect([missing.code, missing.lines[0]]).toMatchObject([
     1,
@@ -437,6 +450,56 @@ test.each([
   const { code, output } = await run(`verify ${options}`, env);
   expect([code, output]).toEqual([1, expect.stringMatching(reason(other))]);
   expect(sent()).toBe(before);
+});
+
+test("deploys the program of deposit addresses in the same way, and continues after a kill", async () => {
+  const { env, key } = await newOperator(SOL / 5n);
+  const options = "--chain sol --deposit-addresses --wait 30";
+  const own = await mkdtemp(join(folder, "written-"));
+  const planned = await run(`plan ${options}`, env);
+  expect([planned.code, planned.errors]).toEqual([0, ""]);
+  const [{ program, programData } = {}] = planned.lines as readonly Partial<Planned>[];
+  const steps = planned.lines.flatMap(({ transaction }) => transaction ?? []);
+  expect(steps).toEqual(["createBuffer", "write", "deploy", "handOver"]);
+  expect(planned.lines[0]).toMatchObject({ upgradeAuthority: null, found: { program: false } });
+  await runKilled(`apply ${options}`, env, '"step":"broadcast","transaction":"write', 5);
+  const applied = await run(`apply ${options} --write ${own}`, env);
+  expect([applied.code, applied.errors]).toEqual([0, ""]);
+  expect(await entryIn(own)).toMatchObject({ depositAddressProgram: program, depository: expect.anything() });
+  const kept = lamportsOf(program ?? "") + lamportsOf(programData ?? "");
+  expect(SOL / 5n - lamportsOf(key.address) - kept).toBeLessThan(SOL / 1_000n);
+  const before = sent();
+  expect((await run(`apply ${options}`, env)).code).toBe(0);
+  expect(sent()).toBe(before);
+  const { DEPLOYER_SOLANA_KEY: _, ...keyless } = env;
+  const verify = async () =>
+    await run(`verify ${options} --deployer ${key.address}`, { ...keyless, CONFIGS_DIR: own });
+  expect(await verify()).toMatchObject({ code: 0, lines: [{ state: "asPlanned", program }] });
+  const account = node.controls.account(programData ?? "");
+  if (account === undefined) throw new Error("program was not deployed");
+  const upgradeable = Buffer.from(account.data);
+  upgradeable.writeUInt8(1, 12);
+  node.controls.setAccount(programData ?? "", { ...account, data: upgradeable });
+  expect(await verify()).toMatchObject({
+    code: 1,
+    lines: [{ differences: expect.arrayContaining([expect.stringContaining("expected none")]) }],
+  });
+});
+
+test("only the holder of the deployer's key can compute the program's address", async () => {
+  const operator = await newOperator();
+  const { env, options } = operator;
+  const first = await plannedBy(operator);
+  expect((await plannedBy(operator)).program).toBe(first.program);
+  // The buffer is public: it follows from the deployer's account.
+  const other = await run(`plan ${options.replace(vault, "none")}`, env);
+  expect(other.lines.find(({ account }) => account === "buffer")?.["address"]).toBe(first.buffer);
+  expect(other.lines[0]?.["program"]).not.toBe(first.program);
+  // Someone who learns the address from a published plan can block it.
+  await askNode(node.url, "requestAirdrop", [first.programData, Number(SOL / 1_000n)]);
+  node.controls.passSlots(2);
+  const { code, errors } = await run(`apply ${options}`, env);
+  expect([code, errors]).toEqual([1, expect.stringContaining("use another deployer")]);
 });
 
 test("initializes a program that was deployed by other means, in a run after one that ran out of time", async () => {

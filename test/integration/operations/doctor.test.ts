@@ -20,10 +20,9 @@ import pg from "pg";
 import { getAddress } from "viem";
 import { privateKeyToAddress } from "viem/accounts";
 import { afterAll, afterEach, beforeAll, expect, inject, test, vi } from "vitest";
-import { runDoctor } from "../../../apps/api/src/process/commands/doctor-command.ts";
-import type { Finding } from "../../../apps/api/src/process/doctor/finding.ts";
 import { createTestDatabase, testRedis, type TestDatabase } from "../../support/database.ts";
 import { startFaultyFronts } from "../../support/faulty-front.ts";
+import { doctor, findings } from "../../support/run-doctor.ts";
 import { startTransactionPooler } from "../../support/transaction-pooler.ts";
 
 // `operator doctor` against real servers and nodes, which are changed to have faults.
@@ -42,7 +41,6 @@ let ownRedis: RunningRedis;
 let bitcoin: RunningBitcoin;
 let hub: HubContracts;
 let lateServer: Server;
-let printed: string;
 
 beforeAll(async () => {
   [database, ownRedis, bitcoin, nodes] = await Promise.all([
@@ -118,30 +116,6 @@ async function configsWithLists(): Promise<string> {
     await writeFile(path, list);
   }
   return directory;
-}
-
-/** Runs the command and returns what it printed. */
-async function doctor(
-  env: Record<string, string>,
-  ...words: string[]
-): Promise<{ readonly code: number; readonly out: string }> {
-  printed = "";
-  for (const stream of [process.stdout, process.stderr])
-    vi.spyOn(stream, "write").mockImplementation((text) => {
-      printed += String(text);
-      return true;
-    });
-  const code = await runDoctor(words, env);
-  vi.restoreAllMocks();
-  return { code, out: printed };
-}
-
-async function findings(env: Record<string, string>): Promise<readonly Finding[]> {
-  const { out } = await doctor(env, "--json");
-  return out
-    .trim()
-    .split("\n")
-    .map((line) => JSON.parse(line) as Finding);
 }
 
 async function onDatabase(statement: string): Promise<void> {

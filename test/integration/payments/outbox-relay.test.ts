@@ -70,13 +70,19 @@ function aCatalog(run: (payload: unknown) => Promise<Progress> = async () => ({ 
 
 const services = { clock, events } as unknown as WorkerServices;
 
-async function relay(catalog: Catalog, redisUrl: string, own: NewJobs = newJobs()): Promise<OutboxRelay> {
+async function relay(
+  catalog: Catalog,
+  redisUrl: string,
+  own: NewJobs = newJobs(),
+  hangsAfterMs?: number,
+): Promise<OutboxRelay> {
   const started = await startOutboxRelay(services, catalog, {
     pool,
     databaseUrl: database.url,
     redis: redisAt(redisUrl),
     prefix,
     newJobs: own,
+    ...(hangsAfterMs !== undefined && { hangsAfterMs }),
   });
   parts.push(started);
   return started;
@@ -272,11 +278,11 @@ test("queues the jobs of a commit without reading the table, and then marks them
 });
 
 /** A process that runs the jobs of its commits itself, and whose relay has reached Redis. */
-async function committing(run: (payload: unknown) => Promise<Progress>) {
+async function committing(run: (payload: unknown) => Promise<Progress>, hangsAfterMs?: number) {
   const { catalog, ran } = aCatalog(run, { runsAtCommit: true });
   const { url } = testRedis();
   const own = newJobs();
-  const started = await relay(catalog, url, own);
+  const started = await relay(catalog, url, own, hangsAfterMs);
   const host = workers(catalog, url);
   own.runBy(host.commitRunner);
   await expect.poll(async () => await started.depths().catch(() => []), { timeout: 5_000 }).not.toEqual([]);
@@ -365,14 +371,41 @@ test("a relay takes the job of a process that died while it ran it, when its lea
   expect(tookMs).toBeLessThan(7_500);
 });
 
-test("the queue gets a job that hangs at commit, within seven and a half seconds", async () => {
+test("a job that takes longer than its lease is left alone while its process lives, and taken once it is killed", async () => {
+  const { catalog, ran } = aCatalog();
+  const { url } = testRedis();
+  await relay(catalog, url);
+  workers(catalog, url);
+  const script = fileURLToPath(new URL("../../support/slow-job-process.ts", import.meta.url));
+  const child = spawn(process.execPath, ["-C", "source", script, database.url, url, prefix], {
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  try {
+    const ended = once(child, "exit");
+    const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
+    expect(line).toBe("runs");
+    await sleep(7_500);
+    expect(ran, "its lease was renewed").toEqual([]);
+    expect(await unpublished()).toBe(1);
+    child.kill("SIGKILL");
+    await ended;
+    const diedAtMs = performance.now();
+    await expect.poll(() => numbers(ran), { timeout: 8_000, interval: 20 }).toEqual([7]);
+    expect(performance.now() - diedAtMs).toBeLessThan(7_500);
+    await expect.poll(unpublished, { timeout: 1_000 }).toBe(0);
+  } finally {
+    child.kill("SIGKILL");
+  }
+});
+
+test("the queue gets a job that hangs at commit, within seven and a half seconds after it counts as lost", async () => {
   const frozen = Promise.withResolvers<Progress>();
   let isFirst = true;
   const { ran, commit } = await committing(async () => {
     if (!isFirst) return { waitMs: 0 };
     isFirst = false;
     return await frozen.promise;
-  });
+  }, 1_000);
   try {
     await commit(jobs(0, 1));
     await expect.poll(() => numbers(ran), { timeout: 7_500, interval: 20 }).toEqual([0, 0]);

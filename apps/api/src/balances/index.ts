@@ -7,7 +7,7 @@ export { coverFastFill } from "./cover-fast-fill.ts";
 export { closePaidClaim, returnClaim } from "./end-claim.ts";
 export { payFees } from "./pay-fees.ts";
 export { type PlacedHold, placeHold } from "./place-hold.ts";
-export { creditDueTopUps, followTopUps, storeTopUps } from "./record-top-ups.ts";
+export { actOnTopUps, creditDueTopUps, findTopUps, type FoundTopUps, storeTopUps } from "./record-top-ups.ts";
 export { releaseFees } from "./release-fees.ts";
 export { planCharge, reserveFees, type Shortfall } from "./reserve-fees.ts";
 export { chargeSponsorship, followSponsorship, reserveSponsorship } from "./sponsor-fees.ts";

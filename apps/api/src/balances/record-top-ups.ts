@@ -52,25 +52,44 @@ function isDust(services: StoreServices, { currency: address, amount }: TopUpFac
   return !(unit instanceof ServiceError) && amountToUsdDown(amount, unit) < minTopUpUsd;
 }
 
+/** The heights above and up to which blocks may have been replaced, and the canonical hashes between them. */
+type Replaced = readonly [aboveBlock: bigint, upToBlock: bigint, canonicalHashes: readonly Hex[]];
+
+/** What {@link actOnTopUps} acts on; the rows are locked. */
+export interface FoundTopUps {
+  /** No longer on the chain. */
+  readonly removed: readonly TopUpRecord[];
+  /** Confirmed, and not credited. */
+  readonly due: readonly TopUpRecord[];
+}
+
 /**
- * Follows a scan of the home chain up to `headNumber`: reverses top-ups that were reorged out (those mined
- * again were moved to their new block before), an uncredited one silently, a credited one by its own
- * movement; then credits those that are confirmed.
- * @param replaced the heights above and up to which blocks may have been replaced, and the canonical hashes
- * between them
+ * Marks top-ups that were reorged out, and finds those that are confirmed at this height. Call when those
+ * that were mined again are stored.
  */
-export async function followTopUps(
-  services: TopUpServices,
-  tx: TopUpTx,
+export async function findTopUps(
+  { appBalance: { chainId } }: Pick<TopUpServices, "appBalance">,
+  tx: Pick<TopUpTx, "topUps">,
   headNumber: bigint,
-  replaced: readonly [aboveBlock: bigint, upToBlock: bigint, canonicalHashes: readonly Hex[]],
-): Promise<void> {
-  const { chainId } = services.appBalance;
+  replaced: Replaced,
+): Promise<FoundTopUps> {
   // Sent together: what is removed is no longer due.
   const [removed, due] = await sentTogether([
     tx.topUps.removeOrphaned(chainId, ...replaced),
     tx.topUps.lockDue(chainId, headNumber),
   ]);
+  return { removed, due };
+}
+
+/**
+ * Reverses top-ups that were reorged out, an uncredited one silently, a credited one by its own movement;
+ * then credits those that are confirmed.
+ */
+export async function actOnTopUps(
+  services: TopUpServices,
+  tx: TopUpTx,
+  { removed, due }: FoundTopUps,
+): Promise<void> {
   await reverse(services, tx, removed);
   await credit(services, tx, due);
 }

@@ -71,8 +71,12 @@ export async function openSigner(needs: SignerNeeds, key: SigningKey): Promise<S
   const signer = await openKey(needs, key);
   const timed = needs.timeSignatures?.(key.address, key.source.kind);
   if (timed === undefined) return signer;
-  const { address } = signer;
-  return { address, signDigest: (digest, preimage) => timed(() => signer.signDigest(digest, preimage)) };
+  const { address, isLocal } = signer;
+  return {
+    address,
+    ...(isLocal && { isLocal }),
+    signDigest: (digest, preimage) => timed(() => signer.signDigest(digest, preimage)),
+  };
 }
 
 async function openKey(

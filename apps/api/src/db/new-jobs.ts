@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { JobName } from "./job-name.port.ts";
 import type { OutboxEntry } from "./unit-of-work.port.ts";
 
@@ -41,6 +42,8 @@ export interface NewJobs {
   /** @param listener undefined: the relay closes */
   listen(listener: CommitListener | undefined): void;
   readonly run: CommitRunner["run"];
+  /** Resolves when no job runs here at its commit, or after this time in ms. */
+  settled(maxMs: number): Promise<void>;
   /** Runs committed jobs by `runner`. Until then, all are left to the queue. */
   runBy(runner: CommitRunner): void;
 }
@@ -48,6 +51,7 @@ export interface NewJobs {
 export function newJobs(): NewJobs {
   let relay: CommitListener | undefined;
   let by: CommitRunner | undefined;
+  const running = new Set<Promise<number>>();
   return {
     isHeard: () => relay !== undefined,
     runsAtCommit: (job) => relay?.isReady() === true && by?.runs(job) === true,
@@ -55,7 +59,22 @@ export function newJobs(): NewJobs {
     listen(listener) {
       relay = listener;
     },
-    run: (job) => by?.run(job),
+    run(job) {
+      const begun = by?.run(job);
+      if (begun === undefined) return undefined;
+      running.add(begun);
+      void begun.finally(() => running.delete(begun));
+      return begun;
+    },
+    async settled(maxMs) {
+      if (running.size === 0) return;
+      const late = new AbortController();
+      await Promise.race([
+        Promise.all(running),
+        sleep(maxMs, undefined, { ref: false, signal: late.signal }).catch(() => undefined),
+      ]);
+      late.abort();
+    },
     runBy(runner) {
       by = runner;
     },

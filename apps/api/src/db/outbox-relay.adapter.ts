@@ -11,8 +11,15 @@ import { inTransaction } from "./in-transaction.postgres.ts";
 import { jobRuns } from "./job-runs.postgres.ts";
 import { listen } from "./listen.postgres.ts";
 import { OUTBOX_CHANNEL } from "./outbox.postgres.ts";
-import { markPublished, TAKEN_AT_ONCE, takeUnpublished, unpublishedIds } from "./outbox-relay.postgres.ts";
+import {
+  markPublished,
+  renewLeases,
+  TAKEN_AT_ONCE,
+  takeUnpublished,
+  unpublishedIds,
+} from "./outbox-relay.postgres.ts";
 import { sqlOn } from "./pool.postgres.ts";
+import { type InProgress, startLeaseRenewal } from "./renew-leases.ts";
 import { producerConnection, readyWithin, redisReason } from "./connections.adapter.ts";
 import { redisMemoryOf } from "./redis-memory.ts";
 import type { RedisMemory } from "./redis-memory.ts";
@@ -53,7 +60,9 @@ const KEPT_FAILURES = { stackTraceLimit: 1, removeOnFail: { age: 24 * 3_600, cou
  */
 const RESCUE = { attempts: 1, removeOnFail: true } as const;
 
-/** A job that runs for this long counts as lost: no part of a job may wait that long. */
+/**
+ * A job that runs for this long counts as lost, and its lease ends: no part of a job may wait that long.
+ */
 const HANGS_AFTER_MS = 60_000;
 /** Maximum jobs of a queue whose ids are read at once: about 10 MB. */
 const MAX_LISTED = 100_000;
@@ -68,20 +77,12 @@ const MARKS = { inFlight: 1, maxBatch: 1_000 } as const;
 /** Jobs of this many commits are queued or marked at a time; the jobs of others are read from the table. */
 const MAX_DIRECT = 100;
 
-/** A row that is being queued or run without reading the table. */
-interface InProgress {
-  readonly job: JobName;
-  readonly runs: boolean;
-  /** When the relay takes it anyway, on the monotonic clock. */
-  readonly untilMs: number;
-}
-
 /**
  * Moves committed jobs from the outbox to the queues. Those of this process are queued as soon as they are
- * committed, or run at once and are only queued if something is left to do. The others, and those whose
- * process died or takes too long, are read from the table, woken by notifications and a timer.
- * Several relays may run: publishing a job twice (a crash before it is marked, or another relay that reads it
- * meanwhile) has no effect.
+ * committed, or run at once and are only queued if something is left to do; their leases are renewed while
+ * they run. The others, and those whose process died or whose run hangs, are read from the table, woken by
+ * notifications and a timer. Several relays may run: publishing a job twice (a crash before it is marked, or
+ * another relay that reads it meanwhile) has no effect.
  */
 export async function startOutboxRelay(
   services: Pick<Services, "clock" | "events">,
@@ -93,6 +94,8 @@ export async function startOutboxRelay(
     readonly prefix: string;
     /** Commits of this process, which pass their jobs to the relay. */
     readonly newJobs?: NewJobs;
+    /** Default: a minute. */
+    readonly hangsAfterMs?: number;
   },
 ): Promise<OutboxRelay> {
   let lastFault: unknown;
@@ -188,7 +191,7 @@ export async function startOutboxRelay(
       const runs = run !== undefined;
       // A publication that takes longer is made again.
       const untilMs = nowMs + (runs ? COMMIT_LEASE_MS : POLL_MS);
-      inProgress.set(stored.id, { job: stored.job, runs, untilMs });
+      inProgress.set(stored.id, { job: stored.job, runs, begunAtMs: nowMs, untilMs });
       return { stored, run };
     });
     return await Promise.all([
@@ -201,6 +204,13 @@ export async function startOutboxRelay(
       }),
     ]);
   };
+  // Not in the loop below, which waits for Redis.
+  const renewal = startLeaseRenewal(inProgress, {
+    hangsAfterMs: options.hangsAfterMs ?? HANGS_AFTER_MS,
+    renew: async (ids) => await renewLeases(sql, ids),
+    onFault: (error) => services.events.fault("relay_fault", error, { part: "leases" }),
+  });
+
   // A queue without a connection waits for it indefinitely, and one that hangs would gather all commits.
   const isReady = (): boolean => connection.status === "ready" && directNow < MAX_DIRECT;
   const takeCommitted = (jobs: readonly StoredJob[]): void => {
@@ -320,6 +330,7 @@ export async function startOutboxRelay(
       void pause(CLOSE_WITHIN_MS).then(() => connection.disconnect());
       await loop;
       await Promise.all(direct);
+      renewal.close();
       await listener.close();
       await Promise.all([...queues.values()].map((queue) => queue.close()));
       connection.disconnect();

@@ -1,8 +1,9 @@
 import { sql as text } from "drizzle-orm";
 import { outbox } from "./db.tables.ts";
-import { columnsOf, defineSql, nameOf, type Params } from "./define-query.postgres.ts";
+import { columnsOf, defineSql, defineSqlWrite, nameOf, type Params } from "./define-query.postgres.ts";
 import type { JobName } from "./job-name.port.ts";
 import type { StoredJob } from "./new-jobs.ts";
+import { LEASE_END } from "./outbox.postgres.ts";
 import type { Sql } from "./pool.postgres.ts";
 
 /** Rows that one call of {@link takeUnpublished} takes at most. */
@@ -24,6 +25,11 @@ const mark = defineSql(
   (p: Params<{ ids: readonly number[]; atMs: number }>) =>
     text`update ${outbox} set ${nameOf(outbox.publishedAtMs)} = ${p.atMs} where ${outbox.id} = any(${p.ids}::bigint[])`,
 );
+const renew = defineSqlWrite(
+  "relay_renew_leases",
+  (p: Params<{ ids: readonly number[] }>) =>
+    text`update ${outbox} set ${nameOf(outbox.leasedUntil)} = ${LEASE_END} where ${outbox.id} = any(${p.ids}::bigint[]) and ${isUnpublished}`,
+);
 const unpublished = defineSql(
   "relay_unpublished",
   { jobId: outbox.jobId },
@@ -43,6 +49,11 @@ export async function takeUnpublished(sql: Sql, except: readonly number[]): Prom
 /** Marks jobs as published. */
 export async function markPublished(sql: Sql, ids: readonly number[], atMs: number): Promise<void> {
   await mark(sql, { ids, atMs });
+}
+
+/** Begins the leases of these jobs again, except of those that another relay has taken. */
+export async function renewLeases(sql: Sql, ids: readonly number[]): Promise<void> {
+  await renew(sql, { ids });
 }
 
 /** Ids of the unpublished jobs of one queue, oldest first. */

@@ -38,10 +38,11 @@ const unlessOpen = text`on conflict (${nameOf(jobs.jobId)}) where ${nameOf(jobs.
 const announceQueued = storeAnnouncements(
   text`select ${text.raw(`'${OUTBOX_CHANNEL}'`)}, '' where exists (select from queued)`,
 );
-const leaseEnd = text.raw(`clock_timestamp() + interval '${COMMIT_LEASE_MS} milliseconds'`);
+/** When a lease that begins now ends. */
+export const LEASE_END = text.raw(`clock_timestamp() + interval '${COMMIT_LEASE_MS} milliseconds'`);
 const addJobs = (p: Params<Added>): SQL => text`
   insert into ${jobs} (${namesOf(...stored, jobs.leasedUntil)})
-  select job_name, job_id, payload, at_ms, case when is_leased then ${leaseEnd} end
+  select job_name, job_id, payload, at_ms, case when is_leased then ${LEASE_END} end
   from unnest(${p.names}::text[], ${p.jobIds}::text[], ${p.payloads}::text[], ${p.atMs}::bigint[],
     ${p.isLeased}::boolean[]) as a (job_name, job_id, payload, at_ms, is_leased)
   ${unlessOpen}`;

@@ -88,6 +88,8 @@ export interface RequestChange {
 /** The change of one request among several. */
 export interface RequestSave extends RequestChange {
   readonly requestId: RequestId;
+  /** Its terms, if this change certainly lists it in history unless it is listed already. */
+  readonly enters?: RequestTerms;
 }
 
 /** An event for the trace of a request. */

@@ -22,6 +22,7 @@ export { attributeLate } from "./non-evm/attribute-late.ts";
 export { CursorMoved, readArrivals } from "./non-evm/read-arrivals.ts";
 export type { WalletNonces } from "./non-evm/wallet-nonces.ts";
 export { refuseDoubtfulOrigin } from "./origin-in-doubt.ts";
+export { NOT_STORED } from "./plan-likely-fills.ts";
 export { recheckFinalBlocks } from "./recheck-final-blocks.ts";
 export { actOnDeposits, type RecordingServices } from "./record-deposits.ts";
 export { returnUnattributed } from "./return-unattributed.ts";

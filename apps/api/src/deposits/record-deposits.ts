@@ -333,7 +333,7 @@ function newDeposit(
 }
 
 /** Confirmations that a deposit needs. */
-function confirmationsOf(
+export function confirmationsOf(
   { maxUnconfirmedUsd, confirmationTiers }: Reading["chain"],
   knownUsd: bigint | undefined,
   exposureUsd: bigint,
@@ -500,7 +500,7 @@ function verdictOf(
   return judge(chain, record, fact, sent.has(paymentKey({ requestId, txHash: fact.txHash })));
 }
 
-function judge(
+export function judge(
   chain: Reading["chain"],
   { terms }: RequestRecord,
   fact: MovedDeposit["fact"],

@@ -5,7 +5,8 @@ import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { Services } from "../db/services.port.ts";
 import { sentTogether } from "../db/sent-together.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
-import { followTopUps, storeTopUps } from "../balances/index.ts";
+import { actOnTopUps, findTopUps, type FoundTopUps, storeTopUps } from "../balances/index.ts";
+import { planLikelyFills } from "./plan-likely-fills.ts";
 import { actOnDeposits, depositKey, factKey, findDeposits, storeFound } from "./record-deposits.ts";
 import type { FoundDeposits, Reading } from "./record-deposits.ts";
 import { sliceDeposits, sliceEvenly } from "./deposit-slices.ts";
@@ -145,21 +146,30 @@ async function recordAdvance(
         lockToAdvance(tx, reading.chain, advance, isFirst),
         nextPart(tx, reading, advance, { found, left: { facts, topUps } }, isFirst),
       ]);
+      planLikelyFills(services, reading, seen);
       // Deposits that were mined again move to their new block before the other orphans are removed, and act
       // only after that.
-      const [moved, gone] = await sentTogether([
+      const isReorgOver = isLast && advance.change.orphanedFrom !== undefined;
+      const topUpsNow = isReorgOver ? found.topUps : slice.topUps.now;
+      const [moved, gone, due, home] = await sentTogether([
         storeFound(tx, reading, seen),
         isFirst || isLast
           ? tx.deposits.removeOrphaned(reading.chain.id, ...replacedBlocks(advance))
           : Promise.resolve([]),
+        isLast ? tx.deposits.dueConfirmed(reading.chain.id, reading.headNumber) : Promise.resolve([]),
+        isLast && topUpsNow.length === 0
+          ? findTopUpsOn(services, tx, advance, reading)
+          : Promise.resolve(undefined),
       ]);
-      const isReorgOver = isLast && advance.change.orphanedFrom !== undefined;
-      await storeTopUps(services, tx, isReorgOver ? found.topUps : slice.topUps.now, reading.seenAtMs);
+      await storeTopUps(services, tx, topUpsNow, reading.seenAtMs);
       if (isFirst) announceReorg(tx, reading.chain, advance);
       await followOrphanedDeposits(services, tx, reading, gone);
       // An orphan may have changed the request of a deposit.
       await actOnDeposits(services, tx, reading, moved, gone.length === 0 ? seen.records : undefined);
-      if (isLast) return await finishAdvance(services, tx, reading.chain, advance);
+      // A deposit that is confirmed at first sight acted as such above: it makes no other one due.
+      if (isLast && gone.length + due.length > 0)
+        await confirm(services, tx, reading.chain.id, reading.headNumber);
+      if (isLast) return await finishAdvance(services, tx, reading, advance, home);
       if (isFirst) await beginAdvance(tx, reading.chain, advance);
       return { facts: slice.facts.later, topUps: slice.topUps.later };
     });
@@ -280,13 +290,33 @@ async function standingAgain(
   return facts.filter((fact) => keys.has(factKey(fact)));
 }
 
-/** Runs once, when all contents of the blocks are stored. */
-async function finishAdvance(services: Needs, tx: Tx, chain: Chain, advance: Advance): Promise<undefined> {
+/** Undefined: another chain has the top-ups. */
+async function findTopUpsOn(
+  services: Needs,
+  tx: Tx,
+  advance: Advance,
+  { chain, headNumber }: ScanReading,
+): Promise<FoundTopUps | undefined> {
+  if (chain.id !== services.appBalance.chainId) return undefined;
+  return await findTopUps(services, tx, headNumber, replacedBlocks(advance));
+}
+
+/**
+ * Runs once, when all contents of the blocks are stored.
+ * @param known top-ups, if they were found already
+ */
+async function finishAdvance(
+  services: Needs,
+  tx: Tx,
+  reading: ScanReading,
+  advance: Advance,
+  known: FoundTopUps | undefined,
+): Promise<undefined> {
+  const { chain } = reading;
   const { ancestor, last } = endsOf(advance);
-  const isHome = chain.id === services.appBalance.chainId;
-  await confirm(services, tx, chain.id, last.number);
   // Wallets are locked last, as everywhere.
-  if (isHome) await followTopUps(services, tx, last.number, replacedBlocks(advance));
+  const topUps = known ?? (await findTopUpsOn(services, tx, advance, reading));
+  if (topUps !== undefined) await actOnTopUps(services, tx, topUps);
   await tx.trail.replace(chain.id, ancestor.number, advance.change.append, trailLength(chain));
   await tx.trail.setCursor(chain.id, last);
 }

@@ -5,7 +5,7 @@ import { type DrainingKeys, signerOf } from "../chains/index.ts";
 import type { Slot } from "../db/records.port.ts";
 import type { Services, WorkerServices } from "../db/services.port.ts";
 import { abandonedBytes } from "./abandoned-bytes.ts";
-import { noopGas } from "./payers/evm.ts";
+import { noopGas } from "./payers/sign-attempt.ts";
 import { cappedFees, keyOf, limitsOfLane } from "./policy/lane-limits.ts";
 
 type GapServices = DrainingKeys &

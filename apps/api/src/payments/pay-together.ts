@@ -33,8 +33,8 @@ export function groupedPayments(services: WorkerServices): PayTogether {
 }
 
 /**
- * Reserves slots of one lane and sends the payments: for all of them one commit for the slots, one for the
- * bytes and one for the nodes' answers.
+ * Reserves slots of one lane and sends the payments: for all of them one commit for the slots, which has
+ * their bytes too or is followed by one that does, and one for the nodes' answers.
  * @returns the outcome of each, in order; an error concerns that one alone, and a retry finds its slot
  */
 export async function payTogether(
@@ -53,7 +53,7 @@ export async function payWith(
   kind: PaymentKind,
   wanted: readonly WantedPayment[],
 ): Promise<ReadonlyArray<Sent | Error>> {
-  const outcomes = await reserve(services, payer.funds, kind, wanted);
+  const outcomes = await reserve(services, payer, kind, wanted);
   const slots = outcomes.flatMap((outcome) => ("slot" in outcome ? outcome.slot : []));
   const distinct = [...new Map(slots.map((slot) => [slot.id, slot])).values()];
   const errors = await sendSlots(services, payer, distinct, { isNew: true });

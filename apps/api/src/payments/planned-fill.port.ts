@@ -34,15 +34,18 @@ export interface FillAhead {
 
 /** Fills that this process plans while it commits their deposits. A job without one plans its fill itself. */
 export interface FillsAhead {
-  /** @param plan undefined: the job must decide */
-  begin(request: RequestRecord, plan: () => Promise<PlannedFill | undefined>): void;
+  /**
+   * A plan under way for the same deposit, begun before it was stored, becomes the plan for `basis`.
+   * @param plan undefined: the job must decide
+   */
+  begin(request: RequestRecord, plan: () => Promise<PlannedFill | undefined>, basis?: FillBasis): void;
   /** Returns a plan at most once, and waits for one under way. Undefined: none, or too old. */
   take(requestId: RequestId): Promise<FillAhead | undefined>;
 }
 
 /**
- * Begins to plan the fill of a request that a transaction is about to make fillable by this deposit. Nothing
- * waits for it. The transaction may still be rolled back: at most, planning stores what used a nonce of a
- * former key.
+ * Begins to plan the fill of a request that a transaction is about to make fillable by this deposit, which is
+ * stored or has the id NOT_STORED. Nothing waits for it. The transaction may still be rolled back: at most,
+ * planning stores what used a nonce of a former key.
  */
 export type PlanAhead = (request: RequestRecord, deposit: DepositRecord) => void;

@@ -88,22 +88,26 @@ function aKind(
 
 test("commits what a leg wrote that refuses before it has a slot, and rolls back one that refuses with it", async () => {
   const database = aDatabase();
-  const early = await reserve(database.services, funds, aKind(database, { due: "0x01" }), [wants("0x01")]);
+  const early = await reserve(database.services, { funds }, aKind(database, { due: "0x01" }), [
+    wants("0x01"),
+  ]);
   expect([early, database.written]).toEqual([[REFUSED], ["due 0x01"]]);
-  const late = await reserve(database.services, funds, aKind(database, { taken: "0x02" }), [wants("0x02")]);
+  const late = await reserve(database.services, { funds }, aKind(database, { taken: "0x02" }), [
+    wants("0x02"),
+  ]);
   expect([late, database.written]).toEqual([[REFUSED], ["due 0x01"]]);
 });
 
 test("rolls back what a leg took if another slot already pays it", async () => {
   const database = aDatabase("0x01");
-  const outcomes = await reserve(database.services, funds, aKind(database), [wants("0x01")]);
+  const outcomes = await reserve(database.services, { funds }, aKind(database), [wants("0x01")]);
   expect([outcomes, database.written]).toEqual([[{ kind: "moved" }], []]);
 });
 
 test("a payment that refuses its slot rolls back none of its batch", async () => {
   const database = aDatabase();
   const wanted = (["0x01", "0x02", "0x03"] as const).map(wants);
-  const outcomes = await reserve(database.services, funds, aKind(database, { taken: "0x02" }), wanted);
+  const outcomes = await reserve(database.services, { funds }, aKind(database, { taken: "0x02" }), wanted);
   const kinds = outcomes.map((outcome) => (outcome instanceof Error ? outcome.message : outcome.kind));
   expect(kinds).toEqual(["reserved", "refused", "reserved"]);
   expect(database.written).toEqual(["due 0x01", "taken 0x01", "due 0x03", "taken 0x03"]);

@@ -1,5 +1,5 @@
 import type { RequestId } from "@causeway/domain";
-import type { RequestRecord, SlotPlan } from "../db/records.port.ts";
+import type { Attempt, RequestRecord, Slot, SlotPlan } from "../db/records.port.ts";
 import { sentTogether } from "../db/sent-together.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
@@ -8,6 +8,7 @@ import type { Outcome, WantedPayment } from "./wanted-payment.port.ts";
 import { covers, reservedFor, type Reserved } from "./payers/covers.ts";
 import { admit, countReserved } from "./policy/admit.ts";
 import type { LaneFunds } from "./payers/funds.port.ts";
+import type { Payer } from "./payers/payer.ts";
 import type { Standing } from "./policy/policy.port.ts";
 import { asError, togetherOrAlone } from "../db/together-or-alone.ts";
 
@@ -17,21 +18,28 @@ import { asError, togetherOrAlone } from "../db/together-or-alone.ts";
  */
 const MAX_AGE_MS = 20_000;
 
+/** A larger batch is signed after its commit, which locks the lane. */
+const MAX_SIGNED = 20;
+
+/** The lane's inventory, and how its payments are signed. */
+export type ReservingPayer = Pick<Payer, "funds" | "signNew">;
+
 /**
- * Reserves slots of one lane for payments of one kind, in one commit. If that fails, each payment is tried
+ * Reserves slots of one lane for payments of one kind in one commit, and signs them in it if the payer can.
+ * Nothing is broadcast before it. If it fails, each payment is tried
  * alone, so that one payment cannot fail another.
  * @returns the outcome of each, in order; an error concerns that one alone, and a retry finds its slot
  */
 export async function reserve(
   services: WorkerServices,
-  funds: LaneFunds,
+  payer: ReservingPayer,
   kind: PaymentKind,
   wanted: readonly WantedPayment[],
 ): Promise<ReadonlyArray<Outcome | Error>> {
   const outcomes = new Map<WantedPayment, Outcome | Error>();
   let failure: Error | undefined;
   const errors = await togetherOrAlone(wanted, async (some) => {
-    const reserved = await reserveTogether(services, funds, kind, some).catch((error: unknown) => {
+    const reserved = await reserveTogether(services, payer, kind, some).catch((error: unknown) => {
       failure ??= asError(error);
       throw error;
     });
@@ -54,7 +62,7 @@ class RolledBack extends Error {}
 
 async function reserveTogether(
   services: WorkerServices,
-  funds: LaneFunds,
+  { funds, signNew }: ReservingPayer,
   kind: PaymentKind,
   wanted: readonly WantedPayment[],
 ): Promise<readonly Outcome[]> {
@@ -94,6 +102,10 @@ async function reserveTogether(
         // The leg's reservation in this commit must not apply to the slot that already pays it.
         else if (admitted.length > 0 && wanted.length === 1) alone.outcome = MOVED;
         if (alone.outcome !== undefined) throw new RolledBack();
+        const signed =
+          signNew && slots.length <= MAX_SIGNED ? await signNew(slots) : new Map<string, Attempt>();
+        for (const slot of await storeSigned(tx, slots, signed))
+          outcomes.set(slot.leg.id, { kind: "reserved", slot });
       }
       return wanted.map(({ plan }) => outcomes.get(plan.leg.id) ?? MOVED);
     });
@@ -101,6 +113,20 @@ async function reserveTogether(
     if (!(error instanceof RolledBack) || alone.outcome === undefined || wanted.length > 1) throw error;
     return [alone.outcome];
   }
+}
+
+/** Stores bytes in the commit of their slots, so that they are never broadcast without being stored. */
+async function storeSigned(
+  tx: Tx,
+  slots: readonly Slot[],
+  signed: ReadonlyMap<string, Attempt>,
+): Promise<readonly Slot[]> {
+  if (signed.size === 0) return [];
+  const stored = await tx.lanes.addAttempts([...signed].map(([slotId, attempt]) => ({ slotId, attempt })));
+  return slots.flatMap((slot) => {
+    const attempt = signed.get(slot.id);
+    return attempt !== undefined && stored.has(slot.id) ? { ...slot, attempts: [attempt] } : [];
+  });
 }
 
 /** Facts read with the lane locked. Undefined: not read yet. */

@@ -22,6 +22,7 @@ import { sqlOn, type Sql } from "../db/pool.postgres.ts";
 import { priceExposureWrites } from "../markets/prices/price-exposure.postgres.ts";
 import { policyWrites } from "../payments/policy/policy.postgres.ts";
 import { nonEvmWrites } from "../payments/non-evm-rows.postgres.ts";
+import { nameMemory, type NameMemory } from "../requests/history/name-memory.ts";
 import { requestWrites } from "../requests/request-writes.postgres.ts";
 import { fillBurnWrites } from "../payments/fill-burns.postgres.ts";
 import { sendWrites } from "../payments/send-writes.postgres.ts";
@@ -58,13 +59,14 @@ export function postgresUnitOfWork(
   inbox?: AlarmInbox,
 ): UnitOfWork {
   const announcements = announcer(sqlOn(pool));
+  const names = nameMemory();
   const committed = async <T>(
     work: (tx: Tx) => Promise<T>,
     lockTimeoutMs: number | undefined,
   ): Promise<Committed<T>> => {
     for (let attempt = 1; ; attempt++) {
       try {
-        return await runOnce(pool, { servers, relay, inbox }, work, lockTimeoutMs);
+        return await runOnce(pool, { servers, relay, inbox, names }, work, lockTimeoutMs);
       } catch (error) {
         if (codeOf(error) === LOCK_NOT_AVAILABLE) throw new LockTimeout({ cause: error });
         if (attempt >= 3 || !isTransient(error)) throw error;
@@ -87,7 +89,7 @@ export function postgresUnitOfWork(
 
 async function runOnce<T>(
   pool: pg.Pool,
-  { servers, relay, inbox }: UnitParts,
+  { servers, relay, inbox, names }: UnitParts,
   work: (tx: Tx) => Promise<T>,
   lockTimeoutMs: number | undefined,
 ): Promise<Committed<T>> {
@@ -117,7 +119,7 @@ async function runOnce<T>(
           });
         },
       },
-      requests: requestWrites(sql),
+      requests: requestWrites(sql, names),
       deposits: depositWrites(sql),
       depositAddresses: depositAddressWrites(sql),
       sends: sendWrites(sql),
@@ -148,6 +150,7 @@ interface UnitParts {
   readonly servers: ServerWatch;
   readonly relay: NewJobs;
   readonly inbox: AlarmInbox | undefined;
+  readonly names: NameMemory;
 }
 
 interface Committed<T> {

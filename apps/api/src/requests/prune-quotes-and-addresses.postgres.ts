@@ -29,8 +29,8 @@ const refersTo = (column: Column): SQL =>
   text`exists (select from ${column.table} where ${column} = due.request_id)`;
 
 /**
- * Whether a deposit address is never deleted: it received funds, or was issued to a secret API key (publishable
- * keys are public).
+ * Whether a deposit address is never deleted: it received funds, or was issued to a secret API key.
+ * Publishable keys do not count, because they are public.
  */
 const isAddressKept = text`(due.deposit_address is not null and not exists (
             select from ${depositAddresses} where ${depositAddresses.requestId} = due.request_id
@@ -41,8 +41,8 @@ const isAddressKept = text`(due.deposit_address is not null and not exists (
 
 /**
  * Deletes the requests that `isDue` selects in the order of `endedMs`, with their deposit addresses, unless
- * anything refers to them: a deposit, a payment, or an address that is kept. Those are kept, because users may
- * look them up, and are never checked again.
+ * anything refers to them: a deposit, a payment, or an address that is kept. Such requests are kept, because
+ * users may look them up, and are never checked again.
  */
 const prune = (name: string, isDue: SQL, endedMs: SQL) =>
   defineSql(

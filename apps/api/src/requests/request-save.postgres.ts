@@ -14,17 +14,21 @@ import {
   type Params,
 } from "../db/define-query.postgres.ts";
 import type { Sql } from "../db/pool.postgres.ts";
+import { sentTogether } from "../db/sent-together.ts";
 import { apiKeys } from "../callers/callers.tables.ts";
 import { executions } from "../payments/executions.tables.ts";
 import { webhookDeliveries, webhookEndpoints } from "../push/webhooks.tables.ts";
 import {
+  listRemembered,
   listRequests,
   newlyListed,
+  type NewlyListed,
   selectUnlisted,
   UNLISTED,
   updateListed,
   updateTransactions,
 } from "./history/history-writes.postgres.ts";
+import type { NameMemory } from "./history/name-memory.ts";
 import { requests, statusEvents } from "./requests.tables.ts";
 
 /** Channel for commits that changed a client-visible status: `<request id> <sequence> <key id or empty>`. */
@@ -167,20 +171,42 @@ const save = defineSql(
 /**
  * Saves locked requests, each at most once, and announces the changes to followers. In a transaction it waits
  * like {@link defineWrite}.
+ * @param memory of this process, for requests that enter history. Absent: names are read
  */
-export async function saveRequests(sql: Sql, saves: readonly RequestSave[], atMs: number): Promise<void> {
-  if (saves.length > 0) await untilWritten(sql, saveAndList(sql, saves, atMs));
+export async function saveRequests(
+  sql: Sql,
+  saves: readonly RequestSave[],
+  atMs: number,
+  memory?: NameMemory,
+): Promise<void> {
+  if (saves.length > 0) await untilWritten(sql, saveAndList(sql, saves, atMs, memory));
 }
 
-async function saveAndList({ query, db }: Sql, saves: readonly RequestSave[], atMs: number): Promise<void> {
+async function saveAndList(
+  { query, db }: Sql,
+  saves: readonly RequestSave[],
+  atMs: number,
+  memory: NameMemory | undefined,
+): Promise<void> {
   // Waits for each answer, because the transaction waits for this function as a whole.
   const sql: Sql = { query, db };
-  const unlisted = await save(sql, {
+  const saved = save(sql, {
     requestIds: saves.map(({ requestId }) => requestId),
     rows: rowsJson<typeof SAVED, Hashes>(SAVED, saves.map(savedRow)),
     atMs,
   });
-  await listRequests(sql, unlisted.map(newlyListed));
+  const entering = saves.flatMap(enteringOf);
+  const listed = listRemembered(sql, entering, memory);
+  const [unlisted] = await sentTogether([saved, listed ?? Promise.resolve()]);
+  const done = new Set(listed && entering.map(({ terms }) => terms.requestId));
+  const left = unlisted.map(newlyListed).filter(({ terms }) => !done.has(terms.requestId));
+  await listRequests(sql, left, memory);
+}
+
+function enteringOf({ enters, state }: RequestSave): NewlyListed[] {
+  return enters === undefined
+    ? []
+    : [{ terms: enters, state: state.name, isFastFill: state.front !== "none" }];
 }
 
 function savedRow({

@@ -15,6 +15,7 @@ import {
 import type { Sql } from "../db/pool.postgres.ts";
 import { originTransactions } from "../deposits/deposits.tables.ts";
 import { listRequests } from "./history/history-writes.postgres.ts";
+import type { NameMemory } from "./history/name-memory.ts";
 import { pruneQuotesAndAddresses } from "./prune-quotes-and-addresses.postgres.ts";
 import { saveRequests } from "./request-save.postgres.ts";
 import { REQUEST, requestOf, STATE, stateOf } from "./request-rows.postgres.ts";
@@ -151,7 +152,8 @@ const measured = defineSqlWrite(
   },
 );
 
-export function requestWrites(sql: Sql): RequestWrites {
+/** @param memory of this process. Absent: names for history are read */
+export function requestWrites(sql: Sql, memory?: NameMemory): RequestWrites {
   const insertNotes = async (notes: readonly TraceNote<TraceEvent>[], atMs: number): Promise<void> => {
     await insertEvents(sql, {
       requestIds: notes.map(({ requestId }) => requestId),
@@ -175,7 +177,7 @@ export function requestWrites(sql: Sql): RequestWrites {
         terms: termsToJson(terms),
       });
       if (state.name !== "quoted")
-        await listRequests(sql, [{ terms, state: state.name, isFastFill: state.front !== "none" }]);
+        await listRequests(sql, [{ terms, state: state.name, isFastFill: state.front !== "none" }], memory);
     },
     async lock(requestId): Promise<RequestRecord | undefined> {
       const [row] = await lock(sql, { requestId });
@@ -191,10 +193,10 @@ export function requestWrites(sql: Sql): RequestWrites {
       return new Map(rows.map((row) => [row.orderId, requestOf(row)]));
     },
     async save(requestId, change: RequestChange, atMs): Promise<void> {
-      await saveRequests(sql, [{ requestId, ...change }], atMs);
+      await saveRequests(sql, [{ requestId, ...change }], atMs, memory);
     },
     async saveAll(saves, atMs): Promise<void> {
-      await saveRequests(sql, saves, atMs);
+      await saveRequests(sql, saves, atMs, memory);
     },
     async note(requestId, atMs, event, detail): Promise<void> {
       await insertNotes([{ requestId, event, detail }], atMs);

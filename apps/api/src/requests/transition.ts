@@ -3,6 +3,7 @@ import type { Decision, Effect, FailReason, RequestEvent, RequestState } from "@
 import type { Facts } from "../db/events.port.ts";
 import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
 import type { Disposed, OutboxEntry, RequestChange, Tx } from "../db/unit-of-work.port.ts";
+import { entersHistory } from "./history/history-entry.ts";
 import { applyHold, followSponsorship, type HoldEffect, type HoldServices } from "../balances/index.ts";
 
 /** The services for applying an event; holds are moved in the same commit. */
@@ -93,6 +94,7 @@ async function store(
       ...change,
       requestId: record.terms.requestId,
       state: next,
+      ...(entersHistory(record.state.name, next.name) && { enters: record.terms }),
     })),
     atMs,
   );

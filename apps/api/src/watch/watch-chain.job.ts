@@ -27,6 +27,9 @@ const MAX_STAND_BY_MS = 15_000;
 /** Pause between reads of an endpoint that is behind the announced head. */
 const SERVED_PAUSE_MS = 500;
 
+/** How long what no payment waits for is put off while fills of a block are being sent. */
+const FILLS_FIRST_MS = 250;
+
 /** Work for each new head that deposits and payments do not wait for, at a scanned block. */
 export type HeadWork = (atBlock: bigint) => Promise<void>;
 
@@ -103,14 +106,22 @@ async function lead(
   const maintenance = createLaneMaintenance(services, connected);
   const onFault = (error: unknown): void =>
     services.events.fault("chain_fault", error, { chain: chain.name });
-  const headWorker = oneAtATime(headWork, onFault);
-  const recheck = oneAtATime(() => recheckFinalBlocks(services, connected, trail), onFault);
+  const fillsFirst = async (): Promise<void> => await services.newJobs?.settled(FILLS_FIRST_MS);
+  const headWorker = oneAtATime(async (atBlock) => {
+    await fillsFirst();
+    await headWork(atBlock);
+  }, onFault);
+  const recheck = oneAtATime(async () => {
+    await fillsFirst();
+    await recheckFinalBlocks(services, connected, trail);
+  }, onFault);
   let lastReport: SendRecord | undefined;
   const unattributed = oneAtATime(async (tip) => {
     await attributeKnown(services, connected);
     await returnUnattributed(services, connected, tip);
   }, onFault);
   const reports = oneAtATime(async () => {
+    await fillsFirst();
     lastReport = await followReports(services, connected, trail, lastReport);
   }, onFault);
   const pace = createScanPace(services.enginePolicy.maxScanBlocks, Math.random);

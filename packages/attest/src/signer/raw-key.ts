@@ -19,6 +19,7 @@ export function rawKeySigner(privateKey: string, curve: Curve = chosen): Signer 
     throw new Error("not a valid secp256k1 private key (expected 32 bytes of hex)");
   return {
     address: addressOf(curve.publicKey(key)),
+    isLocal: true,
     async signDigest(digest: Hex32): Promise<Signature> {
       return toSignature(curve.sign(digestBytes(digest), key));
     },

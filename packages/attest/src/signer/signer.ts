@@ -16,6 +16,8 @@ export interface Signature {
  */
 export interface Signer {
   readonly address: Address;
+  /** Its key is in this process: signing takes less than a millisecond and waits for nothing. */
+  readonly isLocal?: true;
   /**
    * Deterministic (RFC 6979) for raw keys; a KMS returns a different signature each time.
    * @param preimage of the digest. A remote signer signs this and never a bare digest, so that its own policy

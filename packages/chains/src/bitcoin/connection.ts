@@ -70,7 +70,11 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
   const [url] = attestation.rpcUrls;
   if (url === undefined) throw new RangeError(`chain ${attestation.name}: no node is configured`);
   const transport = createRpcTransport({ url, ...observed(options, url) });
-  const explorer = createExplorer(facts.esploraUrl, options.observeEndpoint?.(facts.esploraUrl));
+  const explorer = createExplorer(
+    facts.esploraUrl,
+    options.observeEndpoint?.(facts.esploraUrl),
+    options.sharedAnswers,
+  );
   const reads = createBitcoinReads(transport, facts);
   const { solver } = options;
   const ownScript = scriptOfAddress(solver);
@@ -309,6 +313,12 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
       return {
         ...connection,
         prepare: prepareWith({ ofSolver: key, ofAddress }),
+        // What no other endpoint has could never be mined, and every replacement would spend it again.
+        isCurrent: async ({ raw }) => {
+          const { inputs } = transactionOf(raw);
+          const found = await Promise.all(inputs.map(async (input) => await reads.isUnspent(input, false)));
+          return found.every(Boolean);
+        },
         conflict: (one, other) => {
           const spent = new Set(own(one));
           return own(other).some((input) => spent.has(input));

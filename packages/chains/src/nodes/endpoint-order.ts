@@ -23,8 +23,7 @@ export interface EndpointOrder {
    * Asks the first endpoint, and the next one when it fails.
    * @param asking gets the place of the endpoint in the configuration
    * @param mayPass whether another endpoint may answer after this fault. Default: after any
-   * @throws the first fault if all endpoints failed; an error that is no endpoint's fault is thrown
-   * immediately
+   * @throws the first fault if all endpoints failed; any other error immediately
    */
   ask<T>(asking: (at: number) => Promise<T>, mayPass?: (fault: RpcFault) => boolean): Promise<T>;
   /** The endpoint that is asked first now. */

@@ -16,6 +16,14 @@ export interface NonEvmChain extends ChainProfile {
   readonly depository: Hex;
   /** Solana: the program of deposit addresses. Absent: there are none. Canonical bytes. */
   readonly depositAddressProgram?: Hex;
+  /** Solana: who must have the roles of the depository. Absent: not configured. Canonical bytes. */
+  readonly depositoryRoles?: {
+    /** Undefined: no one. */
+    readonly upgradeAuthority: Hex | undefined;
+    /** As `initialize` recorded it. Undefined: no one. */
+    readonly owner: Hex | undefined;
+    readonly allocator: Hex;
+  };
   /**
    * Confirmations for deposits and payments (Bitcoin); on chains with their own finality, that counts
    * instead.

@@ -53,8 +53,8 @@ export interface SwapGuarantee {
 
 /**
  * The guarantee of a route with a swap before its deposit. The output may fall short by both sides' slippage
- * together; the minimum deposit is the smallest that, at unchanged prices, still keeps the guarantee after the
- * slippage of the fill, flat fees included.
+ * together; the minimum deposit is the smallest that, at unchanged prices, still keeps the guarantee after
+ * the slippage of the fill, flat fees included.
  * An exact output may not fall short: its minimum deposit is the smallest that the solver still accepts or
  * that the slippage allows, whichever is larger. Scaling the deposit with the output is safe, because pools
  * get more expensive with size.

@@ -1,8 +1,7 @@
-import { isSilentTransfer, RpcFault, signTransaction } from "@causeway/chains";
-import type { BlockRef, BroadcastOutcome, FeeCaps, ReceiptFact } from "@causeway/chains";
+import { isSilentTransfer, RpcFault } from "@causeway/chains";
+import type { BlockRef, BroadcastOutcome, ReceiptFact } from "@causeway/chains";
 import type { LaneChain } from "../../chains/chains.port.ts";
-import { signerOf } from "../../chains/index.ts";
-import type { Attempt, AttemptKind, Slot } from "../../db/records.port.ts";
+import type { Attempt, Slot } from "../../db/records.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
 import { kindOf } from "../legs/index.ts";
 import { journaled } from "../journaled.ts";
@@ -16,6 +15,7 @@ import { checkedToSign, limitedFees, maxFee } from "./before-signing.ts";
 import { gasFunds, solverFunds } from "./covers.ts";
 import type { LaneFunds } from "./funds.port.ts";
 import type { Lane, Payer, Signed, ToSign, Unsigned } from "./payer.ts";
+import { signAttempt, signNew } from "./sign-attempt.ts";
 
 /** Pays on an EVM chain: attempts with the same nonce conflict, so only one of them can be mined. */
 export function evmPayer(services: WorkerServices, { chainId, sender }: Lane): Payer | undefined {
@@ -36,6 +36,7 @@ export function evmPayerOn(
 ): Payer {
   return {
     funds,
+    signNew: async (slots) => await signNew(services, slots, maxFeePerGas),
     sign: async (wanted) => await signTogether(services, connected, wanted, maxFeePerGas),
     send: journaled(services, async (sent) => await broadcastAll(services, connected, sent)),
   };
@@ -99,58 +100,6 @@ async function storeAttempts(
         });
     return stored;
   });
-}
-
-/**
- * A payment repeats the slot's call; a no-op sends nothing to ourselves at the same nonce. First attempts use
- * the planned fees and gas.
- */
-async function signAttempt(
-  services: WorkerServices,
-  connected: LaneChain,
-  { slot, move: { attempt: kind } }: ToSign,
-  { maxFeePerGas, maxPriorityFeePerGas }: FeeCaps,
-): Promise<Attempt> {
-  const gas =
-    kind === "pay" || slot.attempts.length === 0 ? slot.gasLimit : await noopGas(connected, slot.sender);
-  const signer = signerOf(services, slot.sender);
-  const { raw, hash } = await signTransaction(
-    {
-      chainId: slot.chainId,
-      nonce: slot.nonce,
-      ...callOf(slot, kind),
-      gas,
-      maxFeePerGas,
-      maxPriorityFeePerGas,
-    },
-    (digest, preimage) => signer.signDigest(digest, preimage),
-  );
-  return {
-    n: slot.attempts.length,
-    kind,
-    raw,
-    txHash: hash,
-    maxFeePerGas,
-    maxPriorityFeePerGas,
-    createdAtMs: services.clock.nowMs(),
-    broadcastAtMs: undefined,
-    offeredSinceMs: undefined,
-  };
-}
-
-function callOf({ call, sender }: Slot, kind: AttemptKind) {
-  if (kind === "noop") return { to: sender, data: "0x", value: 0n } as const;
-  const { authorizationList, ...paying } = call;
-  return { ...paying, ...(authorizationList && { authorizationList }) };
-}
-
-const PLAIN_TRANSFER_GAS = 21_000n;
-
-/** Gas of an empty transfer to ourselves: 21000, more on rollups that charge data as gas. */
-export async function noopGas({ connection }: LaneChain, self: Slot["sender"]): Promise<bigint> {
-  const outcome = await connection.reader.simulate(self, { to: self, data: "0x", value: 0n });
-  if (outcome.kind !== "ok") return PLAIN_TRANSFER_GAS;
-  return outcome.gas <= PLAIN_TRANSFER_GAS ? PLAIN_TRANSFER_GAS : outcome.gas + outcome.gas / 2n;
 }
 
 /** geth queues 64 transactions of an account that wait for earlier ones. */

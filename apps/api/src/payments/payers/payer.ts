@@ -29,6 +29,11 @@ export interface Payer {
   readonly funds: LaneFunds;
   /** Each payment is signed and committed separately, and need not wait for the others to be sent. */
   readonly signsOneByOne?: true;
+  /**
+   * Signs slots in the commit that reserves them. A slot that it leaves out is signed after that commit.
+   * Absent: all are.
+   */
+  signNew?(slots: readonly Slot[]): Promise<ReadonlyMap<string, Attempt>>;
   /** Signs attempts and commits their bytes. Nothing is sent before that. */
   sign(wanted: readonly ToSign[]): Promise<Signed>;
   /** Sends committed bytes and records the nodes' answers. */

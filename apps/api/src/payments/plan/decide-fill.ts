@@ -41,10 +41,10 @@ export async function previewFill(
   known?: FillBasis,
 ): Promise<FillPreview> {
   const { terms } = request;
-  const [basis, execution] = await Promise.all([
-    known ?? fillBasisOf(services, request),
-    services.reads.execution(terms.requestId),
-  ]);
+  const execution = services.reads.execution(terms.requestId);
+  // Nothing waits for it if the fill is not planned.
+  execution.catch(() => undefined);
+  const basis = known ?? (await fillBasisOf(services, request));
   const origin = endOf(services.chains, terms.origin.chainId);
   const destination = endOf(services.chains, terms.destination.chainId);
   // Settlement needs the signature of the solver that the order names.

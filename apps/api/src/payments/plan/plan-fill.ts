@@ -16,7 +16,8 @@ import { transferPlanner } from "./transfer-planner.ts";
 /** The facts about a request whose fill is planned. */
 export interface FillFacts {
   readonly basis: FillBasis;
-  readonly execution: ExecutionRecord | undefined;
+  /** Read meanwhile. */
+  readonly execution: Promise<ExecutionRecord | undefined>;
   readonly origin: RequestEnd;
   readonly destination: ConnectedChain | TransferChain;
 }
@@ -29,13 +30,13 @@ export interface FillFacts {
 export async function planFill(
   services: WorkerServices,
   request: RequestRecord,
-  { basis, execution, origin, destination }: FillFacts,
+  { basis, execution: reading, origin, destination }: FillFacts,
 ): Promise<FillPlanned> {
   const { terms } = request;
   const { requestId, orderId, recipient, fillDeadlineMs } = terms;
   const { currency } = terms.destination;
   const planner = plannerOn(services, destination, terms);
-  const toContract = await planner.paysContract();
+  const [toContract, execution] = await Promise.all([planner.paysContract(), reading]);
   const facts = { toContract, execution, exchange: planner.exchange(terms) };
   const due = await amountToPay(services, request, basis, { origin, destination }, facts);
   if (due.kind === "refund") return { kind: "refund", reason: due.reason };

@@ -47,6 +47,9 @@ test.each([
   ],
   [["plan", ...onBase, "--chain", "solana"], "chains of ethereum-vm and solana-vm need a command each"],
   [["plan", ...onBase, "--deployer", holder], "--deployer applies only to Solana programs"],
+  [["plan", ...onBase, "--deposit-addresses"], "--deposit-addresses applies only to Solana programs"],
+  [["plan", ...onSolana, "--deposit-addresses"], "--owner does not apply to --deposit-addresses"],
+  [["plan", "--deposit-addresses"], "--chain or --hub is required"],
   [["plan", ...onBase, "--owner-may-be-new"], "--owner-may-be-new applies only to Solana programs"],
   [
     ["plan", ...required, "--chain", "solana"],
@@ -95,6 +98,10 @@ test("names the missing environment variables", async () => {
   printed = "";
   expect(await runDeploy(["plan", ...onSolana, "--deployer", deployer], env)).toBe(1);
   expect(printed).toContain("SOLANA_RPC_URL is required to deploy to solana");
+  printed = "";
+  const withNode = { ...env, SOLANA_RPC_URL: "http://127.0.0.1:1" };
+  expect(await runDeploy(["plan", ...onSolana, "--deployer", deployer], withNode)).toBe(1);
+  expect(printed).toContain("add --program or set depository of solana");
 });
 
 test("prints only the standard JSON input of one contract", async () => {

@@ -45,12 +45,15 @@ export const DEPLOY_USAGE = `  operator deploy plan|apply|verify --owner <addres
   operator deploy plan|apply|verify --chain <id of a Solana chain> --owner <address>|none --allocator <address>
                     [--deployer <address>] [--program <address>]
                               the depository program, with the same actions and exit codes; accounts are in base58
+                              plan needs the deployer's key too, because the program's address follows from it
                               --owner: final upgrade authority, such as the vault of a multisignature wallet; none: the program can never change. For an account with a key, add --owner-is-account
                               --owner-may-be-new: allows an --owner without an account on the chain
-                              --deployer: account of DEPLOYER_SOLANA_KEY, to plan or verify without the key
+                              --deployer: account of DEPLOYER_SOLANA_KEY, to verify the configured program or that of --program without the key
                               --program: a program that was deployed by other means, to initialize or verify it
                               --max-compute-price: highest price of a compute unit in micro-lamports (default: 1000000)
                               also --wait, --write and --replace
+  operator deploy plan|apply|verify --chain <id of a Solana chain> --deposit-addresses [--deployer <address>] [--program <address>]
+                              the program of deposit addresses instead; no account can upgrade it
   operator deploy standard-json <contract>
                               prints the standard JSON input of solc, for source verification on block explorers
 `;
@@ -132,13 +135,13 @@ async function deployPrograms(
   const address = inputs.deployer ?? deployer?.address;
   if (address === undefined)
     throw new ConfigError([
-      "DEPLOYER_SOLANA_KEY or --deployer is required: the program's address and owner follow from the deployer",
+      "DEPLOYER_SOLANA_KEY or --deployer is required: it pays, and becomes the owner of a depository",
     ]);
   if (deployer !== undefined && deployer.address !== address)
     throw new Misused(`--deployer is ${address}, and DEPLOYER_SOLANA_KEY belongs to ${deployer.address}`);
   refuseDeployerRoles(address, inputs);
   const targets = await Promise.all(
-    entries.map(async (entry) => await programTarget(entry, inputs, address, env)),
+    entries.map(async (entry) => await programTarget(entry, inputs, { address, key: deployer }, env)),
   );
   let isAsPlanned = true;
   for (const target of targets)

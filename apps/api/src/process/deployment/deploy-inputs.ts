@@ -34,6 +34,7 @@ export const PROGRAM_OPTIONS = {
   program: text,
   "max-compute-price": text,
   "owner-may-be-new": { type: "boolean" },
+  "deposit-addresses": { type: "boolean" },
 } as const;
 const OPTIONS = {
   chain: list,
@@ -72,7 +73,7 @@ export function readWords(words: readonly string[]): DeployWords {
   const { values } = commandLine({ args, options: OPTIONS });
   const chains = [...new Set(values.chain ?? [])];
   if (chains.length === 0 && !values.hub) throw new Misused("--chain or --hub is required");
-  if (values.owner === undefined || values.allocator === undefined)
+  if (!values["deposit-addresses"] && (values.owner === undefined || values.allocator === undefined))
     throw new Misused("--owner and --allocator are required");
   return { action, chains, values };
 }

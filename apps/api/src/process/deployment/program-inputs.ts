@@ -2,14 +2,11 @@ import { canHaveKey, isProgramAddress } from "@causeway/chains/solana-deployment
 import { Misused } from "../commands/run-command.ts";
 import { waitSeconds, type DeployAction, type DeployWords } from "./deploy-inputs.ts";
 
-/** The options of `operator deploy` for a chain with a depository program. Accounts are in base58. */
+/** The options of `operator deploy` for a program on Solana. Accounts are in base58. */
 export interface ProgramDeployInputs {
   readonly action: DeployAction;
-  /** Final upgrade authority; undefined: none. */
-  readonly owner: string | undefined;
-  /** Whether the owner's account may be missing on the chain. */
-  readonly ownerMayBeNew: boolean;
-  readonly allocator: string;
+  /** Undefined: the program of deposit addresses is deployed instead. */
+  readonly depository: DepositoryOptions | undefined;
   /** Undefined: the account of the deployer's key. */
   readonly deployer: string | undefined;
   /** A program that exists; undefined: the address of the plan. */
@@ -20,6 +17,14 @@ export interface ProgramDeployInputs {
   /** Folder of configuration files. */
   readonly write: string | undefined;
   readonly replace: boolean;
+}
+
+interface DepositoryOptions {
+  /** Final upgrade authority; undefined: none. */
+  readonly owner: string | undefined;
+  /** Whether the owner's account may be missing on the chain. */
+  readonly ownerMayBeNew: boolean;
+  readonly allocator: string;
 }
 
 const EVM_ONLY = [
@@ -36,22 +41,10 @@ export function readProgramInputs({ action, values }: DeployWords): ProgramDeplo
   if (values.hub) throw new Misused("--hub: deploy the hub and EVM chains with a command of their own");
   for (const name of EVM_ONLY)
     if (values[name] !== undefined) throw new Misused(`--${name} applies only to EVM chains and the hub`);
-  const owner = values.owner === "none" ? undefined : account(values.owner ?? "", "--owner", " or none");
-  const allocator = account(values.allocator ?? "", "--allocator");
-  const deployer = optional(values.deployer, "--deployer");
-  if (!canHaveKey(allocator))
-    throw new Misused(`--allocator: ${allocator} has no private key, so it could never sign a payout`);
-  if (owner !== undefined && canHaveKey(owner) && !values["owner-is-account"])
-    throw new Misused(
-      `--owner: ${owner} is an account with a private key, expected the vault of a multisignature wallet (Squads: its vault, not the multisig account); if you hold the key, add --owner-is-account`,
-    );
-  if (owner === allocator) throw new Misused("--owner and --allocator must be different accounts");
   return {
     action,
-    owner,
-    ownerMayBeNew: values["owner-may-be-new"] ?? false,
-    allocator,
-    deployer,
+    depository: values["deposit-addresses"] ? noDepository(values) : depositoryOptions(values),
+    deployer: optional(values.deployer, "--deployer"),
     program: optional(values.program, "--program"),
     maxComputePrice: price(values["max-compute-price"] ?? "1000000"),
     waitSeconds: waitSeconds(values.wait),
@@ -60,13 +53,36 @@ export function readProgramInputs({ action, values }: DeployWords): ProgramDeplo
   };
 }
 
+/** The program of deposit addresses has no roles. @throws Misused */
+function noDepository(values: DeployWords["values"]): undefined {
+  for (const name of ["owner", "owner-is-account", "owner-may-be-new", "allocator"] as const)
+    if (values[name] !== undefined && values[name] !== false)
+      throw new Misused(`--${name} does not apply to --deposit-addresses: no account has a role there`);
+}
+
+/** @throws Misused */
+function depositoryOptions(values: DeployWords["values"]): DepositoryOptions {
+  const owner = values.owner === "none" ? undefined : account(values.owner ?? "", "--owner", " or none");
+  const allocator = account(values.allocator ?? "", "--allocator");
+  if (!canHaveKey(allocator))
+    throw new Misused(`--allocator: ${allocator} has no private key, so it could never sign a payout`);
+  if (owner !== undefined && canHaveKey(owner) && !values["owner-is-account"])
+    throw new Misused(
+      `--owner: ${owner} is an account with a private key, expected the vault of a multisignature wallet (Squads: its vault, not the multisig account); if you hold the key, add --owner-is-account`,
+    );
+  if (owner === allocator) throw new Misused("--owner and --allocator must be different accounts");
+  return { owner, ownerMayBeNew: values["owner-may-be-new"] ?? false, allocator };
+}
+
 /** The deployer must hold no other role. @throws Misused */
 export function refuseDeployerRoles(
   deployer: string,
-  { owner, allocator }: Pick<ProgramDeployInputs, "owner" | "allocator">,
+  { depository }: Pick<ProgramDeployInputs, "depository">,
 ): void {
-  if (owner === deployer) throw new Misused("--owner and the deployer must be different accounts");
-  if (allocator === deployer) throw new Misused("--allocator and the deployer must be different accounts");
+  if (depository?.owner === deployer)
+    throw new Misused("--owner and the deployer must be different accounts");
+  if (depository?.allocator === deployer)
+    throw new Misused("--allocator and the deployer must be different accounts");
 }
 
 function optional(given: string | undefined, option: string): string | undefined {

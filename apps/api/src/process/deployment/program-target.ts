@@ -1,19 +1,21 @@
 import {
   connectForProgram,
   costOf,
-  depositoryElf,
   planProgram,
+  programElf,
   readProgramState,
   readRents,
   remainingSteps,
+  type Payer,
   type ProgramChain,
   type ProgramCost,
+  type ProgramPlace,
   type ProgramPlan,
   type ProgramState,
   type ProgramStep,
   type Rents,
 } from "@causeway/chains/solana-deployment";
-import type { Env } from "@causeway/config";
+import { ConfigError, type Env } from "@causeway/config";
 import { formatUnits } from "viem";
 import { isReplaced, plannedFields, type EntryTarget } from "./chain-entries.ts";
 import { connectedEntry, type NamedEntry } from "./deploy-target.ts";
@@ -29,23 +31,58 @@ export interface ProgramTarget extends EntryTarget {
   readonly plan: ProgramPlan;
 }
 
-/** @param deployer in base58 @throws ConfigError when an RPC URL is missing */
+/** Who deploys. Without the key, only programs with a known address can be examined. */
+export interface ProgramDeployer {
+  /** In base58. */
+  readonly address: string;
+  readonly key: Payer | undefined;
+}
+
+/** @throws ConfigError when an RPC URL is missing, or the program's address is unknown */
 export async function programTarget(
   { entry, fileName }: Pick<NamedEntry, "entry" | "fileName">,
-  { owner, allocator, program }: ProgramDeployInputs,
-  deployer: string,
+  inputs: ProgramDeployInputs,
+  deployer: ProgramDeployer,
   env: Env,
 ): Promise<ProgramTarget> {
   const connected = connectedEntry(entry, fileName, env);
-  const elf = depositoryElf();
-  const plan = await planProgram({ elf, chainName: connected.name, deployer, owner, allocator, program });
+  const { depository } = inputs;
+  const path = [depository === undefined ? "depositAddressProgram" : "depository"];
+  const known = inputs.program ?? (deployer.key ? undefined : textAt(connected.resolved, path));
+  const plan = await planProgram({
+    elf: programElf(depository === undefined ? "deposit-address" : "depository"),
+    deployer: deployer.address,
+    owner: depository?.owner,
+    place: placeOf(known, deployer.key, `${path[0] ?? ""} of ${connected.name}`),
+    depository: depository && {
+      chainName: connected.name,
+      owner: deployer.address,
+      allocator: depository.allocator,
+    },
+  });
   return {
     kind: "program",
     ...connected,
     genesisHash: textAt(connected.resolved, ["additionalData", "genesisHash"]),
     plan,
-    addresses: [{ path: ["depository"], planned: plan.accounts.program }],
+    addresses: [{ path, planned: plan.program }, ...plannedRoles(plan)],
   };
+}
+
+function placeOf(known: string | undefined, key: Payer | undefined, field: string): ProgramPlace {
+  if (known !== undefined) return { kind: "existing", program: known };
+  if (key !== undefined) return { kind: "new", key };
+  throw new ConfigError([
+    `DEPLOYER_SOLANA_KEY is required to plan a program, because its address follows from the key. To examine a deployed one without the key, add --program or set ${field}`,
+  ]);
+}
+
+/** What `operator doctor` compares with the chain. */
+function plannedRoles({ depository, owner: upgradeAuthority }: ProgramPlan): EntryTarget["addresses"] {
+  if (depository === undefined) return [];
+  const { owner, allocator } = depository;
+  const roles = { upgradeAuthority: upgradeAuthority ?? "none", owner, allocator };
+  return Object.entries(roles).map(([role, planned]) => ({ path: ["depositoryRoles", role], planned }));
 }
 
 /** A target that was compared with its cluster. */
@@ -93,9 +130,10 @@ export async function prepareProgram(
 /** Reasons to refuse a plan. */
 export function programProblems(
   { target, state, cost, price, steps }: PreparedProgram,
-  { maxComputePrice, replace, owner, ownerMayBeNew }: ProgramDeployInputs,
+  { maxComputePrice, replace, depository }: ProgramDeployInputs,
   hasDeployerKey: boolean,
 ): readonly string[] {
+  const { owner, ownerMayBeNew = false } = depository ?? {};
   const problems = [...state.problems];
   const held = state.lamports.deployer;
   if (hasDeployerKey && steps.length > 0 && held < cost.needed)
@@ -118,7 +156,7 @@ export function programProblems(
   for (const { path, configured, planned } of plannedFields(target).filter(isReplaced))
     if (!replace)
       problems.push(
-        `${path.join(".")} is ${configured} in the configuration, and the plan has ${planned}. Use the options and the deployer it was deployed with, or --program ${configured}, or add --replace`,
+        `${path.join(".")} is ${configured} in the configuration, and the plan has ${planned}. Use the options and the deployer it was deployed with, ${path.length === 1 ? `or --program ${configured}, ` : ""}or add --replace`,
       );
   return problems.map((problem) => `${target.name}: ${problem}`);
 }

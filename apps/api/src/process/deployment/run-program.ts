@@ -4,9 +4,9 @@ import {
   feeOf,
   readProgramState,
   unfinished,
+  type Payer,
   type ProgramState,
 } from "@causeway/chains/solana-deployment";
-import type { programDeployer } from "@causeway/chains/solana-deployment";
 import { isReplaced, plannedFields, requireWritable, writeEntry } from "./chain-entries.ts";
 import { DeploymentRefused } from "./prepare-deployment.ts";
 import type { ProgramDeployInputs } from "./program-inputs.ts";
@@ -19,8 +19,6 @@ import {
 } from "./program-target.ts";
 import type { Print } from "./run-deployment.ts";
 
-type Deployer = Awaited<ReturnType<typeof programDeployer>>;
-
 /**
  * Prints the state on the chain, the remaining transactions, and their cost. Sends nothing.
  * @throws DeploymentRefused
@@ -28,7 +26,7 @@ type Deployer = Awaited<ReturnType<typeof programDeployer>>;
 export async function planProgramDeployment(
   target: ProgramTarget,
   inputs: ProgramDeployInputs,
-  deployer: Deployer | undefined,
+  deployer: Payer | undefined,
   print: Print,
 ): Promise<void> {
   await withPrepared(target, inputs, deployer, print, async () => undefined);
@@ -42,7 +40,7 @@ export async function planProgramDeployment(
 export async function applyProgramDeployment(
   target: ProgramTarget,
   inputs: ProgramDeployInputs,
-  deployer: Deployer,
+  deployer: Payer,
   print: Print,
 ): Promise<void> {
   const { write } = inputs;
@@ -57,7 +55,7 @@ export async function applyProgramDeployment(
       onBroadcast: ({ label }, signature) =>
         print({ chain, step: "broadcast", transaction: label, signature }),
     });
-    print({ chain, step: "deployed", program: plan.accounts.program });
+    print({ chain, step: "deployed", program: plan.program });
     if (write !== undefined) writeEntry(write, target);
     print({ chain, step: "done", ...(write !== undefined && { written: fileName }) });
   });
@@ -92,7 +90,7 @@ export async function verifyProgramDeployment(target: ProgramTarget, print: Prin
 async function withPrepared(
   target: ProgramTarget,
   inputs: ProgramDeployInputs,
-  deployer: Deployer | undefined,
+  deployer: Payer | undefined,
   print: Print,
   act: (prepared: PreparedProgram) => Promise<void>,
 ): Promise<void> {
@@ -109,24 +107,28 @@ async function withPrepared(
 
 /** The plan, and in `found` the state on the chain. */
 function programLine({ name, plan }: ProgramTarget, state: ProgramState): object {
-  const { accounts, deployer, owner, allocator, elf } = plan;
+  const { owner, elf, depository } = plan;
   return {
     chain: name,
-    program: accounts.program,
+    program: plan.program,
     programData: plan.programData,
-    depository: accounts.depository,
-    vault: accounts.vault,
+    ...(depository !== undefined && {
+      depository: depository.accounts.depository,
+      vault: depository.accounts.vault,
+    }),
     loader: "BPFLoaderUpgradeab1e11111111111111111111111",
     bytes: elf.length,
     sha256: plan.sha256,
     upgradeAuthority: owner ?? null,
-    owner: deployer,
-    allocator,
-    domain: plan.domain,
+    ...(depository !== undefined && {
+      owner: depository.owner,
+      allocator: depository.allocator,
+      domain: depository.domain,
+    }),
     found: {
       program: state.isDeployed,
       upgradeAuthority: state.upgradeAuthority ?? null,
-      depository: state.record ?? null,
+      ...(depository !== undefined && { depository: state.record ?? null }),
     },
   };
 }
@@ -135,14 +137,19 @@ function programLine({ name, plan }: ProgramTarget, state: ProgramState): object
 function planLines({ target, chain, state, rents, steps, price, cost }: PreparedProgram): readonly object[] {
   const { name, plan } = target;
   const line = { chain: name };
-  const { missingChunks, isDeployed, record } = state;
+  const { missingChunks, isDeployed, needsInitialization, lamports } = state;
+  const { depository } = plan;
   const written = missingChunks === undefined ? 0 : plan.chunks.length - missingChunks.length;
   const there = (is: boolean): string => (is ? "exists" : "missing");
   const accounts = [
-    ["program", plan.accounts.program, rents.program, there(isDeployed)],
+    ["program", plan.program, rents.program, there(isDeployed)],
     ["programData", plan.programData, rents.programData, there(isDeployed)],
-    ["depository", plan.accounts.depository, rents.depository, there(record !== undefined)],
-    ["vault", plan.accounts.vault, rents.empty, there(state.lamports.vault >= rents.empty)],
+    ...(depository === undefined
+      ? []
+      : ([
+          ["depository", depository.accounts.depository, rents.depository, there(!needsInitialization)],
+          ["vault", depository.accounts.vault, rents.empty, there(lamports.vault >= rents.empty)],
+        ] as const)),
   ] as const;
   const buffer = {
     ...line,

@@ -8,6 +8,7 @@ import { judgeConfiguration } from "./configuration-check.ts";
 import { connects, placeOfUrl } from "./connects.adapter.ts";
 import { judgeContracts } from "./contracts-check.ts";
 import { chainReads, readAccounts, readContracts } from "./contracts-facts.adapter.ts";
+import { examineNonEvmChain } from "./examine-non-evm.ts";
 import { examineRedis } from "./examine-redis.ts";
 import { findingsOf, hostOf, type Finding } from "./finding.ts";
 import { factsOnly, gatherFacts, note, PART_WITHIN_MS } from "./gather.ts";
@@ -15,8 +16,6 @@ import { judgeHub } from "./hub-check.ts";
 import { isUsableHub, judgeHubEndpoints } from "./hub-endpoints-check.ts";
 import { readHub } from "./hub-facts.adapter.ts";
 import { judgeNotices, judgeSigner } from "./notices-check.ts";
-import { isUsable, judgeNonEvmAccount, judgeNonEvmEndpoints } from "./non-evm-check.ts";
-import { readNonEvmAccount, readNonEvmEndpoint } from "./non-evm-facts.adapter.ts";
 import { readOracle } from "./oracle-facts.adapter.ts";
 import { judgeOracles } from "./oracles-check.ts";
 import { judgePostgres } from "./postgres-check.ts";
@@ -134,29 +133,6 @@ async function examineChain(
       gathered.facts.held,
     ),
   ];
-}
-
-async function examineNonEvmChain(
-  { accounts }: Subjects,
-  config: Subjects["nonEvmChains"][number],
-): Promise<readonly Finding[]> {
-  const { name, native, blockTimeSeconds } = config.chain;
-  if (accounts === undefined)
-    return [findingsOf("chain", name).skipped("the accounts of the service are not configured")];
-  const endpoints = await Promise.all(
-    endpointsOf(config.chain).map(async (url, at) => ({
-      host: hostOf(url),
-      gathered: await gatherFacts(() => readNonEvmEndpoint(config, at, accounts)),
-    })),
-  );
-  const { rpcQuorum: quorum } = config.attestation;
-  const expected = { name, nativeSymbol: native.symbol, blockTimeSeconds, quorum };
-  const findings = judgeNonEvmEndpoints(expected, endpoints);
-  const usable = endpoints.findIndex(isUsable);
-  if (usable === -1)
-    return [...findings, findingsOf("account.balance", `solver on ${name}`).skipped("no endpoint answered")];
-  const account = await gatherFacts(() => readNonEvmAccount(config, usable, accounts));
-  return [...findings, ...judgeNonEvmAccount(expected, account)];
 }
 
 async function examineHub({ hub, accounts, oracleSigners, oracles }: Subjects): Promise<readonly Finding[]> {

@@ -33,6 +33,14 @@ export interface ChainCurrency {
 export type KnownName = Pick<CurrencyName, "symbol" | "wrapsNative"> & { readonly asset: string | null };
 type FindName = (currency: ChainCurrency) => KnownName | undefined;
 
+/** No one has paid a request in these states, unless it has a deposit or funds. */
+const UNPAID: ReadonlySet<StateName> = new Set<StateName>(["quoted", "expired"]);
+
+/** Whether a request with these states enters history, unless it is listed already. */
+export function entersHistory(before: StateName, after: StateName): boolean {
+  return UNPAID.has(before) && !UNPAID.has(after);
+}
+
 /** Base units of USD, which has 18 decimals, in a millionth. */
 const USD_MILLIONTH = 10n ** 12n;
 /** Below the largest value of a column with 8 bytes. */

@@ -19,6 +19,7 @@ import { requests } from "../requests.tables.ts";
 import { termsFromJson } from "../terms-json.postgres.ts";
 import { historyEntry, listedCurrencies } from "./history-entry.ts";
 import { currencyNames, requestHistory, requestTransactions } from "./history.tables.ts";
+import type { NameMemory } from "./name-memory.ts";
 
 const h = requestHistory;
 
@@ -194,20 +195,52 @@ export function newlyListed({ state, front, terms }: Unlisted): NewlyListed {
   return { terms: termsFromJson(terms), state, isFastFill: front !== "none" };
 }
 
-/** Lists requests that this transaction saved. */
-export async function listRequests(sql: Sql, listed: readonly NewlyListed[]): Promise<void> {
+/**
+ * Lists requests that this transaction saved.
+ * @param memory of this process. Absent: names are read
+ */
+export async function listRequests(
+  sql: Sql,
+  listed: readonly NewlyListed[],
+  memory?: NameMemory,
+): Promise<void> {
   if (listed.length === 0) return;
   const currencies = listed.flatMap(({ terms }) => Object.values(listedCurrencies(terms)));
   const names = await readNames(sql, {
     chainIds: currencies.map(({ chainId }) => chainId),
     addresses: currencies.map(({ address }) => address),
   });
+  memory?.keep(names);
   const known = new Map(names.map((name) => [`${name.chainId} ${name.address}`, name]));
-  const entries = listed.map((request) =>
-    historyEntry(request, ({ chainId, address }) => known.get(`${chainId} ${address}`)),
-  );
+  await insertEntries(sql, listed, ({ chainId, address }) => known.get(`${chainId} ${address}`));
+}
+
+/**
+ * {@link listRequests} without a read: the write is sent before this returns. A request that is listed
+ * already stays as it is.
+ * @returns undefined, and nothing is sent, if a name is not in the memory
+ */
+export function listRemembered(
+  sql: Sql,
+  listed: readonly NewlyListed[],
+  memory: NameMemory | undefined,
+): Promise<void> | undefined {
+  const currencies = listed.flatMap(({ terms }) => Object.values(listedCurrencies(terms)));
+  const isKnown = currencies.every((currency) => memory?.find(currency) !== undefined);
+  if (memory === undefined || currencies.length === 0 || !isKnown) return undefined;
+  return insertEntries(sql, listed, (currency) => memory.find(currency));
+}
+
+async function insertEntries(
+  sql: Sql,
+  listed: readonly NewlyListed[],
+  findName: Parameters<typeof historyEntry>[1],
+): Promise<void> {
   await insert(sql, {
     requestIds: listed.map(({ terms }) => terms.requestId),
-    entries: rowsJson(ENTRY, entries),
+    entries: rowsJson(
+      ENTRY,
+      listed.map((request) => historyEntry(request, findName)),
+    ),
   });
 }

@@ -67,7 +67,7 @@ export async function deployProgram(
     if (refused !== undefined && refusals >= MAX_REFUSALS) throw new ProgramRefused(refused);
     if (nowMs() >= endMs) {
       if (differences.length > 0) throw new ProgramRefused(differences.join("\n"));
-      throw new ProgramUnfinished(`${plan.accounts.program}: ${waitsFor}. Run the command again to continue`);
+      throw new ProgramUnfinished(`${plan.program}: ${waitsFor}. Run the command again to continue`);
     }
     pollMs = hasSent ? POLL_MS.min : Math.min(2 * pollMs, POLL_MS.max);
     await sleep(Math.min(pollMs, Math.max(endMs - nowMs(), 0)));

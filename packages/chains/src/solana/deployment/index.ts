@@ -6,20 +6,23 @@ export {
 } from "./deploy-program.ts";
 export {
   connectForProgram,
-  depositoryElf,
   PROGRAM_VM_TYPE,
   programDeployer,
+  programElf,
   WrongCluster,
   type ProgramChain,
 } from "./program-chain.ts";
-export { canHaveKey, isProgramAddress, LOADER_BYTES, planProgram, type ProgramPlan } from "./program-plan.ts";
+export type { DepositoryRecord } from "./program-accounts.ts";
+export { readDepository, type DepositoryFacts } from "./read-depository.ts";
 export {
-  isComplete,
-  readProgramState,
-  unfinished,
-  type DepositoryRecord,
-  type ProgramState,
-} from "./program-state.ts";
+  canHaveKey,
+  isProgramAddress,
+  planProgram,
+  type DepositoryPlan,
+  type ProgramPlace,
+  type ProgramPlan,
+} from "./program-plan.ts";
+export { isComplete, readProgramState, unfinished, type ProgramState } from "./program-state.ts";
 export {
   costOf,
   feeOf,
@@ -29,3 +32,4 @@ export {
   type ProgramStep,
   type Rents,
 } from "./program-steps.ts";
+export type { Payer } from "../sign-payment.ts";

@@ -69,7 +69,7 @@ export async function programDeployer(seed: Hex): Promise<Payer> {
   return { address: await getAddressFromPublicKey(pair.publicKey), pair };
 }
 
-/** The depository program of this version: the committed file, which its build reproduces. */
-export function depositoryElf(): Uint8Array {
-  return readFileSync(createRequire(import.meta.url).resolve("@causeway/contracts/depository.so"));
+/** A program of this version: the committed file, which its build reproduces. */
+export function programElf(name: "depository" | "deposit-address"): Uint8Array {
+  return readFileSync(createRequire(import.meta.url).resolve(`@causeway/contracts/${name}.so`));
 }

@@ -1,4 +1,11 @@
-import { address, createAddressWithSeed, getAddressEncoder, isAddress, isOffCurveAddress } from "@solana/kit";
+import {
+  address,
+  createAddressWithSeed,
+  getAddressEncoder,
+  isAddress,
+  isOffCurveAddress,
+  signBytes,
+} from "@solana/kit";
 import { sha256, sha256Text, toHex, type Hex } from "@causeway/domain";
 import {
   depositoryAccounts,
@@ -11,73 +18,119 @@ import {
   type DepositoryAccounts,
   type PlainInstruction,
 } from "@causeway/families/solana";
+import type { Payer } from "../sign-payment.ts";
 import type { SeededAccount } from "./loader-instructions.ts";
 
-/** Sizes of accounts that the loader keeps, in bytes: without the program, for a buffer and for its data. */
-export const LOADER_BYTES = { program: 36, bufferHeader: 37, programDataHeader: 45 } as const;
-/** Size of the account in which the depository keeps owner, allocator and domain, in bytes. */
-export const DEPOSITORY_BYTES = 106;
 /** First 8 bytes of the data of the depository's `initialize` (idl.json). */
 const INITIALIZE = [175, 175, 109, 31, 13, 152, 155, 237];
 /** Program bytes in one transaction, which has at most 1,232 bytes. */
 const CHUNK_BYTES = 900;
 
+/** What `initialize` of a depository records. Accounts are in base58, like all accounts here. */
+export interface DepositoryInputs {
+  /** `id` of the chain entry, which is part of what the allocator signs. */
+  readonly chainName: string;
+  readonly owner: string;
+  readonly allocator: string;
+}
+
+/** A program that exists, or a new one: its address follows from the deployer's key and the other inputs. */
+export type ProgramPlace =
+  | { readonly kind: "existing"; readonly program: string }
+  | { readonly kind: "new"; readonly key: Payer };
+
 export interface ProgramInputs {
   /** The program to deploy, an ELF file. */
   readonly elf: Uint8Array;
-  /** `id` of the chain entry, which is part of what the allocator signs. */
-  readonly chainName: string;
-  /** Pays and signs, and becomes the owner that `initialize` records. In base58, like all accounts here. */
+  /** Pays and signs. */
   readonly deployer: string;
   /** Final upgrade authority; undefined: none. */
   readonly owner: string | undefined;
-  readonly allocator: string;
-  /** A program that exists; undefined: the address that follows from the other inputs. */
-  readonly program: string | undefined;
+  readonly place: ProgramPlace;
+  /** Undefined: the program has no state to initialize. */
+  readonly depository: DepositoryInputs | undefined;
 }
 
-/** What a deployment of the depository program creates. */
-export interface ProgramPlan extends ProgramInputs {
-  readonly accounts: DepositoryAccounts;
-  readonly programData: string;
-  /** Undefined: the program was created by other means. */
-  readonly programAccount: SeededAccount | undefined;
-  readonly buffer: SeededAccount;
-  readonly chunks: readonly { readonly offset: number; readonly bytes: Uint8Array }[];
+/** A program and where the loader keeps it. */
+export interface ProgramBuild {
+  readonly elf: Uint8Array;
   readonly sha256: Hex;
+  readonly program: string;
+  readonly programData: string;
+}
+
+/** The accounts of a depository, and what they must record. */
+export interface DepositoryPlan extends DepositoryInputs {
+  readonly accounts: DepositoryAccounts;
   /** sha256 of `Depository`, `1`, the chain's name and the program's address. */
   readonly domain: Hex;
 }
 
+/** What a deployment of a program creates. */
+export interface ProgramPlan extends ProgramBuild, Pick<ProgramInputs, "deployer" | "owner"> {
+  /** Undefined: the program was created by other means. */
+  readonly programAccount: SeededAccount | undefined;
+  readonly buffer: SeededAccount;
+  readonly chunks: readonly { readonly offset: number; readonly bytes: Uint8Array }[];
+  readonly depository: DepositoryPlan | undefined;
+}
+
 /**
  * The addresses of a deployment. They follow from the inputs, so that a run that was killed is continued
- * without a record of it. Only the deployer can create accounts at them.
+ * without a record of it. Only the deployer can create accounts at them, and only the deployer can compute
+ * the program's address before it is used.
  */
 export async function planProgram(inputs: ProgramInputs): Promise<ProgramPlan> {
-  const { elf, chainName, deployer, owner, allocator } = inputs;
+  const { elf, deployer, owner, place, depository } = inputs;
   const hash = toHex(sha256(elf));
-  // Independent of the other inputs: the rent of a buffer is not lost if they change.
-  const buffer = await seeded(deployer, `buffer ${hash}`);
-  const created = await seeded(deployer, ["program", hash, chainName, owner ?? "none", allocator].join(" "));
-  const programAccount = inputs.program === undefined ? created : undefined;
-  const accounts = await depositoryAccounts(inputs.program ?? created.address);
+  const { program, programAccount } =
+    place.kind === "new"
+      ? await newProgram(inputs, place.key, hash)
+      : { program: place.program, programAccount: undefined };
+  const build = await buildAt(program, elf);
   return {
-    ...inputs,
-    accounts,
-    programData: await programDataAddress(accounts.program),
+    ...build,
+    deployer,
+    owner,
     programAccount,
-    buffer,
+    // Independent of the other inputs: the rent of a buffer is not lost if they change.
+    buffer: await seeded(deployer, sha256Text(`buffer ${hash}`)),
     chunks: chunksOf(elf),
-    sha256: hash,
-    domain: toHex(
-      sha256(
-        Buffer.concat([
-          Buffer.from(`Depository1${chainName}`, "utf8"),
-          Uint8Array.from(getAddressEncoder().encode(accounts.program)),
-        ]),
-      ),
-    ),
+    depository: depository && (await planDepository(build.program, depository)),
   };
+}
+
+/**
+ * The account of a new program. Its seed is a signature, which is deterministic: the next run finds the same
+ * address. Lamports at its program data account would block the deployment, so no one else may compute it.
+ */
+async function newProgram(
+  { deployer, owner, depository }: ProgramInputs,
+  key: Payer,
+  hash: Hex,
+): Promise<{ readonly program: string; readonly programAccount: SeededAccount }> {
+  const { chainName = "none", allocator = "none" } = depository ?? {};
+  const text = ["Causeway program", hash, chainName, owner ?? "none", allocator].join("\n");
+  // No transaction begins with 0xff, so that this signature can never pay for anything.
+  const message = Buffer.concat([Uint8Array.of(0xff), Buffer.from(text, "utf8")]);
+  const signature = await signBytes(key.pair.privateKey, message);
+  const programAccount = await seeded(deployer, sha256(signature));
+  return { program: programAccount.address, programAccount };
+}
+
+/** A program at an address that is known already. */
+export async function buildAt(program: string, elf: Uint8Array): Promise<ProgramBuild> {
+  return { elf, sha256: toHex(sha256(elf)), program, programData: await programDataAddress(program) };
+}
+
+/** The accounts of a depository and the domain of what its allocator signs. */
+export async function planDepository(program: string, inputs: DepositoryInputs): Promise<DepositoryPlan> {
+  const bytes = getAddressEncoder().encode(address(program));
+  const domain = Buffer.concat([
+    Buffer.from(`Depository1${inputs.chainName}`, "utf8"),
+    Uint8Array.from(bytes),
+  ]);
+  return { ...inputs, accounts: await depositoryAccounts(program), domain: toHex(sha256(domain)) };
 }
 
 /** A new buffer is zero, so that chunks of zeros need not be written. */
@@ -89,9 +142,9 @@ function chunksOf(elf: Uint8Array): ProgramPlan["chunks"] {
   return all.filter(({ bytes }) => bytes.some((byte) => byte !== 0));
 }
 
-async function seeded(base: string, text: string): Promise<SeededAccount> {
+async function seeded(base: string, hash: Uint8Array): Promise<SeededAccount> {
   // A seed has at most 32 bytes. Collisions do not matter: only the base account can use its seeds.
-  const seed = toHex(sha256Text(text)).slice(2, 34);
+  const seed = toHex(hash).slice(2, 34);
   const found = await createAddressWithSeed({
     baseAddress: address(base),
     seed,
@@ -101,13 +154,15 @@ async function seeded(base: string, text: string): Promise<SeededAccount> {
 }
 
 /** Creates the depository of a deployed program. The deployer must be its upgrade authority. */
-export function initializeInstruction(plan: ProgramPlan): PlainInstruction {
-  const { accounts, deployer, allocator, programData, chainName } = plan;
+export function initializeInstruction(
+  { deployer, program, programData }: Pick<ProgramPlan, "deployer" | "program" | "programData">,
+  { accounts, allocator, chainName }: DepositoryPlan,
+): PlainInstruction {
   const name = Buffer.from(chainName, "utf8");
   const length = Buffer.alloc(4);
   length.writeUInt32LE(name.length);
   return {
-    programId: accounts.program,
+    programId: program,
     keys: [
       writableAccount(accounts.depository),
       writableAccount(accounts.vault),

@@ -1,23 +1,14 @@
-import { getAddressDecoder } from "@solana/kit";
-import { toHex, type Hex } from "@causeway/domain";
-import {
-  DEPOSITORY_ACCOUNT,
-  SYSTEM_PROGRAM,
-  UPGRADEABLE_LOADER,
-  type AccountFact,
-} from "@causeway/families/solana";
+import type { AccountFact } from "@causeway/families/solana";
 import type { NonEvmReads } from "../reads.ts";
-import { DEPOSITORY_BYTES, LOADER_BYTES, type ProgramPlan } from "./program-plan.ts";
-
-/** Tags of the loader's accounts (loader-v3-interface/src/state.rs). */
-const TAG = { buffer: 1, program: 2, programData: 3 } as const;
-
-/** What `initialize` recorded. */
-export interface DepositoryRecord {
-  readonly owner: string;
-  readonly allocator: string;
-  readonly domain: Hex;
-}
+import {
+  bufferIn,
+  buildDifference,
+  hasData,
+  recordIn,
+  upgradeAuthorityIn,
+  type DepositoryRecord,
+} from "./program-accounts.ts";
+import type { DepositoryPlan, ProgramPlan } from "./program-plan.ts";
 
 /** What a cluster already has of a plan. */
 export interface ProgramState {
@@ -26,8 +17,9 @@ export interface ProgramState {
   readonly missingChunks: readonly number[] | undefined;
   /** Undefined: there is none, or no program. */
   readonly upgradeAuthority: string | undefined;
-  /** Undefined: not initialized. */
+  /** Undefined: not initialized, or the program has no state. */
   readonly record: DepositoryRecord | undefined;
+  readonly needsInitialization: boolean;
   /** Differences that a deployment cannot resolve, each with the found and the expected value. */
   readonly problems: readonly string[];
   readonly lamports: Readonly<Record<keyof Accounts, bigint>>;
@@ -40,9 +32,10 @@ interface Accounts {
   readonly program: AccountFact | undefined;
   readonly programData: AccountFact | undefined;
   readonly buffer: AccountFact | undefined;
+  readonly owner: AccountFact | undefined;
+  /** Undefined also if the program has no state. */
   readonly depository: AccountFact | undefined;
   readonly vault: AccountFact | undefined;
-  readonly owner: AccountFact | undefined;
 }
 
 /** Reads what a cluster has of a plan, all at one slot. @throws RpcFault */
@@ -51,26 +44,25 @@ export async function readProgramState(
   plan: ProgramPlan,
   view: "confirmed" | "finalized",
 ): Promise<ProgramState> {
-  const { accounts, deployer: payer, owner: multisig } = plan;
-  const [deployer, program, programData, buffer, depository, vault, owner] = await reads.accounts(
+  const { depository: planned, deployer: payer } = plan;
+  const [deployer, program, programData, buffer, owner, depository, vault] = await reads.accounts(
     [
       payer,
-      accounts.program,
+      plan.program,
       plan.programData,
       plan.buffer.address,
-      accounts.depository,
-      accounts.vault,
-      multisig ?? payer,
+      plan.owner ?? payer,
+      ...(planned === undefined ? [] : [planned.accounts.depository, planned.accounts.vault]),
     ],
     view,
   );
-  return judgeProgram(plan, { deployer, program, programData, buffer, depository, vault, owner });
+  return judgeProgram(plan, { deployer, program, programData, buffer, owner, depository, vault });
 }
 
 /** Whether nothing is left to do, and nothing differs from the plan. */
 export function isComplete(plan: ProgramPlan, state: ProgramState): boolean {
-  const { isDeployed, record, upgradeAuthority, missingChunks, problems } = state;
-  const isDone = isDeployed && record !== undefined && upgradeAuthority === plan.owner;
+  const { isDeployed, needsInitialization, upgradeAuthority, missingChunks, problems } = state;
+  const isDone = isDeployed && !needsInitialization && upgradeAuthority === plan.owner;
   return isDone && missingChunks === undefined && problems.length === 0;
 }
 
@@ -78,7 +70,7 @@ export function isComplete(plan: ProgramPlan, state: ProgramState): boolean {
 export function unfinished(plan: ProgramPlan, state: ProgramState): readonly string[] {
   if (!state.isDeployed) return ["the program is not deployed"];
   return [
-    ...(state.record === undefined ? ["the depository is not initialized"] : []),
+    ...(state.needsInitialization ? ["the depository is not initialized"] : []),
     ...(state.upgradeAuthority === plan.owner
       ? []
       : [
@@ -91,23 +83,26 @@ export function judgeProgram(plan: ProgramPlan, accounts: Accounts): ProgramStat
   const { program, programData, buffer, depository } = accounts;
   const problems: string[] = [];
   const isDeployed = hasData(program);
-  if (isDeployed) problems.push(...programProblems(plan, program, programData));
-  else if (plan.programAccount === undefined)
-    problems.push(`--program: ${plan.accounts.program} is not a deployed program`);
-  else if (programData !== undefined)
+  const difference = isDeployed ? buildDifference(plan, program, programData) : undefined;
+  if (difference !== undefined) problems.push(difference);
+  if (!isDeployed && plan.programAccount === undefined)
+    problems.push(`${plan.program} is not a deployed program`);
+  else if (!isDeployed && programData !== undefined)
     problems.push(
       `${plan.programData} has ${programData.lamports} lamports already, so the loader cannot create the program there; use another deployer`,
     );
-  const upgradeAuthority = isDeployed ? authorityIn(programData, 12) : undefined;
+  const upgradeAuthority = isDeployed ? upgradeAuthorityIn(programData) : undefined;
   if (isDeployed && upgradeAuthority !== plan.owner && upgradeAuthority !== plan.deployer)
     problems.push(
-      `the upgrade authority of ${plan.accounts.program} is ${upgradeAuthority ?? "none"}, expected ${plan.owner ?? "none"} (--owner) or the deployer ${plan.deployer}`,
+      `the upgrade authority of ${plan.program} is ${upgradeAuthority ?? "none"}, expected ${plan.owner ?? "none"} (--owner) or the deployer ${plan.deployer}`,
     );
-  const record = recordIn(plan, depository);
-  if (record !== undefined) problems.push(...recordProblems(plan, record));
-  else if (isDeployed && upgradeAuthority !== plan.deployer)
+  const record = plan.depository && recordIn(plan.program, depository);
+  const needsInitialization = plan.depository !== undefined && record === undefined;
+  if (plan.depository !== undefined && record !== undefined)
+    problems.push(...recordProblems(plan, plan.depository, record));
+  else if (needsInitialization && isDeployed && upgradeAuthority !== plan.deployer)
     problems.push(
-      `${plan.accounts.program} is not initialized, and only its upgrade authority ${upgradeAuthority ?? "(none)"} can initialize it; deploy another program`,
+      `${plan.program} is not initialized, and only its upgrade authority ${upgradeAuthority ?? "(none)"} can initialize it; deploy another program`,
     );
   const bufferProblem = problemOfBuffer(plan, buffer);
   // Once the program is deployed, no one needs the buffer.
@@ -124,60 +119,21 @@ export function judgeProgram(plan: ProgramPlan, accounts: Accounts): ProgramStat
     missingChunks,
     upgradeAuthority,
     record,
+    needsInitialization,
     problems,
     lamports,
     ownerProgram: accounts.owner?.owner,
   };
 }
 
-/** An account that anyone sent lamports to has no data, and can still be created. */
-function hasData(account: AccountFact | undefined): account is AccountFact {
-  return account !== undefined && (account.owner !== SYSTEM_PROGRAM || account.data.length > 0);
-}
-
-function programProblems(
-  { elf, accounts, programData: expected, sha256 }: ProgramPlan,
-  program: AccountFact,
-  programData: AccountFact | undefined,
+function recordProblems(
+  { program }: ProgramPlan,
+  { owner, allocator, domain, accounts, chainName }: DepositoryPlan,
+  record: DepositoryRecord,
 ): readonly string[] {
-  const where = `program ${accounts.program}`;
-  if (
-    program.owner !== UPGRADEABLE_LOADER ||
-    tagOf(program) !== TAG.program ||
-    keyAt(program, 4) !== expected
-  )
-    return [`${where}: an account of ${program.owner} is at this address, expected an upgradeable program`];
-  if (programData === undefined || tagOf(programData) !== TAG.programData)
-    return [`${where} was closed, and its address cannot be used again; deploy another program`];
-  const found = programData.data.subarray(LOADER_BYTES.programDataHeader);
-  if (found.length < elf.length) return [`${where} has ${found.length} bytes, expected ${elf.length}`];
-  // An account that was made for a longer program has zeros at its end.
-  const at = found.findIndex((byte, index) => byte !== (elf[index] ?? 0));
-  return at < 0
-    ? []
-    : [
-        `${where} is not this build (${elf.length} bytes, sha256 ${sha256}): byte ${at} is ${found[at]}, expected ${elf[at] ?? 0}`,
-      ];
-}
-
-function recordIn({ accounts }: ProgramPlan, account: AccountFact | undefined): DepositoryRecord | undefined {
-  if (!hasData(account)) return undefined;
-  const isRecord =
-    account.owner === accounts.program &&
-    account.data.length === DEPOSITORY_BYTES &&
-    toHex(account.data.subarray(0, 8)) === DEPOSITORY_ACCOUNT;
-  return {
-    owner: isRecord ? keyAt(account, 8) : account.owner,
-    allocator: isRecord ? keyAt(account, 40) : "unknown",
-    domain: toHex(isRecord ? account.data.subarray(74, 106) : new Uint8Array(32)),
-  };
-}
-
-function recordProblems(plan: ProgramPlan, record: DepositoryRecord): readonly string[] {
-  const { deployer, allocator, domain, accounts, chainName } = plan;
-  if (record.owner !== deployer || record.allocator !== allocator)
+  if (record.owner !== owner || record.allocator !== allocator)
     return [
-      `the depository ${accounts.depository} was initialized with owner ${record.owner} and allocator ${record.allocator}, expected the deployer ${deployer} (--deployer) and ${allocator} (--allocator). Compare both options first. Only if both are right, someone else initialized program ${accounts.program}, and that allocator can pay out everything that is deposited: deploy another program and use that one`,
+      `the depository ${accounts.depository} was initialized with owner ${record.owner} and allocator ${record.allocator}, expected the deployer ${owner} (--deployer) and ${allocator} (--allocator). Compare both options first. Only if both are right, someone else initialized program ${program}, and that allocator can pay out everything that is deposited: deploy another program and use that one`,
     ];
   if (record.domain !== domain)
     return [
@@ -186,35 +142,21 @@ function recordProblems(plan: ProgramPlan, record: DepositoryRecord): readonly s
   return [];
 }
 
-function problemOfBuffer(plan: ProgramPlan, buffer: AccountFact | undefined): string | undefined {
-  if (!hasData(buffer)) return undefined;
-  const expected = LOADER_BYTES.bufferHeader + plan.elf.length;
-  const authority = authorityIn(buffer, 4);
-  const isBuffer = buffer.owner === UPGRADEABLE_LOADER && tagOf(buffer) === TAG.buffer;
-  if (isBuffer && authority === plan.deployer && buffer.data.length === expected) return undefined;
-  return `buffer ${plan.buffer.address} has ${buffer.data.length} bytes and the authority ${authority ?? "none"}, expected ${expected} bytes and ${plan.deployer}; use another deployer`;
+function problemOfBuffer(plan: ProgramPlan, account: AccountFact | undefined): string | undefined {
+  if (!hasData(account)) return undefined;
+  const buffer = bufferIn(account);
+  const isRight = buffer?.authority === plan.deployer && buffer.content.length === plan.elf.length;
+  if (isRight) return undefined;
+  return `buffer ${plan.buffer.address} has ${account.data.length} bytes and the authority ${buffer?.authority ?? "none"}, expected a buffer for ${plan.elf.length} bytes and ${plan.deployer}; use another deployer`;
 }
 
 function chunksMissing(
   { chunks }: ProgramPlan,
-  buffer: AccountFact | undefined,
+  account: AccountFact | undefined,
 ): readonly number[] | undefined {
-  if (!hasData(buffer)) return undefined;
-  const content = buffer.data.subarray(LOADER_BYTES.bufferHeader);
+  const buffer = hasData(account) ? bufferIn(account) : undefined;
+  if (buffer === undefined) return undefined;
   return chunks.flatMap(({ offset, bytes }, index) =>
-    bytes.every((byte, at) => byte === content[offset + at]) ? [] : [index],
+    bytes.every((byte, at) => byte === buffer.content[offset + at]) ? [] : [index],
   );
-}
-
-function tagOf({ data }: AccountFact): number {
-  return data.length < 4 ? 0 : new DataView(data.buffer, data.byteOffset).getUint32(0, true);
-}
-
-/** An optional key: one byte, 1 if there is one, then its 32 bytes. */
-function authorityIn(account: AccountFact | undefined, at: number): string | undefined {
-  return account?.data[at] === 1 && account.data.length >= at + 33 ? keyAt(account, at + 1) : undefined;
-}
-
-function keyAt({ data }: AccountFact, at: number): string {
-  return data.length < at + 32 ? "" : getAddressDecoder().decode(data.subarray(at, at + 32));
 }

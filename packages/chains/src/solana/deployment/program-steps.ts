@@ -10,7 +10,8 @@ import {
   writeInstruction,
   type SeededAccount,
 } from "./loader-instructions.ts";
-import { DEPOSITORY_BYTES, initializeInstruction, LOADER_BYTES, type ProgramPlan } from "./program-plan.ts";
+import { DEPOSITORY_BYTES, LOADER_BYTES } from "./program-accounts.ts";
+import { initializeInstruction, type ProgramPlan } from "./program-plan.ts";
 import type { ProgramState } from "./program-state.ts";
 
 export type StepName = "createBuffer" | "write" | "deploy" | "initialize" | "handOver" | "closeBuffer";
@@ -68,7 +69,7 @@ export function remainingSteps(
   state: ProgramState,
   rents: Rents,
 ): readonly (readonly ProgramStep[])[] {
-  const { deployer, buffer, programAccount, programData, owner, chunks, elf } = plan;
+  const { deployer, buffer, programAccount, program, programData, owner, chunks, elf, depository } = plan;
   const { lamports } = state;
   const step = (
     name: StepName,
@@ -106,7 +107,7 @@ export function remainingSteps(
           deployInstruction({
             payer: deployer,
             authority: deployer,
-            program: programAccount.address,
+            program,
             programData,
             buffer: buffer.address,
             maxBytes: elf.length,
@@ -117,8 +118,9 @@ export function remainingSteps(
   }
   const handOver = setAuthorityInstruction(programData, deployer, owner);
   // In one transaction, so that the deployer never controls an initialized depository.
-  if (state.record === undefined) groups.push([step("initialize", [initializeInstruction(plan), handOver])]);
-  else if (state.upgradeAuthority !== owner) groups.push([step("handOver", [handOver])]);
+  if (depository !== undefined && state.needsInitialization)
+    groups.push([step("initialize", [initializeInstruction(plan, depository), handOver])]);
+  else if (!state.isDeployed || state.upgradeAuthority !== owner) groups.push([step("handOver", [handOver])]);
   // A transaction of a killed run may have created the buffer again.
   if (state.isDeployed && state.missingChunks !== undefined)
     groups.push([step("closeBuffer", [closeBufferInstruction(buffer.address, deployer)])]);
@@ -137,7 +139,7 @@ export interface ProgramCost {
 /** @param price of a compute unit, in millionths of a lamport */
 export function costOf(
   steps: readonly (readonly ProgramStep[])[],
-  { lamports, record, isDeployed }: ProgramState,
+  { lamports, needsInitialization, isDeployed }: ProgramState,
   rents: Rents,
   price: bigint,
 ): ProgramCost {
@@ -146,10 +148,9 @@ export function costOf(
   const ofProgram = isDeployed
     ? -lamports.buffer
     : above(rents.program, lamports.program) + rents.programData - lamports.buffer;
-  const ofDepository =
-    record === undefined
-      ? above(rents.depository, lamports.depository) + above(rents.empty, lamports.vault)
-      : 0n;
+  const ofDepository = needsInitialization
+    ? above(rents.depository, lamports.depository) + above(rents.empty, lamports.vault)
+    : 0n;
   const rent = ofProgram + ofDepository;
   // A remaining buffer returns its lamports after everything else was paid.
   const advanced = isDeployed ? ofDepository : rent;

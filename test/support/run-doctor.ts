@@ -1,0 +1,27 @@
+import { vi } from "vitest";
+import { runDoctor } from "../../apps/api/src/process/commands/doctor-command.ts";
+import type { Finding } from "../../apps/api/src/process/doctor/finding.ts";
+
+/** Runs `operator doctor` and returns what it printed. */
+export async function doctor(
+  env: Record<string, string>,
+  ...words: string[]
+): Promise<{ readonly code: number; readonly out: string }> {
+  let out = "";
+  for (const stream of [process.stdout, process.stderr])
+    vi.spyOn(stream, "write").mockImplementation((text) => {
+      out += String(text);
+      return true;
+    });
+  const code = await runDoctor(words, env);
+  vi.restoreAllMocks();
+  return { code, out };
+}
+
+export async function findings(env: Record<string, string>): Promise<readonly Finding[]> {
+  const { out } = await doctor(env, "--json");
+  return out
+    .trim()
+    .split("\n")
+    .map((line) => JSON.parse(line) as Finding);
+}
