@@ -3,6 +3,7 @@ import { fillLeg } from "../../../apps/api/src/payments/legs/fill-leg.ts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import { createFillsAhead, planAhead } from "../../../apps/api/src/payments/fills-ahead.ts";
+import { NOT_STORED } from "../../../apps/api/src/deposits/plan-likely-fills.ts";
 import { dieAtEveryMoment } from "../../support/every-death.ts";
 import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";
 
@@ -145,10 +146,20 @@ test("a fill is planned before its deposit is committed, for the deposit that is
   await world.origin.mine();
   await world.watch(world.origin, watching);
   const depositId = (await world.request(agreed.requestId))?.state.depositId;
-  expect(order.slice(0, 2)).toEqual([depositId, "commit"]);
+  expect(order.slice(0, 3), "begins before the deposit has an id").toEqual([NOT_STORED, depositId, "commit"]);
   expect(await pay(ahead, fillLeg, agreed.requestId)).toEqual({ waitMs: 0 });
   expect(planned).toMatchObject([{ basis: { deposit: { id: depositId } } }]);
   expect(asked).toBe(1);
+});
+
+test("a deposit that does not lead to a fill leaves no plan that its request could use", async () => {
+  const agreed = await world.quote({ recipient: world.anAddress(), referrer: "debug-force-refund" });
+  await world.pay(agreed);
+  const ahead = { ...world.services, fillsAhead: createFillsAhead() };
+  await world.origin.mine();
+  await world.watch(world.origin, { ...ahead, planAhead: planAhead(ahead) });
+  expect((await world.request(agreed.requestId))?.state.name).not.toBe("fillable");
+  expect(await ahead.fillsAhead.take(agreed.requestId)).toBeUndefined();
 });
 
 test("a plan for a deposit whose transaction was rolled back pays nothing, and the stored deposit is filled", async () => {

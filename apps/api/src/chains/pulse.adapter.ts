@@ -17,6 +17,8 @@ export interface ChainPulseOptions {
   readonly maxAgeMs: number;
   /** Interval of reads without new heads, ms: the solver may have been funded or gas repriced. */
   readonly quietRefreshMs: number;
+  /** Pause between a head and its read, ms. Default: none. */
+  readonly afterHeadMs?: number;
   /** Median time of the newest calls to the node, ms. */
   readonly latencyMs?: () => number | undefined;
   /** The endpoints of the chain. */
@@ -54,13 +56,14 @@ const MIN_LATE_MS = 30_000;
 const EFFECTS_EVERY_MS = 60_000;
 
 /**
- * Keeps the newest facts of a chain: each head (or a timer without heads) causes one batch with gas prices
+ * Keeps the newest facts of a chain: each head, after a pause, or a timer without heads causes one batch with gas prices
  * and the solver's balance of every configured currency. At most one read runs; heads meanwhile cause exactly
  * one more.
  */
 export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
   const { chain, connection, clock, monotonic, solver, gasPayers, maxAgeMs, quietRefreshMs, onFault } =
     options;
+  const { afterHeadMs = 0 } = options;
   const { reader, heads } = connection;
   const currencies = [chain.native, ...chain.tokens].map(({ address }) => address);
   const lateMs = Math.max(chain.blockTimeSeconds * 1000 * LATE_BLOCK_TIMES, MIN_LATE_MS);
@@ -135,10 +138,17 @@ export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
     });
   }
 
-  const unsubscribe = heads.onHead(() => {
+  let readsSoon: NodeJS.Timeout | undefined;
+  function readHead(): void {
+    readsSoon = undefined;
     // The running read may have started before this block.
     if (running === undefined) refreshInBackground();
     else again = true;
+  }
+
+  const unsubscribe = heads.onHead(() => {
+    if (afterHeadMs === 0) readHead();
+    else readsSoon ??= setTimeout(readHead, afterHeadMs).unref();
   });
   const timer = setInterval(() => {
     if (running === undefined && monotonic.nowMs() - (facts?.readAtMs ?? -Infinity) >= quietRefreshMs)
@@ -186,6 +196,7 @@ export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
     close: () => {
       closed = true;
       unsubscribe();
+      clearTimeout(readsSoon);
       clearInterval(timer);
     },
   };

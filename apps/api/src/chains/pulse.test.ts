@@ -19,7 +19,7 @@ interface Reading {
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 /** A pulse whose node the test answers manually. */
-function aPulse(quietRefreshMs = 60_000, readEffectsView?: () => Promise<EffectsView>) {
+function aPulse(quietRefreshMs = 60_000, readEffectsView?: () => Promise<EffectsView>, afterHeadMs?: number) {
   let nowMs = 1_000_000;
   let putBackMs = 0;
   let latest: Head | undefined;
@@ -81,6 +81,7 @@ function aPulse(quietRefreshMs = 60_000, readEffectsView?: () => Promise<Effects
     maxAgeMs: 30_000,
     quietRefreshMs,
     ...(readEffectsView && { readEffectsView }),
+    ...(afterHeadMs !== undefined && { afterHeadMs }),
     onFault: (error) => faults.push(error),
   });
   closers.push(() => pulse.close());
@@ -227,5 +228,19 @@ test("a closed pulse ignores heads and stops reading", async () => {
   pulse.close();
   expect(listeners.size).toBe(0);
   await readings[0]!.answer(1n, 1n);
+  expect(readings).toHaveLength(1);
+});
+
+test("reads once, after the pause, for heads that follow each other", async () => {
+  const { head, readings, pulse } = aPulse(60_000, undefined, 30);
+  head(1n);
+  head(2n);
+  expect(readings).toHaveLength(0);
+  await expect.poll(() => readings.length, { timeout: 1_000, interval: 5 }).toBe(1);
+  await readings[0]?.answer(5n, 6n);
+  expect(pulse.gasPrices().baseFeePerGas).toBe(5n);
+  head(3n);
+  pulse.close();
+  await new Promise((resolve) => setTimeout(resolve, 60));
   expect(readings).toHaveLength(1);
 });

@@ -1,7 +1,8 @@
 import type { RequestId } from "@causeway/domain";
 import { expect, test } from "vitest";
-import type { RequestRecord } from "../db/records.port.ts";
-import type { PlannedFill } from "./planned-fill.port.ts";
+import type { DepositRecord, RequestRecord } from "../db/records.port.ts";
+import { NOT_STORED } from "../deposits/index.ts";
+import type { FillBasis, PlannedFill } from "./planned-fill.port.ts";
 import { createFillsAhead } from "./fills-ahead.ts";
 
 const plan = { amount: 5n } as unknown as PlannedFill;
@@ -50,6 +51,34 @@ test("a fill whose request was committed again is planned again", async () => {
   const newer = { amount: 6n } as unknown as PlannedFill;
   ahead.begin(request(1), async () => newer);
   expect(await ahead.take(id(1))).toMatchObject({ planned: newer });
+});
+
+const basisOf = (change: Partial<DepositRecord>): FillBasis => ({
+  kind: "deposit",
+  deposit: { id: NOT_STORED, txHash: "0x0a", amount: 7n, seenAtMs: 900, ...change } as DepositRecord,
+  sinceMs: 900,
+});
+
+test("a plan that began before its deposit was stored becomes the plan for the stored deposit", async () => {
+  const { ahead, forward } = anAhead();
+  ahead.begin(request(1), async () => plan, basisOf({}));
+  forward(5);
+  const stored = basisOf({ id: "4" });
+  ahead.begin(request(1), () => Promise.reject(new Error("planned twice")), stored);
+  const taken = await ahead.take(id(1));
+  expect(taken).toEqual({ request: request(1), planned: { ...plan, basis: stored }, checkedAtMs: 1_000 });
+});
+
+test("a plan is not taken without its stored deposit, nor for another one", async () => {
+  const { ahead } = anAhead();
+  ahead.begin(request(1), async () => plan, basisOf({}));
+  expect(await ahead.take(id(1))).toBeUndefined();
+  const newer = { amount: 6n } as unknown as PlannedFill;
+  for (const change of [{ amount: 8n }, { txHash: "0x0b" }, { seenAtMs: 1 }] as const) {
+    ahead.begin(request(1), async () => plan, basisOf({}));
+    ahead.begin(request(1), async () => newer, basisOf({ id: "4", ...change }));
+    expect(await ahead.take(id(1)), JSON.stringify(Object.keys(change))).toMatchObject({ planned: newer });
+  }
 });
 
 test("limits plans whose nodes never answer", async () => {

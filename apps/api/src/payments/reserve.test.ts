@@ -1,6 +1,6 @@
 import type { Address } from "@causeway/domain";
 import { expect, test } from "vitest";
-import type { Slot, SlotPlan } from "../db/records.port.ts";
+import type { Attempt, Slot, SlotPlan } from "../db/records.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
 import type { PaymentKind } from "./legs/leg-kind.ts";
@@ -39,7 +39,13 @@ function aDatabase(...paid: readonly string[]) {
     lockLane: async () => undefined,
     reserved: async () => ({ amount: 0n, gasWei: 0n }),
     reserve: async (plans: readonly SlotPlan[]) =>
-      plans.filter(({ leg }) => !paid.includes(leg.id)).map((plan, nonce) => ({ ...plan, nonce }) as Slot),
+      plans
+        .filter(({ leg }) => !paid.includes(leg.id))
+        .map((plan, nonce) => ({ ...plan, nonce, id: plan.leg.id, attempts: [] as Attempt[] }) as Slot),
+    addAttempts: async (signed: ReadonlyArray<{ readonly slotId: string }>) => {
+      for (const { slotId } of signed) notes.push(`bytes ${slotId}`);
+      return new Set(signed.map(({ slotId }) => slotId));
+    },
   };
   const claim = { state: "paying", chainId: funds.chainId, recipient: NATIVE, currency: NATIVE, amount: 1n };
   const tx = {
@@ -111,4 +117,29 @@ test("a payment that refuses its slot rolls back none of its batch", async () =>
   const kinds = outcomes.map((outcome) => (outcome instanceof Error ? outcome.message : outcome.kind));
   expect(kinds).toEqual(["reserved", "refused", "reserved"]);
   expect(database.written).toEqual(["due 0x01", "taken 0x01", "due 0x03", "taken 0x03"]);
+});
+
+const attempt = { n: 0, kind: "pay", raw: "0x02" } as unknown as Attempt;
+const signNew = async (slots: readonly Slot[]): Promise<ReadonlyMap<string, Attempt>> =>
+  new Map(slots.map(({ id }) => [id, attempt]));
+
+test("stores the bytes of a new slot in its commit, or neither", async () => {
+  const database = aDatabase();
+  const [outcome] = await reserve(database.services, { funds, signNew }, aKind(database), [wants("0x01")]);
+  expect(outcome).toMatchObject({ kind: "reserved", slot: { nonce: 0, attempts: [attempt] } });
+  expect(database.written).toEqual(["due 0x01", "taken 0x01", "bytes 0x01"]);
+  const late = aKind(database, { taken: "0x02" });
+  expect(await reserve(database.services, { funds, signNew }, late, [wants("0x02")])).toEqual([REFUSED]);
+  expect(database.written).toEqual(["due 0x01", "taken 0x01", "bytes 0x01"]);
+});
+
+test("leaves a slot that the payer did not sign, and a large batch, to be signed after the commit", async () => {
+  const database = aDatabase();
+  const partly = async (slots: readonly Slot[]) => await signNew(slots.filter(({ id }) => id !== "0x02"));
+  const two = (["0x01", "0x02"] as const).map(wants);
+  const outcomes = await reserve(database.services, { funds, signNew: partly }, aKind(database), two);
+  expect(outcomes).toMatchObject([{ slot: { attempts: [attempt] } }, { slot: { attempts: [] } }]);
+  const many = Array.from({ length: 21 }, (_, at) => wants(`0x1${at}`));
+  await reserve(database.services, { funds, signNew }, aKind(database), many);
+  expect(database.written.filter((what) => what.startsWith("bytes"))).toEqual(["bytes 0x01"]);
 });

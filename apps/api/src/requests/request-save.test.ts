@@ -1,0 +1,52 @@
+import { expect, test } from "vitest";
+import { someTerms } from "../../../../test/support/terms.ts";
+import type { DriverRow, Sql } from "../db/pool.postgres.ts";
+import { nameMemory } from "./history/name-memory.ts";
+import { saveRequests } from "./request-save.postgres.ts";
+
+/** A connection that answers nothing until it is told to. */
+function aConnection() {
+  const sent: string[] = [];
+  const { promise, resolve } = Promise.withResolvers<DriverRow[]>();
+  const sql = {
+    query: async ({ name }: { name: string }) => {
+      sent.push(name);
+      return await promise;
+    },
+  } as unknown as Sql;
+  return { sql, sent, answer: () => resolve([]) };
+}
+
+const terms = someTerms({});
+const { requestId } = terms;
+const state = { name: "fillable", final: false, front: "none", depositId: "4" } as const;
+const names = [
+  { chainId: terms.origin.chainId, address: terms.origin.currency },
+  { chainId: terms.destination.chainId, address: terms.destination.currency },
+].map((currency) => ({ ...currency, asset: "eth", symbol: "ETH", wrapsNative: false }));
+
+test("lists a request that enters history without waiting for an answer, once its names are known", async () => {
+  const memory = nameMemory();
+  const first = aConnection();
+  const unknown = saveRequests(first.sql, [{ requestId, state, enters: terms }], 1, memory);
+  expect(first.sent).toEqual(["request_save"]);
+  first.answer();
+  await unknown;
+  memory.keep(names);
+  const second = aConnection();
+  const known = saveRequests(second.sql, [{ requestId, state, enters: terms }], 1, memory);
+  expect(second.sent).toEqual(["request_save", "history_insert"]);
+  second.answer();
+  await known;
+  expect(second.sent).toHaveLength(2);
+});
+
+test("does not write history for a change that lists nothing", async () => {
+  const memory = nameMemory();
+  memory.keep(names);
+  const { sql, sent, answer } = aConnection();
+  const saved = saveRequests(sql, [{ requestId, state }], 1, memory);
+  answer();
+  await saved;
+  expect(sent).toEqual(["request_save"]);
+});
