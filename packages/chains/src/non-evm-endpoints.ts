@@ -1,5 +1,6 @@
 import { RpcFault } from "@causeway/families";
 import type { EndpointOrder } from "./nodes/endpoint-order.ts";
+import { createSharedAddresses } from "./non-evm-addresses.ts";
 import { createSharedArrivals } from "./non-evm-arrivals.ts";
 import type {
   NonEvmConnection,
@@ -18,6 +19,7 @@ type NonEmpty<T> = readonly [T, ...T[]];
 interface Shared {
   readonly order: EndpointOrder;
   readonly arrivals: Pick<NonEvmConnection, "arrivals" | "arrivalsOf">;
+  readonly addresses: NonEvmDepositAddresses | undefined;
   readonly outcomes: SharedOutcomes;
   readonly sending: SharedSending;
   stopFollowing(): void;
@@ -25,7 +27,7 @@ interface Shared {
 
 /**
  * Connections to the same chain, one for each endpoint, as one connection. Payments are sent to all. A quorum
- * decides which deposits count, and what became of payments.
+ * decides which deposits count, what deposit addresses hold, and what became of payments.
  */
 export function connectedTogether(
   connections: NonEmpty<OpenConnection>,
@@ -35,6 +37,7 @@ export function connectedTogether(
   const shared: Shared = {
     order,
     arrivals: createSharedArrivals(connections, order, quorum),
+    addresses: createSharedAddresses(connections, order, quorum),
     outcomes: createSharedOutcomes(connections, order, quorum),
     sending: createSharedSending(connections, order),
     stopFollowing: followHeads(connections, order),
@@ -75,7 +78,7 @@ function payingTogether(connections: NonEmpty<PayingConnection>, shared: Shared)
 }
 
 function together(connections: NonEmpty<NonEvmConnection>, shared: Shared): NonEvmConnection {
-  const { order, arrivals, outcomes, sending } = shared;
+  const { order, arrivals, addresses, outcomes, sending } = shared;
   const at = placeIn(connections);
   const [first] = connections;
   const { vm, solver, replaces, takesBack, isRateLimited, costsByRecipient, idsComeLater } = first;
@@ -87,9 +90,7 @@ function together(connections: NonEmpty<NonEvmConnection>, shared: Shared): NonE
     ...(isRateLimited !== undefined && { isRateLimited }),
     ...(costsByRecipient !== undefined && { costsByRecipient }),
     ...(idsComeLater !== undefined && { idsComeLater }),
-    ...(first.depositAddresses !== undefined && {
-      depositAddresses: addressesTogether(connections, order, first.depositAddresses),
-    }),
+    ...(addresses !== undefined && { depositAddresses: addresses }),
     arrivals: arrivals.arrivals,
     arrivalsOf: arrivals.arrivalsOf,
     balances: async (currencies) => await order.ask(async (place) => await at(place).balances(currencies)),
@@ -123,30 +124,6 @@ function together(connections: NonEmpty<NonEvmConnection>, shared: Shared): NonE
       await sending.finish();
       await Promise.all(connections.map(async (one) => await one.close()));
     },
-  };
-}
-
-function addressesTogether(
-  connections: NonEmpty<NonEvmConnection>,
-  order: EndpointOrder,
-  first: NonEvmDepositAddresses,
-): NonEvmDepositAddresses {
-  const at = (place: number): NonEvmDepositAddresses => connections[place]?.depositAddresses ?? first;
-  const { refusalOf, problem } = first;
-  return {
-    kind: first.kind,
-    addressOf: (key) => first.addressOf(key),
-    sweepCost: (paymentCost) => first.sweepCost(paymentCost),
-    ...(refusalOf && {
-      refusalOf: async (payment) =>
-        await order.ask(async (place) => await (at(place).refusalOf ?? refusalOf)(payment)),
-    }),
-    ...(problem && {
-      problem: async () => await order.ask(async (place) => await (at(place).problem ?? problem)()),
-    }),
-    newest: async () => await order.ask(async (place) => await at(place).newest()),
-    held: async (...asked) => await order.ask(async (place) => await at(place).held(...asked)),
-    sweepable: async (...asked) => await order.ask(async (place) => await at(place).sweepable(...asked)),
   };
 }
 

@@ -2,6 +2,8 @@ import type { Answer } from "./ask-all.ts";
 
 /** Maximum time for other endpoints to confirm a claim. Endpoints lag behind each other for a few seconds. */
 const MAX_UNCONFIRMED_MS = 30_000;
+/** Maximum number of subjects to remember. */
+const MAX_SUBJECTS = 10_000;
 
 /** Numbers that one endpoint shows but a quorum has not reached, such as a used nonce. */
 export interface UnconfirmedClaims<E> {
@@ -30,8 +32,11 @@ export function createUnconfirmedClaims<E>(now: () => number): UnconfirmedClaims
         if (isLate) late.push(endpoint);
         current.set(endpoint, isOpen && !isLate ? claim : { count: value, sinceMs: nowMs });
       }
-      if (current.size > 0) claims.set(subject, current);
-      else claims.delete(subject);
+      const [oldest] = claims.keys();
+      claims.delete(subject);
+      if (current.size === 0) return late;
+      if (claims.size >= MAX_SUBJECTS && oldest !== undefined) claims.delete(oldest);
+      claims.set(subject, current);
       return late;
     },
   };

@@ -1,0 +1,185 @@
+import type { Hex } from "@causeway/domain";
+import { agreedOn, askAll, reachedBy, type Answer, type Poll } from "./nodes/ask-all.ts";
+import type { EndpointOrder } from "./nodes/endpoint-order.ts";
+import { createUnconfirmedClaims } from "./nodes/unconfirmed-claims.ts";
+import type {
+  AddressBalances,
+  AddressToRead,
+  NonEvmConnection,
+  NonEvmDepositAddresses,
+} from "./non-evm-connection.ts";
+import { electorateOf, type OutcomeQuorum } from "./non-evm-outcomes.ts";
+
+const QUESTION = "balances";
+
+type Balance = AddressBalances["held"][number];
+
+/**
+ * What a quorum of endpoints shows at deposit addresses. A balance on which no quorum agrees was not read, so
+ * that nothing is decided about it. Undefined: deposit addresses are not enabled.
+ */
+export function createSharedAddresses(
+  connections: readonly NonEvmConnection[],
+  order: EndpointOrder,
+  options: OutcomeQuorum,
+): NonEvmDepositAddresses | undefined {
+  const first = connections[0]?.depositAddresses;
+  if (first === undefined) return undefined;
+  const { quorum, onDisagreement, now } = options;
+  const isTrusted = connections.length === 1 || quorum === 1;
+  const electorate = electorateOf(connections, order, options);
+  const claims = createUnconfirmedClaims<number>(now);
+  const at = (place: number): NonEvmDepositAddresses => connections[place]?.depositAddresses ?? first;
+  const { refusalOf, problem } = first;
+
+  async function ask<T>(
+    read: (one: NonEvmDepositAddresses) => Promise<T>,
+    decide: Poll<number, T, T>["decide"],
+  ): Promise<T> {
+    if (isTrusted) return await order.ask(async (place) => await read(at(place)));
+    return await askAll<number, T, T>(electorate, {
+      question: QUESTION,
+      read: async (place) => {
+        try {
+          return await read(at(place));
+        } catch (fault) {
+          order.noteFault(place, fault);
+          throw fault;
+        }
+      },
+      decide,
+    });
+  }
+
+  /** Names endpoints that show another balance than the quorum for 30 s. */
+  function noteDiffering(
+    answers: readonly Answer<number, AddressBalances>[],
+    agreed: readonly Balance[],
+  ): void {
+    const shown = answers.map(({ endpoint, value }) => ({ endpoint, amounts: amountsIn(value) }));
+    const late = new Set<number>();
+    for (const { account, currency, amount } of agreed) {
+      const key = keyOf({ account, currency });
+      const differing = shown.map(({ endpoint, amounts }) => ({
+        endpoint,
+        value: amounts.get(key) === undefined || amounts.get(key) === amount ? 0 : 1,
+      }));
+      for (const endpoint of claims.unconfirmed(key, 0, differing)) late.add(endpoint);
+    }
+    if (late.size > 0) onDisagreement(QUESTION, [...late]);
+  }
+
+  return {
+    kind: first.kind,
+    addressOf: (key) => first.addressOf(key),
+    sweepCost: (paymentCost) => first.sweepCost(paymentCost),
+    ...(refusalOf && {
+      refusalOf: async (payment) =>
+        await order.ask(async (place) => await (at(place).refusalOf ?? refusalOf)(payment)),
+    }),
+    ...(problem && {
+      problem: async () => {
+        const { found } = await ask(
+          async (one) => ({ found: await (one.problem ?? problem)() }),
+          (answers) => valueOf(agreedOn(answers, quorum, (one) => one.found ?? "")),
+        );
+        return found;
+      },
+    }),
+    newest: async () =>
+      await ask(
+        async (one) => await one.newest(),
+        (answers, isComplete) => {
+          const agreed = agreedOn(answers, quorum, ({ number, hash }) => `${number} ${hash}`);
+          if (agreed !== undefined || !isComplete) return valueOf(agreed);
+          const numbers = answers.map(({ value }) => value.number);
+          return valueOf(answers.find(({ value }) => value.number === reachedBy(quorum, numbers))?.value);
+        },
+      ),
+    held: async (addresses, currencies) => {
+      let known: readonly Answer<number, AddressBalances>[] = [];
+      const read = await ask(
+        async (one) => await one.held(addresses, currencies),
+        (answers, isComplete) => {
+          known = answers;
+          return valueOf(agreedBalances(answers, { quorum, addresses, isComplete }));
+        },
+      );
+      if (!isTrusted) noteDiffering(known, read.held);
+      return read;
+    },
+    sweepable: async (...asked) =>
+      await ask(
+        async (one) => await one.sweepable(...asked),
+        (answers, isComplete) => {
+          const agreed = agreedOn(answers, quorum, String);
+          if (agreed !== undefined || !isComplete) return valueOf(agreed);
+          // The greatest amount that a quorum shows.
+          return valueOf(
+            reachedBy(
+              quorum,
+              answers.map(({ value }) => value),
+            ),
+          );
+        },
+      ),
+  };
+}
+
+/**
+ * The balances that a quorum shows alike, at the newest block that a quorum has reached. Undefined: another
+ * endpoint may still tell more. Pure.
+ */
+function agreedBalances(
+  answers: readonly Answer<number, AddressBalances>[],
+  {
+    quorum,
+    addresses,
+    isComplete,
+  }: {
+    readonly quorum: number;
+    readonly addresses: readonly AddressToRead[];
+    readonly isComplete: boolean;
+  },
+): AddressBalances | undefined {
+  const atBlock = reachedBy(
+    quorum,
+    answers.map(({ value }) => value.atBlock),
+  );
+  const places = answers[0]?.value.held;
+  if (atBlock === undefined || places === undefined) return undefined;
+  const isOneBlock = answers.every(({ value }) => value.atBlock === atBlock);
+  if (!isOneBlock && !isComplete) return undefined;
+  const swept = new Set(addresses.filter(({ sweeps }) => sweeps.length > 0).map(({ address }) => address));
+  const shown = answers.map(({ endpoint, value }) => ({
+    endpoint,
+    atBlock: value.atBlock,
+    amounts: amountsIn(value),
+  }));
+  const held = places.map(({ account, currency }): Balance => {
+    const key = keyOf({ account, currency });
+    const amounts = shown.flatMap((one) => {
+      const value = one.amounts.get(key);
+      return value === undefined ? [] : [{ ...one, value }];
+    });
+    const isSame = new Set(amounts.map(({ value }) => value)).size === 1;
+    // A sweep may be in a block between those of two endpoints: it would be subtracted twice, or never.
+    const comparable =
+      isSame || !swept.has(account) ? amounts : amounts.filter((one) => one.atBlock === atBlock);
+    return { account, currency, amount: agreedOn(comparable, quorum, String) };
+  });
+  if (!isComplete && held.some(({ amount }) => amount === undefined)) return undefined;
+  return { atBlock, held };
+}
+
+function amountsIn({ held }: AddressBalances): ReadonlyMap<string, bigint | undefined> {
+  return new Map(held.map((balance) => [keyOf(balance), balance.amount]));
+}
+
+function keyOf({ account, currency }: { readonly account: Hex; readonly currency: Hex }): string {
+  return `${account} ${currency}`;
+}
+
+function valueOf<T>(value: T | undefined): { readonly value: T } | undefined {
+  return value === undefined ? undefined : { value };
+}
