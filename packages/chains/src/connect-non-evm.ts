@@ -23,8 +23,9 @@ const loaders: Readonly<Record<NonEvmVmType, () => Promise<ConnectNonEvm>>> = {
 export async function connectNonEvm(options: NonEvmOptions): Promise<OpenConnection> {
   const create = await loaders[options.chain.vmType]();
   const urls = urlsOf(options);
+  const shared: Pick<NonEvmOptions, "sharedOutputs"> = urls.length > 1 ? { sharedOutputs: new Map() } : {};
   const [first, ...others] = await Promise.all(
-    urls.map(async (_, at) => await create(atEndpoint(options, at))),
+    urls.map(async (_, at) => await create({ ...atEndpoint(options, at), ...shared })),
   );
   if (first === undefined) throw new RangeError(`chain ${options.chain.name}: httpRpcUrl names no endpoint`);
   const hosts = hostsOf(urls);

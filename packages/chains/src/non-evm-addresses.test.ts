@@ -54,11 +54,15 @@ function chainOf(behaviors: readonly Behavior[], quorum = Math.floor(behaviors.l
     behaviors.map((_, at) => `node${at}`),
     () => nowMs,
   );
-  const { depositAddresses: addresses } = connectedTogether(connections as unknown as [OpenConnection], order, {
-    quorum,
-    onDisagreement: (question, places) => void disagreements.push([question, places]),
-    now: () => nowMs,
-  });
+  const { depositAddresses: addresses } = connectedTogether(
+    connections as unknown as [OpenConnection],
+    order,
+    {
+      quorum,
+      onDisagreement: (question, places) => void disagreements.push([question, places]),
+      now: () => nowMs,
+    },
+  );
   if (addresses === undefined) throw new Error("no deposit addresses");
   return {
     addresses,

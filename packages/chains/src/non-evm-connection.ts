@@ -181,6 +181,12 @@ export interface PayingConnection extends NonEvmConnection {
     reserved: readonly Hex[],
   ): Promise<NonEvmAttempt>;
   /**
+   * Whether this endpoint shows what a new attempt was made from, which another endpoint prepared: the
+   * outputs that it spends (Bitcoin), or the block after which it expires (Solana). Absent: nothing to check.
+   * @throws RpcFault
+   */
+  isCurrent?(attempt: NonEvmAttempt): Promise<boolean>;
+  /**
    * Whether at most one of these two attempts can ever count, from their bytes alone. Absent: any two can
    * both count.
    */

@@ -11,6 +11,7 @@ import type {
 import { followHeads } from "./non-evm-heads.ts";
 import { createSharedOutcomes, type OutcomeQuorum, type SharedOutcomes } from "./non-evm-outcomes.ts";
 import { createSharedSending, type SharedSending } from "./non-evm-sending.ts";
+import { createSharedPreparing, createSharedRefusals } from "./non-evm-payments.ts";
 import type { OpenNonEvmUsers } from "./non-evm-users.ts";
 
 type NonEmpty<T> = readonly [T, ...T[]];
@@ -18,6 +19,7 @@ type NonEmpty<T> = readonly [T, ...T[]];
 /** What every connection to the same endpoints shares. */
 interface Shared {
   readonly order: EndpointOrder;
+  readonly options: OutcomeQuorum;
   readonly arrivals: Pick<NonEvmConnection, "arrivals" | "arrivalsOf">;
   readonly addresses: NonEvmDepositAddresses | undefined;
   readonly outcomes: SharedOutcomes;
@@ -32,13 +34,14 @@ interface Shared {
 export function connectedTogether(
   connections: NonEmpty<OpenConnection>,
   order: EndpointOrder,
-  quorum: OutcomeQuorum,
+  options: OutcomeQuorum,
 ): OpenConnection {
   const shared: Shared = {
     order,
-    arrivals: createSharedArrivals(connections, order, quorum),
-    addresses: createSharedAddresses(connections, order, quorum),
-    outcomes: createSharedOutcomes(connections, order, quorum),
+    options,
+    arrivals: createSharedArrivals(connections, order, options),
+    addresses: createSharedAddresses(connections, order, options),
+    outcomes: createSharedOutcomes(connections, order, options),
     sending: createSharedSending(connections, order),
     stopFollowing: followHeads(connections, order),
   };
@@ -55,23 +58,11 @@ export function connectedTogether(
 }
 
 function payingTogether(connections: NonEmpty<PayingConnection>, shared: Shared): PayingConnection {
-  const { order, outcomes } = shared;
-  const at = placeIn(connections);
+  const { order, options, outcomes } = shared;
   const [first] = connections;
   return {
     ...together(connections, shared),
-    // What one endpoint knows against a payment must not be passed over.
-    prepare: async (payment, before, reserved) => {
-      const attempt = await order.ask(
-        async (place) => await at(place).prepare(payment, before, reserved),
-        ({ kind }) => kind !== "inconsistent",
-      );
-      // One endpoint alone must not conclude that an earlier attempt cannot pay as well.
-      for (const earlier of before)
-        if (earlier.raw !== attempt.raw && first.conflict?.(attempt, earlier) !== true)
-          await outcomes.confirmDead(earlier);
-      return attempt;
-    },
+    prepare: createSharedPreparing(connections, order, { ...options, confirmDead: outcomes.confirmDead }),
     ...(first.conflict !== undefined && { conflict: first.conflict }),
     ...(first.signNonceMapping !== undefined && { signNonceMapping: first.signNonceMapping }),
   };
@@ -96,7 +87,7 @@ function together(connections: NonEmpty<NonEvmConnection>, shared: Shared): NonE
     balances: async (currencies) => await order.ask(async (place) => await at(place).balances(currencies)),
     paymentCost: async (...payment) =>
       await order.ask(async (place) => await at(place).paymentCost(...payment)),
-    refusalOf: async (payment) => await order.ask(async (place) => await at(place).refusalOf(payment)),
+    refusalOf: createSharedRefusals(connections, order, shared.options),
     isPayment: async (...payment) => await order.ask(async (place) => await at(place).isPayment(...payment)),
     send: sending.send,
     outcome: outcomes.outcome,

@@ -64,6 +64,23 @@ test("two endpoints of Bitcoin: a deposit waits while one of them is down, and c
   }
 });
 
+test("a payment is current until a block spends what it spends", async () => {
+  const world = await bitcoinThrough(connectBitcoin);
+  try {
+    const { connection, currency, amount } = world;
+    const payment = { recipient: await world.aRecipient(), currency, amount, orderId: undefined };
+    const first = await connection.prepare(payment, [], []);
+    const second = await connection.prepare(payment, [first], []);
+    expect(await connection.isCurrent?.(first)).toBe(true);
+    expect(await connection.send(second)).toBe("sent");
+    expect(await connection.isCurrent?.(first)).toBe(true);
+    await world.mine();
+    expect(await connection.isCurrent?.(first)).toBe(false);
+  } finally {
+    await world.close();
+  }
+});
+
 /** All endpoints of the attestation, after the further ones. */
 async function connectAll(
   { chain, attestation, ...options }: NonEvmOptions,

@@ -208,6 +208,84 @@ test("a deposit that only the first of three endpoints shows waits for a second 
   }
 });
 
+/** The answer with another last height, if it has one. */
+function withLastHeight(json: unknown, shift: number): unknown {
+  const { value } = json as { readonly value?: { readonly lastValidBlockHeight?: number } | null };
+  if (value?.lastValidBlockHeight === undefined) return json;
+  return {
+    ...(json as object),
+    value: { ...value, lastValidBlockHeight: value.lastValidBlockHeight + shift },
+  };
+}
+
+test.each([-150, 100_000])(
+  "does not sign bytes whose last height only the first of three endpoints gives: %i blocks off",
+  async (shift) => {
+    const fronts = await startFaultyFronts([world.node.url]);
+    const three = await aConnection([...fronts.urls, world.node.url, world.node.url]);
+    try {
+      fronts.begin(() => ({ answer: (json) => withLastHeight(json, shift) }));
+      const payment = aPayment((await solanaKey()).address);
+      await expect(three.prepare(payment, [], [])).rejects.toMatchObject({ kind: "inconsistent" });
+      // Another endpoint prepares the next one.
+      expect(await three.prepare(payment, [], [])).toHaveProperty("raw");
+    } finally {
+      await three.close();
+      await fronts.close();
+    }
+  },
+);
+
+test("bytes with a last height that is too low are not dead while blocks can still contain them", async () => {
+  const fronts = await startFaultyFronts([world.node.url]);
+  const lying = await aConnection(fronts.urls);
+  try {
+    fronts.begin(() => ({ answer: (json) => withLastHeight(json, -150) }));
+    const attempt = await lying.prepare(aPayment((await solanaKey()).address), [], []);
+    world.node.controls.passSlots(80);
+    expect(await connection.outcome(attempt)).toEqual({ kind: "unseen" });
+    expire();
+    expect((await connection.outcome(attempt)).kind).toBe("dead");
+  } finally {
+    await lying.close();
+    await fronts.close();
+  }
+});
+
+test("money at a deposit address is what two of three endpoints show, whatever the first one does", async () => {
+  const key = { id: id(0x62), depositor: bytes(world.user.address), strict: true };
+  const address = connection.depositAddresses?.addressOf(key) ?? "0x";
+  const wallet = decodeAddress("solana-vm", address);
+  await world.send(world.user, [lamportTransfer(world.user.address, wallet, 20_000_000n)]);
+  finalize();
+  const lamportsAre = (lamports: number) => (json: unknown) => {
+    const { value } = json as { readonly value?: unknown };
+    if (!Array.isArray(value)) return json;
+    return {
+      ...(json as object),
+      value: value.map((one: unknown) => (one === null ? one : { ...(one as object), lamports })),
+    };
+  };
+  const fronts = await startFaultyFronts([world.node.url]);
+  const three = await aConnection([...fronts.urls, world.node.url, world.node.url]);
+  try {
+    for (const fault of [
+      { answer: lamportsAre(99_000_000) },
+      { answer: lamportsAre(0) },
+      { instead: "status500" },
+    ] as const) {
+      fronts.begin(() => fault);
+      const { depositAddresses } = three;
+      const read = await depositAddresses?.held([{ address, sweeps: [] }], [bytes(NATIVE)]);
+      expect(read?.held).toEqual([{ account: address, currency: bytes(NATIVE), amount: 20_000_000n }]);
+      expect(await depositAddresses?.sweepable(key, bytes(NATIVE), [])).toBe(20_000_000n);
+    }
+  } finally {
+    await three.close();
+    await fronts.close();
+  }
+});
+
 test("a deposit that nodes list late is read later, and only once", async () => {
   finalize();
   const { cursor } = await connection.arrivals(undefined);

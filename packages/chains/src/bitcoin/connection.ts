@@ -29,7 +29,7 @@ import {
   type BitcoinTransaction,
 } from "@causeway/families/bitcoin";
 import { depositPrivateKeys } from "./deposit-keys.ts";
-import { createExplorer, type Explorer } from "./explorer.ts";
+import { createExplorer, sharingOutputs, type Explorer } from "./explorer.ts";
 import { keptFeeRate, MAX_RATE } from "./fee-rate.ts";
 import { paymentOutputs, scriptOfKey, signedTransaction, textScript } from "./payment-transaction.ts";
 import { keyOf, replacementFee, sharedInputs } from "./replacement.ts";
@@ -84,7 +84,7 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
   const rate = keptFeeRate(explorer, options.now);
   const { depositAddressKey } = options;
   const listing = createAddressListing(facts.network, MAX_OUTPUTS, {
-    explorer,
+    explorer: sharingOutputs(explorer, options.sharedOutputs),
     reads,
     now: () => options.now(),
     onFault: (error) => options.onFault(error),
@@ -309,6 +309,12 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
       return {
         ...connection,
         prepare: prepareWith({ ofSolver: key, ofAddress }),
+        // What no other endpoint has could never be mined, and every replacement would spend it again.
+        isCurrent: async ({ raw }) => {
+          const { inputs } = transactionOf(raw);
+          const found = await Promise.all(inputs.map(async (input) => await reads.isUnspent(input, false)));
+          return found.every(Boolean);
+        },
         conflict: (one, other) => {
           const spent = new Set(own(one));
           return own(other).some((input) => spent.has(input));

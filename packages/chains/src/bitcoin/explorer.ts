@@ -35,3 +35,24 @@ export function createExplorer(url: string, onCall?: ObserveCall): Explorer {
     close: async () => await client.close(),
   };
 }
+
+/** How long lists are shared, ms: connections to several nodes read an address at about the same time. */
+const SHARED_MS = 2_000;
+
+/** @param lists of the same explorer by address. Undefined: they are not shared */
+export function sharingOutputs(
+  explorer: Pick<Explorer, "outputsOf">,
+  lists: Map<string, Promise<readonly ReportedOutput[]>> | undefined,
+): Pick<Explorer, "outputsOf"> {
+  if (lists === undefined) return explorer;
+  return {
+    outputsOf: async (address) => {
+      const known = lists.get(address);
+      if (known !== undefined) return await known;
+      const list = explorer.outputsOf(address);
+      lists.set(address, list);
+      setTimeout(() => lists.delete(address), SHARED_MS).unref();
+      return await list;
+    },
+  };
+}

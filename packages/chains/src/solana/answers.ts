@@ -28,6 +28,13 @@ export function readLifetime(value: unknown): Lifetime {
   };
 }
 
+/** A boolean with its context. */
+export function readValidity(value: unknown, method: string): boolean {
+  const answer = fieldsOf(value, method)["value"];
+  if (typeof answer !== "boolean") throw garbage(method, "value is not a boolean");
+  return answer;
+}
+
 /** Slot and height of one state. */
 export function readHeight(value: unknown): { readonly slot: bigint; readonly height: bigint } {
   const method = "getEpochInfo";

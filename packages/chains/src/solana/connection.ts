@@ -61,7 +61,7 @@ export async function connectSolana(options: NonEvmOptions): Promise<OpenConnect
   const arrivals = createArrivals({ rpc, reads, pdas, mints, onFault });
   const { depositAddressProgram: addressProgram } = chain;
   const depositAddressProgram = addressProgram && decodeAddress("solana-vm", addressProgram);
-  const { prepareWith, depositAddresses, ...payments } = createPayments({
+  const { prepareWith, isCurrent, depositAddresses, ...payments } = createPayments({
     rpc,
     reads,
     pdas,
@@ -105,7 +105,7 @@ export async function connectSolana(options: NonEvmOptions): Promise<OpenConnect
       const pair = await createKeyPairFromPrivateKeyBytes(bytesOf(privateKey));
       if ((await getAddressFromPublicKey(pair.publicKey)) !== solver)
         throw new RangeError(`chain ${chain.name}: key does not match the solver address`);
-      return { ...connection, prepare: prepareWith(pair) };
+      return { ...connection, prepare: prepareWith(pair), isCurrent };
     },
   };
 }

@@ -31,6 +31,7 @@ import { rememberedMints } from "./remembered-mints.ts";
 import type { SolanaRpc } from "./rpc.ts";
 import { createSweeps } from "./sweeps.ts";
 import {
+  blockhashOf,
   readPayment,
   signedInstructions,
   signPayment,
@@ -57,6 +58,8 @@ const PAGE = 1_000;
  * update their lists a little late.
  */
 const LISTING_BLOCKS = 32n;
+/** Maximum difference between the last heights that two endpoints give to new bytes. They lag up to 30 s. */
+const MAX_APART_BLOCKS = 100n;
 /** Maximum pages to search for one transaction: more than fit into the blocks that could contain it. */
 const MAX_PAGES = 100;
 
@@ -361,6 +364,12 @@ export function createPayments({ rpc, reads, pdas, payer, now, depositAddressPro
       return isBudget && isDeepStrictEqual(pays, expected);
     },
 
+    isCurrent: async ({ raw }: NonEvmAttempt): Promise<boolean> => {
+      const { lastHeight } = await reads.lifetime();
+      const apart = readPayment(raw).lastHeight - lastHeight;
+      return apart <= MAX_APART_BLOCKS && apart >= -MAX_APART_BLOCKS;
+    },
+
     send: async ({ raw }: NonEvmAttempt): Promise<"sent" | { readonly refused: string }> =>
       await reads.send(readPayment(raw).transaction),
 
@@ -418,6 +427,8 @@ export function createPayments({ rpc, reads, pdas, payer, now, depositAddressPro
         reason: "the node no longer has the blocks that could contain the attempt",
       });
     if (await isListed(signature, madeAt, final.slot)) return await settled(signature);
+    // The last height is the claim of one node. If it is too low, the bytes may still be included.
+    if (await reads.isBlockhashValid(blockhashOf(raw))) return { kind: "unseen" };
     return { kind: "dead", reason: `not mined up to block height ${lastHeight}` };
   }
 

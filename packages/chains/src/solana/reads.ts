@@ -14,12 +14,15 @@ import {
   readComputePrices,
   readHeight,
   readLifetime,
+  readValidity,
   type Lifetime,
 } from "./answers.ts";
 
 /** A payer's reads from a node, in addition to those of oracles. All reject with RpcFault. */
 export interface NonEvmReads {
   lifetime(): Promise<Lifetime>;
+  /** Whether blocks can still contain a transaction with this blockhash, in base58. */
+  isBlockhashValid(blockhash: string): Promise<boolean>;
   /** The newest finalized slot and height. */
   finalHeight(): Promise<{ readonly slot: bigint; readonly height: bigint }>;
   /** The first slot that the node still has. */
@@ -54,6 +57,10 @@ export function createReads(transport: RpcTransport): NonEvmReads {
   return {
     lifetime: async () =>
       readLifetime(await transport.request("getLatestBlockhash", [{ commitment: "confirmed" }])),
+    isBlockhashValid: async (blockhash) => {
+      const method = "isBlockhashValid";
+      return readValidity(await transport.request(method, [blockhash, { commitment: "processed" }]), method);
+    },
     finalHeight: async () =>
       readHeight(await transport.request("getEpochInfo", [{ commitment: "finalized" }])),
     firstSlot: async () => {

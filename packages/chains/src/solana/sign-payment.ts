@@ -82,6 +82,14 @@ export function readPayment(raw: Hex): {
   };
 }
 
+/** The blockhash of a signed payment, base58. It is valid in blocks up to its last height. */
+export function blockhashOf(raw: Hex): string {
+  const { messageBytes } = getTransactionDecoder().decode(readPayment(raw).transaction);
+  const message = getCompiledTransactionMessageDecoder().decode(messageBytes);
+  if (message.version === 1) throw new RangeError("invariant violated: bytes are not a payment");
+  return message.lifetimeToken;
+}
+
 /** The amounts that a signed payment debits: lamports, and tokens by source account. Excludes the fee. */
 export function takenBy(raw: Hex): {
   readonly lamports: bigint;
