@@ -42,6 +42,7 @@ function chainOf(behaviors: readonly Behavior[], quorum = Math.floor(behaviors.l
   let nowMs = 0;
   const disagreements: [string, readonly number[]][] = [];
   const asked: number[] = [];
+  const reads = behaviors.map(() => 0);
   const upTo = (number: bigint) => ({ number, hash: hash(0xb00), timestamp: number * 10n });
   const connections = behaviors.map((behavior, place) => {
     const shown = () => {
@@ -49,12 +50,15 @@ function chainOf(behaviors: readonly Behavior[], quorum = Math.floor(behaviors.l
       return behavior.deposits ?? [];
     };
     return {
-      arrivals: async (cursor: string | undefined) => ({
-        deposits: await Promise.resolve(shown().filter((one) => one.blockNumber > BigInt(cursor ?? 0))),
-        cursor: "9",
-        upTo: upTo(9n),
-        ...(cursor === undefined && { startedAt: "0" }),
-      }),
+      arrivals: async (cursor: string | undefined) => {
+        reads[place] = (reads[place] ?? 0) + 1;
+        return {
+          deposits: await Promise.resolve(shown().filter((one) => one.blockNumber > BigInt(cursor ?? 0))),
+          cursor: "9",
+          upTo: upTo(9n),
+          ...(cursor === undefined && { startedAt: "0" }),
+        };
+      },
       arrivalsOf: async (id: string) => {
         asked.push(place);
         const deposits = await Promise.resolve(shown().filter(({ txHash }) => txHash === id));
@@ -78,6 +82,8 @@ function chainOf(behaviors: readonly Behavior[], quorum = Math.floor(behaviors.l
     together,
     disagreements,
     forward: (ms: number) => void (nowMs += ms),
+    /** How often each endpoint read deposits. */
+    reads: () => reads,
     /** The endpoints that were asked about transactions since the last call of this. */
     asked: () => asked.splice(0),
   };
@@ -214,6 +220,55 @@ test("others are asked once per deposit, and rarely while it waits", async () =>
   const quiet = chainOf([shows(), shows(), shows()]);
   await quiet.together.arrivals("5");
   expect(quiet.asked()).toEqual([]);
+});
+
+test("a deposit that the lead hides is found by another endpoint within two minutes, once", async () => {
+  const [hidden, shown] = [aDeposit(3), aDeposit(6)];
+  const honest = shows(hidden, shown);
+  for (const [others, isFound] of [
+    [[honest, honest], true],
+    [[honest, silent, honest, honest], true],
+    [[honest, shows(shown)], false],
+    [[honest], false],
+  ] as const) {
+    const { together, forward, disagreements } = chainOf([shows(shown), ...others]);
+    let cursor: string | undefined = "0";
+    const found: DepositFact[] = [];
+    for (let polls = 0; polls < 30; polls++) {
+      const read = await together.arrivals(cursor);
+      cursor = read.cursor;
+      found.push(...read.deposits);
+      forward(10_000);
+    }
+    expect(found).toEqual(isFound ? [shown, hidden] : [shown]);
+    if (isFound) expect(disagreements).toContainEqual(["deposits", [0]]);
+  }
+});
+
+test("a deposit that the lead hides waits for a quorum", async () => {
+  const third: Behavior = { isDown: true };
+  const { together, forward } = chainOf([shows(), shows(deposit), third]);
+  const pollFor = async (ms: number): Promise<readonly DepositFact[]> => {
+    const found: DepositFact[] = [];
+    for (let waitedMs = 0; waitedMs < ms; waitedMs += 10_000) {
+      found.push(...(await together.arrivals("5")).deposits);
+      forward(10_000);
+    }
+    return found;
+  };
+  expect(await pollFor(300_000)).toEqual([]);
+  third.isDown = false;
+  third.deposits = [deposit];
+  expect(await pollFor(150_000)).toEqual([deposit]);
+});
+
+test("a second endpoint reads what the lead has read once a minute", async () => {
+  const { together, forward, reads } = chainOf([shows(), shows(), shows()]);
+  for (let polls = 0; polls < 300; polls++) {
+    await together.arrivals("5");
+    forward(1_000);
+  }
+  expect(reads()).toEqual([300, 2, 2]);
 });
 
 test("a single endpoint, or rpcQuorum 1, is believed without asking others", async () => {

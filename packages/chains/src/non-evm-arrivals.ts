@@ -10,6 +10,7 @@ import type {
   ShownTransaction,
 } from "./non-evm-connection.ts";
 import { electorateOf, type OutcomeQuorum } from "./non-evm-outcomes.ts";
+import { byTransaction, createSecondPass, type TransactionDeposits } from "./non-evm-second-pass.ts";
 
 const QUESTION = "deposits";
 /** Transactions that are confirmed at the same time. */
@@ -38,7 +39,8 @@ type Verdict =
 
 /**
  * Deposits on which a quorum of endpoints agrees. The lead finds them; each of its transactions is then
- * requested from the others. Until a quorum shows it, the cursor stays.
+ * requested from the others. Until a quorum shows it, the cursor stays. A second pass finds what the lead
+ * hides.
  */
 export function createSharedArrivals(
   connections: readonly NonEvmConnection[],
@@ -89,7 +91,7 @@ export function createSharedArrivals(
   /** @param deposits all of one transaction */
   async function confirm(
     lead: number,
-    deposits: readonly [DepositFact, ...DepositFact[]],
+    deposits: TransactionDeposits,
     upTo: NonEvmArrivals["upTo"],
   ): Promise<Verdict> {
     const text = textOf(deposits);
@@ -183,6 +185,17 @@ export function createSharedArrivals(
     };
   }
 
+  const secondPass = createSecondPass(connections, {
+    order,
+    now,
+    textOf,
+    confirm: async (place, deposits, upTo) => {
+      const verdict = await confirm(place, deposits, upTo);
+      return "deposits" in verdict ? verdict.deposits : undefined;
+    },
+    onHidden: (place) => onDisagreement(QUESTION, [place]),
+  });
+
   return {
     arrivals: async (cursor) =>
       await order.ask(async (place) => {
@@ -190,7 +203,8 @@ export function createSharedArrivals(
         order.noteRead(place, found.upTo.number);
         // What was read counts; the next reading asks another endpoint.
         if (found.fault !== undefined) order.noteFault(place, found.fault);
-        return isTrusted ? found : await confirmed(place, cursor, found);
+        if (isTrusted) return found;
+        return await secondPass.complete(place, cursor, await confirmed(place, cursor, found));
       }),
     arrivalsOf: async (id) => {
       if (isTrusted) return await order.ask(async (place) => await at(place).arrivalsOf(id));
@@ -226,16 +240,6 @@ function beforeOldest(
     upTo: { ...upTo, number: first > 0n ? first - 1n : 0n, timestamp: since > 0n ? since - 1n : 0n },
     unreadSince: unreadSince === undefined || since < unreadSince ? since : unreadSince,
   };
-}
-
-function byTransaction(deposits: readonly DepositFact[]): readonly [DepositFact, ...DepositFact[]][] {
-  const groups = new Map<TxHash, [DepositFact, ...DepositFact[]]>();
-  for (const deposit of deposits) {
-    const group = groups.get(deposit.txHash);
-    if (group === undefined) groups.set(deposit.txHash, [deposit]);
-    else group.push(deposit);
-  }
-  return [...groups.values()];
 }
 
 function isShown({ kind }: NonEvmTransaction): boolean {

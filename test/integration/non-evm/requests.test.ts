@@ -135,6 +135,39 @@ test("records the deposits that a reading found before a fault, and reports the 
   await expectFilledOnce(agreed);
 });
 
+test("deposits are committed once while another one holds the cursor", async () => {
+  await start();
+  const agreed = await world.agree();
+  world.pay(agreed);
+  world.origin.network.settle();
+  const { id } = world.origin.chain;
+  const connected = world.services.chains.nonEvmChains.find(({ chain }) => chain.id === id);
+  if (connected === undefined) throw new Error("no connection for the origin chain");
+  const cursor = await world.services.reads.nonEvmCursor(id);
+  const arrivals: NonEvmConnection["arrivals"] = async (from) => ({
+    ...(await connected.connection.arrivals(from)),
+    cursor: from ?? "",
+  });
+  const held = { ...connected, connection: { ...connected.connection, arrivals } };
+  const recorded = new Set<string>();
+  let commits = 0;
+  const uow: typeof world.services.uow = {
+    ...world.services.uow,
+    run: async (work) => {
+      commits++;
+      return await world.services.uow.run(work);
+    },
+  };
+  for (let readings = 0; readings < 3; readings++)
+    await readArrivals({ ...world.services, uow }, held, cursor, recorded);
+  expect(commits).toBe(1);
+  expect((await world.status(agreed.requestId)).status).toBe("pending");
+  // Whatever another process recorded, the next cursor is committed.
+  await readArrivals({ ...world.services, uow }, connected, cursor, recorded);
+  expect(commits).toBe(2);
+  await expectFilledOnce(agreed);
+});
+
 test("a deposit that waits for a second endpoint is recorded after a restart, and filled once", async () => {
   await start();
   const agreed = await world.agree();

@@ -71,12 +71,14 @@ async function lead(
   let cursor = await services.reads.nonEvmCursor(chain.id);
   services.events.happened("chain_leads", { chain: chain.name });
   let unreadSince: bigint | undefined;
+  const recorded = new Set<string>();
   const lookAtLag = watchScanLag(services.events, chain);
   const read = async (): Promise<void> => {
     try {
-      ({ cursor, unreadSince } = await readArrivals(services, connected, cursor));
+      ({ cursor, unreadSince } = await readArrivals(services, connected, cursor, recorded));
     } catch (error) {
-      // Part of the deposits may have been recorded.
+      // Part of the deposits may have been recorded, or lost with a former primary.
+      recorded.clear();
       cursor = await services.reads.nonEvmCursor(chain.id);
       if (!(error instanceof CursorMoved)) throw error;
     } finally {

@@ -1,6 +1,6 @@
 import type { ConnectedNonEvmChain } from "../../chains/chains.port.ts";
 import type { Services } from "../../db/services.port.ts";
-import type { RecordingServices } from "../record-deposits.ts";
+import { factKey, type RecordingServices } from "../record-deposits.ts";
 import { nameFacts, recordArrivals } from "./record-arrivals.ts";
 
 type Needs = Pick<Services, "events"> & RecordingServices & Pick<Services, "uow" | "nonceMappings">;
@@ -24,6 +24,8 @@ export interface ReadArrivals {
  * Reads what became final since the cursor. Deposits, states, jobs and the new cursor are one commit, so that
  * a crash repeats or skips nothing.
  * @param cursor as stored; undefined: the chain was never read
+ * @param recorded what this process has recorded after the cursor, updated by this call. While a deposit
+ * waits for a quorum, the cursor stays and the others are read again.
  * @throws RpcFault: what was read before it, if anything, is committed; read the cursor again.
  * @throws CursorMoved
  */
@@ -31,9 +33,10 @@ export async function readArrivals(
   services: Needs,
   { chain, connection }: Pick<ConnectedNonEvmChain, "chain" | "connection">,
   cursor: string | undefined,
+  recorded = new Set<string>(),
 ): Promise<ReadArrivals> {
   const { deposits, cursor: next, upTo, unreadSince, fault } = await connection.arrivals(cursor);
-  if (deposits.length === 0 && next === cursor) {
+  if (next === cursor && deposits.every((fact) => recorded.has(factKey(fact)))) {
     if (fault !== undefined) throw fault;
     return { cursor: next, unreadSince };
   }
@@ -44,6 +47,8 @@ export async function readArrivals(
     await recordArrivals(services, tx, chain, named, { upTo, seenAtMs });
     await tx.nonEvm.setCursor(chain.id, next, upTo);
   });
+  if (next !== cursor) recorded.clear();
+  else for (const fact of deposits) recorded.add(factKey(fact));
   if (deposits.length > 0)
     services.events.happened("chain_scanned", {
       chain: chain.name,
