@@ -112,6 +112,44 @@ async function paidBy(address: string, amount: bigint) {
   return { payer, utxo };
 }
 
+test("quotes the money of an open address again, at the fees of the day, if its sweep is too expensive when the quote ends", async () => {
+  const { bitcoin, clock } = world;
+  const { connection, pulse, chain } = bitcoin.end;
+  const former = { paymentCost: connection.paymentCost, ofPulse: pulse.paymentCost };
+  const [open, strict] = [await world.bitcoinAddress(), await world.bitcoinAddress({ strict: true })];
+  await bitcoin.controls.fund(open.address, 200_000n);
+  await bitcoin.controls.fund(strict.address, 200_000n);
+  const cost = 10n * pulse.paymentCost(chain.native.address);
+  Object.assign(connection, { paymentCost: async () => await Promise.resolve(cost) });
+  Object.assign(pulse, { paymentCost: () => cost });
+  try {
+    await world.bitcoinRound(CONFIRMATIONS + 1);
+    expect(clock.nowMs()).toBeLessThan(open.terms.firmUntilMs);
+    for (const { bytes } of [open, strict]) expect(await statesOf(bytes)).toEqual([[200_000n, "planned"]]);
+    clock.forward(open.terms.firmUntilMs - clock.nowMs() + 1_000);
+    await world.bitcoinRound(3 * CONFIRMATIONS);
+    expect(await statesOf(open.bytes)).toEqual([
+      [200_000n, "void"],
+      [200_000n, "final"],
+    ]);
+    // Money at a strict address is deposited under its own order alone.
+    expect(await statesOf(strict.bytes)).toEqual([[200_000n, "planned"]]);
+    const [, successor] = await world.requestsOf(open.bytes);
+    const { destination } = (await world.request(successor ?? open.requestId)).terms;
+    expect(destination.expectedAmount).toBeLessThan(open.terms.destination.expectedAmount);
+    expect(await world.status(open.requestId)).toMatchObject({
+      status: "success",
+      supersededByRequestId: successor,
+    });
+    expect(await received(open.terms.recipient)).toBe(destination.expectedAmount);
+  } finally {
+    Object.assign(connection, { paymentCost: former.paymentCost });
+    Object.assign(pulse, { paymentCost: former.ofPulse });
+  }
+  await world.bitcoinRound(3 * CONFIRMATIONS);
+  expect(await statesOf(strict.bytes)).toEqual([[200_000n, "final"]]);
+}, 60_000);
+
 test("cancels the sweep of a payment that a reorg removed, and fills nothing", async () => {
   const { bitcoin } = world;
   const { address, bytes, requestId, terms } = await world.bitcoinAddress();

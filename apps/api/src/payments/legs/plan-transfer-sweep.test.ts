@@ -111,7 +111,10 @@ test("waits while its fee is more than three times what the quote charges, until
   const charged = (usd: bigint, fillDeadlineMs = NOW_MS) => ({ originGasUsd: usd, fillDeadlineMs });
   expect((await planned({ terms: charged(2n * 10n ** 17n) })).kind).toBe("ready");
   const expensive = await planned({ terms: charged(2n * 10n ** 17n - 1n) });
-  expect(expensive).toMatchObject({ kind: "wait", why: expect.stringContaining("fee of 600") as string });
+  expect(expensive).toMatchObject({
+    kind: "tooExpensive",
+    why: expect.stringContaining("fee of 600") as string,
+  });
   expect((await planned({ terms: charged(1n, NOW_MS - 1) })).kind).toBe("ready");
 });
 

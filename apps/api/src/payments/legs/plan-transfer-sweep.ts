@@ -5,7 +5,10 @@ import type { WorkerServices } from "../../db/services.port.ts";
 import type { DepositAddress, SweepRecord } from "../../deposits/addresses/deposit-addresses.port.ts";
 import { addressesOn, sweepsUnderWay } from "../../deposits/index.ts";
 
-/** A sweep may cost this multiple of what its quote charges. Beyond it, it waits for lower fees. */
+/**
+ * A sweep may cost this multiple of what its quote charges. Beyond it, it waits for lower fees or a new
+ * quote.
+ */
 const MAX_FEE_FACTOR = 3n;
 /** After this time (ms) a signed sweep that no node has is canceled, and its funds are decided again. */
 const CANCEL_AFTER_MS = 3600_000;
@@ -20,6 +23,8 @@ export type TransferSweepPlan =
   | { readonly kind: "ready"; readonly plan: SlotPlan }
   /** Only time or an operator can help; `isQuiet`: nothing is wrong. */
   | { readonly kind: "wait"; readonly why: string; readonly isQuiet?: true }
+  /** It waits for lower fees while its order can be filled. */
+  | { readonly kind: "tooExpensive"; readonly why: string }
   /** The funds are not at the address. */
   | { readonly kind: "refused"; readonly why: string };
 
@@ -62,7 +67,7 @@ export async function planTransferSweep(
   }
   const cost = depositAddresses.sweepCost(await connection.paymentCost(chain.native.address, undefined));
   const excessive = await whyTooExpensive(services, connected, requestId, cost);
-  if (excessive !== undefined) return { kind: "wait", why: excessive };
+  if (excessive !== undefined) return { kind: "tooExpensive", why: excessive };
   const call = addressesOn(connected).sweepCall(sweep, { key });
   if (call === undefined) return { kind: "wait", why: "deposit addresses are not configured" };
   const plan = {

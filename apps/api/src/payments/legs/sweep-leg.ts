@@ -79,6 +79,14 @@ export const sweepLeg: LegKind<DueSweep, WantedSweep, SweepEnd> = {
           why: planned.why,
         };
       if (planned.kind === "wait") return await notRefused(services, sweep, planned.why);
+      if (planned.kind === "tooExpensive") {
+        const { chain, connection } = mover.connected;
+        const outdated = { chainId: chain.id, sender: connection.solver };
+        const why = await whyOutdated(services, sweep, from, outdated, planned.why);
+        return why === undefined
+          ? await notRefused(services, sweep, planned.why)
+          : { giveUp: { why, outdated } };
+      }
       if (sweep.refusedSinceMs !== undefined) await noteRefusal(services, sweep, undefined);
       return await unlessOutdated(services, { plan: planned.plan, sweep }, from);
     }

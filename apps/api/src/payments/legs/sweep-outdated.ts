@@ -10,12 +10,14 @@ import { amountForDeposit } from "../plan/plan-fill.ts";
  * Why the deposit of a planned sweep would be refunded: its quote held when the sweep was decided, and no
  * longer does. The funds of an open address then get a new quote instead, like funds that arrive late.
  * Undefined: it would be filled, or nothing else can be done with it.
+ * @param excessive why it costs too much to be sent: a new quote charges the fees of today
  */
 export async function whyOutdated(
   services: WorkerServices,
   { amount, requestId }: SweepRecord,
   { strict }: Pick<DepositAddress, "strict">,
   { chainId, sender }: Pick<SlotPlan, "chainId" | "sender">,
+  excessive?: string,
 ): Promise<string | undefined> {
   // Funds of a strict address are deposited under its own order, whatever becomes of them.
   if (strict) return undefined;
@@ -27,6 +29,7 @@ export async function whyOutdated(
   // The sweep may have been broadcast by a lost payment of this lane.
   if ((await whyHeld(services, chainId, sender)) !== undefined) return undefined;
   if (!isSigned) return "its order names a solver whose key is not configured";
+  if (excessive !== undefined) return excessive;
   try {
     const due = await amountForDeposit(services, record, amount);
     return due?.kind === "refund" ? `its order would be refunded: ${due.reason}` : undefined;
