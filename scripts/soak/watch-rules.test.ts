@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { during, healthy, SCRAPES } from "../eyes/rehearsals.ts";
 import { samplesIn, seriesOfScrapes } from "./scraped.ts";
-import { judgeRules } from "./watch-rules.ts";
+import { judgeContinued, judgeRules } from "./watch-rules.ts";
 
 test("reads samples with escaped labels and ignores everything else", () => {
   const page = `# TYPE a counter\na 1\nb_bucket{le="+Inf",text="x\\"y, z=\\\\"} 2.5e3\nnot a sample\n`;
@@ -34,4 +34,23 @@ test("names an alert that was pending", () => {
   const { problems, remarks } = judgeRules(brief, SCRAPES, 15);
   expect(problems).toEqual([]);
   expect(remarks).toContainEqual("CausewayOutboxGrowing was pending after 1050 s but did not fire: {}");
+});
+
+test("judges a short run as if its last state continued", () => {
+  const short = (series: typeof healthy) =>
+    series.map((one) => ({ ...one, values: one.values.slice(60, 72) }));
+  expect(judgeContinued(short(healthy), 12, 15).problems).toEqual([]);
+  const behind = short(healthy).map((one) =>
+    one.metric === "causeway_scan_lag_seconds"
+      ? { ...one, values: one.values.map((_, at) => (at === 11 ? 400 : 0)) }
+      : one,
+  );
+  expect(judgeRules(behind, 12, 15).problems).toEqual([]);
+  expect(judgeContinued(behind, 12, 15).problems).toEqual([
+    expect.stringMatching(/^the alert CausewayScanBehind fired/),
+  ]);
+  const brief = behind.map((one) =>
+    one.metric === "causeway_scan_lag_seconds" ? { ...one, values: one.values.toReversed() } : one,
+  );
+  expect(judgeContinued(brief, 12, 15).problems).toEqual([]);
 });

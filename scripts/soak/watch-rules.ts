@@ -26,10 +26,19 @@ export interface RulesReport {
 const DECIDED_WITHIN_MS = 16 * 60_000;
 
 /** Scrapes every process of a system until it is stopped, and evaluates the alert rules on the series. */
+export interface WatchedRules {
+  /** Continues while an alert is pending: the end of a run must not hide it. */
+  stop(signal: AbortSignal): Promise<RulesReport>;
+  /** Stops at once, and judges as if the last observed state continued. */
+  stopNow(): Promise<RulesReport>;
+}
+
+/** @param everySeconds between two scrapes */
 export function watchRules(
   system: Pick<System, "apis" | "workers" | "oracles" | "endpoints">,
   metricsToken: string,
-): { stop(signal: AbortSignal): Promise<RulesReport> } {
+  everySeconds = EVERY_SECONDS,
+): WatchedRules {
   const bearer = { authorization: `Bearer ${metricsToken}` };
   const targets = [
     ...system.apis.map(({ url, name }) => ({ job: "causeway-api", url, name, headers: bearer })),
@@ -46,9 +55,7 @@ export function watchRules(
   let scrapes = 0;
   const loop = (async () => {
     while (!stopped.signal.aborted) {
-      const pause = sleep(EVERY_SECONDS * 1_000, undefined, { signal: stopped.signal }).catch(
-        () => undefined,
-      );
+      const pause = sleep(everySeconds * 1_000, undefined, { signal: stopped.signal }).catch(() => undefined);
       const pages = await Promise.all(
         targets.map(async ({ job, url, name: instance, headers }) => {
           const page = await fetch(`${url}/metrics`, { headers, signal: AbortSignal.timeout(4_000) }).then(
@@ -69,21 +76,38 @@ export function watchRules(
     }
   })();
   return {
-    /** Continues while an alert is pending: the end of a run must not hide it. */
     async stop(signal) {
       const untilMs = performance.now() + DECIDED_WITHIN_MS;
       for (;;) {
-        const report = judgeRules(collected.all(), scrapes, EVERY_SECONDS);
+        const report = judgeRules(collected.all(), scrapes, everySeconds);
         const isDecided = report.problems.length > 0 || !report.isPending;
         if (isDecided || signal.aborted || performance.now() > untilMs) {
           stopped.abort();
           await loop;
           return report;
         }
-        await sleep(EVERY_SECONDS * 1_000, undefined, { signal }).catch(() => undefined);
+        await sleep(everySeconds * 1_000, undefined, { signal }).catch(() => undefined);
       }
     },
+    async stopNow() {
+      stopped.abort();
+      await loop;
+      return judgeContinued(collected.all(), scrapes, everySeconds);
+    },
   };
+}
+
+/**
+ * Evaluates the rules as if every series kept its last value for as long as any rule needs to fire: a short
+ * run shows which alerts a state would raise. Counters stand still, so faults of a moment end.
+ */
+export function judgeContinued(series: readonly Series[], scrapes: number, stepSeconds: number): RulesReport {
+  const more = Math.ceil(DECIDED_WITHIN_MS / 1_000 / stepSeconds);
+  const continued = series.map((one) => {
+    const last = one.values[scrapes - 1];
+    return { ...one, values: [...one.values, ...(last === undefined ? [] : Array<number>(more).fill(last))] };
+  });
+  return judgeRules(continued, scrapes + more, stepSeconds);
 }
 
 /** Evaluates the rules on collected series. */

@@ -7,6 +7,15 @@ import { runBridgeDemo, startSystem, watchPosition, type Settlement, type System
 import { encodePacked, erc20Abi, keccak256, type Address } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { openDatabase } from "../../scripts/soak/database.ts";
+import { runLoad } from "../../scripts/soak/load.ts";
+import { planMix } from "../../scripts/soak/mix.ts";
+import { seededRandom } from "../../scripts/soak/random.ts";
+import { newRun } from "../../scripts/soak/run-request.ts";
+import { samplesIn } from "../../scripts/soak/scraped.ts";
+import { createSoakApi } from "../../scripts/soak/soak-api.ts";
+import { watchRules } from "../../scripts/soak/watch-rules.ts";
+import { openChain, readCurrencies, usersOfSeed } from "../../scripts/soak/world.ts";
 import { shownMetrics } from "../../scripts/eyes/shown-metrics.ts";
 import { traceCollector } from "../support/trace-collector.ts";
 import { portBaseOf } from "./port-bases.ts";
@@ -23,6 +32,8 @@ beforeAll(async () => {
     appEnv: {
       METRICS_TOKEN,
       NOTIFY_URLS: "http://127.0.0.1:9/",
+      // The load must not wait for the next minute's limit.
+      PRICE_EXPOSURE_USD_PER_MINUTE: "1000000000",
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
     },
     portBase: portBaseOf("settlement"),
@@ -99,6 +110,21 @@ async function operator(...words: readonly string[]): Promise<readonly Record<st
     .trim()
     .split("\n")
     .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+/** Waits until these requests are final and the hub owes the solver their deposits. */
+async function untilSettled(requestIds: readonly string[]): Promise<void> {
+  const database = await openDatabase(system.databaseUrl);
+  const bearer = { authorization: `Bearer ${METRICS_TOKEN}` };
+  const waiting = async (): Promise<number> => {
+    const open = (await database.unsettled(requestIds)).size;
+    const pages = await Promise.all(system.workers.map(async ({ url }) => await metricsOf(url, bearer)));
+    return samplesIn(pages.join("\n"))
+      .filter(({ metric }) => metric === "causeway_settlement_waiting")
+      .reduce((sum, { value }) => sum + value, open);
+  };
+  await expect.poll(waiting, { timeout: 60_000, interval: 500 }).toBe(0);
+  await database.close();
 }
 
 /** A process's metrics in Prometheus format. */
@@ -182,6 +208,34 @@ test("exports every metric that an alert rule or a panel reads, and names all me
     if (type === "histogram") expect(name).toMatch(/_seconds$/);
   }
 });
+
+test("no alert rule fires while 150 requests are paid, nor if the state after them continued", async () => {
+  const [first, second] = system.chains;
+  if (first === undefined || second === undefined) throw new Error("the system has too few chains");
+  const watch = watchRules(system, METRICS_TOKEN, 2);
+  const [seed, spreadMs] = [150, 15_000];
+  const plans = planMix({ requests: 150, seed, spreadMs, currencies: await readCurrencies(first) });
+  const users = usersOfSeed(seed, Math.max(...plans.map(({ user }) => user)) + 1);
+  const chains = await Promise.all([
+    openChain(system, first, users, false),
+    openChain(system, second, users, false),
+  ]);
+  const { apiUrls } = system.endpoints;
+  const api = createSoakApi({ urls: apiUrls, random: seededRandom(seed), retryForMs: 0 });
+  const world = { system, chains, users, api, seed };
+  const runs = plans.map((plan) => newRun(world, plan));
+  await runLoad(world, runs, {
+    spreadMs,
+    withinMs: 90_000,
+    chaos: undefined,
+    signal: new AbortController().signal,
+    say: () => undefined,
+  });
+  await Promise.all(chains.map(async ({ kept }) => await kept.close()));
+  expect(runs.flatMap(({ error }) => error ?? [])).toEqual([]);
+  await untilSettled(runs.flatMap(({ quote }) => quote?.requestId ?? []));
+  expect((await watch.stopNow()).problems).toEqual([]);
+}, 210_000);
 
 test("when the oracle that is asked first is killed, the other two attest", async () => {
   oracle(0).kill("SIGKILL");
