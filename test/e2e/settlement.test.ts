@@ -7,14 +7,16 @@ import { runBridgeDemo, startSystem, watchPosition, type Settlement, type System
 import { encodePacked, erc20Abi, keccak256, type Address } from "viem";
 import { generatePrivateKey, privateKeyToAddress } from "viem/accounts";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { shownMetrics } from "../../scripts/observability/shown-metrics.ts";
+import { openDatabase } from "../../scripts/soak/database.ts";
 import { runLoad } from "../../scripts/soak/load.ts";
 import { planMix } from "../../scripts/soak/mix.ts";
 import { seededRandom } from "../../scripts/soak/random.ts";
 import { newRun } from "../../scripts/soak/run-request.ts";
+import { samplesIn } from "../../scripts/soak/scraped.ts";
 import { createSoakApi } from "../../scripts/soak/soak-api.ts";
 import { watchRules } from "../../scripts/soak/watch-rules.ts";
 import { openChain, readCurrencies, usersOfSeed } from "../../scripts/soak/world.ts";
+import { shownMetrics } from "../../scripts/observability/shown-metrics.ts";
 import { traceCollector } from "../support/trace-collector.ts";
 import { portBaseOf } from "./port-bases.ts";
 
@@ -108,6 +110,21 @@ async function operator(...words: readonly string[]): Promise<readonly Record<st
     .trim()
     .split("\n")
     .map((line) => JSON.parse(line) as Record<string, unknown>);
+}
+
+/** Waits until these requests are final and the hub owes the solver their deposits. */
+async function untilSettled(requestIds: readonly string[]): Promise<void> {
+  const database = await openDatabase(system.databaseUrl);
+  const bearer = { authorization: `Bearer ${METRICS_TOKEN}` };
+  const waiting = async (): Promise<number> => {
+    const open = (await database.unsettled(requestIds)).size;
+    const pages = await Promise.all(system.workers.map(async ({ url }) => await metricsOf(url, bearer)));
+    return samplesIn(pages.join("\n"))
+      .filter(({ metric }) => metric === "causeway_settlement_waiting")
+      .reduce((sum, { value }) => sum + value, open);
+  };
+  await expect.poll(waiting, { timeout: 60_000, interval: 500 }).toBe(0);
+  await database.close();
 }
 
 /** A process's metrics in Prometheus format. */
@@ -216,8 +233,9 @@ test("no alert rule fires while 150 requests are paid, nor if the state after th
   });
   await Promise.all(chains.map(async ({ kept }) => await kept.close()));
   expect(runs.flatMap(({ error }) => error ?? [])).toEqual([]);
+  await untilSettled(runs.flatMap(({ quote }) => quote?.requestId ?? []));
   expect((await watch.stopNow()).problems).toEqual([]);
-}, 150_000);
+}, 210_000);
 
 test("when the oracle that is asked first is killed, the other two attest", async () => {
   oracle(0).kill("SIGKILL");

@@ -1,5 +1,6 @@
 import type { Hex, NonEvmChain } from "@causeway/domain";
 import type { ConfiguredChain, NonceMappings } from "@causeway/families";
+import type { ReportedOutput } from "@causeway/families/bitcoin";
 import type { ObserveCall } from "./nodes/rpc-call.ts";
 import type { OpenConnection } from "./non-evm-connection.ts";
 
@@ -21,8 +22,8 @@ export interface NonEvmOptions {
   readonly answersClients?: boolean;
   /** Observes calls to the endpoint at this URL. */
   readonly observeEndpoint?: (url: string) => ObserveCall;
-  /** Answers of services other than the nodes, which the connections to several nodes share for a moment. */
-  readonly sharedAnswers?: Map<string, Promise<unknown>>;
+  /** Lists of an explorer by address, which the connections to several nodes share (Bitcoin). */
+  readonly sharedOutputs?: Map<string, Promise<readonly ReportedOutput[]>>;
   /** ms since epoch. */
   now(): number;
   /** Called with every fault that no caller awaits. */

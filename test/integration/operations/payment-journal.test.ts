@@ -359,6 +359,31 @@ test("broadcasts an abandoned payment again instead of a cancel transaction at i
   expect((await destination.sentBy(solver.address)).map(({ input }) => input)).not.toContain("0x");
 });
 
+test("pays a request again once the lost payment that was given up for it is dead on its chain", async () => {
+  const world = await startNonEvmWorld({ destination: "expiring" });
+  opened.push(async () => await world.stop());
+  const { network, chain } = world.destination;
+  const by = { ...world.services, journal: await aJournal() };
+  for (const connected of by.chains.nonEvmChains) await openNonEvmLane(by, connected);
+  const agreed = await lostFill(world, by);
+  const become = async (state: string) =>
+    await world.pool.query("update requests set state = $2 where request_id = $1", [agreed.requestId, state]);
+  // It cannot be restored now, and no node has it any more.
+  await become("failed");
+  network.forgetPool();
+  for (const connected of by.chains.nonEvmChains) await openNonEvmLane(by, connected);
+  expect(world.events.of("payment_unrecorded")).toHaveLength(1);
+  await become("fillable");
+  for (let round = 0; round < 2; round++) await openAndRound(world, by);
+  expect(world.paymentsOf(agreed, world.destination)).toEqual([]);
+  expect(world.events.of("lost_payment_dead")).toEqual([]);
+  network.mine(200);
+  for (let round = 0; round < 12; round++) await openAndRound(world, by);
+  expect(world.events.of("lost_payment_dead").map(({ facts }) => facts["chain"])).toEqual([chain.name]);
+  expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
+  expect((await world.status(agreed.requestId)).status).toBe("success");
+});
+
 test("opens an EVM lane without a journal once the chain showed no unknown payment for its finality depth", async () => {
   const world = await startEngineWorld({ chain: { finalityBlocks: 4 } });
   opened.push(async () => await world.stop());

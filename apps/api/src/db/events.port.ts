@@ -56,6 +56,7 @@ export type EventName =
   | "nonce_gap_filled"
   | "payment_unrecorded"
   | "payment_restored"
+  | "lost_payment_dead"
   | "journal_entry_refused"
   | "lane_held"
   | "journal_fault"

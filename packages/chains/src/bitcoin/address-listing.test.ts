@@ -1,7 +1,8 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { RpcFault } from "@causeway/families";
 import { readScannedOutputs, type ReportedOutput, type ScannedOutput } from "@causeway/families/bitcoin";
 import { createAddressListing } from "./address-listing.ts";
+import { sharingOutputs } from "./explorer.ts";
 
 const SCRIPT = `0014${"11".repeat(20)}`;
 const OTHER = `0014${"22".repeat(20)}`;
@@ -120,4 +121,22 @@ test("reads a scan of Bitcoin Core", () => {
   ]);
   for (const answer of [null, { success: false, unspents: [] }, { success: true, unspents: [{ txid }] }])
     expect(() => readScannedOutputs(answer)).toThrow(RpcFault);
+});
+
+test("connections to several nodes share the list of an address for two seconds", async () => {
+  vi.useFakeTimers();
+  let asked = 0;
+  const explorer = { outputsOf: async () => await Promise.resolve((asked++, [])) };
+  const lists = new Map<string, Promise<readonly ReportedOutput[]>>();
+  const connections = [1, 2, 3].map(() => sharingOutputs(explorer, lists));
+  const readAll = async () => await Promise.all(connections.map(async (one) => await one.outputsOf("bc1q")));
+  await readAll();
+  await readAll();
+  expect(asked).toBe(1);
+  await vi.advanceTimersByTimeAsync(2_000);
+  await readAll();
+  expect(asked).toBe(2);
+  expect(await sharingOutputs(explorer, undefined).outputsOf("bc1q")).toEqual([]);
+  expect(asked).toBe(3);
+  vi.useRealTimers();
 });

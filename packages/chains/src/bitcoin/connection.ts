@@ -29,7 +29,7 @@ import {
   type BitcoinTransaction,
 } from "@causeway/families/bitcoin";
 import { depositPrivateKeys } from "./deposit-keys.ts";
-import { createExplorer, type Explorer } from "./explorer.ts";
+import { createExplorer, sharingOutputs, type Explorer } from "./explorer.ts";
 import { keptFeeRate, MAX_RATE } from "./fee-rate.ts";
 import { paymentOutputs, scriptOfKey, signedTransaction, textScript } from "./payment-transaction.ts";
 import { keyOf, replacementFee, sharedInputs } from "./replacement.ts";
@@ -70,11 +70,7 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
   const [url] = attestation.rpcUrls;
   if (url === undefined) throw new RangeError(`chain ${attestation.name}: no node is configured`);
   const transport = createRpcTransport({ url, ...observed(options, url) });
-  const explorer = createExplorer(
-    facts.esploraUrl,
-    options.observeEndpoint?.(facts.esploraUrl),
-    options.sharedAnswers,
-  );
+  const explorer = createExplorer(facts.esploraUrl, options.observeEndpoint?.(facts.esploraUrl));
   const reads = createBitcoinReads(transport, facts);
   const { solver } = options;
   const ownScript = scriptOfAddress(solver);
@@ -88,7 +84,7 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
   const rate = keptFeeRate(explorer, options.now);
   const { depositAddressKey } = options;
   const listing = createAddressListing(facts.network, MAX_OUTPUTS, {
-    explorer,
+    explorer: sharingOutputs(explorer, options.sharedOutputs),
     reads,
     now: () => options.now(),
     onFault: (error) => options.onFault(error),

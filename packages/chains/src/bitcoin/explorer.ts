@@ -23,36 +23,36 @@ export interface Explorer extends SpendHints {
   feeRate(withinBlocks: number): Promise<bigint | undefined>;
 }
 
-/** How long answers are shared, ms: connections read the same addresses at about the same time. */
-const SHARED_MS = 2_000;
-
-/**
- * @param url base URL of Esplora's REST API
- * @param shared answers of the same explorer, by path, that the connections to several nodes share for a
- * moment
- */
-export function createExplorer(
-  url: string,
-  onCall?: ObserveCall,
-  shared?: Map<string, Promise<unknown>>,
-): Explorer {
+/** @param url base URL of Esplora's REST API */
+export function createExplorer(url: string, onCall?: ObserveCall): Explorer {
   const client = createRestClient({ url, ...(onCall !== undefined && { onCall }) });
-  const askAlone = async (name: string, path: string): Promise<unknown> =>
+  const ask = async (name: string, path: string): Promise<unknown> =>
     jsonOf(name, await client.get(name, path));
-  const ask = async (name: string, path: string): Promise<unknown> => {
-    const known = shared?.get(path);
-    if (known !== undefined) return await known;
-    const answer = askAlone(name, path);
-    if (shared !== undefined) {
-      shared.set(path, answer);
-      setTimeout(() => shared.delete(path), SHARED_MS).unref();
-    }
-    return await answer;
-  };
   return {
     spendOf: async (txid, vout) => readOutspend(await ask("outspend", `/tx/${txid}/outspend/${vout}`)),
     outputsOf: async (address) => readUnspentOutputs(await ask("utxo", `/address/${address}/utxo`)),
     feeRate: async (withinBlocks) => readFeeRate(await ask("fee-estimates", "/fee-estimates"), withinBlocks),
     close: async () => await client.close(),
+  };
+}
+
+/** How long lists are shared, ms: connections to several nodes read an address at about the same time. */
+const SHARED_MS = 2_000;
+
+/** @param lists of the same explorer by address. Undefined: they are not shared */
+export function sharingOutputs(
+  explorer: Pick<Explorer, "outputsOf">,
+  lists: Map<string, Promise<readonly ReportedOutput[]>> | undefined,
+): Pick<Explorer, "outputsOf"> {
+  if (lists === undefined) return explorer;
+  return {
+    outputsOf: async (address) => {
+      const known = lists.get(address);
+      if (known !== undefined) return await known;
+      const list = explorer.outputsOf(address);
+      lists.set(address, list);
+      setTimeout(() => lists.delete(address), SHARED_MS).unref();
+      return await list;
+    },
   };
 }

@@ -26,7 +26,7 @@ export interface ReadArrivals {
  * @param cursor as stored; undefined: the chain was never read
  * @param recorded what this process has recorded after the cursor, updated by this call. While a deposit
  * waits for a quorum, the cursor stays and the others are read again.
- * @throws RpcFault: anything read before it is committed; read the cursor again.
+ * @throws RpcFault: what was read before it, if anything, is committed; read the cursor again.
  * @throws CursorMoved
  */
 export async function readArrivals(

@@ -1,17 +1,19 @@
 import type { TransferChain } from "../../chains/chains.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
 import { markOf, openReconciled, restoreLost } from "../restore-lost.ts";
+import { releaseDead } from "./release-dead.ts";
 
 /**
  * Opens the lane of a non-EVM chain's payments: its nonces are a counter of ours, unknown to the chain.
  * Restores payments that a failover has lost. Without a journal nothing shows which were lost: then the lane
  * is held until the operator opens it.
  */
-export async function openNonEvmLane(
-  services: WorkerServices,
-  { chain, connection: { solver } }: TransferChain,
-): Promise<void> {
+export async function openNonEvmLane(services: WorkerServices, connected: TransferChain): Promise<void> {
   const { reads, events } = services;
+  const {
+    chain,
+    connection: { solver },
+  } = connected;
   const of = { chainId: chain.id, sender: solver };
   const read = await markOf(services, of);
   if (read === undefined) return;
@@ -26,6 +28,7 @@ export async function openNonEvmLane(
     return;
   }
   await openReconciled(services, of, 0, mark);
+  if (lane !== undefined) await releaseDead(services, connected, lane.nextNonce);
 }
 
 const HOW = '(docs/operations/backups.md, "Held lanes")';
