@@ -56,9 +56,9 @@ const MIN_LATE_MS = 30_000;
 const EFFECTS_EVERY_MS = 60_000;
 
 /**
- * Keeps the newest facts of a chain: each head, after a pause, or a timer without heads causes one batch with gas prices
- * and the solver's balance of every configured currency. At most one read runs; heads meanwhile cause exactly
- * one more.
+ * Keeps the newest facts of a chain: each head, after a pause, or a timer without heads causes one batch with
+ * gas prices and the solver's balance of every configured currency. At most one read runs; heads meanwhile
+ * cause exactly one more.
  */
 export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
   const { chain, connection, clock, monotonic, solver, gasPayers, maxAgeMs, quietRefreshMs, onFault } =
@@ -138,9 +138,9 @@ export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
     });
   }
 
-  let readsSoon: NodeJS.Timeout | undefined;
+  let headTimer: NodeJS.Timeout | undefined;
   function readHead(): void {
-    readsSoon = undefined;
+    headTimer = undefined;
     // The running read may have started before this block.
     if (running === undefined) refreshInBackground();
     else again = true;
@@ -148,7 +148,7 @@ export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
 
   const unsubscribe = heads.onHead(() => {
     if (afterHeadMs === 0) readHead();
-    else readsSoon ??= setTimeout(readHead, afterHeadMs).unref();
+    else headTimer ??= setTimeout(readHead, afterHeadMs).unref();
   });
   const timer = setInterval(() => {
     if (running === undefined && monotonic.nowMs() - (facts?.readAtMs ?? -Infinity) >= quietRefreshMs)
@@ -196,7 +196,7 @@ export function createChainPulse(options: ChainPulseOptions): OwnedChainPulse {
     close: () => {
       closed = true;
       unsubscribe();
-      clearTimeout(readsSoon);
+      clearTimeout(headTimer);
       clearInterval(timer);
     },
   };

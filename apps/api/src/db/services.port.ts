@@ -10,7 +10,6 @@ import type { DepositAddressReads } from "../deposits/addresses/deposit-addresse
 import type { Events } from "./events.port.ts";
 import type { FillsAhead, PlanAhead } from "../payments/planned-fill.port.ts";
 import type { LiquiditySource, PoolUsd } from "../markets/liquidity/liquidity.port.ts";
-import type { NewJobs } from "./new-jobs.ts";
 import type { NonceMappingReads } from "../chains/nonce-mappings.port.ts";
 import type { PriceBook } from "../markets/prices/price-source.port.ts";
 import type { QueuedLegs } from "./queued-legs.port.ts";
@@ -82,8 +81,11 @@ export interface Services {
   /** Absent: each fill is planned by its job. */
   readonly fillsAhead?: FillsAhead;
   readonly planAhead?: PlanAhead;
-  /** Absent: this process runs no job at its commit. */
-  readonly newJobs?: Pick<NewJobs, "settled">;
+  /** Jobs that this process runs at their commit. Absent: none. */
+  readonly newJobs?: {
+    /** Resolves when none runs, or after this time in ms. */
+    settled(maxMs: number): Promise<void>;
+  };
 }
 
 /** The dependencies of use cases in the worker: those of the API, and the keys that only the worker has. */

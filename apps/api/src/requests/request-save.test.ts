@@ -4,7 +4,7 @@ import type { DriverRow, Sql } from "../db/pool.postgres.ts";
 import { nameMemory } from "./history/name-memory.ts";
 import { saveRequests } from "./request-save.postgres.ts";
 
-/** A connection that answers nothing until it is told to. */
+/** A connection that answers all statements at once, when `answer` is called. */
 function aConnection() {
   const sent: string[] = [];
   const { promise, resolve } = Promise.withResolvers<DriverRow[]>();

@@ -57,7 +57,7 @@ test("writes state, effects and trace together and returns the request after the
   expect(decision.kind).toBe("applied");
   expect(next).toMatchObject({ state: { name: "fillable" }, inTxHashes: ["0xaa"], updatedAtMs: NOW_MS });
   expect(written).toEqual([
-    ["save", "0x01", { inTxHashes: ["0xaa"], state: next.state }, NOW_MS],
+    ["save", "0x01", { inTxHashes: ["0xaa"], state: next.state, enters: record.terms }, NOW_MS],
     ["disposition", "7", "accepted", undefined, "0x01"],
     ["outbox", { job: "fill", jobId: `fill-0x01-${NOW_MS}`, payload: { requestId: "0x01" } }],
     ["note", "0x01", NOW_MS, "depositSeen", { from: "quoted", to: "fillable" }],
@@ -107,8 +107,8 @@ test("applies events to several requests, each with its own state, deposit, job 
   expect(transitions.map(({ decision }) => decision.kind)).toEqual(["applied", "rejected", "applied"]);
   const [first, , last] = transitions.map(({ record: { state } }) => state);
   expect(written).toEqual([
-    ["save", "0x01", { inTxHashes: ["0xaa"], state: first }, NOW_MS],
-    ["save", "0x02", { state: last }, NOW_MS],
+    ["save", "0x01", { inTxHashes: ["0xaa"], state: first, enters: record.terms }, NOW_MS],
+    ["save", "0x02", { state: last, enters: another.terms }, NOW_MS],
     ["disposition", "7", "accepted", undefined, "0x01"],
     ["disposition", "8", "accepted", undefined, "0x02"],
     ["outbox", { job: "fill", jobId: `fill-0x01-${NOW_MS}`, payload: { requestId: "0x01" } }],
