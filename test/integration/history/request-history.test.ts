@@ -593,7 +593,7 @@ test("a trace lists all events in order, with nonces, fees and replacements", as
   expect(second).toMatchObject({
     nonce: 7,
     maxFeePerGas: "5",
-    canReplace: first?.["txHash"],
+    replaces: first?.["txHash"],
     txHash: filled.fillTx,
   });
   expect(answer.body, "a trace contains no signed bytes").not.toContain(SIGNED_BYTES.slice(2));

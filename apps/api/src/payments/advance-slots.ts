@@ -125,7 +125,7 @@ async function sign(
     const isCancel = move.attempt === "noop" && one.slot.attempts.at(-1)?.kind === "pay";
     if (isCancel && signed === "short") return [];
     // Make the payment after all, or rebroadcast signed bytes.
-    const change = isCancel ? ({ isCancel: "never" } as const) : ({ replacement: "impossible" } as const);
+    const change = isCancel ? ({ cancelable: "never" } as const) : ({ replacement: "impossible" } as const);
     const next: Case = { ...one, lane: { ...one.lane, ...change } };
     const again = nextMove(next);
     // The payer would refuse again.
