@@ -1,6 +1,6 @@
 import { is } from "drizzle-orm";
 import { getTableConfig, PgTable, type PgColumn } from "drizzle-orm/pg-core";
-import type pg from "pg";
+import pg from "pg";
 import * as schema from "../../apps/api/src/db/schema.tables.ts";
 
 /** Tables with few rows on any instance, and why. */
@@ -30,7 +30,8 @@ export const SMALL_TABLES: Readonly<Record<string, string>> = {
 
 const of = (...values: readonly string[]): string =>
   `(array['${values.join("','")}'])[i % ${values.length} + 1]`;
-const rarely = (rare: string, usual: string): string => `case when i % 200 = 7 then ${rare} else ${usual} end`;
+const rarely = (rare: string, usual: string): string =>
+  `case when i % 200 = 7 then ${rare} else ${usual} end`;
 const state = (usual: string, ...open: readonly string[]): string => rarely(of(...open), `'${usual}'`);
 const CHAIN = "(array[1, 10, 8453, 42161])[i % 4 + 1]";
 const HASH = "'0x' || md5(i::text) || md5('b' || i)";
@@ -126,7 +127,17 @@ function distinct(type: string): string {
  * Writes `rows` rows into each table that grows, distributed as a busy instance has them, and analyzes all
  * tables. Only for planning: the rows of different tables do not belong together.
  */
-export async function fillTables(client: pg.ClientBase, rows: number): Promise<void> {
+export async function fillTables(databaseUrl: string, rows: number): Promise<void> {
+  const client = new pg.Client({ connectionString: databaseUrl });
+  await client.connect();
+  try {
+    await fill(client, rows);
+  } finally {
+    await client.end();
+  }
+}
+
+async function fill(client: pg.Client, rows: number): Promise<void> {
   const { rows: checks } = await client.query<{ drop: string }>(
     `select format('alter table %s drop constraint %I', conrelid::regclass, conname) as drop from pg_constraint
      where contype = 'c' and connamespace = 'public'::regnamespace and conislocal`,
@@ -147,7 +158,8 @@ export async function fillTables(client: pg.ClientBase, rows: number): Promise<v
 }
 
 function growingTables(): PgTable[] {
-  return Object.values(schema)
+  const all: readonly unknown[] = Object.values(schema);
+  return all
     .filter((one): one is PgTable => is(one, PgTable))
     .filter((table) => SMALL_TABLES[getTableConfig(table).name] === undefined);
 }

@@ -1,9 +1,10 @@
 import { glob } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import pg from "pg";
+import type pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { namedStatements } from "../../../apps/api/src/db/define-query.postgres.ts";
+import { createPool } from "../../../apps/api/src/db/pool.postgres.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { fillTables, SMALL_TABLES } from "../../support/fill-tables.ts";
 
@@ -34,29 +35,28 @@ interface Plan {
 }
 
 let database: TestDatabase;
-let client: pg.Client;
+let pool: pg.Pool;
 let partialIndexes: ReadonlySet<string>;
 
 beforeAll(async () => {
   for await (const path of glob("**/*.postgres.ts", { cwd: SOURCES }))
     await import(pathToFileURL(join(SOURCES, path)).href);
   database = await createTestDatabase();
-  client = new pg.Client({ connectionString: database.url });
-  await client.connect();
-  await fillTables(client, ROWS);
-  const { rows } = await client.query<{ name: string }>(
+  await fillTables(database.url, ROWS);
+  pool = createPool(database.url, { max: 1, statementTimeoutMs: 10_000, applicationName: "test" });
+  const { rows } = await pool.query<{ name: string }>(
     "select indexrelid::regclass::text as name from pg_index where indpred is not null",
   );
   partialIndexes = new Set(rows.map(({ name }) => name));
 }, 60_000);
 afterAll(async () => {
-  await client.end();
+  await pool.end();
   await database.drop();
 });
 
 /** The plan that a connection keeps: without the values of one use. */
 async function genericPlan(text: string): Promise<Plan> {
-  const { rows } = await client.query<{ "QUERY PLAN": readonly [{ readonly Plan: Plan }] }>(
+  const { rows } = await pool.query<{ "QUERY PLAN": readonly [{ readonly Plan: Plan }] }>(
     `explain (generic_plan, format json) ${text}`,
   );
   const [row] = rows;
@@ -69,7 +69,12 @@ function wholeScans(plan: Plan, limited = false): string[] {
   const { "Node Type": type, "Relation Name": table, "Index Name": index, "Index Cond": condition } = plan;
   const isLimited = limited || type === "Limit";
   const below = (plan.Plans ?? []).flatMap((one) => wholeScans(one, isLimited && type !== "Sort"));
-  if (type === "Seq Scan" && table !== undefined && SMALL_TABLES[table] === undefined && !IS_CATALOG.test(table))
+  if (
+    type === "Seq Scan" &&
+    table !== undefined &&
+    SMALL_TABLES[table] === undefined &&
+    !IS_CATALOG.test(table)
+  )
     return [`all rows of ${table}`, ...below];
   const isWhole = index !== undefined && condition === undefined && !partialIndexes.has(index);
   return isWhole && !isLimited ? [`all entries of ${index}`, ...below] : below;

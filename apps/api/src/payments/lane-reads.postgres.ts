@@ -43,7 +43,9 @@ const slotOfLeg = readSlots(
 // Only for legs that have the id of their request: dead slots are found by that.
 const revertedSlotsOfLeg = readSlots(
   "read_reverted_slots_of_leg",
-  (p: Params<LegOfSlot>) => text`${slots.requestId} = ${p.legId} and ${slots.legKind} = ${p.kind} and ${slots.legId} = ${p.legId}
+  (
+    p: Params<LegOfSlot>,
+  ) => text`${slots.requestId} = ${p.legId} and ${slots.legKind} = ${p.kind} and ${slots.legId} = ${p.legId}
     and ${slots.state} = 'dead' and ${slots.minedStatus} = 'reverted'`,
 );
 const slotById = readSlots("read_slot", ({ id }: Params<{ id: string }>) => text`${slots.id} = ${id}`);

@@ -170,14 +170,17 @@ const MINED = {
   effectiveGasPrice: slots.effectiveGasPrice,
 };
 const { id: _id, ...OUTCOME } = MINED;
-const setMined = defineSqlWrite("slots_mined", (p: Params<Ids & { readonly mined: string; readonly atMs: number }>) => {
-  const outcome = Object.values(OUTCOME).map((column) => text`${nameOf(column)} = given.${nameOf(column)}`);
-  return text`
+const setMined = defineSqlWrite(
+  "slots_mined",
+  (p: Params<Ids & { readonly mined: string; readonly atMs: number }>) => {
+    const outcome = Object.values(OUTCOME).map((column) => text`${nameOf(column)} = given.${nameOf(column)}`);
+    return text`
     update ${slots} set ${nameOf(slots.state)} = 'mined', ${nameOf(slots.minedAtMs)} = ${p.atMs},
       ${nameOf(slots.unexplainedSince)} = null, ${nameOf(slots.unexplainedConfirmed)} = false,
       ${text.join(outcome, text`, `)}
     from ${recordset(p.mined, MINED)} where ${slots.id} = given.id and ${slots.id} = any(${p.slotIds}::bigint[])`;
-});
+  },
+);
 const setOpen = defineWrite("slot_open", (db, { slotId }: Params<Id>) =>
   db
     .update(slots)
