@@ -15,7 +15,6 @@ const ROWS = 5_000;
 const READS_ALL: Readonly<Record<string, string>> = {
   balance_totals: "once a minute; transfers to the solver are rare",
   job_runs_forget_all: "deletes them, when Redis lost the queues",
-  read_ping: "returns the first row",
   read_slots_from_nonce: "once per lane, when payments were lost",
   status_events_prune: "once a minute; no index has the request of a delivery",
   used_contracts_open_orders: "at start, for replaced contracts",
