@@ -1,4 +1,4 @@
-import { is } from "drizzle-orm";
+import { getTableName, is } from "drizzle-orm";
 import { getTableConfig, PgTable, type PgColumn } from "drizzle-orm/pg-core";
 import pg from "pg";
 import * as schema from "../../apps/api/src/db/schema.tables.ts";
@@ -21,7 +21,7 @@ export const SMALL_TABLES: Readonly<Record<string, string>> = {
   notice_states: "one per rule and subject",
   pauses: "set by the operator",
   price_exposure: "one per price",
-  rail_cursors: "one per chain",
+  [getTableName(schema.nonEvmCursors)]: "one per chain",
   route_timings: "one per pair of chains",
   spent_days: "one per chain, key and day",
   used_contracts: "contracts of the chain files",
@@ -41,7 +41,7 @@ const VALUES: Readonly<Record<string, string>> = {
   account: of("balance", "pending", "owed"),
   actions: "array['0xab']",
   apart: "false",
-  burnt_usd: "0",
+  [schema.fastFills.revertedGasUsd.name]: "0",
   canonical: rarely("false", "true"),
   chain_id: CHAIN,
   chain_name: of("one", "two"),
