@@ -95,6 +95,25 @@ test("sets TCP keepalives and tcp_user_timeout on the sessions of the pool", asy
   });
 });
 
+test.for([
+  { plans: "once", counted: { generic: 3, custom: 0 } },
+  { plans: "per use", counted: { generic: 0, custom: 3 } },
+] as const)("a pool plans a statement $plans", async ({ plans, counted }) => {
+  const pool = createPool(database.url, {
+    max: 1,
+    statementTimeoutMs: 1_000,
+    applicationName: "test",
+    plans,
+  });
+  const named = { name: "some", text: "select from outbox where id = any($1::bigint[])" };
+  for (let use = 0; use < 3; use++) await pool.query({ ...named, values: [[1, 2]] });
+  const { rows } = await pool.query(
+    "select generic_plans as generic, custom_plans as custom from pg_prepared_statements where name = 'some'",
+  );
+  await pool.end();
+  expect(rows).toEqual([counted]);
+});
+
 test("a transaction over a cut network fails and releases its connection, and the next one works", async () => {
   const { hostname, port } = new URL(database.url);
   const network = await startSwallowingProxy({ host: hostname, port: Number(port) });

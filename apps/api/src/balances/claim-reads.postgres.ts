@@ -16,7 +16,8 @@ const unpaid = defineSql(
   { claimId: claims.claimId },
   (p: Params<Payment>) => text`
     select ${claims.claimId} from ${claims}
-    where ${claims.state} in ('offered', 'paying') and ${claims.chainId} = ${p.chainId} and ${claims.currency} = ${p.currency}
+    -- Each state has its own index.
+    where (${claims.state} = 'offered' or ${claims.state} = 'paying') and ${claims.chainId} = ${p.chainId} and ${claims.currency} = ${p.currency}
       and ${claims.recipient} = ${p.recipient} and ${claims.amount} = ${p.amount}
     order by ${claims.state} desc limit 1`,
 );

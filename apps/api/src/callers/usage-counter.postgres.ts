@@ -105,8 +105,8 @@ const prune: Removal = defineSql(
   "usage_prune",
   { done: Number },
   ({ beforeMs }: Params<Aged>) => text`
-    with gone as (delete from ${apiUsage} where (${columnsOf(KEY)}) in (
-      select ${columnsOf(KEY)} from ${apiUsage} where ${minute} < ${beforeMs} limit ${BATCH} for update skip locked) returning 1)
+    with gone as (delete from ${apiUsage} where ctid = any(array(
+      select ctid from ${apiUsage} where ${minute} < ${beforeMs} limit ${BATCH} for update skip locked)) returning 1)
     select count(*) as done from gone`,
 );
 

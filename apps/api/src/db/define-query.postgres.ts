@@ -1,5 +1,5 @@
 import { Column, DrizzleQueryError, fillPlaceholders, is, Placeholder, sql, type SQL } from "drizzle-orm";
-import type { NodePgDatabase } from "drizzle-orm/node-postgres";
+import { drizzle, type NodePgDatabase } from "drizzle-orm/node-postgres";
 import { PgDialect, type PgColumn } from "drizzle-orm/pg-core";
 import type { DriverRow, Sql } from "./pool.postgres.ts";
 
@@ -8,6 +8,21 @@ export type Params<P> = { readonly [Name in keyof P]: SQL<P[Name]> };
 
 interface Preparable<Result> {
   prepare(name: string): { execute(values: Record<string, unknown>): Promise<Result> };
+  toSQL(): { readonly sql: string };
+}
+
+/** The text of each named statement of the loaded modules, built when read. */
+const texts = new Map<string, () => string>();
+
+/** The names of the statements that the loaded modules define, and the text of each. */
+export function namedStatements(): ReadonlyMap<string, () => string> {
+  return texts;
+}
+
+function nameStatement(name: string, text: () => string): void {
+  // A connection that has prepared one of them refuses the other.
+  if (texts.has(name)) throw new Error(`invariant violated: two statements are named ${name}`);
+  texts.set(name, text);
 }
 
 /**
@@ -18,6 +33,7 @@ export function defineQuery<P extends Record<string, unknown>, Result>(
   name: string,
   build: (db: NodePgDatabase, params: Params<P>) => Preparable<Result>,
 ): (sql: Sql, params: P) => Promise<Result> {
+  nameStatement(name, () => build(drizzle.mock(), placeholders()).toSQL().sql);
   const prepared = new WeakMap<NodePgDatabase, ReturnType<Preparable<Result>["prepare"]>>();
   return async ({ db }, params) => {
     let query = prepared.get(db);
@@ -109,10 +125,11 @@ function prepare<P extends Record<string, unknown>>(
   announces: boolean,
 ): (sql: Pick<Sql, "query">, params: P) => Promise<DriverRow[]> {
   let built: ReturnType<typeof compile> | undefined;
+  const statement = () => (built ??= compile(build(placeholders())));
+  nameStatement(name, () => statement().text);
   return async (connection, params) => {
-    built ??= compile(build(placeholders()));
-    const values = fillPlaceholders(built.params, params);
-    return await connection.query({ name, text: built.text, announces }, values);
+    const { text, params: wanted } = statement();
+    return await connection.query({ name, text, announces }, fillPlaceholders(wanted, params));
   };
 }
 
@@ -126,7 +143,7 @@ export function defineSqlWrite<P extends Record<string, unknown>>(
   return async (sql, params) => await untilWritten(sql, query(sql, params));
 }
 
-/** Runs a statement that is built for one use. The database plans it for exactly its values. */
+/** Runs a statement that is built for one use. A pool that plans per use plans it for exactly its values. */
 export async function runSql<R extends Returns>(
   connection: Pick<Sql, "query">,
   returns: R,

@@ -1,7 +1,14 @@
 import { sql as text } from "drizzle-orm";
 import { expect, test } from "vitest";
 import { outbox } from "./db.tables.ts";
-import { defineReport, outputsOf, textAndValues } from "./define-query.postgres.ts";
+import {
+  defineQuery,
+  defineReport,
+  namedStatements,
+  outputsOf,
+  textAndValues,
+  type Params,
+} from "./define-query.postgres.ts";
 import type { Sql, Statement } from "./pool.postgres.ts";
 
 test("outputs have their own names, in the given order", () => {
@@ -31,4 +38,22 @@ test("a report is one named statement, and sends a parameter that is used twice 
       ["a"],
     ],
   ]);
+});
+
+test("the texts of all statements can be listed, those of the query builder too", () => {
+  defineQuery("job_of_id", (db, { id }: Params<{ id: number }>) =>
+    db
+      .select({ jobId: outbox.jobId })
+      .from(outbox)
+      .where(text`${outbox.id} = ${id}`),
+  );
+  expect(namedStatements().get("job_of_id")?.()).toBe(
+    'select "job_id" from "outbox" where "outbox"."id" = $1',
+  );
+});
+
+test("refuses two statements of one name", () => {
+  const define = () => defineReport("same_name", () => text`select 1 as one`);
+  define();
+  expect(define).toThrow("invariant violated: two statements are named same_name");
 });

@@ -109,16 +109,16 @@ interface Pruned extends Record<string, unknown> {
 const pruneRuns = defineSql(
   "job_runs_prune",
   { jobName: jobRuns.jobName },
-  (p: Params<Pruned>) => text`delete from ${jobRuns} where (${jobRuns.jobName}, ${jobRuns.legId}) in (
-      select ${jobRuns.jobName}, ${jobRuns.legId} from ${jobRuns} where ${jobRuns.lostAfterMs} < ${p.beforeMs}
-      order by ${jobRuns.lostAfterMs} limit ${p.limit} for update skip locked)
+  (p: Params<Pruned>) => text`delete from ${jobRuns} where ctid = any(array(
+      select ctid from ${jobRuns} where ${jobRuns.lostAfterMs} < ${p.beforeMs}
+      order by ${jobRuns.lostAfterMs} limit ${p.limit} for update skip locked))
     returning ${jobRuns.jobName}`,
 );
 const prune = defineSql(
   "outbox_prune",
   { id: jobs.id },
-  (p: Params<Pruned>) => text`delete from ${jobs} where ${jobs.id} in (
-      select ${jobs.id} from ${jobs} where ${jobs.publishedAtMs} < ${p.beforeMs} order by ${jobs.publishedAtMs} limit ${p.limit})
+  (p: Params<Pruned>) => text`delete from ${jobs} where ${jobs.id} = any(array(
+      select ${jobs.id} from ${jobs} where ${jobs.publishedAtMs} < ${p.beforeMs} order by ${jobs.publishedAtMs} limit ${p.limit}))
     returning ${jobs.id}`,
 );
 

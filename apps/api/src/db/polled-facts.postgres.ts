@@ -20,20 +20,17 @@ export interface PolledFacts {
  * under a lock.
  */
 export async function pollFacts(
-  reads: Pick<Reads, "reservedOn" | "routeTimings" | "pauses">,
+  reads: Pick<Reads, "reserved" | "routeTimings" | "pauses">,
   events: Events,
-  chainIds: readonly number[],
   everyMs: number,
 ): Promise<PolledFacts> {
-  const reservedByChain = new Map<number, Map<Address, bigint>>();
+  let reserved: Awaited<ReturnType<Reads["reserved"]>> = new Map();
   const msByRoute = new Map<string, number>();
   let paused: Pauses = [];
   const refresh = async (): Promise<void> => {
     // First: the others may be slow.
     paused = await reads.pauses();
-    await Promise.all(
-      chainIds.map(async (chainId) => reservedByChain.set(chainId, await reads.reservedOn(chainId))),
-    );
+    reserved = await reads.reserved();
     for (const row of await reads.routeTimings())
       msByRoute.set(`${row.originChainId}>${row.destinationChainId}`, row.averageMs);
   };
@@ -49,7 +46,7 @@ export async function pollFacts(
       });
   }, everyMs);
   return {
-    reserved: (chainId, currency) => reservedByChain.get(chainId)?.get(currency) ?? 0n,
+    reserved: (chainId, currency) => reserved.get(chainId)?.get(currency) ?? 0n,
     routeMs: (originChainId, destinationChainId) => msByRoute.get(`${originChainId}>${destinationChainId}`),
     pauses: () => paused,
     close: () => clearInterval(timer),

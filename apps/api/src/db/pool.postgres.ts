@@ -1,7 +1,7 @@
 import { drizzle, type NodePgDatabase } from "drizzle-orm/node-postgres";
 import { Socket } from "node:net";
 import pg from "pg";
-import { configureSession, NOTICE_LOST_HOSTS } from "./session-settings.postgres.ts";
+import { configureSession, NOTICE_LOST_HOSTS, type SessionSettings } from "./session-settings.postgres.ts";
 
 /** Runs named statements: on the pool, or on the connection of a transaction. */
 export interface Sql {
@@ -18,13 +18,31 @@ export interface Sql {
 /** A row as the driver returns it. The definition of its statement knows the types of its values. */
 export type DriverRow = Record<string, never>;
 
-/** A named statement is parsed and planned once per connection. */
+/** A named statement is parsed once per connection, and planned as {@link PoolOptions.plans} says. */
 export interface Statement {
   readonly name: string;
   readonly text: string;
   /** It stores announcements, which must be sent after the commit. */
   readonly announces?: boolean;
 }
+
+export interface PoolOptions {
+  readonly max: number;
+  readonly statementTimeoutMs: number;
+  readonly applicationName: string;
+  /**
+   * `once` (default): a connection plans a statement once, without its values, and again when statistics or
+   * tables change. `per use`: Postgres may plan it for the values of each use, for searches and reports whose
+   * plans depend on them.
+   */
+  readonly plans?: "once" | "per use";
+}
+
+/**
+ * By itself, Postgres plans statements with arrays anew at each use, which takes longer than they run. A plan
+ * that is kept outlives the size its tables had: indexes must win in all but the smallest ones.
+ */
+const PLANS_ONCE: SessionSettings = { plan_cache_mode: "force_generic_plan", random_page_cost: 1.1 };
 
 /** How much longer than the server the client waits for the end of a statement. */
 const ANSWER_GRACE_MS = 5_000;
@@ -36,10 +54,7 @@ const TEXT_ARRAY = 1009;
  * A pool whose `bigint` columns come as numbers (ids, heights and milliseconds stay below 2^53) and `numeric`
  * ones as bigint (amounts).
  */
-export function createPool(
-  connectionString: string,
-  options: { readonly max: number; readonly statementTimeoutMs: number; readonly applicationName: string },
-): pg.Pool {
+export function createPool(connectionString: string, options: PoolOptions): pg.Pool {
   const types = new pg.TypeOverrides();
   types.setTypeParser(INT8, Number);
   types.setTypeParser(NUMERIC, BigInt);
@@ -58,6 +73,7 @@ export function createPool(
         statement_timeout: options.statementTimeoutMs,
         // A process that is frozen in a transaction must not keep its row locks from the next leader.
         idle_in_transaction_session_timeout: 10_000,
+        ...(options.plans !== "per use" && PLANS_ONCE),
       }),
     // Statements of a transaction are sent without waiting for the answers of former ones.
     pipeline: true,

@@ -128,10 +128,10 @@ export interface Reads extends NonEvmReads, SendReads, FillBurnReads, WaitingRea
   /** The stored tail of the chain, oldest first. */
   trail(chainId: number): Promise<BlockRef[]>;
   /**
-   * Outflows of the solver's open payments per currency of one chain. Excludes executions, which spend other
+   * Outflows of the solver's open payments, by chain id and currency. Excludes executions, which spend other
    * funds.
    */
-  reservedOn(chainId: number): Promise<Map<Address, bigint>>;
+  reserved(): Promise<ReadonlyMap<number, ReadonlyMap<Address, bigint>>>;
   /**
    * Fills without a waiting job, including final ones that have not credited their apps. Those queued again
    * longest ago come first, here as below.

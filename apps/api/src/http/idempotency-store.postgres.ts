@@ -83,9 +83,9 @@ const prune = defineSql(
   "idempotency_prune",
   { key: keys.key },
   (p: Params<{ beforeMs: number; limit: number }>) => text`
-    delete from ${keys} where (${keys.scope}, ${keys.endpoint}, ${keys.key}) in (
-      select ${keys.scope}, ${keys.endpoint}, ${keys.key} from ${keys} where ${keys.createdAtMs} < ${p.beforeMs}
-      order by ${keys.createdAtMs} limit ${p.limit} for update skip locked)
+    delete from ${keys} where ctid = any(array(
+      select ctid from ${keys} where ${keys.createdAtMs} < ${p.beforeMs}
+      order by ${keys.createdAtMs} limit ${p.limit} for update skip locked))
     returning ${keys.key}`,
 );
 

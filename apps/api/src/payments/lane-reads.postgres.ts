@@ -40,9 +40,12 @@ const slotOfLeg = readSlots(
   (p: Params<LegOfSlot>) =>
     text`${slots.legKind} = ${p.kind} and ${slots.legId} = ${p.legId} and ${slots.state} <> 'dead'`,
 );
+// Only for legs that have the id of their request: dead slots are found by that.
 const revertedSlotsOfLeg = readSlots(
   "read_reverted_slots_of_leg",
-  (p: Params<LegOfSlot>) => text`${slots.legKind} = ${p.kind} and ${slots.legId} = ${p.legId}
+  (
+    p: Params<LegOfSlot>,
+  ) => text`${slots.requestId} = ${p.legId} and ${slots.legKind} = ${p.kind} and ${slots.legId} = ${p.legId}
     and ${slots.state} = 'dead' and ${slots.minedStatus} = 'reverted'`,
 );
 const slotById = readSlots("read_slot", ({ id }: Params<{ id: string }>) => text`${slots.id} = ${id}`);
@@ -102,6 +105,7 @@ const onePayment = defineQuery("read_has_payments", (db, p: Params<Lane>) =>
     .where(
       text`${slots.chainId} = ${p.chainId} and ${slots.sender} = ${p.sender} and ${slots.legKind} not in ('hub', 'payout')`,
     )
+    .orderBy(asc(slots.nonce))
     .limit(1),
 );
 
@@ -121,8 +125,9 @@ const broadcastBelow = defineSql(
         where ${nonceUsers.chainId} = ${p.chainId} and ${nonceUsers.sender} = ${p.sender}),
       (select ${slots.nonce} from ${slots}
         where ${slots.chainId} = ${p.chainId} and ${slots.sender} = ${p.sender}
-          and (${slots.minedBlockNumber} is not null or exists (select from ${attempts}
-            where ${attempts.slotId} = ${slots.id} and ${attempts.firstBroadcastAtMs} is not null))
+          -- Not "exists", which the planner may answer from a hash of all attempts.
+          and (${slots.minedBlockNumber} is not null or (select true from ${attempts}
+            where ${attempts.slotId} = ${slots.id} and ${attempts.firstBroadcastAtMs} is not null limit 1))
         order by ${slots.nonce} desc limit 1)) + 1, 0) as below`,
 );
 const givenNonces = defineQuery("read_given_nonces", (db, p: Params<Nonces>) =>
@@ -172,12 +177,12 @@ const lostPaymentOfOrder = defineQuery(
       )
       .limit(1),
 );
-const reservedOn = defineSql(
-  "read_reserved_on",
-  { outflowCurrency: slots.outflowCurrency, amount: BigInt },
-  ({ chainId }: Params<{ chainId: number }>) => text`
-    select ${slots.outflowCurrency}, sum(${slots.outflowAmount}) as amount from ${slots}
-    where ${slots.chainId} = ${chainId} and ${slots.state} = 'open' and ${slots.legKind} <> 'execution' group by 1`,
+const reserved = defineSql(
+  "read_reserved",
+  { chainId: slots.chainId, outflowCurrency: slots.outflowCurrency, amount: BigInt },
+  () => text`
+    select ${slots.chainId}, ${slots.outflowCurrency}, sum(${slots.outflowAmount}) as amount from ${slots}
+    where ${slots.state} = 'open' and ${slots.legKind} <> 'execution' group by 1, 2`,
 );
 
 type LaneReads = Pick<
@@ -197,7 +202,7 @@ type LaneReads = Pick<
   | "nonceUsers"
   | "lostPayment"
   | "lostPaymentOfOrder"
-  | "reservedOn"
+  | "reserved"
 >;
 
 /**
@@ -265,9 +270,11 @@ export function laneReads(sql: Sql, servers: ServerWatch): LaneReads {
     },
     lostPaymentOfOrder: async (orderId, from) =>
       (await lostPaymentOfOrder(sql, { orderId, senders: from }))[0],
-    async reservedOn(chainId) {
-      const rows = await reservedOn(sql, { chainId });
-      return new Map(rows.map(({ outflowCurrency, amount }) => [outflowCurrency, amount]));
+    async reserved() {
+      const byChain = new Map<number, Map<Address, bigint>>();
+      for (const { chainId, outflowCurrency, amount } of await reserved(sql, {}))
+        byChain.set(chainId, (byChain.get(chainId) ?? new Map()).set(outflowCurrency, amount));
+      return byChain;
     },
   };
 }

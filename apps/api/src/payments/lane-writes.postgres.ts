@@ -170,14 +170,17 @@ const MINED = {
   effectiveGasPrice: slots.effectiveGasPrice,
 };
 const { id: _id, ...OUTCOME } = MINED;
-const setMined = defineSqlWrite("slots_mined", (p: Params<{ mined: string; atMs: number }>) => {
-  const outcome = Object.values(OUTCOME).map((column) => text`${nameOf(column)} = given.${nameOf(column)}`);
-  return text`
+const setMined = defineSqlWrite(
+  "slots_mined",
+  (p: Params<Ids & { readonly mined: string; readonly atMs: number }>) => {
+    const outcome = Object.values(OUTCOME).map((column) => text`${nameOf(column)} = given.${nameOf(column)}`);
+    return text`
     update ${slots} set ${nameOf(slots.state)} = 'mined', ${nameOf(slots.minedAtMs)} = ${p.atMs},
       ${nameOf(slots.unexplainedSince)} = null, ${nameOf(slots.unexplainedConfirmed)} = false,
       ${text.join(outcome, text`, `)}
-    from ${recordset(p.mined, MINED)} where ${slots.id} = given.id`;
-});
+    from ${recordset(p.mined, MINED)} where ${slots.id} = given.id and ${slots.id} = any(${p.slotIds}::bigint[])`;
+  },
+);
 const setOpen = defineWrite("slot_open", (db, { slotId }: Params<Id>) =>
   db
     .update(slots)
@@ -206,13 +209,12 @@ const dropBytes = defineSql(
   { dropped: Number },
   (p: Params<{ beforeMs: number; limit: number }>) => text`
     with due as materialized (
-      select ${attempts.slotId}, ${attempts.n} from ${attempts} join ${slots} on ${slots.id} = ${attempts.slotId}
+      select ${attempts}.ctid as place, ${attempts.slotId} from ${attempts} join ${slots} on ${slots.id} = ${attempts.slotId}
       where ${attempts.raw} <> '0x' and ${attempts.createdAtMs} < ${p.beforeMs} and ${slots.state} in ('final', 'dead')
         and coalesce(${slots.finalAtMs}, ${attempts.createdAtMs}) < ${p.beforeMs}
       order by ${attempts.createdAtMs} limit ${p.limit} for update of ${attempts} skip locked),
     emptied as (
-      update ${attempts} set ${nameOf(attempts.raw)} = '0x' from due
-      where ${attempts.slotId} = due.slot_id and ${attempts.n} = due.n returning 1),
+      update ${attempts} set ${nameOf(attempts.raw)} = '0x' where ctid = any(array(select place from due)) returning 1),
     -- No archive takes the calls of these.
     without_call as (
       update ${slots} set ${nameOf(slots.callData)} = ${NO_CALL_DATA}
@@ -349,7 +351,11 @@ export function laneWrites(sql: Sql, servers: ServerWatch): LaneWrites {
         minedStatus: status,
         ...cost,
       }));
-      await setMined(sql, { mined: rowsJson(MINED, rows), atMs });
+      await setMined(sql, {
+        mined: rowsJson(MINED, rows),
+        slotIds: mined.map(({ slotId }) => slotId),
+        atMs,
+      });
     },
     async setOpen(slotId): Promise<void> {
       await setOpen(sql, { slotId });

@@ -54,8 +54,7 @@ export async function startApi(context: Context): Promise<RouteContext> {
   const { config, log, registry, sql, chains, clock, reads, events, signer, lifecycle } = context;
   logConnections(log, connectionsOf("api", config.database), context.serverLimits);
   const ends = everyEnd(chains);
-  const chainIds = ends.map(({ chain }) => chain.id);
-  const polled = await pollFacts(reads, events, chainIds, POLLED_EVERY_MS);
+  const polled = await pollFacts(reads, events, POLLED_EVERY_MS);
   lifecycle.add("polled facts", () => polled.close());
 
   const orderSigner = await openOrderSigner(context);

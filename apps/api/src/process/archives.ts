@@ -26,6 +26,7 @@ export function openArchives(env: Env): ReturnType<OpenArchives> {
     max: 1,
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     applicationName: "causeway archive",
+    plans: "per use",
   });
   return {
     async begin() {

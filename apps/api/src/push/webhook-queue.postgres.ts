@@ -170,9 +170,9 @@ interface Pruned extends Record<string, unknown> {
 const pruneDeliveries = defineSql(
   "webhook_prune",
   { id: deliveries.id },
-  (p: Params<Pruned>) => text`delete from ${deliveries} where ${deliveries.id} in (
+  (p: Params<Pruned>) => text`delete from ${deliveries} where ${deliveries.id} = any(array(
     select ${deliveries.id} from ${deliveries} where ${deliveries.endedAtMs} < ${p.beforeMs}
-    order by ${deliveries.endedAtMs} limit ${p.limit}) returning ${deliveries.id}`,
+    order by ${deliveries.endedAtMs} limit ${p.limit})) returning ${deliveries.id}`,
 );
 const pruneEvents = defineSql(
   "status_events_prune",

@@ -4,7 +4,6 @@ import { pollFacts } from "../db/polled-facts.postgres.ts";
 import { pooledRandomBytes } from "../db/pooled-bytes.adapter.ts";
 import type { Services } from "../db/services.port.ts";
 import { type AddressServices, createAddressWatch } from "../deposits/index.ts";
-import { everyEnd } from "../http/request-end.ts";
 import type { Lifecycle } from "@causeway/service-kit";
 import { agreeOn, type AgreeServices } from "./create-quote.ts";
 
@@ -44,9 +43,7 @@ export async function startDepositAddresses(
   );
   if (services.depositAddressOperator === undefined && !hasTransferAddresses)
     return { watch: () => async () => undefined, look: () => async () => undefined };
-  // Money at an address may be quoted to a non-EVM chain.
-  const chainIds = everyEnd(chains).map(({ chain }) => chain.id);
-  const polled = await pollFacts(reads, events, chainIds, POLLED_EVERY_MS);
+  const polled = await pollFacts(reads, events, POLLED_EVERY_MS);
   lifecycle.add("polled facts of deposit addresses", () => polled.close());
   const watching = addressServices(services, {
     reservations: { reserved: polled.reserved },

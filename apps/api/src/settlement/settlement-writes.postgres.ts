@@ -145,8 +145,8 @@ const dropSignatures = defineSql(
       where ${hubExecutions.state} = 'settled' and ${hubExecutions.signature} <> '0x' and ${hubExecutions.settledAtMs} < ${p.beforeMs}
       order by ${hubExecutions.settledAtMs} limit ${p.limit} for update skip locked),
     emptied as (
-      update ${hubExecutions} set ${nameOf(hubExecutions.actions)} = '{}', ${nameOf(hubExecutions.signature)} = '0x' from due
-      where ${hubExecutions.id} = due.id returning 1)
+      update ${hubExecutions} set ${nameOf(hubExecutions.actions)} = '{}', ${nameOf(hubExecutions.signature)} = '0x'
+      where ${hubExecutions.id} = any(array(select id from due)) returning 1)
     select count(*) as dropped from emptied`,
 );
 interface Keys extends Record<string, unknown> {

@@ -64,8 +64,9 @@ const waiting = defineQuery(
       .select(ADDRESS)
       .from(addresses)
       .where(
-        text`${addresses.address} > ${p.after} and ${isOn(p.chainId)} and exists (select from ${requests}
-          where ${requests.requestId} = ${addresses.requestId} and ${requests.state} = 'quoted')`,
+        text`${addresses.address} > ${p.after} and ${isOn(p.chainId)}
+          -- Not "exists", which the planner may answer by reading all requests.
+          and (select ${requests.state} from ${requests} where ${requests.requestId} = ${addresses.requestId}) = 'quoted'`,
       )
       .orderBy(asc(addresses.address))
       .limit(text.placeholder("limit")),

@@ -91,6 +91,7 @@ export async function runReport(
       max: 1,
       statementTimeoutMs: 30_000,
       applicationName: "causeway operator",
+      plans: "per use",
     });
     const rows = await question(sqlOn(pool));
     if (rows === undefined) {

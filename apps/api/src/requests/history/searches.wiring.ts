@@ -5,7 +5,7 @@ import type { SearchTurns } from "../../http/usage.port.ts";
 import { SEARCH_PLACES, searchTurns } from "./search-turns.ts";
 
 /** A search that uses an index takes a hundredth of this time. */
-export const SEARCHES = { max: SEARCH_PLACES, statementTimeoutMs: 2_000 };
+export const SEARCHES = { max: SEARCH_PLACES, statementTimeoutMs: 2_000, plans: "per use" } as const;
 
 /** A connection pool for free-form searches, so that they cannot use up the one of quotes and payments. */
 export interface Searches {

@@ -72,12 +72,15 @@ const carried = defineQuery("nonce_mapping_carried", (db, _: Params<{ limit: num
     .orderBy(asc(mappings.key))
     .limit(text.placeholder("limit")),
 );
+// As the indexes name them. A stored mapping has no slot yet.
+const isWaiting = text`(${mappings.state} in ('stored', 'signed') and ${mappings.slotId} is null
+    or ${mappings.state} = 'signed' and ${mappings.slotId} is not null)`;
 const waiting = defineSql(
   "nonce_mapping_waiting",
   { state: mappings.state, count: Number, oldestMs: Number },
   () => text`
     select ${mappings.state}, count(*) as count, min(${mappings.createdAtMs}) as oldest_ms from ${mappings}
-    where ${mappings.state} in ('stored', 'signed') group by ${mappings.state}`,
+    where ${isWaiting} group by ${mappings.state}`,
 );
 const lockWallet = defineSqlWrite(
   "nonce_mapping_lock_wallet",
@@ -93,7 +96,7 @@ const standing = defineSql(
     (select count(*) from ${mappings} left join ${requests} on ${requests.requestId} = ${mappings.requestId}
       where ${mappings.chainId} = ${p.chainId} and ${mappings.wallet} = ${p.wallet} and ${mappings.createdAtMs} > ${p.sinceMs}
         and ${requests.depositId} is null) as open_of_wallet,
-    (select count(*) from ${mappings} where ${mappings.state} in ('stored', 'signed')) as waiting`,
+    (select count(*) from ${mappings} where ${isWaiting}) as waiting`,
 );
 interface NewMapping extends Nonce {
   readonly mappedId: OrderId;
