@@ -20,7 +20,7 @@ import { judgeSwaps } from "./swaps/judge-swaps.ts";
 import { measureSwaps } from "./swaps/measure-swaps.ts";
 import { swapLines } from "./swaps/swap-lines.ts";
 import { readOptions, usage, type BenchOptions, type BenchPart } from "./options.ts";
-import { measureChainCost, measurePhase } from "./phase.ts";
+import { compileRoutes, measureChainCost, measurePhase } from "./phase.ts";
 import { quoteBodies } from "./quote-requests.ts";
 import { doubtsOf, tableOf, verdictLines } from "./report.ts";
 import { countRequests, someRequestIds, storeRequests } from "./stored-requests.ts";
@@ -137,6 +137,8 @@ async function measure(
     const statuses = await statusesOf(options.statusIds);
     const bare = await world.startBare(await captureAnswers(world.api.url, bodies, statuses));
 
+    say("warming up the API");
+    await compileRoutes(world, { quotes, statuses });
     say("measuring");
     const before = await measurePhase(
       world,

@@ -42,7 +42,7 @@ export interface BenchOptions {
 }
 
 /**
- * `--quick` is for development: half a minute, with unstable figures.
+ * `--quick` is for development: short rounds, with unstable figures.
  * @throws RangeError, or parseArgs' own error for an unknown option
  */
 export function readOptions(args: readonly string[]): BenchOptions {

@@ -10,6 +10,8 @@ import { familyOfVm } from "./families.ts";
  */
 export function formatOrder(order: Order, familyOf: (chain: string) => VmType): OrderJson {
   const json = orderToJson(order);
+  const isPlain = (chain: string): boolean => familyOfVm(familyOf(chain)).codec.isPlain === true;
+  if (chainsIn(order).every(isPlain)) return json;
   const formatText = (chain: string, bytes: string, field: string) => {
     const { codec } = familyOfVm(familyOf(chain));
     return codec.isPlain === true ? bytes : decodeWith(codec, bytes as Hex, field);
@@ -42,4 +44,13 @@ export function formatOrder(order: Order, familyOf: (chain: string) => VmType): 
       currency: formatText(fee.currencyChainId, fee.currency, `fees[${i}].currency`),
     })),
   };
+}
+
+/** The names of the chains that an order's addresses are on. */
+function chainsIn({ inputs, output, fees }: Order): string[] {
+  return [
+    output.chainId,
+    ...inputs.flatMap(({ payment, refunds }) => [payment.chainId, ...refunds.map(({ chainId }) => chainId)]),
+    ...fees.flatMap(({ recipientChainId, currencyChainId }) => [recipientChainId, currencyChainId]),
+  ];
 }

@@ -150,8 +150,10 @@ async function priced(
   const { terms, guarantee } = agreement;
   const { route } = valued;
   if (key !== undefined && terms.sponsorship !== undefined) await judgeSponsor(services, key, terms);
-  const { resetsApproval } = question.tokens;
-  const facts = { policy: services.quotePolicy, ...question, resetsApproval, route, terms, guarantee };
+  const { originCurrency, destinationCurrency, tradeType, publicKey, tokens } = question;
+  const { resetsApproval } = tokens;
+  const asked = { originCurrency, destinationCurrency, tradeType, publicKey, resetsApproval };
+  const facts = { ...asked, policy: services.quotePolicy, route, terms, guarantee };
   const [made] = await Promise.all([
     question.from.steps(facts),
     refuseUnpayable(question, minPayment(valued, agreement)),

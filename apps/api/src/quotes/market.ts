@@ -69,8 +69,9 @@ export function createMarket({
   // Every candidate route reads the same few prices.
   const kept = new Map<Currency, KnownPrice>();
   const price = (currency: Currency): KnownPrice => {
-    const known =
-      kept.get(currency) ?? facts.read(`price ${placeOf(currency)}`, () => readPrice(prices, currency));
+    const before = kept.get(currency);
+    if (before !== undefined) return before;
+    const known = facts.read(`price ${placeOf(currency)}`, () => readPrice(prices, currency));
     kept.set(currency, known);
     return known;
   };

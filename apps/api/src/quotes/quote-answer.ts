@@ -62,12 +62,10 @@ export function toQuoteAnswer(facts: AnswerFacts): QuoteAnswer {
 }
 
 function familiesOf({ origin, destination }: QuoteQuestion): (name: string) => VmType {
-  const families = new Map([origin, destination].map(({ chain }) => [chain.name, familyOf(chain)]));
   return (name) => {
-    const family = families.get(name);
-    if (family === undefined)
-      throw new Error(`invariant violated: order on ${name}, which is not of its route`);
-    return family;
+    const end = [origin, destination].find(({ chain }) => chain.name === name);
+    if (end === undefined) throw new Error(`invariant violated: order on ${name}, which is not of its route`);
+    return familyOf(end.chain);
   };
 }
 

@@ -37,10 +37,10 @@ export function decodeAggregate3(answer: Hex, count: number): (Hex | undefined)[
   const number = (byteOffset: number): number => {
     const at = byteOffset * 2;
     const text = hex.slice(at, at + 64);
-    const value = text.length === 64 ? BigInt(`0x${text}`) : undefined;
-    if (value === undefined || value > BigInt(hex.length))
-      throw garbage("eth_call", "multicall response is malformed");
-    return Number(value);
+    // Rounds words beyond 2^53, which are too large in any case.
+    const value = text.length === 64 ? Number(`0x${text}`) : Number.NaN;
+    if (!(value <= hex.length)) throw garbage("eth_call", "multicall response is malformed");
+    return value;
   };
   const list = number(0);
   if (number(list) !== count)

@@ -15,7 +15,7 @@ interface Quotes extends Record<string, unknown> {
   readonly createdAtMs: readonly number[];
   readonly fillDeadlinesMs: readonly number[];
   readonly keyIds: readonly (string | null)[];
-  /** An array literal of JSON texts. */
+  /** A JSON array. */
   readonly terms: string;
 }
 const insertMany = defineSqlWrite("request_insert_many", (p: Params<Quotes>) => {
@@ -44,8 +44,9 @@ const insertMany = defineSqlWrite("request_insert_many", (p: Params<Quotes>) => 
   return text`
     insert into ${requests} (${given}, ${namesOf(requests.updatedAtMs, requests.state)})
     select ${given}, ${namesOf(createdAtMs)}, 'quoted'
-    from unnest(${p.requestIds}::text[], ${p.orderIds}::text[], ${p.kinds}::text[], ${p.originChainIds}::bigint[],
-      ${p.destinationChainIds}::bigint[], ${p.createdAtMs}::bigint[], ${p.fillDeadlinesMs}::bigint[], ${p.keyIds}::text[], ${p.terms}::text[]) as q (${given})`;
+    from rows from (unnest(${p.requestIds}::text[], ${p.orderIds}::text[], ${p.kinds}::text[], ${p.originChainIds}::bigint[],
+      ${p.destinationChainIds}::bigint[], ${p.createdAtMs}::bigint[], ${p.fillDeadlinesMs}::bigint[], ${p.keyIds}::text[]),
+      json_array_elements(${p.terms}::json)) as q (${given})`;
 });
 
 /**
@@ -64,8 +65,8 @@ export function groupedQuoteInserts(sql: Sql): (terms: RequestTerms) => Promise<
         createdAtMs: rows.map(({ createdAtMs }) => createdAtMs),
         fillDeadlinesMs: rows.map(({ fillDeadlineMs }) => fillDeadlineMs),
         keyIds: rows.map(({ keyId }) => keyId),
-        // A JSON string escapes a JSON text as an array literal does, and faster than the driver.
-        terms: `{${rows.map((row) => JSON.stringify(row.terms)).join(",")}}`,
+        // The type json keeps the text of its elements, so nothing has to be escaped again.
+        terms: `[${rows.map((row) => row.terms).join(",")}]`,
       });
       return rows.map(() => undefined);
     },

@@ -1,4 +1,4 @@
-import type { Address, ChainLiquidity, PoolSource } from "@causeway/domain";
+import type { Address, ChainLiquidity } from "@causeway/domain";
 import { pathSpot, ServiceError } from "@causeway/domain";
 import type { LiquiditySource, SwapAnswer, SwapQuestion } from "./liquidity.port.ts";
 import type { MaybePromise } from "@causeway/domain";
@@ -43,7 +43,7 @@ const GAS = { base: 75_000n, concentrated: 85_000n, pair: 75_000n, crossedTick: 
  */
 export function createPoolLiquidity(chains: readonly PooledChain[]): LiquiditySource {
   const byId = new Map(chains.map((chain) => [chain.chainId, chain]));
-  const tradable = new Map(chains.map((chain) => [chain.chainId, tradableSources(chain.liquidity)]));
+  const tradable = new Map(chains.map((chain) => [chain.chainId, tradableNames(chain.liquidity)]));
 
   /**
    * A quote asks one question with many amounts: parts that do not depend on the amount are computed once.
@@ -89,7 +89,7 @@ export function createPoolLiquidity(chains: readonly PooledChain[]): LiquiditySo
   }
 
   return {
-    sources: (chainId) => (tradable.get(chainId) ?? []).map(({ name }) => name),
+    sources: (chainId) => tradable.get(chainId) ?? [],
     exactIn: (question, amountIn) =>
       amountIn <= 0n ? undefined : answer(question, (search) => bestOutput(search, amountIn)),
     exactOut: (question, amountOut) =>
@@ -97,14 +97,12 @@ export function createPoolLiquidity(chains: readonly PooledChain[]): LiquiditySo
   };
 }
 
-function tradableSources({ sources }: ChainLiquidity): PoolSource[] {
-  return sources.filter((source) => routerOf(source) !== undefined);
+function tradableNames({ sources }: ChainLiquidity): string[] {
+  return sources.filter((source) => routerOf(source) !== undefined).map(({ name }) => name);
 }
 
-function allowedSources({ included, excluded }: SwapQuestion, sources: readonly PoolSource[]): string[] {
-  return sources
-    .map(({ name }) => name)
-    .filter((name) => (included === undefined || included.has(name)) && !excluded.has(name));
+function allowedSources({ included, excluded }: SwapQuestion, names: readonly string[]): string[] {
+  return names.filter((name) => (included === undefined || included.has(name)) && !excluded.has(name));
 }
 
 function toAnswer(chain: PooledChain, path: BestPath, blockNumber: bigint): SwapAnswer {

@@ -119,8 +119,8 @@ function namesOn(liquidity: LiquiditySource, { chain }: RequestEnd): readonly st
 }
 
 function foreignOf({ liquidity }: RequestEnd["chain"], names: readonly string[]): readonly string[] {
-  const own = new Set(liquidity?.sources.map(({ name }) => name));
-  return names.filter((name) => !own.has(name));
+  const own = liquidity?.sources ?? [];
+  return names.filter((asked) => !own.some(({ name }) => name === asked));
 }
 
 /** Naming an external source allows it. */

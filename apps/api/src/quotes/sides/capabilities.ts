@@ -205,13 +205,19 @@ export function unsupportedEnd(
   return concerned.find((one) => !ends[one].can[capability]);
 }
 
+/** The needs of features that an option of a quote asks for. */
+const optionNeeds = Object.values(needs).flatMap(({ option, ...need }) =>
+  option === undefined ? [] : [{ ...need, option }],
+);
+
 /**
  * Refuses options that the route cannot honor: ignoring them could cost the user money.
  * @throws ServiceError naming the first such field
  */
 export function refuseIncapable(ends: RouteEnds, input: QuoteInput): void {
-  for (const { option, why, ...need } of Object.values(needs)) {
-    if (option?.asked(input) !== true) continue;
+  for (const need of optionNeeds) {
+    const { option, why } = need;
+    if (!option.asked(input)) continue;
     const lacking = unsupportedEnd(need, ends);
     if (lacking === undefined) continue;
     const chain = `${lacking === "origin" ? "from" : "to"} ${ends[lacking].displayName}`;
