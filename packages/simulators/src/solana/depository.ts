@@ -16,10 +16,10 @@ const UPGRADEABLE_LOADER = "BPFLoaderUpgradeab1e11111111111111111111111";
 const INSTRUCTIONS_SYSVAR = "Sysvar1nstructions1111111111111111111111111";
 const ED25519 = "Ed25519SigVerify111111111111111111111111111";
 
-/** The address of the depository on mainnet; local clusters have Causeway's program there. */
+/** The address of the depository on mainnet, and of the program in clusters for tests. */
 export const LOCAL_DEPOSITORY: Address = address("99vQwtBwYtrqqD9YSXbdum3KBdxPAVxYTaQ3cfnJSrN2");
 
-/** The program of deposit addresses on local clusters. */
+/** The program of deposit addresses in clusters for tests. */
 export const LOCAL_DEPOSIT_ADDRESSES: Address = address("GDfYJ4jExeCRwcjKeSnJjZHXVePV1nfupyU5bAGnXQLX");
 
 export interface LocalDepository {
