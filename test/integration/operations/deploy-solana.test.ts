@@ -162,7 +162,7 @@ test("plan prints addresses, sizes, rent, authority, owner and fees, and sends n
     bytes: elf.length,
     sha256: expect.stringMatching(/^0x[0-9a-f]{64}$/),
     upgradeAuthority: vault,
-    owner: key.address,
+    owner: vault,
     allocator: allocator.address,
     genesisHash: GENESIS,
     found: { program: false, upgradeAuthority: null, depository: null },
@@ -275,7 +275,7 @@ test.each(Object.keys(INTERRUPTIONS))(
         program,
         found: {
           upgradeAuthority: vault,
-          depository: { owner: key.address, allocator: allocator.address },
+          depository: { owner: vault, allocator: allocator.address },
         },
       },
     ]);
@@ -314,7 +314,7 @@ test("completes in one run while endpoints fail at times, and pays for no transa
     expect([applied.code, applied.errors]).toEqual([0, ""]);
     expect(await entryIn(own)).toMatchObject({
       depository: program,
-      depositoryRoles: { upgradeAuthority: vault, owner: key.address, allocator: allocator.address },
+      depositoryRoles: { upgradeAuthority: vault, owner: vault, allocator: allocator.address },
     });
   } finally {
     await first.close();

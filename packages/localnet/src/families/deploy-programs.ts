@@ -11,7 +11,7 @@ import {
 import { askNode, type RunningSolana } from "@causeway/simulators/solana";
 import { familyChains, familyKey } from "./family-plan.ts";
 
-/** The programs of the local system as `operator deploy` plans them. `configs/chains.local.json` names them. */
+/** The programs of the local system, planned as by `operator deploy`. Its chain file names them. */
 export interface LocalPrograms {
   readonly deployer: Payer;
   /** Of the program that holds deposits, and of the program of deposit addresses. */
@@ -33,7 +33,7 @@ export async function planLocalPrograms(): Promise<LocalPrograms> {
       owner: owner.address,
       depository: {
         chainName: familyChains.solana,
-        owner: deployer.address,
+        owner: owner.address,
         allocator: allocator.address,
       },
     }),

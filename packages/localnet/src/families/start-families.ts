@@ -17,12 +17,7 @@ import {
 } from "@causeway/simulators/solana";
 import { startTogether, stopTogether, type Stoppable } from "@causeway/testkit";
 import { deployLocalPrograms } from "./deploy-programs.ts";
-import {
-  familyKey,
-  type FamilyAccounts,
-  type FamilyPorts,
-  type FamilyUrls,
-} from "./family-plan.ts";
+import { familyKey, type FamilyAccounts, type FamilyPorts, type FamilyUrls } from "./family-plan.ts";
 
 type Part<Node> = Stoppable & { readonly node: Node };
 /** A token that no chain file names, and where it is swapped. */

@@ -97,6 +97,8 @@ export function initializeInstruction(of: {
   readonly depository: string;
   readonly vault: string;
   readonly owner: string;
+  /** The upgrade authority, which signs. Default: the owner. */
+  readonly authority?: string;
   readonly allocator: string;
   readonly programData: string;
   readonly chainName: string;
@@ -109,10 +111,11 @@ export function initializeInstruction(of: {
     keys: [
       { pubkey: of.depository, isSigner: false, isWritable: true },
       { pubkey: of.vault, isSigner: false, isWritable: true },
-      { pubkey: of.owner, isSigner: true, isWritable: true },
+      { pubkey: of.authority ?? of.owner, isSigner: true, isWritable: true },
       { pubkey: of.allocator, isSigner: false, isWritable: false },
       { pubkey: of.programData, isSigner: false, isWritable: false },
       { pubkey: SYSTEM, isSigner: false, isWritable: false },
+      { pubkey: of.owner, isSigner: false, isWritable: false },
     ],
     data: Buffer.concat([Buffer.from([175, 175, 109, 31, 13, 152, 155, 237]), length, name]),
   };
