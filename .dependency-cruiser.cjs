@@ -24,7 +24,8 @@ const rowRules = rows.flatMap((names, row) =>
 const kits = {
   testkit: [],
   simulators: ["domain", "testkit"],
-  localnet: ["domain", "contracts", "families", "wire", "config", "testkit", "simulators"],
+  // "chains" for the programs of Solana, which the local system deploys by the operator's code.
+  localnet: ["domain", "contracts", "families", "chains", "wire", "config", "testkit", "simulators"],
 };
 const KITS = packageFolder(Object.keys(kits));
 

@@ -339,20 +339,20 @@ static u64 check_upgrade_authority(const struct account *program_data, const str
 }
 
 /*
- * Accounts: depository (w), vault (w), owner (s, w), allocator, program data, system program.
+ * Accounts: depository (w), vault (w), authority (s, w), allocator, program data, system program, owner.
  * Data: discriminator, chain id as a borsh string.
- * The owner is the upgrade authority of this program, pays the rent, and is recorded.
+ * The authority is the upgrade authority of this program and pays the rent. Owner and allocator are recorded.
  */
 static inline u64 initialize(void) {
-  struct account *depository = A(0), *vault = A(1), *owner = A(2), *allocator = A(3), *program_data = A(4),
-                 *system = A(5);
-  REQUIRE(M->count >= 6, FAIL_TOO_FEW_ACCOUNTS);
+  struct account *depository = A(0), *vault = A(1), *authority = A(2), *allocator = A(3), *program_data = A(4),
+                 *system = A(5), *owner = A(6);
+  REQUIRE(M->count >= 7, FAIL_TOO_FEW_ACCOUNTS);
   REQUIRE(M->length >= 12, FAIL_INVALID_DATA);
   u64 chain_id_length = *(const u32 *)(M->data + 8);
   REQUIRE(chain_id_length >= 1 && chain_id_length <= MAX_CHAIN_ID_LENGTH, FAIL_INVALID_DATA);
   REQUIRE(M->length == 12 + chain_id_length, FAIL_INVALID_DATA);
-  REQUIRE(owner->is_signer, FAIL_NO_SIGNATURE);
-  TRY(check_upgrade_authority(program_data, owner));
+  REQUIRE(authority->is_signer, FAIL_NO_SIGNATURE);
+  TRY(check_upgrade_authority(program_data, authority));
   REQUIRE(is(system->key, SYSTEM), FAIL_WRONG_PROGRAM);
   TRY(derive());
   REQUIRE(same(depository->key, M->depository), INVALID_DEPOSITORY_PDA);
@@ -360,11 +360,11 @@ static inline u64 initialize(void) {
   TRY(sol_try_find_program_address(M->vault_seeds, 1, M->program, M->vault, &M->vault_bump));
   REQUIRE(same(vault->key, M->vault), INVALID_VAULT_ADDRESS);
 
-  TRY(create_account(depository, owner, DEPOSITORY_LENGTH, M->depository_seeds, 2, system->key));
+  TRY(create_account(depository, authority, DEPOSITORY_LENGTH, M->depository_seeds, 2, system->key));
   /* A vault below the rent-exempt minimum could not receive a small deposit. */
   u64 minimum;
   TRY(min_balance(0, &minimum));
-  if (*vault->lamports < minimum) TRY(move_lamports(owner, vault, minimum - *vault->lamports, 0, system->key));
+  if (*vault->lamports < minimum) TRY(move_lamports(authority, vault, minimum - *vault->lamports, 0, system->key));
 
   /*
    * Domain separator: sha256 of "Depository", "1", the chain id and this program's address. A request signed

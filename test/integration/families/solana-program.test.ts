@@ -163,7 +163,19 @@ test("only the upgrade authority can initialize, and only once", async () => {
   expect(Buffer.from(stored?.data.subarray(40, 72) ?? [])).toEqual(base58Bytes(recipient.address));
 });
 
-test("the owner must sign, and must show the loader's own record of this program", async () => {
+test("records the owner that the upgrade authority names, which need not sign", async () => {
+  for (const owner of [(await solanaKey()).address, "1".repeat(32)]) {
+    const program = (await solanaKey()).address;
+    node.controls.addProgram(program, depositoryProgram(), at.owner.address);
+    await initialize(program, { signer: at.owner, authority: at.owner.address, owner });
+    node.controls.passSlots(1);
+    const { depository } = await depositoryAccounts(program);
+    const { data } = node.controls.account(depository) ?? { data: new Uint8Array() };
+    expect(Buffer.from(data.subarray(8, 40))).toEqual(base58Bytes(owner));
+  }
+});
+
+test("the upgrade authority must sign, and must show the loader's own record of this program", async () => {
   const other = await solanaKey();
   await askNode(node.url, "requestAirdrop", [other.address, 10_000_000_000]);
   const program = (await solanaKey()).address;

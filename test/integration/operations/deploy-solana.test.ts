@@ -10,6 +10,8 @@ import {
   type RunningSolana,
   type SolanaKey,
 } from "@causeway/simulators/solana";
+import { deployLocalPrograms, planLocalPrograms } from "@causeway/localnet/tour";
+import { repositoryRoot } from "@causeway/testkit";
 import { bytesOf } from "@causeway/domain";
 import { encodeAddress } from "@causeway/families";
 import { depositoryAccounts } from "@causeway/families/solana";
@@ -160,7 +162,7 @@ test("plan prints addresses, sizes, rent, authority, owner and fees, and sends n
     bytes: elf.length,
     sha256: expect.stringMatching(/^0x[0-9a-f]{64}$/),
     upgradeAuthority: vault,
-    owner: key.address,
+    owner: vault,
     allocator: allocator.address,
     genesisHash: GENESIS,
     found: { program: false, upgradeAuthority: null, depository: null },
@@ -273,7 +275,7 @@ test.each(Object.keys(INTERRUPTIONS))(
         program,
         found: {
           upgradeAuthority: vault,
-          depository: { owner: key.address, allocator: allocator.address },
+          depository: { owner: vault, allocator: allocator.address },
         },
       },
     ]);
@@ -312,7 +314,7 @@ test("completes in one run while endpoints fail at times, and pays for no transa
     expect([applied.code, applied.errors]).toEqual([0, ""]);
     expect(await entryIn(own)).toMatchObject({
       depository: program,
-      depositoryRoles: { upgradeAuthority: vault, owner: key.address, allocator: allocator.address },
+      depositoryRoles: { upgradeAuthority: vault, owner: vault, allocator: allocator.address },
     });
   } finally {
     await first.close();
@@ -484,6 +486,27 @@ test("deploys the program of deposit addresses in the same way, and continues af
     code: 1,
     lines: [{ differences: expect.arrayContaining([expect.stringContaining("expected none")]) }],
   });
+});
+
+test("the local system deploys by the same code, so that verify accepts its programs", async () => {
+  const local = await startSolana({ slotMs: 50, finalityLag: 4 });
+  try {
+    await deployLocalPrograms(local);
+    const { deployer, depository, plans } = await planLocalPrograms();
+    const env = {
+      ENVIRONMENT: "local",
+      CONFIGS_DIR: join(repositoryRoot, "configs"),
+      VAULT_SECRETS_DIR: "/nonexistent",
+      LOCAL_SOLANA_RPC_URL: local.url,
+    };
+    const roles = `--owner ${plans[0].owner} --owner-is-account --allocator ${depository.allocator}`;
+    for (const words of [roles, "--deposit-addresses"]) {
+      const verify = `verify --chain local-solana --deployer ${deployer.address} ${words}`;
+      expect(await run(verify, env)).toMatchObject({ code: 0, lines: [{ state: "asPlanned" }] });
+    }
+  } finally {
+    await local.close();
+  }
 });
 
 test("only the holder of the deployer's key can compute the program's address", async () => {

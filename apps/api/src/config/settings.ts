@@ -75,7 +75,7 @@ export const deploySettings = {
     name: "DEPLOYER_SOLANA_KEY",
     optional: true,
     describe:
-      "The same for the program on Solana: the seed of an ed25519 key, or the content of a key file of Solana's tools. Its account stays the owner that the program records, which can take the money at open deposit addresses: destroy the key after the deployment, or keep it offline.",
+      "The same for the program on Solana: the seed of an ed25519 key, or the content of a key file of Solana's tools. It has no role after the deployment.",
   }),
 };
 

@@ -36,9 +36,9 @@ export const familyChains = {
 } as const;
 
 /**
- * Solver, allocator and users have the same private keys on Solana (as seeds) and Bitcoin as on other chains.
+ * These roles have the same private keys on Solana (as seeds) and Bitcoin as on other chains.
  */
-export const familyKey = (role: "solver" | "allocator" | "owner" | "user", index = 0): Hex =>
+export const familyKey = (role: "solver" | "allocator" | "owner" | "deployer" | "user", index = 0): Hex =>
   localPrivateKey(role, index);
 
 /** Deposit addresses on Bitcoin derive from this key, in the format of test networks. */

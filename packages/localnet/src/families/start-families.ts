@@ -5,11 +5,8 @@ import { bitcoinAddress, startBitcoin, type RunningBitcoin } from "@causeway/sim
 import { startExchange, type RunningExchange } from "@causeway/simulators/hyperliquid";
 import {
   askNode,
-  createDepository,
   createMint,
   createPools,
-  depositAddressProgram,
-  LOCAL_DEPOSIT_ADDRESSES,
   type LocalMint,
   mintTo,
   solanaKey,
@@ -19,13 +16,8 @@ import {
   type RunningSolana,
 } from "@causeway/simulators/solana";
 import { startTogether, stopTogether, type Stoppable } from "@causeway/testkit";
-import {
-  familyChains,
-  familyKey,
-  type FamilyAccounts,
-  type FamilyPorts,
-  type FamilyUrls,
-} from "./family-plan.ts";
+import { deployLocalPrograms } from "./deploy-programs.ts";
+import { familyKey, type FamilyAccounts, type FamilyPorts, type FamilyUrls } from "./family-plan.ts";
 
 type Part<Node> = Stoppable & { readonly node: Node };
 /** A token that no chain file names, and where it is swapped. */
@@ -104,13 +96,11 @@ async function furnishedSolana({
     },
   };
   try {
-    const [owner, allocator, solver] = await Promise.all(
-      (["owner", "allocator", "solver"] as const).map((role) => solanaKey(hexToBytes(familyKey(role)))),
-    );
-    if (owner === undefined || allocator === undefined || solver === undefined)
-      throw new TypeError("invariant violated: three roles need three keys");
-    await createDepository(node, { owner, allocator, chainName: familyChains.solana });
-    node.controls.addProgram(LOCAL_DEPOSIT_ADDRESSES, depositAddressProgram());
+    const [owner, solver] = await Promise.all([
+      solanaKey(hexToBytes(familyKey("owner"))),
+      solanaKey(hexToBytes(familyKey("solver"))),
+    ]);
+    await deployLocalPrograms(node);
     const airdrop = async (to: string, sol: bigint) =>
       await askNode(node.url, "requestAirdrop", [to, Number(sol * LAMPORTS)]);
     await airdrop(owner.address, 100n);

@@ -5,3 +5,4 @@ export { familyWallets } from "./family-wallets.ts";
 export type { FamilyWallet } from "./family-wallet.ts";
 export { exchangeDepository, familyChains, familyKey } from "../families/family-plan.ts";
 export { depositoryVault, solanaTokensOf } from "./solana-holdings.ts";
+export { deployLocalPrograms, planLocalPrograms, type LocalPrograms } from "../families/deploy-programs.ts";

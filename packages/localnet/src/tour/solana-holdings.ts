@@ -1,10 +1,10 @@
-import { address, createSolanaRpc, getProgramDerivedAddress } from "@solana/kit";
-import { LOCAL_DEPOSITORY } from "@causeway/simulators/solana";
+import { address, createSolanaRpc } from "@solana/kit";
+import { planLocalPrograms } from "../families/deploy-programs.ts";
 
 /** The vault of the local system's depository program. */
 export async function depositoryVault(): Promise<string> {
-  const [vault] = await getProgramDerivedAddress({ programAddress: LOCAL_DEPOSITORY, seeds: ["vault"] });
-  return vault;
+  const { depository } = await planLocalPrograms();
+  return depository.accounts.vault;
 }
 
 /** Base units of a token that an account owns, in all its token accounts. */

@@ -16,10 +16,10 @@ const UPGRADEABLE_LOADER = "BPFLoaderUpgradeab1e11111111111111111111111";
 const INSTRUCTIONS_SYSVAR = "Sysvar1nstructions1111111111111111111111111";
 const ED25519 = "Ed25519SigVerify111111111111111111111111111";
 
-/** The address of the depository on mainnet; local clusters have Causeway's program there. */
+/** The address of the depository on mainnet, and of the program in clusters for tests. */
 export const LOCAL_DEPOSITORY: Address = address("99vQwtBwYtrqqD9YSXbdum3KBdxPAVxYTaQ3cfnJSrN2");
 
-/** The program of deposit addresses on local clusters. */
+/** The program of deposit addresses in clusters for tests. */
 export const LOCAL_DEPOSIT_ADDRESSES: Address = address("GDfYJ4jExeCRwcjKeSnJjZHXVePV1nfupyU5bAGnXQLX");
 
 export interface LocalDepository {
@@ -97,6 +97,8 @@ export function initializeInstruction(of: {
   readonly depository: string;
   readonly vault: string;
   readonly owner: string;
+  /** The upgrade authority, which signs. Default: the owner. */
+  readonly authority?: string;
   readonly allocator: string;
   readonly programData: string;
   readonly chainName: string;
@@ -109,10 +111,11 @@ export function initializeInstruction(of: {
     keys: [
       { pubkey: of.depository, isSigner: false, isWritable: true },
       { pubkey: of.vault, isSigner: false, isWritable: true },
-      { pubkey: of.owner, isSigner: true, isWritable: true },
+      { pubkey: of.authority ?? of.owner, isSigner: true, isWritable: true },
       { pubkey: of.allocator, isSigner: false, isWritable: false },
       { pubkey: of.programData, isSigner: false, isWritable: false },
       { pubkey: SYSTEM, isSigner: false, isWritable: false },
+      { pubkey: of.owner, isSigner: false, isWritable: false },
     ],
     data: Buffer.concat([Buffer.from([175, 175, 109, 31, 13, 152, 155, 237]), length, name]),
   };

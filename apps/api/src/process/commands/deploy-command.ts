@@ -46,7 +46,7 @@ export const DEPLOY_USAGE = `  operator deploy plan|apply|verify --owner <addres
                     [--deployer <address>] [--program <address>]
                               the depository program, with the same actions and exit codes; accounts are in base58
                               plan needs the deployer's key too, because the program's address follows from it
-                              --owner: final upgrade authority, such as the vault of a multisignature wallet; none: the program can never change. For an account with a key, add --owner-is-account
+                              --owner: final upgrade authority, and the owner that the depository records, such as the vault of a multisignature wallet; none: no one, and the program can never change. For an account with a key, add --owner-is-account
                               --owner-may-be-new: allows an --owner without an account on the chain
                               --deployer: account of DEPLOYER_SOLANA_KEY, to verify the configured program or that of --program without the key
                               --program: a program that was deployed by other means, to initialize or verify it
@@ -135,7 +135,7 @@ async function deployPrograms(
   const address = inputs.deployer ?? deployer?.address;
   if (address === undefined)
     throw new ConfigError([
-      "DEPLOYER_SOLANA_KEY or --deployer is required: it pays, and becomes the owner of a depository",
+      "DEPLOYER_SOLANA_KEY or --deployer is required: the deployer pays, and has the authority until the last step",
     ]);
   if (deployer !== undefined && deployer.address !== address)
     throw new Misused(`--deployer is ${address}, and DEPLOYER_SOLANA_KEY belongs to ${deployer.address}`);

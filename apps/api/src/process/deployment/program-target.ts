@@ -56,7 +56,7 @@ export async function programTarget(
     place: placeOf(known, deployer.key, `${path[0] ?? ""} of ${connected.name}`),
     depository: depository && {
       chainName: connected.name,
-      owner: deployer.address,
+      owner: depository.owner,
       allocator: depository.allocator,
     },
   });
@@ -81,7 +81,7 @@ function placeOf(known: string | undefined, key: Payer | undefined, field: strin
 function plannedRoles({ depository, owner: upgradeAuthority }: ProgramPlan): EntryTarget["addresses"] {
   if (depository === undefined) return [];
   const { owner, allocator } = depository;
-  const roles = { upgradeAuthority: upgradeAuthority ?? "none", owner, allocator };
+  const roles = { upgradeAuthority: upgradeAuthority ?? "none", owner: owner ?? "none", allocator };
   return Object.entries(roles).map(([role, planned]) => ({ path: ["depositoryRoles", role], planned }));
 }
 

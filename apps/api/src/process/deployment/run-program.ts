@@ -121,7 +121,7 @@ function programLine({ name, plan }: ProgramTarget, state: ProgramState): object
     sha256: plan.sha256,
     upgradeAuthority: owner ?? null,
     ...(depository !== undefined && {
-      owner: depository.owner,
+      owner: depository.owner ?? null,
       allocator: depository.allocator,
       domain: depository.domain,
     }),

@@ -159,8 +159,7 @@ function judgeAddressProgram(name: string, found: string | undefined): readonly 
     findingsOf("contract.factory", `depositAddressProgram on ${name}`).problem({
       found,
       why: "funds at deposit addresses could be stolen or lost, so none is issued and sweeps wait",
-      remedy:
-        "deploy the committed program, or correct the chain file (docs/operations/deposit-addresses.md)",
+      remedy: `correct depositAddressProgram of ${name}, or deploy it: npm run operator -- deploy apply --chain ${name} --deposit-addresses --write configs`,
     }),
   ];
 }

@@ -1,4 +1,4 @@
-import { canHaveKey, type DepositoryFacts } from "@causeway/chains/solana-deployment";
+import { canHaveKey, NO_OWNER, type DepositoryFacts } from "@causeway/chains/solana-deployment";
 import { findingsOf, type Finding, type Gathered } from "./finding.ts";
 
 /** The depository program of a Solana chain as it is configured. Accounts are in base58. */
@@ -84,7 +84,7 @@ function judgeShown(expected: ExpectedProgram, gathered: Gathered<DepositoryFact
     ];
   return [
     facts.difference === undefined
-      ? code.ok(`program ${program} is this version's`)
+      ? code.ok(`program ${program} works as this version's`)
       : findingsOf("contract.build", subject).problem({
           found: facts.difference,
           why: "the service does not know what the program does: deposits in it may be stolen or lost",
@@ -166,7 +166,7 @@ function judgeRecord(
         why: why.service,
         remedy: another,
       });
-    return roles === undefined || found === (expected ?? NO_ONE)
+    return roles === undefined || found === (expected ?? NO_OWNER)
       ? finding.ok(`the ${name} is ${found}`)
       : finding.problem({
           found: `the ${name} is ${found}, expected ${expected ?? "none"}`,
@@ -192,9 +192,6 @@ function judgeRecord(
         }),
   ];
 }
-
-/** The account that `--owner none` records. */
-const NO_ONE = "1".repeat(32);
 
 function deployCommand(chain: string): string {
   return `npm run operator -- deploy apply --chain ${chain} --owner <vault> --allocator <address> --write configs`;

@@ -17,6 +17,7 @@ export { readDepository, type DepositoryFacts } from "./read-depository.ts";
 export {
   canHaveKey,
   isProgramAddress,
+  NO_OWNER,
   planProgram,
   type DepositoryPlan,
   type ProgramPlace,

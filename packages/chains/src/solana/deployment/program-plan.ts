@@ -30,9 +30,13 @@ const CHUNK_BYTES = 900;
 export interface DepositoryInputs {
   /** `id` of the chain entry, which is part of what the allocator signs. */
   readonly chainName: string;
-  readonly owner: string;
+  /** Undefined: no one. */
+  readonly owner: string | undefined;
   readonly allocator: string;
 }
+
+/** Recorded as owner if there is none: no one has a key of it. */
+export const NO_OWNER: string = SYSTEM_PROGRAM;
 
 /** A program that exists, or a new one: its address follows from the deployer's key and the other inputs. */
 export type ProgramPlace =
@@ -156,7 +160,7 @@ async function seeded(base: string, hash: Uint8Array): Promise<SeededAccount> {
 /** Creates the depository of a deployed program. The deployer must be its upgrade authority. */
 export function initializeInstruction(
   { deployer, program, programData }: Pick<ProgramPlan, "deployer" | "program" | "programData">,
-  { accounts, allocator, chainName }: DepositoryPlan,
+  { accounts, owner, allocator, chainName }: DepositoryPlan,
 ): PlainInstruction {
   const name = Buffer.from(chainName, "utf8");
   const length = Buffer.alloc(4);
@@ -170,6 +174,7 @@ export function initializeInstruction(
       readonlyAccount(allocator),
       readonlyAccount(programData),
       readonlyAccount(SYSTEM_PROGRAM),
+      readonlyAccount(owner ?? NO_OWNER),
     ],
     data: toHex(Buffer.concat([Uint8Array.from(INITIALIZE), length, name])),
   };

@@ -8,7 +8,7 @@ import {
   upgradeAuthorityIn,
   type DepositoryRecord,
 } from "./program-accounts.ts";
-import type { DepositoryPlan, ProgramPlan } from "./program-plan.ts";
+import { NO_OWNER, type DepositoryPlan, type ProgramPlan } from "./program-plan.ts";
 
 /** What a cluster already has of a plan. */
 export interface ProgramState {
@@ -131,9 +131,9 @@ function recordProblems(
   { owner, allocator, domain, accounts, chainName }: DepositoryPlan,
   record: DepositoryRecord,
 ): readonly string[] {
-  if (record.owner !== owner || record.allocator !== allocator)
+  if (record.owner !== (owner ?? NO_OWNER) || record.allocator !== allocator)
     return [
-      `the depository ${accounts.depository} was initialized with owner ${record.owner} and allocator ${record.allocator}, expected the deployer ${owner} (--deployer) and ${allocator} (--allocator). Compare both options first. Only if both are right, someone else initialized program ${program}, and that allocator can pay out everything that is deposited: deploy another program and use that one`,
+      `the depository ${accounts.depository} was initialized with owner ${record.owner} and allocator ${record.allocator}, expected ${owner ?? "none"} (--owner) and ${allocator} (--allocator). Compare both options first. Only if both are right, someone else initialized program ${program}, and that allocator can pay out everything that is deposited: deploy another program and use that one`,
     ];
   if (record.domain !== domain)
     return [

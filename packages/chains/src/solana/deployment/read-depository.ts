@@ -1,4 +1,7 @@
+import { sha256, toHex } from "@causeway/domain";
+import type { AccountFact } from "@causeway/families/solana";
 import {
+  LOADER_BYTES,
   buildDifference,
   hasData,
   recordIn,
@@ -13,7 +16,7 @@ export type DepositoryFacts =
   | { readonly kind: "missing" }
   | {
       readonly kind: "deployed";
-      /** How the program differs from this version's. */
+      /** How the program differs from this version's and from former ones that work in the same way. */
       readonly difference: string | undefined;
       /** Undefined: none. */
       readonly upgradeAuthority: string | undefined;
@@ -23,13 +26,27 @@ export type DepositoryFacts =
       readonly domain: DepositoryRecord["domain"];
     };
 
+/** Programs of former versions, which differ only in `initialize`. */
+const FORMER = [
+  { bytes: 22_112, sha256: "0xe59064c4f1ca488fb5e522c9945a4667a186082af625953a56507c0516de7414" },
+] as const;
+
+function isFormer(programData: AccountFact | undefined): boolean {
+  const content = programData?.data.subarray(LOADER_BYTES.programDataHeader) ?? new Uint8Array();
+  return FORMER.some(
+    ({ bytes, sha256: hash }) =>
+      toHex(sha256(content.subarray(0, bytes))) === hash &&
+      content.subarray(bytes).every((byte) => byte === 0),
+  );
+}
+
 /** Reads the depository program of a chain from finalized state. @throws RpcFault */
 export async function readDepository(
   { reads }: Pick<ProgramChain, "reads">,
   { program, chainName }: { readonly program: string; readonly chainName: string },
 ): Promise<DepositoryFacts> {
   const build = await buildAt(program, programElf("depository"));
-  const { accounts, domain } = await planDepository(program, { chainName, owner: "", allocator: "" });
+  const { accounts, domain } = await planDepository(program, { chainName, owner: undefined, allocator: "" });
   const [found, programData, depository] = await reads.accounts(
     [program, build.programData, accounts.depository],
     "finalized",
@@ -37,7 +54,7 @@ export async function readDepository(
   if (!hasData(found)) return { kind: "missing" };
   return {
     kind: "deployed",
-    difference: buildDifference(build, found, programData),
+    difference: isFormer(programData) ? undefined : buildDifference(build, found, programData),
     upgradeAuthority: upgradeAuthorityIn(programData),
     record: recordIn(program, depository),
     domain,

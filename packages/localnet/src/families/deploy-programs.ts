@@ -1,0 +1,71 @@
+import {
+  connectForProgram,
+  deployProgram,
+  planProgram,
+  programDeployer,
+  programElf,
+  type DepositoryPlan,
+  type Payer,
+  type ProgramPlan,
+} from "@causeway/chains/solana-deployment";
+import { askNode, type RunningSolana } from "@causeway/simulators/solana";
+import { familyChains, familyKey } from "./family-plan.ts";
+
+/** The programs of the local system, planned as by `operator deploy`. Its chain file names them. */
+export interface LocalPrograms {
+  readonly deployer: Payer;
+  /** Of the program that holds deposits, and of the program of deposit addresses. */
+  readonly plans: readonly [ProgramPlan, ProgramPlan];
+  readonly depository: DepositoryPlan;
+}
+
+export async function planLocalPrograms(): Promise<LocalPrograms> {
+  const [deployer, owner, allocator] = await Promise.all([
+    programDeployer(familyKey("deployer")),
+    programDeployer(familyKey("owner")),
+    programDeployer(familyKey("allocator")),
+  ]);
+  const by = { deployer: deployer.address, place: { kind: "new", key: deployer } } as const;
+  const [holding, addresses] = await Promise.all([
+    planProgram({
+      ...by,
+      elf: programElf("depository"),
+      owner: owner.address,
+      depository: {
+        chainName: familyChains.solana,
+        owner: owner.address,
+        allocator: allocator.address,
+      },
+    }),
+    planProgram({ ...by, elf: programElf("deposit-address"), owner: undefined, depository: undefined }),
+  ]);
+  if (holding.depository === undefined) throw new TypeError("invariant violated: a plan without depository");
+  return { deployer, plans: [holding, addresses], depository: holding.depository };
+}
+
+/** Milliseconds between additional blocks during the deployment, which waits until it is final. */
+const BLOCK_MS = 20;
+
+/** Deploys both programs by the code of `operator deploy`. */
+export async function deployLocalPrograms(node: Pick<RunningSolana, "url" | "controls">): Promise<void> {
+  const { deployer, plans } = await planLocalPrograms();
+  await askNode(node.url, "requestAirdrop", [deployer.address, 10_000_000_000]);
+  const chain = await connectForProgram([node.url], undefined);
+  const blocks = setInterval(() => node.controls.passSlots(1), BLOCK_MS);
+  try {
+    await Promise.all(
+      plans.map((plan) =>
+        deployProgram(chain, plan, {
+          payer: deployer,
+          price: 0n,
+          waitMs: 60_000,
+          nowMs: () => performance.now(),
+          onBroadcast: () => undefined,
+        }),
+      ),
+    );
+  } finally {
+    clearInterval(blocks);
+    await chain.close();
+  }
+}
