@@ -35,6 +35,8 @@ interface Behavior {
   /** Of transactions that it is asked about; it lists them all the same. */
   transaction?: NonEvmTransaction | Error;
   isDown?: boolean;
+  /** It lists deposits when this is resolved. */
+  after?: Promise<void>;
 }
 
 /** Endpoints with blocks 1 to 9; a cursor is the last block that was read. */
@@ -52,6 +54,7 @@ function chainOf(behaviors: readonly Behavior[], quorum = Math.floor(behaviors.l
     return {
       arrivals: async (cursor: string | undefined) => {
         reads[place] = (reads[place] ?? 0) + 1;
+        await behavior.after;
         return {
           deposits: await Promise.resolve(shown().filter((one) => one.blockNumber > BigInt(cursor ?? 0))),
           cursor: "9",
@@ -260,6 +263,19 @@ test("a deposit that the lead hides waits for a quorum", async () => {
   third.isDown = false;
   third.deposits = [deposit];
   expect(await pollFor(150_000)).toEqual([deposit]);
+});
+
+test("an endpoint that hangs in its second reading does not delay what the lead shows", async () => {
+  const late = Promise.withResolvers<void>();
+  const second: Behavior = { deposits: [deposit], after: late.promise };
+  const { together, forward } = chainOf([shows(), second, shows(deposit)]);
+  await together.arrivals("5");
+  for (let polls = 0; polls < 3; polls++) {
+    forward(60_000);
+    expect((await together.arrivals("5")).deposits).toEqual([]);
+  }
+  late.resolve();
+  await expect.poll(async () => (await together.arrivals("5")).deposits).toEqual([deposit]);
 });
 
 test("a second endpoint reads what the lead has read once a minute", async () => {

@@ -16,11 +16,11 @@ export type TransactionDeposits = readonly [DepositFact, ...DepositFact[]];
 /** Finds deposits that the lead does not show. */
 export interface SecondPass {
   /**
-   * Once a minute, another endpoint reads the range of the last minute again. What a quorum shows of it is
-   * added to what the lead read.
+   * Once a minute, another endpoint begins to read the range of the last minute again. What a quorum shows of
+   * it is added to what the lead reads next.
    * @param cursor after which the lead read
    */
-  complete(lead: number, cursor: string | undefined, read: NonEvmArrivals): Promise<NonEvmArrivals>;
+  complete(lead: number, cursor: string | undefined, found: NonEvmArrivals): Promise<NonEvmArrivals>;
 }
 
 export interface SecondPassOptions {
@@ -48,6 +48,9 @@ export function createSecondPass(
   /** What was returned in this range and in the one before: endpoints differ in how far they are. */
   let known: readonly [current: Set<string>, former: Set<string>] = [new Set(), new Set()];
   let turn = 0;
+  let reading: Promise<void> | undefined;
+  let read: { readonly by: number; readonly again: NonEvmArrivals } | undefined;
+  let failure: { readonly error: unknown } | undefined;
 
   /** The next endpoint other than the lead. */
   const checkerOf = (lead: number): number => {
@@ -56,49 +59,62 @@ export function createSecondPass(
     return turn;
   };
 
-  const readAgain = async (place: number, cursor: string): Promise<NonEvmArrivals | undefined> => {
+  const readAgain = async (by: number, cursor: string): Promise<void> => {
     try {
-      return await connections[place]?.arrivals(cursor);
-    } catch (fault) {
-      if (!(fault instanceof RpcFault)) throw fault;
-      order.noteFault(place, fault);
-      return undefined;
+      const again = await connections[by]?.arrivals(cursor);
+      if (again !== undefined) read = { by, again };
+    } catch (error) {
+      if (error instanceof RpcFault) order.noteFault(by, error);
+      else failure = { error };
     }
   };
 
+  /** The deposits of a second reading that were not returned yet. */
+  const hiddenIn = async (
+    { by, again }: NonNullable<typeof read>,
+    lead: number,
+    upTo: NonEvmArrivals["upTo"],
+  ): Promise<readonly DepositFact[]> => {
+    const hidden: DepositFact[] = [];
+    let isComplete = true;
+    for (const deposits of byTransaction(again.deposits)) {
+      const text = textOf(deposits);
+      if (known.some((texts) => texts.has(text))) continue;
+      const shown = await confirm(by, deposits, again.upTo);
+      if (shown === undefined) {
+        isComplete = false;
+        continue;
+      }
+      known[0].add(text);
+      hidden.push(...shown);
+      if (shown.some(({ timestamp = 0n }) => timestamp + SPREAD_SECONDS < upTo.timestamp)) onHidden(lead);
+    }
+    if (from !== undefined && (isComplete || from.tries >= MAX_TRIES)) {
+      from = { ...from, cursor: again.cursor, tries: 0 };
+      known = [new Set(), known[0]];
+    }
+    return hidden;
+  };
+
   return {
-    complete: async (lead, cursor, read) => {
-      for (const deposits of byTransaction(read.deposits)) known[0].add(textOf(deposits));
-      const start = cursor ?? read.startedAt;
-      if (from === undefined) {
-        if (start !== undefined) from = { cursor: start, sinceMs: now(), tries: 0 };
-        return read;
+    complete: async (lead, cursor, found) => {
+      for (const deposits of byTransaction(found.deposits)) known[0].add(textOf(deposits));
+      if (failure !== undefined) {
+        const { error } = failure;
+        failure = undefined;
+        throw error;
       }
-      if (now() - from.sinceMs < EVERY_MS) return read;
-      from = { ...from, sinceMs: now(), tries: from.tries + 1 };
-      const checker = checkerOf(lead);
-      const again = await readAgain(checker, from.cursor);
-      if (again === undefined) return read;
-      const hidden: DepositFact[] = [];
-      let isComplete = true;
-      for (const deposits of byTransaction(again.deposits)) {
-        const text = textOf(deposits);
-        if (known.some((texts) => texts.has(text))) continue;
-        const shown = await confirm(checker, deposits, again.upTo);
-        if (shown === undefined) {
-          isComplete = false;
-          continue;
-        }
-        known[0].add(text);
-        hidden.push(...shown);
-        if (shown.some(({ timestamp = 0n }) => timestamp + SPREAD_SECONDS < read.upTo.timestamp))
-          onHidden(lead);
+      const start = cursor ?? found.startedAt;
+      if (from === undefined && start !== undefined) from = { cursor: start, sinceMs: now(), tries: 0 };
+      const result = read;
+      read = undefined;
+      const hidden = result === undefined ? [] : await hiddenIn(result, lead, found.upTo);
+      if (from !== undefined && reading === undefined && now() - from.sinceMs >= EVERY_MS) {
+        from = { ...from, sinceMs: now(), tries: from.tries + 1 };
+        // A slow endpoint must not delay what the lead shows.
+        reading = readAgain(checkerOf(lead), from.cursor).finally(() => (reading = undefined));
       }
-      if (isComplete || from.tries >= MAX_TRIES) {
-        from = { ...from, cursor: again.cursor, tries: 0 };
-        known = [new Set(), known[0]];
-      }
-      return hidden.length === 0 ? read : { ...read, deposits: [...read.deposits, ...hidden] };
+      return hidden.length === 0 ? found : { ...found, deposits: [...found.deposits, ...hidden] };
     },
   };
 }
