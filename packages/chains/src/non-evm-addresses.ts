@@ -1,4 +1,5 @@
 import type { Hex } from "@causeway/domain";
+import { RpcFault } from "@causeway/families";
 import { agreedOn, askAll, reachedBy, type Answer, type Poll } from "./nodes/ask-all.ts";
 import type { EndpointOrder } from "./nodes/endpoint-order.ts";
 import { createUnconfirmedClaims } from "./nodes/unconfirmed-claims.ts";
@@ -43,7 +44,8 @@ export function createSharedAddresses(
         try {
           return await read(at(place));
         } catch (fault) {
-          order.noteFault(place, fault);
+          // A block that arrived in the meantime is no fault of the endpoint.
+          if (!(fault instanceof RpcFault) || fault.kind !== "inconsistent") order.noteFault(place, fault);
           throw fault;
         }
       },
