@@ -16,7 +16,10 @@ import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/e
 import { withChain } from "../../support/other-chain.ts";
 import { startPostgresPair, type PostgresPair } from "../../support/postgres-pair.ts";
 
-/** More seeds take about ten seconds each. `FAILOVER_GUARD=off` shows what happens without the guard. */
+/**
+ * More seeds take a few seconds each; `FAILOVER_FIRST_SEED` chooses others. `FAILOVER_GUARD=off` shows what
+ * happens without the guard.
+ */
 const SEEDS = Number(process.env["FAILOVER_SEEDS"] ?? 1);
 const FIRST_SEED = Number(process.env["FAILOVER_FIRST_SEED"] ?? 1);
 const HAS_GUARD = process.env["FAILOVER_GUARD"] !== "off";
