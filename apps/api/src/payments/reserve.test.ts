@@ -41,7 +41,10 @@ function aDatabase(...paid: readonly string[]) {
     reserve: async (plans: readonly SlotPlan[]) =>
       plans
         .filter(({ leg }) => !paid.includes(leg.id))
-        .map((plan, nonce) => ({ ...plan, nonce, id: plan.leg.id, attempts: [] as Attempt[] }) as Slot),
+        .map(
+          (plan, nonce) =>
+            ({ ...plan, nonce, id: plan.leg.id, attempts: [] as Attempt[] }) as unknown as Slot,
+        ),
     addAttempts: async (signed: ReadonlyArray<{ readonly slotId: string }>) => {
       for (const { slotId } of signed) notes.push(`bytes ${slotId}`);
       return new Set(signed.map(({ slotId }) => slotId));

@@ -1,3 +1,4 @@
+import { quotedState } from "@causeway/domain";
 import { expect, test } from "vitest";
 import { someTerms } from "../../../../test/support/terms.ts";
 import type { DriverRow, Sql } from "../db/pool.postgres.ts";
@@ -19,7 +20,7 @@ function aConnection() {
 
 const terms = someTerms({});
 const { requestId } = terms;
-const state = { name: "fillable", final: false, front: "none", depositId: "4" } as const;
+const state = { ...quotedState("bridge"), name: "fillable", depositId: "4" } as const;
 const names = [
   { chainId: terms.origin.chainId, address: terms.origin.currency },
   { chainId: terms.destination.chainId, address: terms.destination.currency },
