@@ -35,8 +35,8 @@ export function intentStatusRoutes(app: TypedServer, { call }: Calls<typeof stat
         const requestId = hash(request.query.requestId);
         const view = await call(statusByIdOrDeposit, requestId);
         if (view === undefined) throw requestNotFound(requestId);
-        // Not returned: a reply is a thenable, which the framework would wait for.
         sendJson(reply, statusJson(view));
+        return reply;
       },
     );
   }
