@@ -80,7 +80,7 @@ async function archive(
   const client = await pool.connect();
   try {
     return await allOf(
-      archiveMonths({ store: archiveStore(wrap(client)), files, nowMs: () => nowMs }, before),
+      archiveMonths({ store: archiveStore(wrap(client)), others: [], files, nowMs: () => nowMs }, before),
     );
   } finally {
     client.release(true);

@@ -69,7 +69,7 @@ async function settle(requestId: RequestId): Promise<void> {
 async function archive(before = NEXT, nowMs = LATER_MS, files = archiveFiles(folder)): Promise<Archived[]> {
   const client = await world.pool.connect();
   try {
-    return await allOf(archiveMonths({ store: archiveStore(client), files, nowMs: () => nowMs }, before));
+    return await allOf(archiveMonths({ store: archiveStore(client), others: [], files, nowMs: () => nowMs }, before));
   } finally {
     client.release(true);
   }
@@ -443,7 +443,7 @@ test(
       try {
         await allOf(
           archiveMonths(
-            { store: archiveStore(dying.client(client)), files: dying.files, nowMs: () => LATER_MS },
+            { store: archiveStore(dying.client(client)), others: [], files: dying.files, nowMs: () => LATER_MS },
             NEXT,
           ),
         );
