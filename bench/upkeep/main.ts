@@ -42,8 +42,11 @@ switch (subject) {
   case "month":
     report(
       await onOwnDatabase(process.env, database, ({ pool, url }) =>
-        measureMonth(pool, url, { requests: Number(rows ?? 260_000), connections: Number(connections ?? 2) }, (text) =>
-          process.stderr.write(`${(performance.now() / 1000).toFixed(0)} s: ${text}\n`),
+        measureMonth(
+          pool,
+          url,
+          { requests: Number(rows ?? 260_000), connections: Number(connections ?? 2) },
+          (text) => process.stderr.write(`${(performance.now() / 1000).toFixed(0)} s: ${text}\n`),
         ),
       ),
     );

@@ -43,9 +43,7 @@ export function openArchives(env: Env): ReturnType<OpenArchives> {
         const first = await pool.connect();
         clients.push(first);
         if (!(await tryLock(first, LOCK)) || !(await isUnlocked(first, WORK_LOCK)))
-          throw new Error(
-            "another `operator archive` is running on this database; wait until it has ended",
-          );
+          throw new Error("another `operator archive` is running on this database; wait until it has ended");
         await checkClock(first);
         while (clients.length < connections) clients.push(await pool.connect());
         for (const client of clients) {

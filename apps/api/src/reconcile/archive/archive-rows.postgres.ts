@@ -37,7 +37,14 @@ interface FoundPage extends RowPage, PageEnd {
  * tables in this order: a merge would begin each page at the first row, and a hash join would read all that
  * is left.
  */
-const movedWith = (table: PgTable, isMoved: SQL, id: SQL, bytes: SQL, range: Range, end: PageEnd): SQL => text`
+const movedWith = (
+  table: PgTable,
+  isMoved: SQL,
+  id: SQL,
+  bytes: SQL,
+  range: Range,
+  end: PageEnd,
+): SQL => text`
   select ${archiveRequests.n} as n, ${id} as id, ${bytes} as bytes, ${table} as row
   from ${archiveRequests} cross join lateral (select * from ${table} where ${isMoved} offset 0) as ${table}
   where ${isIn(text`${archiveRequests.n}`, range)} and ${archiveRequests.n} >= ${end.n} and (${archiveRequests.n} > ${end.n} or ${id} > ${end.id})
@@ -47,7 +54,9 @@ const movedWith = (table: PgTable, isMoved: SQL, id: SQL, bytes: SQL, range: Ran
  * The next rows of each table, in the order of an index, so that a page costs the same wherever it starts.
  * Events are read in the order in which they were written; the other tables also hold what stays.
  */
-const rowsOf: Readonly<Record<ArchivedTableName, (archive: BegunArchive, range: Range, end: PageEnd) => SQL>> = {
+const rowsOf: Readonly<
+  Record<ArchivedTableName, (archive: BegunArchive, range: Range, end: PageEnd) => SQL>
+> = {
   request_events: ({ month }, range, end) => text`
     select 0 as n, ${requestEvents.id} as id, 0 as bytes, ${requestEvents} as row from ${requestEvents}
     where ${isOfMonth(text`${requestEvents.atMs}`, month)} and ${isIn(text`${requestEvents.id}`, range)} and ${requestEvents.id} > ${end.id}
@@ -86,7 +95,7 @@ export async function* readRows(
   table: ArchivedTableName,
   range: Range,
 ): AsyncGenerator<RowPage> {
-  for (let end: PageEnd = { n: 0, id: 0 }; ; ) {
+  for (let end: PageEnd = { n: 0, id: 0 }; ;) {
     // The database joins the lines: reading each row by itself here would take longer than compressing it.
     const [page]: readonly FoundPage[] = await runSql(
       sql,

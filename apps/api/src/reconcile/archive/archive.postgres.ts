@@ -29,7 +29,9 @@ const WINDOW = 50_000;
  * block is read, and written to the log as a whole, for one window only; and a transaction changes few rows of
  * each block, whose new versions then fit into the room that removed ones left there.
  */
-const windowOf = (month: Month): SQL => text`width_bucket(coalesce(created_at_ms, 0)::float8, ${startOfMonth(month)}::float8,
+const windowOf = (
+  month: Month,
+): SQL => text`width_bucket(coalesce(created_at_ms, 0)::float8, ${startOfMonth(month)}::float8,
   ${endOfMonth(month)}::float8, (select count(*)::integer / ${WINDOW} + 1 from judged))`;
 
 const isChosen = (column: SQL): SQL =>
@@ -143,7 +145,10 @@ export function archiveStore(client: pg.PoolClient): ArchiveStore {
       return await unfinished();
     },
     async eventIds({ month }) {
-      return await rangeOf(requestEvents.id, text`${requestEvents} where ${isOfMonth(text`${requestEvents.atMs}`, month)}`);
+      return await rangeOf(
+        requestEvents.id,
+        text`${requestEvents} where ${isOfMonth(text`${requestEvents.atMs}`, month)}`,
+      );
     },
     async positions() {
       return await rangeOf(archiveRequests.n, text`${archiveRequests}`);
