@@ -108,18 +108,19 @@ async function exported(
     table,
     ranges: new SharedRanges(table === "request_events" ? eventIds : positions, EXPORTED_AT_ONCE[table]),
   }));
-  const tables: ArchivedTable[] = [];
+  const written: ArchivedTable[] = [];
   const write = async (rows: ArchiveRows, n: number): Promise<void> => {
     for (const { table, ranges } of shared)
       // More files than ranges would be empty.
       if (n === 1 || n <= ranges.count)
-        tables.push(await files.write(begun, table, n, pagesOf(rows, begun, table, ranges)));
+        written.push(await files.write(begun, table, n, pagesOf(rows, begun, table, ranges)));
   };
   await onAll(
     [store, ...others],
     shared.map(({ ranges }) => ranges),
     write,
   );
+  const tables = written.toSorted((a, b) => (a.file < b.file ? -1 : 1));
   const exportedAt = new Date(nowMs()).toISOString();
   const sha256 = await files.finish({ database: await store.database(), month, part, exportedAt, tables });
   const folder = files.folderOf(begun);
