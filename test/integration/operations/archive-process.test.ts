@@ -155,7 +155,7 @@ test("killed at many moments, the next run moves every row exactly once", { time
   const sorted = (rows: readonly string[]) => rows.toSorted();
   const reached = new Set<string>();
   let total = Number.POSITIVE_INFINITY;
-  const MOMENTS = 7;
+  const MOMENTS = 10;
   // The first run is not killed: it counts the statements.
   for (let moment = MOMENTS; moment >= 0; moment--) {
     const dieAt =
