@@ -1,4 +1,4 @@
-// Rehearses upkeep of a large database: `npm run bench:upkeep -- reconcile|prune|dead-node|month [rows]`.
+// Rehearses upkeep of a large database: `npm run bench:upkeep -- reconcile|prune|dead-node|month [rows [connections]]`.
 // Storing a million rows takes a minute, a million requests with all their rows six minutes. For those, set
 // DATABASE_URL to a server with memory for the indexes: 4 GB of shared_buffers for 2.6 million requests.
 import { programOptions } from "../../scripts/program-options.ts";
@@ -9,11 +9,11 @@ import { measurePrune } from "./measure-prune.ts";
 import { measureReconcile } from "./measure-reconcile.ts";
 
 const subjects = ["reconcile", "prune", "dead-node", "month"] as const;
-const usage = `usage: npm run bench:upkeep -- ${subjects.join("|")} [rows]`;
-const { subject, rows } = programOptions(usage, ([name, count]) => {
+const usage = `usage: npm run bench:upkeep -- ${subjects.join("|")} [rows [connections of the archive]]`;
+const { subject, rows, connections } = programOptions(usage, ([name, count, more]) => {
   const known = subjects.find((one) => one === name);
   if (known === undefined) throw new RangeError(`expected one of ${subjects.join(", ")}, got ${name}`);
-  return { subject: known, rows: count };
+  return { subject: known, rows: count, connections: more };
 });
 const database = { name: "upkeep", statementTimeoutMs: 6 * 3_600_000 };
 
@@ -42,8 +42,11 @@ switch (subject) {
   case "month":
     report(
       await onOwnDatabase(process.env, database, ({ pool, url }) =>
-        measureMonth(pool, url, Number(rows ?? 260_000), (text) =>
-          process.stderr.write(`${(performance.now() / 1000).toFixed(0)} s: ${text}\n`),
+        measureMonth(
+          pool,
+          url,
+          { requests: Number(rows ?? 260_000), connections: Number(connections ?? 2) },
+          (text) => process.stderr.write(`${(performance.now() / 1000).toFixed(0)} s: ${text}\n`),
         ),
       ),
     );

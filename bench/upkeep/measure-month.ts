@@ -71,7 +71,7 @@ export interface MonthFigures {
 export async function measureMonth(
   pool: pg.Pool,
   url: string,
-  requests: number,
+  { requests, connections }: { readonly requests: number; readonly connections: number },
   onProgress: (text: string) => void,
 ): Promise<MonthFigures> {
   for (let older = OLDER_MONTHS; older >= 0; older--) {
@@ -98,8 +98,11 @@ export async function measureMonth(
   const readStatus = async (run: number): Promise<unknown> => await reads.status(idAt(ids, run));
   const statusAlone = timesOf(await timed(RUNS, readStatus, PAUSE_MS));
   const folder = await mkdtemp(join(tmpdir(), "archive-"));
-  const client = await pool.connect();
+  const clients = await Promise.all(Array.from({ length: connections }, async () => await pool.connect()));
+  const [first, ...others] = clients;
+  if (first === undefined) throw new RangeError("archiving takes at least one connection");
   try {
+    for (const client of clients) await client.query("set jit = off");
     const stop = new AbortController();
     const during = timedUntil(stop.signal, readStatus, PAUSE_MS);
     const startedMs = performance.now();
@@ -107,7 +110,8 @@ export async function measureMonth(
     const parts = await allOf(
       archiveMonths(
         {
-          store: steps.of(archiveStore(client)),
+          store: steps.of(archiveStore(first)),
+          others: others.map(archiveStore),
           files: steps.of(archiveFiles(folder)),
           nowMs: () => endOfMonth(MONTH) + 40 * 86_400_000,
         },
@@ -140,7 +144,7 @@ export async function measureMonth(
       },
     };
   } finally {
-    client.release(true);
+    for (const client of clients) client.release(true);
     await rm(folder, { recursive: true, force: true });
   }
 }
@@ -156,7 +160,8 @@ function stepTimes(): {
       new Proxy(port, {
         get(target, name) {
           const method: unknown = Reflect.get(target, name);
-          if (typeof method !== "function" || name === "folderOf") return method;
+          // Not those that return no promise.
+          if (typeof method !== "function" || name === "folderOf" || name === "read") return method;
           return async (...args: readonly unknown[]): Promise<unknown> => {
             const startedMs = performance.now();
             try {

@@ -982,7 +982,12 @@ test("does not pay a deposit of an archived request again when it is reported or
     const status = await world.status(agreed.requestId);
     const nowMs = world.clock.nowMs() + 100 * 24 * 3_600_000;
     const client = await world.pool.connect();
-    const services = { store: archiveStore(client), files: archiveFiles(folder), nowMs: () => nowMs };
+    const services = {
+      store: archiveStore(client),
+      others: [],
+      files: archiveFiles(folder),
+      nowMs: () => nowMs,
+    };
     const archived = await allOf(archiveMonths(services, youngestArchivable(nowMs)));
     client.release();
     expect(archived).not.toEqual([]);

@@ -12,11 +12,20 @@ import { afterAll, beforeAll, beforeEach, expect, inject, test, vi } from "vites
 import { inTransaction } from "../../../apps/api/src/db/in-transaction.postgres.ts";
 import { createPool } from "../../../apps/api/src/db/pool.postgres.ts";
 import { startOfMonth } from "../../../apps/api/src/db/month.ts";
-import type { Manifest } from "../../../apps/api/src/reconcile/archive/archive.port.ts";
+import { archiveFiles } from "../../../apps/api/src/reconcile/archive/archive-files.adapter.ts";
+import { archiveMonths } from "../../../apps/api/src/reconcile/archive/archive-months.ts";
+import type {
+  ArchiveFiles,
+  ArchiveRows,
+  ArchiveStore,
+  Manifest,
+} from "../../../apps/api/src/reconcile/archive/archive.port.ts";
+import { archiveStore } from "../../../apps/api/src/reconcile/archive/archive.postgres.ts";
 import { openArchives } from "../../../apps/api/src/process/archives.ts";
 import { runArchive } from "../../../apps/api/src/process/commands/archive-command.ts";
 import { makePartition } from "../../../apps/api/src/requests/event-partitions.postgres.ts";
 import { storeHistory } from "../../../bench/history/store-history.ts";
+import { allOf } from "../../support/all-of.ts";
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 import { onServer } from "../../support/template-database.ts";
 import { startTransactionPooler } from "../../support/transaction-pooler.ts";
@@ -146,7 +155,7 @@ test("killed at many moments, the next run moves every row exactly once", { time
   const sorted = (rows: readonly string[]) => rows.toSorted();
   const reached = new Set<string>();
   let total = Number.POSITIVE_INFINITY;
-  const MOMENTS = 7;
+  const MOMENTS = 10;
   // The first run is not killed: it counts the statements.
   for (let moment = MOMENTS; moment >= 0; moment--) {
     const dieAt =
@@ -202,6 +211,102 @@ test("killed at many moments, the next run moves every row exactly once", { time
   expect([...reached]).toEqual(
     expect.arrayContaining(["", "exporting", "exported", "archived exporting", "archived exported"]),
   );
+});
+
+test.for(["export", "removal"] as const)(
+  "when one of two connections dies during the %s, the next run moves every row exactly once",
+  async (phase) => {
+    const before = await rowsInTables(seeded.url);
+    const database = await copyOfSeeded();
+    const pool = createPool(database.url, { max: 2, statementTimeoutMs: 60_000, applicationName: "test" });
+    const clients = [await pool.connect(), await pool.connect()] as const;
+    const stores = [archiveStore(clients[0]), archiveStore(clients[1])] as const;
+    const files = archiveFiles(folder);
+    // The first connection has finished a part of the work by then.
+    const finished = Promise.withResolvers<void>();
+    let deaths = 0;
+    const store: ArchiveStore = {
+      ...stores[0],
+      async removeRequests(archive, positions) {
+        await stores[0].removeRequests(archive, positions);
+        finished.resolve();
+      },
+    };
+    const dying: ArchiveRows = {
+      ...stores[1],
+      async removeRequests() {
+        await finished.promise;
+        deaths++;
+        throw new Error("died");
+      },
+    };
+    const dyingFiles: ArchiveFiles = {
+      ...files,
+      async write(part, table, n, pages) {
+        const file = await files.write(part, table, n, pages);
+        if (n === 1) finished.resolve();
+        else {
+          await finished.promise;
+          deaths++;
+          throw new Error("died");
+        }
+        return file;
+      },
+    };
+    try {
+      const run = allOf(
+        archiveMonths(
+          {
+            store,
+            others: [phase === "removal" ? dying : stores[1]],
+            files: phase === "export" ? dyingFiles : files,
+            nowMs: () => Date.now(),
+          },
+          BEFORE,
+        ),
+      );
+      await expect(run).rejects.toThrow("died");
+      for (const client of clients) client.release(true);
+      expect(deaths).toBe(1);
+      expect(await database.archives()).toMatchObject([
+        { state: phase === "export" ? "exporting" : "exported" },
+      ]);
+      if (phase === "export") {
+        expect((await readdir(join(folder, FIRST, "part-1"))).length).toBeGreaterThanOrEqual(2);
+        expect(await rowsInTables(database.url)).toEqual(before);
+      }
+      const words = ["--before", BEFORE, "--to", folder, "--connections", "2"];
+      expect(await runArchive(words, () => openArchives({ DATABASE_URL: database.url }))).toBe(0);
+      const folders = (await database.archives()).map((part) => part.folder);
+      const [kept, moved] = [await rowsInTables(database.url), await rowsInFiles(folders)];
+      for (const table of TABLES)
+        expect(
+          [...kept[table], ...moved[table]].toSorted().join("\n") === before[table].toSorted().join("\n"),
+          `${table} has every row exactly once`,
+        ).toBe(true);
+    } finally {
+      await pool.end();
+      await database.drop();
+    }
+  },
+);
+
+test("refuses to run while a connection of an earlier run still works", async () => {
+  const stderr = vi.spyOn(process.stderr, "write").mockReturnValue(true);
+  const database = await copyOfSeeded();
+  const earlier = new pg.Client({ connectionString: database.url });
+  await earlier.connect();
+  try {
+    await earlier.query("select pg_advisory_lock_shared(hashtextextended('causeway:archive work', 0))");
+    const words = ["--before", BEFORE, "--to", folder];
+    expect(await runArchive(words, () => openArchives({ DATABASE_URL: database.url }))).toBe(1);
+    expect(stderr.mock.calls.at(-1)?.[0]).toContain("another `operator archive` is running");
+    expect(await database.archives()).toEqual([]);
+  } finally {
+    vi.restoreAllMocks();
+    await earlier.end();
+    await database.drop();
+  }
 });
 
 test.for([

@@ -80,7 +80,7 @@ async function archive(
   const client = await pool.connect();
   try {
     return await allOf(
-      archiveMonths({ store: archiveStore(wrap(client)), files, nowMs: () => nowMs }, before),
+      archiveMonths({ store: archiveStore(wrap(client)), others: [], files, nowMs: () => nowMs }, before),
     );
   } finally {
     client.release(true);
@@ -120,19 +120,19 @@ test("exports again after it died twice between the manifest and its commit", as
   expect(await textOfFiles()).toContain(terms.requestId);
 });
 
-/** Runs the archive, and calls `see` with each batch while it is being exported. */
-async function exportSeeing(see: (rows: readonly string[]) => Promise<void>): Promise<void> {
+/** Runs the archive, and calls `see` with each page while it is being exported. */
+async function exportSeeing(see: (lines: string) => Promise<void>): Promise<void> {
   const real = archiveFiles(folder);
   await archive(NEXT, LATER_MS, {
     ...real,
-    async write(part, table, batches) {
+    async write(part, table, n, pages) {
       async function* seen() {
-        for await (const rows of batches) {
-          await see(rows);
-          yield rows;
+        for await (const page of pages) {
+          await see(page.lines);
+          yield page;
         }
       }
-      return await real.write(part, table, seen());
+      return await real.write(part, table, n, seen());
     },
   });
 }
@@ -157,8 +157,8 @@ test("exports every payment, with bounded memory however large their call data i
     [terms.requestId],
   );
   const sizes: number[] = [];
-  await exportSeeing(async (rows) => {
-    sizes.push(rows.reduce((sum, row) => sum + row.length, 0));
+  await exportSeeing(async (lines) => {
+    sizes.push(lines.length);
   });
   expect(Math.max(...sizes)).toBeLessThan(32 * 1024 * 1024);
   expect((await textOfFiles()).match(/"leg_id"/g)).toHaveLength(251);

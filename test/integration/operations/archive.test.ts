@@ -69,7 +69,9 @@ async function settle(requestId: RequestId): Promise<void> {
 async function archive(before = NEXT, nowMs = LATER_MS, files = archiveFiles(folder)): Promise<Archived[]> {
   const client = await world.pool.connect();
   try {
-    return await allOf(archiveMonths({ store: archiveStore(client), files, nowMs: () => nowMs }, before));
+    return await allOf(
+      archiveMonths({ store: archiveStore(client), others: [], files, nowMs: () => nowMs }, before),
+    );
   } finally {
     client.release(true);
   }
@@ -202,15 +204,16 @@ test("a trace names the month as soon as its events are removed, and also when l
     await allOf(
       archiveMonths(
         {
+          others: [],
           store: {
             ...store,
             async removeEvents(part) {
               seen.push(await archivedMonthsOf(requestId));
               return await store.removeEvents(part);
             },
-            async removeRequests(part, limit) {
+            async removeRequests(part, positions) {
               seen.push(await archivedMonthsOf(requestId));
-              return await store.removeRequests(part, limit);
+              await store.removeRequests(part, positions);
             },
           },
           files: archiveFiles(folder),
@@ -222,7 +225,7 @@ test("a trace names the month as soon as its events are removed, and also when l
   } finally {
     client.release(true);
   }
-  expect(seen).toEqual([[], [MONTH], [MONTH]]);
+  expect(seen).toEqual([[], [MONTH]]);
   await eventsOf(requestId, HISTORY_START_MS);
   expect(await archivedMonthsOf(requestId)).toEqual([MONTH]);
 });
@@ -352,13 +355,13 @@ test("removes nothing when a file is missing or was changed", async () => {
     ...files,
     async finish(manifest) {
       const sha256 = await files.finish(manifest);
-      await writeFile(join(files.folderOf(manifest), "slots.ndjson.gz"), "");
+      await writeFile(join(files.folderOf(manifest), "slots-1.ndjson.gz"), "");
       return sha256;
     },
   };
-  await expect(archive(NEXT, LATER_MS, damaged)).rejects.toThrow(/slots\.ndjson\.gz was changed/);
+  await expect(archive(NEXT, LATER_MS, damaged)).rejects.toThrow(/slots-1\.ndjson\.gz was changed/);
   expect(await stored([terms.requestId])).toEqual(before);
-  await expect(archive(), "the same again").rejects.toThrow(/slots\.ndjson\.gz was changed/);
+  await expect(archive(), "the same again").rejects.toThrow(/slots-1\.ndjson\.gz was changed/);
   await rm(folder, { recursive: true });
   await expect(archive()).rejects.toThrow(/manifest\.json is missing/);
   expect(await stored([terms.requestId])).toEqual(before);
@@ -416,7 +419,7 @@ function mortal(dieAt: number): {
       folderOf: (part) => real.folderOf(part),
       claim: (database) => act(() => real.claim(database)),
       clear: (part) => act(() => real.clear(part)),
-      write: (part, table, rows) => act(() => real.write(part, table, rows)),
+      write: (part, table, n, pages) => act(() => real.write(part, table, n, pages)),
       finish: (manifest) => act(() => real.finish(manifest)),
       verify: (path, sha256) => act(() => real.verify(path, sha256)),
     },
@@ -443,7 +446,12 @@ test(
       try {
         await allOf(
           archiveMonths(
-            { store: archiveStore(dying.client(client)), files: dying.files, nowMs: () => LATER_MS },
+            {
+              store: archiveStore(dying.client(client)),
+              others: [],
+              files: dying.files,
+              nowMs: () => LATER_MS,
+            },
             NEXT,
           ),
         );

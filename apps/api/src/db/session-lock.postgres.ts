@@ -16,3 +16,15 @@ export async function tryLock(client: pg.Client | pg.PoolClient, name: string): 
   );
   return row?.taken === true;
 }
+
+/** Takes a lock that any number of sessions share; the session of `client` keeps it until it ends. */
+export async function lockShared(client: pg.Client | pg.PoolClient, name: string): Promise<void> {
+  await runSql(sqlOn(client), {}, text`select pg_advisory_lock_shared(hashtextextended(${name}, 0))`);
+}
+
+/** Whether no other session has a lock, shared or not. */
+export async function isUnlocked(client: pg.Client | pg.PoolClient, name: string): Promise<boolean> {
+  if (!(await tryLock(client, name))) return false;
+  await runSql(sqlOn(client), {}, text`select pg_advisory_unlock(hashtextextended(${name}, 0))`);
+  return true;
+}

@@ -5,12 +5,15 @@ import { checkSessions } from "../db/check-sessions.postgres.ts";
 import { databaseNowMs } from "../db/database-clock.postgres.ts";
 import { withDatabaseProblems } from "../db/database-problem.postgres.ts";
 import { createPool, sqlOn } from "../db/pool.postgres.ts";
-import { tryLock } from "../db/session-lock.postgres.ts";
+import { isUnlocked, lockShared, tryLock } from "../db/session-lock.postgres.ts";
+import { configureSession } from "../db/session-settings.postgres.ts";
 import { archiveFiles } from "../reconcile/archive/archive-files.adapter.ts";
 import { archiveStore } from "../reconcile/archive/archive.postgres.ts";
-import type { OpenArchives } from "./commands/archive-command.ts";
+import { MAX_CONNECTIONS, type OpenArchives } from "./commands/archive-command.ts";
 
 const LOCK = "causeway:archive";
+/** Every session of a run shares this lock: those of a run that lost its first one may still work. */
+const WORK_LOCK = "causeway:archive work";
 /** Maximum difference between the clocks of the host and of the database. */
 const MAX_DIFFERENCE_MS = 60_000;
 /** Choosing the requests of a large month takes minutes, and blocks no other session. */
@@ -23,27 +26,37 @@ const STATEMENT_TIMEOUT_MS = 6 * 3_600_000;
 export function openArchives(env: Env): ReturnType<OpenArchives> {
   const url = readDatabaseUrl(env);
   const pool = createPool(url, {
-    max: 1,
+    max: MAX_CONNECTIONS,
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
     applicationName: "causeway archive",
     plans: "per use",
   });
   return {
-    async begin() {
+    async begin(connections) {
       // Behind a pooler in transaction mode, the lock belongs to no process.
       await withDatabaseProblems(url, async () => await checkSessions(url));
-      const client = await pool.connect();
-      if (!(await tryLock(client, LOCK))) {
-        client.release();
-        throw new Error("another `operator archive` is running on this database; wait until it has ended");
-      }
+      const clients: pg.PoolClient[] = [];
+      // Without its session, a statement that is under way ends, and its locks with it.
+      const close = (): void => {
+        for (const client of clients) client.release(true);
+      };
       try {
-        await checkClock(client);
+        const first = await pool.connect();
+        clients.push(first);
+        if (!(await tryLock(first, LOCK)) || !(await isUnlocked(first, WORK_LOCK)))
+          throw new Error("another `operator archive` is running on this database; wait until it has ended");
+        await checkClock(first);
+        while (clients.length < connections) clients.push(await pool.connect());
+        for (const client of clients) {
+          await lockShared(client, WORK_LOCK);
+          // Its statements are short, or wait for rows and not for the processor: compiling them takes longer.
+          await configureSession(client, { jit: "off" });
+        }
+        return { store: archiveStore(first), others: clients.slice(1).map(archiveStore), close };
       } catch (error) {
-        client.release(true);
+        close();
         throw error;
       }
-      return { store: archiveStore(client), close: () => client.release(true) };
     },
     filesIn: archiveFiles,
     nowMs: () => Date.now(),

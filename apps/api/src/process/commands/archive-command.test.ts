@@ -36,14 +36,18 @@ function opened(plans: readonly ArchivePlan[]): OpenArchives {
     plan: async (month) => plans.find((plan) => plan.month === month) ?? unused(),
     unfinished: unused,
     begin: unused,
-    read: unused,
+    eventIds: unused,
+    positions: unused,
+    read: async function* () {
+      yield await unused();
+    },
     setExported: unused,
     removeEvents: unused,
     removeRequests: unused,
     setArchived: unused,
   };
   return () => ({
-    begin: async () => ({ store, close: () => {} }),
+    begin: async () => ({ store, others: [], close: () => {} }),
     filesIn: () => files,
     nowMs: () => Date.UTC(2026, 11, 15),
     close: async () => {},
@@ -59,6 +63,12 @@ test.for([
   ["a day", ["--before", "2026-01-01"], "got 2026-01-01"],
   ["no folder", ["--before", "2026-01"], "--to is required: a folder for the files, outside the checkout"],
   ["an empty folder", ["--before", "2026-01", "--to", ""], "--to is required"],
+  ["no connection", ["--before", "2026-01", "--to", "/a", "--connections", "0"], "from 1 to 16, got 0"],
+  [
+    "too many connections",
+    ["--before", "2026-01", "--to", "/a", "--connections", "17"],
+    "from 1 to 16, got 17",
+  ],
   ["an unknown option", ["--before", "2026-01", "--force"], "--force"],
 ] as const)("%s is refused with the usage and exit code 2", async ([, words, problem]) => {
   expect(await runArchive(words, notOpened)).toBe(2);

@@ -1,6 +1,6 @@
 import type { Month } from "../../db/month.port.ts";
 import { isMonth, monthAfter } from "../../db/month.ts";
-import type { ArchiveFiles, ArchiveStore } from "../../reconcile/archive/archive.port.ts";
+import type { ArchiveFiles, ArchiveRows, ArchiveStore } from "../../reconcile/archive/archive.port.ts";
 import {
   archivableFromMs,
   archiveMonths,
@@ -9,10 +9,14 @@ import {
 } from "../../reconcile/archive/archive-months.ts";
 import { commandLine, DONE, Misused, printLine, runCommand } from "./run-command.ts";
 
-export const ARCHIVE_USAGE = `  operator archive --before <YYYY-MM> --to <folder>
+/** Connections of one run, at most and by default. Each keeps one processor of the database busy. */
+export const MAX_CONNECTIONS = 16;
+const CONNECTIONS = 2;
+
+export const ARCHIVE_USAGE = `  operator archive --before <YYYY-MM> --to <folder> [--connections <n>]
                               moves traces, history entries and call data of requests that ended before that month to compressed files in
                               that folder; statuses and all records that payments depend on stay in the database.
-                              It can be stopped and run again
+                              It can be stopped and run again. --connections (1 to ${MAX_CONNECTIONS}, default ${CONNECTIONS}): how many work at once
   operator archive --before <YYYY-MM> --dry-run
                               counts what would move, and changes nothing
 `;
@@ -23,7 +27,11 @@ export type OpenArchives = () => {
    * @throws Error if another process is archiving, if a pooler would allow two to do so, or if the clocks of
    * this host and of the database differ
    */
-  begin(): Promise<{ readonly store: ArchiveStore; close(): void }>;
+  begin(connections: number): Promise<{
+    readonly store: ArchiveStore;
+    readonly others: readonly ArchiveRows[];
+    close(): void;
+  }>;
   filesIn(folder: string): ArchiveFiles;
   nowMs(): number;
   close(): Promise<void>;
@@ -32,17 +40,20 @@ export type OpenArchives = () => {
 /** `operator archive`: prints a JSON line per part of a month. Never throws: the exit code is the outcome. */
 export async function runArchive(words: readonly string[], open: OpenArchives): Promise<number> {
   return await runCommand(ARCHIVE_USAGE, async () => {
-    const { before, to } = readWords(words);
+    const { before, to, connections } = readWords(words);
     const archives = open();
     try {
-      const { store, close } = await archives.begin();
+      const { store, others, close } = await archives.begin(connections);
       try {
         const nowMs = archives.nowMs();
         refuseYoung(before, nowMs);
         const lines =
           to === undefined
             ? plans(store, before, nowMs)
-            : archiveMonths({ store, files: archives.filesIn(to), nowMs: () => archives.nowMs() }, before);
+            : archiveMonths(
+                { store, others, files: archives.filesIn(to), nowMs: () => archives.nowMs() },
+                before,
+              );
         let isEmpty = true;
         for await (const line of lines) {
           isEmpty = false;
@@ -72,19 +83,26 @@ function readWords(words: readonly string[]): {
   readonly before: Month;
   /** Undefined: a dry run. */
   readonly to: string | undefined;
+  readonly connections: number;
 } {
   const options = {
     before: { type: "string" },
     to: { type: "string", default: "" },
     "dry-run": { type: "boolean", default: false },
+    connections: { type: "string", default: String(CONNECTIONS) },
   } as const;
   const { values } = commandLine({ args: [...words], options });
   if (values.before === undefined || !isMonth(values.before))
     throw new Misused(`--before must be a month like 2026-01, got ${values.before ?? "nothing"}`);
-  if (values["dry-run"]) return { before: values.before, to: undefined };
+  const connections = Number(values.connections);
+  if (!Number.isInteger(connections) || connections < 1 || connections > MAX_CONNECTIONS)
+    throw new Misused(
+      `--connections must be a whole number from 1 to ${MAX_CONNECTIONS}, got ${values.connections}`,
+    );
+  if (values["dry-run"]) return { before: values.before, to: undefined, connections: 1 };
   // No default: a folder in a checkout or a container is lost with it.
   if (values.to === "") throw new Misused("--to is required: a folder for the files, outside the checkout");
-  return { before: values.before, to: values.to };
+  return { before: values.before, to: values.to, connections };
 }
 
 /** @throws Misused */

@@ -2,15 +2,32 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { RETENTION_MS } from "../retention.ts";
 import type { Month } from "../../db/month.port.ts";
 import { endOfMonth, monthOf } from "../../db/month.ts";
-import type { ArchivedTable, ArchiveFiles, ArchivePart, ArchiveStore, BegunArchive } from "./archive.port.ts";
+import {
+  archivedTables,
+  type ArchivedTable,
+  type ArchivedTableName,
+  type ArchiveFiles,
+  type ArchivePart,
+  type ArchiveRows,
+  type ArchiveStore,
+  type BegunArchive,
+  type RowPage,
+} from "./archive.port.ts";
+import { onAll, SharedRanges } from "./shared-ranges.ts";
 
 /**
  * Younger requests stay: the service still reads them for very late deposits, statistics and redelivered
  * webhooks.
  */
 const YOUNGEST_MS = RETENTION_MS.requests;
-/** Requests per commit. */
-const BATCH = 500;
+/** Positions, or ids of events, that a connection exports before it takes the next ones. */
+const EXPORTED_AT_ONCE: Readonly<Record<ArchivedTableName, number>> = {
+  request_events: 4_000,
+  request_history: 1_000,
+  slots: 1_000,
+};
+/** Positions whose requests one transaction removes. */
+const REMOVED_AT_ONCE = 500;
 /** Attempts to lock the trace before the command gives up, and the pause between them. */
 const MAX_TRIES = 60;
 const PAUSE_MS = 1_000;
@@ -23,6 +40,8 @@ export interface Archived extends ArchivePart {
 
 interface ArchiveServices {
   readonly store: ArchiveStore;
+  /** Further connections, which read and remove rows at the same time as `store`. */
+  readonly others: readonly ArchiveRows[];
   readonly files: ArchiveFiles;
   readonly nowMs: () => number;
 }
@@ -57,7 +76,7 @@ export async function* archiveMonths(services: ArchiveServices, before: Month): 
 }
 
 async function finish(services: ArchiveServices, begun: BegunArchive): Promise<Archived> {
-  const { store, files, nowMs } = services;
+  const { store, others, files, nowMs } = services;
   const { folder, sha256, tables } = await exported(services, begun);
   // Nothing is removed until everything is on disk.
   await files.verify(folder, sha256);
@@ -68,26 +87,52 @@ async function finish(services: ArchiveServices, begun: BegunArchive): Promise<A
       );
     await sleep(PAUSE_MS);
   }
-  while ((await store.removeRequests(begun, BATCH)) > 0);
+  const ranges = new SharedRanges(await store.positions(), REMOVED_AT_ONCE);
+  await onAll([store, ...others], [ranges], async (rows) => {
+    for (const range of ranges.taken()) await rows.removeRequests(begun, range);
+  });
   await store.setArchived(begun, nowMs());
   return { month: begun.month, part: begun.part, folder, tables };
 }
 
 async function exported(
-  { store, files, nowMs }: ArchiveServices,
+  { store, others, files, nowMs }: ArchiveServices,
   begun: BegunArchive,
 ): Promise<{ readonly folder: string; readonly sha256: string; readonly tables: readonly ArchivedTable[] }> {
   const { month, part } = begun;
   if (begun.folder !== undefined && begun.manifestSha256 !== undefined)
     return { folder: begun.folder, sha256: begun.manifestSha256, tables: begun.tables };
   await files.clear(begun);
-  const tables: ArchivedTable[] = [];
-  await store.read(begun, async (table, rows) => {
-    tables.push(await files.write(begun, table, rows));
-  });
+  const [positions, eventIds] = [await store.positions(), await store.eventIds(begun)];
+  const shared = archivedTables.map((table) => ({
+    table,
+    ranges: new SharedRanges(table === "request_events" ? eventIds : positions, EXPORTED_AT_ONCE[table]),
+  }));
+  const written: ArchivedTable[] = [];
+  const write = async (rows: ArchiveRows, n: number): Promise<void> => {
+    for (const { table, ranges } of shared)
+      // More files than ranges would be empty.
+      if (n === 1 || n <= ranges.count)
+        written.push(await files.write(begun, table, n, pagesOf(rows, begun, table, ranges)));
+  };
+  await onAll(
+    [store, ...others],
+    shared.map(({ ranges }) => ranges),
+    write,
+  );
+  const tables = written.toSorted((a, b) => (a.file < b.file ? -1 : 1));
   const exportedAt = new Date(nowMs()).toISOString();
   const sha256 = await files.finish({ database: await store.database(), month, part, exportedAt, tables });
   const folder = files.folderOf(begun);
   await store.setExported(begun, folder, sha256, tables);
   return { folder, sha256, tables };
+}
+
+async function* pagesOf(
+  rows: ArchiveRows,
+  begun: BegunArchive,
+  table: ArchivedTableName,
+  ranges: SharedRanges,
+): AsyncGenerator<RowPage> {
+  for (const range of ranges.taken()) yield* rows.read(begun, table, range);
 }

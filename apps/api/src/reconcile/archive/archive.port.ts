@@ -5,7 +5,7 @@ export const archivedTables = ["request_events", "request_history", "slots"] as 
 export type ArchivedTableName = (typeof archivedTables)[number];
 export type ArchiveState = "exporting" | "exported" | "archived";
 
-/** A file of an archive. */
+/** A file of an archive. A table has one or several. */
 export interface ArchivedTable {
   readonly table: ArchivedTableName;
   readonly file: string;
@@ -53,8 +53,32 @@ export interface ArchivePlan {
   readonly events: number;
 }
 
+/** Rows as JSON, one in each line. */
+export interface RowPage {
+  readonly count: number;
+  /** Without a line break at the end. */
+  readonly lines: string;
+}
+
+/** Ids or positions from `after`, which is excluded, to `through`, which is included. */
+export interface Range {
+  readonly after: number;
+  readonly through: number;
+}
+
+/** Rows of an archive on one connection of Postgres, range by range: several connections share the ranges. */
+export interface ArchiveRows {
+  /**
+   * The rows of this range that the archive moves, in pages of bounded size. No transaction is open between
+   * two pages.
+   */
+  read(archive: BegunArchive, table: ArchivedTableName, range: Range): AsyncIterable<RowPage>;
+  /** Removes what else belongs to the requests at these positions, in one transaction. */
+  removeRequests(archive: BegunArchive, positions: Range): Promise<void>;
+}
+
 /** Archives, on one connection of Postgres. */
-export interface ArchiveStore {
+export interface ArchiveStore extends ArchiveRows {
   database(): Promise<ArchivedDatabase>;
   /** Months before this one that may have something to archive, in order. */
   months(before: Month): Promise<readonly Month[]>;
@@ -63,14 +87,10 @@ export interface ArchiveStore {
   unfinished(): Promise<BegunArchive | undefined>;
   /** Selects the finished requests of a month that nothing has changed since; undefined if there are none. */
   begin(month: Month, untouchedSinceMs: number, nowMs: number): Promise<BegunArchive | undefined>;
-  /**
-   * Passes the rows that the archive moves to `write`, table by table, as JSON in batches. No transaction is
-   * open while `write` handles a batch.
-   */
-  read(
-    archive: BegunArchive,
-    write: (table: ArchivedTableName, rows: AsyncIterable<readonly string[]>) => Promise<void>,
-  ): Promise<void>;
+  /** Ids of the month's events, among them all that the archive moves. */
+  eventIds(archive: ArchivePart): Promise<Range>;
+  /** Positions of the requests that are not removed yet. */
+  positions(): Promise<Range>;
   setExported(
     archive: ArchivePart,
     folder: string,
@@ -79,8 +99,6 @@ export interface ArchiveStore {
   ): Promise<void>;
   /** Removes the events of the archive; false when their table stayed locked and nothing was changed. */
   removeEvents(archive: ArchivePart): Promise<boolean>;
-  /** Removes the remaining rows of up to `limit` requests; returns how many there were. */
-  removeRequests(archive: BegunArchive, limit: number): Promise<number>;
   setArchived(archive: ArchivePart, nowMs: number): Promise<void>;
 }
 
@@ -95,11 +113,15 @@ export interface ArchiveFiles {
   folderOf(part: ArchivePart): string;
   /** Removes the files that an interrupted export left. */
   clear(part: ArchivePart): Promise<void>;
-  /** Writes rows, and returns once they are on the disk. */
+  /**
+   * Writes a file of rows, and returns once it is on the disk.
+   * @param n distinguishes the files of a table
+   */
   write(
     part: ArchivePart,
     table: ArchivedTableName,
-    rows: AsyncIterable<readonly string[]>,
+    n: number,
+    pages: AsyncIterable<RowPage>,
   ): Promise<ArchivedTable>;
   /**
    * Writes the manifest and returns its SHA-256 once it is on the disk. An existing manifest is complete,

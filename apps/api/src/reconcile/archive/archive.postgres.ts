@@ -1,18 +1,10 @@
-import { sql as text, type SQL } from "drizzle-orm";
-import type { PgTable } from "drizzle-orm/pg-core";
+import { sql as text, type Column, type SQL } from "drizzle-orm";
 import type pg from "pg";
-import { appFeesDue, feeReservations, holds } from "../../balances/reservations.tables.ts";
 import { nameOf, namesOf, runSql } from "../../db/define-query.postgres.ts";
 import type { Month } from "../../db/month.port.ts";
 import { endOfMonth, monthAfter, monthOf, startOfMonth } from "../../db/month.ts";
 import { sqlOn } from "../../db/pool.postgres.ts";
-import { depositSweeps } from "../../deposits/addresses/deposit-addresses.tables.ts";
-import { deposits } from "../../deposits/deposits.tables.ts";
-import { fastFills } from "../../executions/fast-fills.tables.ts";
-import { executions } from "../../payments/executions.tables.ts";
-import { fillBurns, NO_CALL_DATA, slots } from "../../payments/payments.tables.ts";
-import { sends } from "../../payments/sends.tables.ts";
-import { webhookDeliveries } from "../../push/webhooks.tables.ts";
+import { NO_CALL_DATA, slots } from "../../payments/payments.tables.ts";
 import {
   monthsInDefault,
   partitionedMonths,
@@ -21,160 +13,29 @@ import {
 } from "../../requests/event-partitions.postgres.ts";
 import { requestHistory } from "../../requests/history/history.tables.ts";
 import { requestEvents, requests } from "../../requests/requests.tables.ts";
-import { nonceMappings } from "../../settlement/nonce-mappings/nonce-mappings.tables.ts";
-import { settlements } from "../../settlement/settlement.tables.ts";
-import {
-  archivedTables,
-  type ArchivedTableName,
-  type ArchiveStore,
-  type BegunArchive,
-} from "./archive.port.ts";
+import type { ArchiveStore, BegunArchive, Range } from "./archive.port.ts";
 import { archiveRequests, archives } from "./archive.tables.ts";
+import { isEnded, isIn, readRows } from "./archive-rows.postgres.ts";
+import { isOfMonth, judged } from "./archived-requests.postgres.ts";
 
-/**
- * Rows of one statement of an export. A payment has up to 256 kB of call data (nodes refuse transactions
- * above 128 kB), so 100 payments are at most 26 MB. Other rows have a few kB.
- */
-const PAGE: Readonly<Record<ArchivedTableName, number>> = {
-  request_events: 2_000,
-  request_history: 2_000,
-  slots: 100,
-};
 /** A younger payment is left alone: it may be signed but not committed yet. */
 const SETTLES_WITHIN_MS = 86_400_000;
 
-const openOf = (column: SQL.Aliased | SQL, from: SQL): SQL =>
-  text`select ${column} as request_id from ${from}`;
+/** Requests of one window: its rows are some 150 MB, which stay in memory while they are removed. */
+const WINDOW = 50_000;
 
 /**
- * Requests with unfinished rows, whatever their state. Each part reads a partial index of open rows, which is
- * small even if the table is large. An instance without settlements does not settle.
+ * Positions follow the time at which requests were created, window by window, and random ids in each. So a
+ * block is read, and written to the log as a whole, for one window only; and a transaction changes few rows of
+ * each block, whose new versions then fit into the room that removed ones left there.
  */
-const OPEN = text.join(
-  [
-    openOf(text`${slots.requestId}`, text`${slots} where ${slots.state} in ('open', 'mined')`),
-    openOf(
-      text`${slots.requestId}`,
-      text`${slots} where ${slots.state} = 'final' and not ${slots.settlementNoted} and exists (select from ${settlements})`,
-    ),
-    openOf(text`${settlements.requestId}`, text`${settlements} where ${settlements.state} = 'due'`),
-    openOf(text`${settlements.requestId}`, text`${settlements} where ${settlements.state} = 'attested'`),
-    openOf(
-      text`${deposits.requestId}`,
-      text`${deposits} where ${deposits.disposition} = 'refund' and ${deposits.refundState} = 'none'`,
-    ),
-    openOf(text`${deposits.requestId}`, text`${deposits} where ${deposits.refundWaits} is not null`),
-    openOf(
-      text`${deposits.requestId}`,
-      text`${deposits} where ${deposits.disposition} = 'unattributed' and ${deposits.requestId} is not null
-        and ${deposits.canonical} and ${deposits.refundState} = 'none'`,
-    ),
-    openOf(text`${deposits.requestId}`, text`${deposits} where ${deposits.mappingUntilMs} is not null`),
-    openOf(text`${deposits.requestId}`, text`${deposits} where ${deposits.unrepaidAtMs} is not null`),
-    openOf(
-      text`${depositSweeps.requestId}`,
-      text`${depositSweeps} where ${depositSweeps.state} in ('planned', 'sent', 'mined')`,
-    ),
-    openOf(text`${sends.requestId}`, text`${sends} where not ${sends.settled}`),
-    openOf(text`${executions.requestId}`, text`${executions} where not ${executions.settled}`),
-    openOf(
-      text`${fastFills.requestId}`,
-      text`${fastFills} where (${fastFills.coverState} = 'due') or ((${fastFills.revertedGasUsd} > 0) and (not ${fastFills.revertedGasCharged}))`,
-    ),
-    openOf(text`${fillBurns.requestId}`, text`${fillBurns} where ${fillBurns.unpaidWei} > 0`),
-    openOf(text`${holds.requestId}`, text`${holds} where ${holds.state} = 'active'`),
-    openOf(
-      text`${feeReservations.requestId}`,
-      text`${feeReservations} where ${feeReservations.state} = 'open'`,
-    ),
-    openOf(text`${appFeesDue.requestId}`, text`${appFeesDue}`),
-    openOf(
-      text`${nonceMappings.requestId}`,
-      text`${nonceMappings} where ${nonceMappings.state} in ('stored', 'signed')`,
-    ),
-    openOf(
-      text`${webhookDeliveries.requestId}`,
-      text`${webhookDeliveries} where ${webhookDeliveries.state} = 'waiting'`,
-    ),
-  ],
-  text` union `,
-);
-
-/** A refund that needs the operator, or one in progress. Dust that is never refunded does not count. */
-const isRefundOpen = text`exists (select from ${deposits} where ${deposits.requestId} = candidate.request_id
-  and (${deposits.refundState} = 'sent' or (${deposits.refundState} = 'impossible'
-    and ${deposits.refundFailReason} is distinct from 'AMOUNT_TOO_LOW_TO_REFUND')))`;
-
-/** Whether the request itself ended long enough ago. */
-const isOver = (month: Month, untouchedSinceMs: number): SQL => text`(${requests.requestId} is null
-  or ((${requests.final} or ${requests.state} = 'expired')
-    and ${requests.createdAtMs} < ${endOfMonth(month)} and ${requests.updatedAtMs} < ${untouchedSinceMs}
-    and not ${requests.fundsSeen} and not ${requests.fundsHeld} and ${requests.front} <> 'held'
-    and not (${requests.front} = 'debited' and ${requests.depositId} is null)))`;
-
-const isOfMonth = (column: SQL, month: Month): SQL =>
-  text`${column} >= ${startOfMonth(month)} and ${column} < ${endOfMonth(month)}`;
-
-/**
- * Parts of a `with`: `judged` has every request with a row in this month, whether it is finished in
- * every part, and whether it has events in this month.
- */
-const judged = (month: Month, untouchedSinceMs: number): SQL => text`
-  open as materialized (${OPEN}),
-  candidate as (
-    select request_id, bool_or(has_events) as has_events from (
-      select ${requestHistory.requestId}, false as has_events from ${requestHistory}
-      where ${isOfMonth(text`${requestHistory.createdAtMs}`, month)}
-      union all select ${requestEvents.requestId}, true from ${requestEvents}
-      where ${isOfMonth(text`${requestEvents.atMs}`, month)}) as mentioned group by request_id),
-  judged as (
-    select candidate.request_id, candidate.has_events, ${isOver(month, untouchedSinceMs)} and open.request_id is null and not ${isRefundOpen} as is_over
-    from candidate left join ${requests} on ${requests.requestId} = candidate.request_id
-      left join open on open.request_id = candidate.request_id)`;
+const windowOf = (
+  month: Month,
+): SQL => text`width_bucket(coalesce(created_at_ms, 0)::float8, ${startOfMonth(month)}::float8,
+  ${endOfMonth(month)}::float8, (select count(*)::integer / ${WINDOW} + 1 from judged))`;
 
 const isChosen = (column: SQL): SQL =>
   text`exists (select from ${archiveRequests} where ${archiveRequests.requestId} = ${column})`;
-/** Payments that ended, whose call data the archive removes. */
-const isEnded = ({ paymentsBeforeMs }: BegunArchive): SQL =>
-  text`${slots.state} in ('final', 'dead') and ${slots.createdAtMs} < ${paymentsBeforeMs}
-    and ${slots.callData} not in ('0x', ${NO_CALL_DATA})`;
-
-/** The last row of a page; the next page starts after it. */
-interface PageEnd {
-  readonly requestId: string;
-  readonly id: number;
-}
-/** Before every row, because ids start at 1. */
-const START: PageEnd = { requestId: "", id: 0 };
-
-/**
- * The rows of a table that move with each request, after the end of the last page. `offset 0` keeps this join
- * order: a merge join would begin each page at the first row, and a hash join would read all remaining rows.
- */
-const archivedAfter = (table: PgTable, isMoved: SQL, id: SQL, end: PageEnd): SQL => text`
-  ${archiveRequests} cross join lateral (select * from ${table} where ${isMoved} offset 0) as ${table}
-  where ${archiveRequests.requestId} >= ${end.requestId} and (${archiveRequests.requestId} > ${end.requestId} or ${id} > ${end.id})`;
-
-/**
- * The next rows of each table, in index order, so that a page costs the same wherever it starts. Events are
- * read in the order they were written; the other tables also contain rows that stay.
- */
-const rowsOf: Readonly<Record<ArchivedTableName, (archive: BegunArchive, end: PageEnd) => SQL>> = {
-  request_events: ({ month }, end) => text`
-    select ${requestEvents.requestId} as request_id, ${requestEvents.id} as id, row_to_json(${requestEvents})::text as row
-    from ${requestEvents}
-    where ${isOfMonth(text`${requestEvents.atMs}`, month)} and ${requestEvents.id} > ${end.id} and ${isChosen(text`${requestEvents.requestId}`)}
-    order by ${requestEvents.id}`,
-  request_history: (_, end) => text`
-    select ${archiveRequests.requestId} as request_id, ${requestHistory.n} as id, row_to_json(${requestHistory})::text as row
-    from ${archivedAfter(requestHistory, text`${requestHistory.requestId} = ${archiveRequests.requestId}`, text`${requestHistory.n}`, end)}
-    order by ${archiveRequests.requestId}, ${requestHistory.n}`,
-  slots: (archive, end) => text`
-    select ${archiveRequests.requestId} as request_id, ${slots.id} as id, row_to_json(${slots})::text as row
-    from ${archivedAfter(slots, text`${slots.requestId} = ${archiveRequests.requestId} and ${isEnded(archive)}`, text`${slots.id}`, end)}
-    order by ${archiveRequests.requestId}, ${slots.id}`,
-};
-
 const ARCHIVE = {
   month: archives.month,
   part: archives.part,
@@ -220,24 +81,14 @@ export function archiveStore(client: pg.PoolClient): ArchiveStore {
       }
     );
   };
-  // Each page is its own transaction: one for the whole export would keep vacuum from removing dead
-  // rows of busy tables for as long as the files take.
-  async function* batches(
-    table: ArchivedTableName,
-    archive: BegunArchive,
-  ): AsyncGenerator<readonly string[]> {
-    for (let end = START; ;) {
-      const page = await runSql(
-        sql,
-        { requestId: String, id: Number, row: String },
-        text`${rowsOf[table](archive, end)} limit ${PAGE[table]}`,
-      );
-      const last = page.at(-1);
-      if (last === undefined) return;
-      yield page.map(({ row }) => row);
-      end = last;
-    }
-  }
+  const rangeOf = async (column: Column, from: SQL): Promise<Range> => {
+    const [row] = await runSql(
+      sql,
+      { after: Number, through: Number },
+      text`select coalesce(min(${column}) - 1, 0) as after, coalesce(max(${column}), 0) as through from ${from}`,
+    );
+    return row ?? { after: 0, through: 0 };
+  };
 
   return {
     async database() {
@@ -280,7 +131,7 @@ export function archiveStore(client: pg.PoolClient): ArchiveStore {
           { count: Number },
           text`with ${judged(month, untouchedSinceMs)},
             chosen as (insert into ${archiveRequests} (${namesOf(archiveRequests.requestId, archiveRequests.hasEvents)})
-              select request_id, has_events from judged where is_over returning 1),
+              select request_id, has_events from judged where is_over order by ${windowOf(month)}, request_id returning 1),
             begun as (insert into ${archives} (${namesOf(archives.month, archives.part, archives.state, archives.paymentsBeforeMs, archives.startedAtMs)})
               select ${month}, (select coalesce(max(${archives.part}), 0) + 1 from ${archives} where ${archives.month} = ${month}), 'exporting',
                 ${nowMs - SETTLES_WITHIN_MS}, ${nowMs}
@@ -293,9 +144,16 @@ export function archiveStore(client: pg.PoolClient): ArchiveStore {
       await runSql(sql, {}, text`analyze ${archiveRequests}`);
       return await unfinished();
     },
-    async read(archive, write) {
-      for (const table of archivedTables) await write(table, batches(table, archive));
+    async eventIds({ month }) {
+      return await rangeOf(
+        requestEvents.id,
+        text`${requestEvents} where ${isOfMonth(text`${requestEvents.atMs}`, month)}`,
+      );
     },
+    async positions() {
+      return await rangeOf(archiveRequests.n, text`${archiveRequests}`);
+    },
+    read: (archive, table, range) => readRows(sql, archive, table, range),
     async setExported(archive, folder, sha256, tables) {
       await runSql(
         sql,
@@ -312,20 +170,21 @@ export function archiveStore(client: pg.PoolClient): ArchiveStore {
         ),
       );
     },
-    async removeRequests(archive, limit) {
-      const next = text`select ${archiveRequests.requestId} from ${archiveRequests} order by 1 limit ${limit}`;
-      return await inTransaction(async () => {
+    async removeRequests(archive, positions) {
+      const isNext = isIn(text`${archiveRequests.n}`, positions);
+      await inTransaction(async () => {
         // Changes of a request lock it first. In another order, the two could deadlock.
         await runSql(
           sql,
           {},
-          text`select from ${requests} where ${requests.requestId} in (${next}) order by ${requests.requestId} for no key update`,
+          text`select from ${requests} where ${requests.requestId} in (select ${archiveRequests.requestId} from ${archiveRequests} where ${isNext})
+            order by ${requests.requestId} for no key update`,
         );
-        const [row] = await runSql(
+        await runSql(
           sql,
-          { count: Number },
-          text`with batch as materialized (
-              select ${archiveRequests.requestId}, ${archiveRequests.hasEvents} from ${archiveRequests} order by 1 limit ${limit}),
+          {},
+          text`with batch as materialized (delete from ${archiveRequests} where ${isNext}
+              returning ${archiveRequests.requestId}, ${archiveRequests.hasEvents}),
             marked as (update ${requests} set ${nameOf(requests.archivedMonths)} = case
                 when batch.has_events and not coalesce(${requests.archivedMonths} @> array[${archive.month}::text], false)
                   then array_append(${requests.archivedMonths}, ${archive.month}::text)
@@ -333,13 +192,10 @@ export function archiveStore(client: pg.PoolClient): ArchiveStore {
               from batch where ${requests.requestId} = batch.request_id),
             unlisted as (delete from ${requestHistory} using batch, ${requests} where ${requestHistory.requestId} = batch.request_id
               and ${requests.requestId} = batch.request_id
-              and ${requests.updatedAtMs} < ${archive.paymentsBeforeMs}),
-            emptied as (update ${slots} set ${nameOf(slots.callData)} = ${NO_CALL_DATA} from batch
-              where ${slots.requestId} = batch.request_id and ${isEnded(archive)}),
-            gone as (delete from ${archiveRequests} using batch where ${archiveRequests.requestId} = batch.request_id returning 1)
-            select count(*) as count from gone`,
+              and ${requests.updatedAtMs} < ${archive.paymentsBeforeMs})
+            update ${slots} set ${nameOf(slots.callData)} = ${NO_CALL_DATA} from batch
+              where ${slots.requestId} = batch.request_id and ${isEnded(archive)}`,
         );
-        return row?.count ?? 0;
       });
     },
     async setArchived(archive, nowMs) {

@@ -33,6 +33,8 @@ export const archives = pgTable(
 /** Requests of the unfinished archive. A row is deleted together with its request. */
 export const archiveRequests = pgTable("archive_requests", {
   requestId: text("request_id").$type<RequestId>().primaryKey(),
+  /** Its position in the order in which the archive reads and removes requests. */
+  n: int8("n").generatedAlwaysAsIdentity().notNull().unique(),
   /** Whether the archive has events of it, or only other rows. */
   hasEvents: boolean("has_events").notNull().default(true),
 });

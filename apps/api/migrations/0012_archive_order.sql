@@ -1,0 +1,2 @@
+ALTER TABLE "archive_requests" ADD COLUMN "n" bigint NOT NULL GENERATED ALWAYS AS IDENTITY (sequence name "archive_requests_n_seq" INCREMENT BY 1 MINVALUE 1 MAXVALUE 9223372036854775807 START WITH 1 CACHE 1);
+ALTER TABLE "archive_requests" ADD CONSTRAINT "archive_requests_n_unique" UNIQUE("n");
