@@ -58,6 +58,9 @@ export interface SettlementWorld {
   stop(): Promise<void>;
 }
 
+/** More than finality takes, so that a transaction is final in the round in which it is mined. */
+const BLOCKS_PER_ROUND = 3;
+
 const key = (byte: string): Hex => `0x${byte.repeat(32)}`;
 
 export async function startSettlementWorld(): Promise<SettlementWorld> {
@@ -129,7 +132,7 @@ export async function startSettlementWorld(): Promise<SettlementWorld> {
     async filled() {
       const agreed = await engine.quote({ recipient: engine.anAddress() });
       await engine.pay(agreed);
-      await engine.untilFinal(agreed.requestId);
+      await engine.untilFinal(agreed.requestId, undefined, BLOCKS_PER_ROUND);
       return agreed;
     },
     async refunded() {
@@ -138,7 +141,7 @@ export async function startSettlementWorld(): Promise<SettlementWorld> {
         referrer: "debug-force-refund",
       });
       await engine.pay(agreed);
-      await engine.untilFinal(agreed.requestId);
+      await engine.untilFinal(agreed.requestId, undefined, BLOCKS_PER_ROUND);
       return agreed;
     },
     async attest(by = services) {
@@ -151,7 +154,7 @@ export async function startSettlementWorld(): Promise<SettlementWorld> {
       for (let round = 0; round < 25; round++) {
         await world.attest();
         await world.submit();
-        await mineHub(1);
+        await mineHub(BLOCKS_PER_ROUND);
         if ((await stateOf(requestId)).state === "settled") return;
         engine.clock.forward(20_000);
       }

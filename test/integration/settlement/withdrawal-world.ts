@@ -30,6 +30,9 @@ import {
 import { attestedChain, honest, startFakeOracle, type Behavior, type MoreRoutes } from "./fake-oracle.ts";
 import { startSettlementWorld } from "./settlement-world.ts";
 
+/** Finality takes two blocks, so a transaction is final about one tick after it is mined. */
+const BLOCKS_PER_TICK = 3;
+
 type Lie = "fewSignatures" | "anotherAmount" | undefined;
 
 /**
@@ -246,8 +249,8 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
   let mining: Promise<unknown> = Promise.resolve();
   const miner = setInterval(() => {
     mining = mining.then(async () => {
-      await origin.client.mine({ blocks: 1 });
-      if (hubMines) await world.hubClient.mine({ blocks: 1 });
+      await origin.client.mine({ blocks: BLOCKS_PER_TICK });
+      if (hubMines) await world.hubClient.mine({ blocks: BLOCKS_PER_TICK });
     });
   }, 60);
 
