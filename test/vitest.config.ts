@@ -64,6 +64,9 @@ export default defineConfig({
         test: {
           ...native,
           name: "e2e",
+          // Each file starts its own systems; their processes keep the state, and the worker loads its modules
+          // only once.
+          isolate: false,
           include: ["test/e2e/**/*.test.ts"],
           globalSetup: ["test/support/global-setup.ts"],
           maxWorkers: 2,
