@@ -39,8 +39,8 @@ export interface SettlementWorld {
   /** Three signers, of which the multisig requires two. */
   readonly signers: readonly Signer[];
   readonly oracle: FakeOracle;
-  /** A request whose fill is final. */
-  filled(): Promise<Agreed>;
+  /** A request whose fill is final. @param blocks mined per round and chain, default 1 */
+  filled(blocks?: number): Promise<Agreed>;
   refunded(): Promise<Agreed>;
   attest(by?: SettlementServices): Promise<void>;
   submit(by?: SettlementServices): Promise<void>;
@@ -58,8 +58,8 @@ export interface SettlementWorld {
   stop(): Promise<void>;
 }
 
-/** More than finality takes, so that a transaction is final in the round in which it is mined. */
-const BLOCKS_PER_ROUND = 3;
+/** Blocks after which a transaction is final in the round in which it is mined. */
+export const MORE_THAN_FINALITY = 3;
 
 const key = (byte: string): Hex => `0x${byte.repeat(32)}`;
 
@@ -129,10 +129,10 @@ export async function startSettlementWorld(): Promise<SettlementWorld> {
       const connection = { ...chain.lane.connection, writer: { broadcast } };
       return { ...services, hub: { ...chain, lane: { ...chain.lane, connection } } };
     },
-    async filled() {
+    async filled(blocks) {
       const agreed = await engine.quote({ recipient: engine.anAddress() });
       await engine.pay(agreed);
-      await engine.untilFinal(agreed.requestId, undefined, BLOCKS_PER_ROUND);
+      await engine.untilFinal(agreed.requestId, undefined, blocks);
       return agreed;
     },
     async refunded() {
@@ -141,7 +141,7 @@ export async function startSettlementWorld(): Promise<SettlementWorld> {
         referrer: "debug-force-refund",
       });
       await engine.pay(agreed);
-      await engine.untilFinal(agreed.requestId, undefined, BLOCKS_PER_ROUND);
+      await engine.untilFinal(agreed.requestId);
       return agreed;
     },
     async attest(by = services) {
@@ -154,7 +154,7 @@ export async function startSettlementWorld(): Promise<SettlementWorld> {
       for (let round = 0; round < 25; round++) {
         await world.attest();
         await world.submit();
-        await mineHub(BLOCKS_PER_ROUND);
+        await mineHub(MORE_THAN_FINALITY);
         if ((await stateOf(requestId)).state === "settled") return;
         engine.clock.forward(20_000);
       }

@@ -28,10 +28,7 @@ import {
   type WithdrawalServices,
 } from "../../../apps/api/src/settlement/withdrawals/withdraw.ts";
 import { attestedChain, honest, startFakeOracle, type Behavior, type MoreRoutes } from "./fake-oracle.ts";
-import { startSettlementWorld } from "./settlement-world.ts";
-
-/** Finality takes two blocks, so a transaction is final about one tick after it is mined. */
-const BLOCKS_PER_TICK = 3;
+import { MORE_THAN_FINALITY, startSettlementWorld } from "./settlement-world.ts";
 
 type Lie = "fewSignatures" | "anotherAmount" | undefined;
 
@@ -249,14 +246,14 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
   let mining: Promise<unknown> = Promise.resolve();
   const miner = setInterval(() => {
     mining = mining.then(async () => {
-      await origin.client.mine({ blocks: BLOCKS_PER_TICK });
-      if (hubMines) await world.hubClient.mine({ blocks: BLOCKS_PER_TICK });
+      await origin.client.mine({ blocks: MORE_THAN_FINALITY });
+      if (hubMines) await world.hubClient.mine({ blocks: MORE_THAN_FINALITY });
     });
   }, 60);
 
   return {
     async earn() {
-      const agreed = await world.filled();
+      const agreed = await world.filled(MORE_THAN_FINALITY);
       await world.untilSettled(agreed.requestId);
     },
     order: ({ amount }) => ({
