@@ -64,8 +64,7 @@ export default defineConfig({
         test: {
           ...native,
           name: "e2e",
-          // Each file starts its own systems; their processes keep the state, and the worker loads its modules
-          // only once.
+          // Each file starts its own systems, whose processes have the state. The worker loads modules once.
           isolate: false,
           include: ["test/e2e/**/*.test.ts"],
           globalSetup: ["test/support/global-setup.ts"],

@@ -99,14 +99,16 @@ export interface EngineWorld {
   work(by?: WorkerServices): Promise<void>;
   /** Does what a watcher does for its lane on a timer. */
   maintainLaneOf(chain: TestChain, by?: WorkerServices): Promise<void>;
-  /** Runs one round: a block on both chains, watchers, jobs, lanes. @param blocks mined per chain, default 1 */
+  /**
+   * Runs one round: new blocks on both chains, watchers, jobs, lanes.
+   * @param blocks mined per chain, default 1
+   */
   round(by?: WorkerServices, blocks?: number): Promise<void>;
   /**
    * Runs rounds until the request is final, and advances the clock by `stepMs` each.
-   * @param blocks per round and chain, default 1: more of them take fewer rounds to reach finality
    * @throws after 30 rounds
    */
-  untilFinal(requestId: RequestId, stepMs?: number, blocks?: number): Promise<StatusView>;
+  untilFinal(requestId: RequestId, stepMs?: number): Promise<StatusView>;
   status(requestId: RequestId): Promise<StatusView>;
   /** Every distinct public status so far, in order, according to the trace. */
   statusesOf(requestId: RequestId): Promise<string[]>;
@@ -301,12 +303,12 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
       await world.work(by);
       for (const chain of [origin, destination]) await world.maintainLaneOf(chain, by);
     },
-    async untilFinal(requestId, stepMs = 20_000, blocks = 1) {
+    async untilFinal(requestId, stepMs = 20_000) {
       for (let round = 0; round < 30; round++) {
         const status = await world.status(requestId);
         if (status.final) return status;
         clock.forward(stepMs);
-        await world.round(services, blocks);
+        await world.round();
       }
       throw new Error(`still ${JSON.stringify(await world.status(requestId))}`);
     },

@@ -15,9 +15,6 @@ export interface Life<A extends { readonly requestId: RequestId } = Agreed> {
   readonly verify: (agreed: A, moment: string) => Promise<void>;
 }
 
-/** A payment is final in the round in which it is mined, which saves every second round. */
-const BLOCKS_PER_ROUND = 3;
-
 /**
  * Repeats the same run for new requests, dying one moment later each time, until it completes. After each
  * death, other processes continue until the request is final.
@@ -27,7 +24,7 @@ const BLOCKS_PER_ROUND = 3;
 export async function dieAtEveryMoment<A extends { readonly requestId: RequestId } = Agreed>(
   world: {
     readonly services: WorkerServices;
-    readonly untilFinal: (requestId: RequestId, stepMs?: number, blocks?: number) => Promise<unknown>;
+    readonly untilFinal: (requestId: RequestId) => Promise<unknown>;
   },
   life: Life<A>,
 ): Promise<readonly string[]> {
@@ -41,7 +38,7 @@ export async function dieAtEveryMoment<A extends { readonly requestId: RequestId
       if (!mortal.isDead() || !isDeath(error)) throw error;
     }
     const moment = mortal.acts.at(-1) ?? "before anything";
-    await world.untilFinal(agreed.requestId, undefined, BLOCKS_PER_ROUND);
+    await world.untilFinal(agreed.requestId);
     await life.verify(agreed, moment);
     if (!mortal.isDead()) return deaths;
     deaths.push(moment);

@@ -7,7 +7,7 @@ import { hubContracts, localAccount } from "@causeway/localnet";
 import { encodeFunctionData } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { Died, mortalServices } from "../../fakes/mortal-services.ts";
-import { MORE_THAN_FINALITY, startSettlementWorld, type SettlementWorld } from "./settlement-world.ts";
+import { startSettlementWorld, type SettlementWorld } from "./settlement-world.ts";
 
 let world: SettlementWorld;
 beforeAll(async () => {
@@ -57,7 +57,7 @@ test("after a crash of the settler at any step, the next one continues from the 
   for (let dieAt = 0; ; dieAt++) {
     const owned = await world.solverOnHub();
     const nonce = await world.hubClient.getTransactionCount({ address: world.engine.solver.address });
-    const agreed = await world.filled(MORE_THAN_FINALITY);
+    const agreed = await world.filled();
     const mortal = mortalSettler(dieAt);
     try {
       // A fault of one payment does not stop the others; the dead process then dies at its next action.

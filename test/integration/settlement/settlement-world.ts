@@ -39,8 +39,8 @@ export interface SettlementWorld {
   /** Three signers, of which the multisig requires two. */
   readonly signers: readonly Signer[];
   readonly oracle: FakeOracle;
-  /** A request whose fill is final. @param blocks mined per round and chain, default 1 */
-  filled(blocks?: number): Promise<Agreed>;
+  /** A request whose fill is final. */
+  filled(): Promise<Agreed>;
   refunded(): Promise<Agreed>;
   attest(by?: SettlementServices): Promise<void>;
   submit(by?: SettlementServices): Promise<void>;
@@ -57,9 +57,6 @@ export interface SettlementWorld {
   askingOnly(...oracles: readonly FakeOracle[]): SettlementServices;
   stop(): Promise<void>;
 }
-
-/** Blocks after which a transaction is final in the round in which it is mined. */
-export const MORE_THAN_FINALITY = 3;
 
 const key = (byte: string): Hex => `0x${byte.repeat(32)}`;
 
@@ -129,10 +126,10 @@ export async function startSettlementWorld(): Promise<SettlementWorld> {
       const connection = { ...chain.lane.connection, writer: { broadcast } };
       return { ...services, hub: { ...chain, lane: { ...chain.lane, connection } } };
     },
-    async filled(blocks) {
+    async filled() {
       const agreed = await engine.quote({ recipient: engine.anAddress() });
       await engine.pay(agreed);
-      await engine.untilFinal(agreed.requestId, undefined, blocks);
+      await engine.untilFinal(agreed.requestId);
       return agreed;
     },
     async refunded() {
@@ -154,7 +151,7 @@ export async function startSettlementWorld(): Promise<SettlementWorld> {
       for (let round = 0; round < 25; round++) {
         await world.attest();
         await world.submit();
-        await mineHub(MORE_THAN_FINALITY);
+        await mineHub(1);
         if ((await stateOf(requestId)).state === "settled") return;
         engine.clock.forward(20_000);
       }

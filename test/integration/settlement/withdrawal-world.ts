@@ -28,7 +28,7 @@ import {
   type WithdrawalServices,
 } from "../../../apps/api/src/settlement/withdrawals/withdraw.ts";
 import { attestedChain, honest, startFakeOracle, type Behavior, type MoreRoutes } from "./fake-oracle.ts";
-import { MORE_THAN_FINALITY, startSettlementWorld } from "./settlement-world.ts";
+import { startSettlementWorld } from "./settlement-world.ts";
 
 type Lie = "fewSignatures" | "anotherAmount" | undefined;
 
@@ -246,14 +246,14 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
   let mining: Promise<unknown> = Promise.resolve();
   const miner = setInterval(() => {
     mining = mining.then(async () => {
-      await origin.client.mine({ blocks: MORE_THAN_FINALITY });
-      if (hubMines) await world.hubClient.mine({ blocks: MORE_THAN_FINALITY });
+      await origin.client.mine({ blocks: 1 });
+      if (hubMines) await world.hubClient.mine({ blocks: 1 });
     });
   }, 60);
 
   return {
     async earn() {
-      const agreed = await world.filled(MORE_THAN_FINALITY);
+      const agreed = await world.filled();
       await world.untilSettled(agreed.requestId);
     },
     order: ({ amount }) => ({
