@@ -1,5 +1,5 @@
-import { chmodSync, mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, mkdtempSync, statfsSync } from "node:fs";
+import { freemem, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
 /** Root folder of the repository. */
@@ -28,7 +28,34 @@ export const systemPath = "/usr/local/bin:/usr/bin:/bin";
  * runs as root. The caller removes it.
  */
 export function newTempDir(purpose: string): string {
-  const folder = mkdtempSync(join(tmpdir(), `causeway-${purpose}-`));
+  return newFolderIn(tmpdir(), purpose);
+}
+
+/** Where Linux mounts a file system in memory. */
+const MEMORY_FOLDER = "/dev/shm";
+const TMPFS = 0x01021994;
+
+/**
+ * Creates an empty folder in memory, or in the system's temporary folder if fewer than `minBytes` of memory
+ * are free for it. Creating and removing a file in memory takes a small part of the time. The caller removes
+ * the folder.
+ */
+export function newMemoryDir(purpose: string, minBytes: number): string {
+  return newFolderIn(hasRoom(MEMORY_FOLDER, minBytes) ? MEMORY_FOLDER : tmpdir(), purpose);
+}
+
+function newFolderIn(parent: string, purpose: string): string {
+  const folder = mkdtempSync(join(parent, `causeway-${purpose}-`));
   chmodSync(folder, 0o755);
   return folder;
+}
+
+function hasRoom(folder: string, minBytes: number): boolean {
+  try {
+    const { type, bavail, bsize } = statfsSync(folder);
+    return type === TMPFS && Math.min(bavail * bsize, freemem()) >= minBytes;
+  } catch {
+    // Other systems and some containers do not have it.
+    return false;
+  }
 }

@@ -1,5 +1,5 @@
 import { dockerAnswers } from "./docker-probe.ts";
-import { newTempDir } from "./paths.ts";
+import { newMemoryDir } from "./paths.ts";
 import { startPostgres } from "./postgres.ts";
 import { startRedis } from "./redis.ts";
 import { startTogether, stopTogether, type Stoppable } from "./start-together.ts";
@@ -13,6 +13,9 @@ export interface ChosenServices {
   readonly description: string;
   stop(): Promise<void>;
 }
+
+/** Several times what the databases and the log of a test run take. */
+const MIN_MEMORY_BYTES = 4 * 2 ** 30;
 
 interface Chosen extends Stoppable {
   readonly url: string;
@@ -57,7 +60,8 @@ async function choosePostgres(given: string | undefined, useContainers: boolean)
       },
     };
   }
-  const dataDir = newTempDir("postgres");
+  // Copying the template database creates a thousand files per test database.
+  const dataDir = newMemoryDir("postgres", MIN_MEMORY_BYTES);
   const server = await startPostgres({ dataDir, durable: false, removeDataAtStop: true });
   return { url: server.url, origin: "embedded", stop: async () => await server.stop() };
 }
