@@ -9,6 +9,7 @@ import { createChainPulse, type OwnedChainPulse } from "../../apps/api/src/chain
 import type { Clock } from "../../apps/api/src/db/clock.port.ts";
 import type { ConnectedChain } from "../../apps/api/src/chains/chains.port.ts";
 import { steppedHeads } from "../fakes/stepped-heads.ts";
+import { sentTransactions, type SentTransaction } from "./sent-transactions.ts";
 
 /** A transaction to send from an account; a node fills in no field. */
 export interface UserCall {
@@ -43,16 +44,6 @@ export interface TestChain {
   /** Creates native tokens and tokens. */
   fund(holder: Address, amounts?: { readonly native?: bigint; readonly tokens?: bigint }): Promise<void>;
   stop(): Promise<void>;
-}
-
-export interface SentTransaction {
-  readonly hash: TxHash;
-  readonly to: Address;
-  readonly input: Hex;
-  readonly value: bigint;
-  readonly nonce: number;
-  readonly block: bigint;
-  readonly succeeded: boolean;
 }
 
 /** Starts a node with the contracts and the funded accounts of the saved state, and an empty mempool. */
@@ -131,7 +122,7 @@ export async function startTestChain(
             functionName: "balanceOf",
             args: [holder],
           }),
-    sentBy: async (sender, since = 0n) => await transactionsOf(client, sender, since),
+    sentBy: sentTransactions(client),
     fund: async (holder, { native = parseEther("1000"), tokens: whole = 1_000_000n } = {}) =>
       await fundLocal(node, [
         {
@@ -152,33 +143,4 @@ export async function startTestChain(
       await node.stop();
     },
   };
-}
-
-async function transactionsOf(
-  client: LocalClient,
-  sender: Address,
-  since: bigint,
-): Promise<SentTransaction[]> {
-  const newest = await client.getBlockNumber();
-  const numbers = Array.from({ length: Number(newest - since) + 1 }, (_, at) => since + BigInt(at));
-  const blocks = await Promise.all(
-    numbers.map(async (blockNumber) => await client.getBlock({ blockNumber, includeTransactions: true })),
-  );
-  const sent = blocks
-    .flatMap((block) => block.transactions)
-    .filter((transaction) => transaction.from.toLowerCase() === sender);
-  return await Promise.all(
-    sent.map(async ({ hash, to, input, value, nonce, blockNumber }) => {
-      const { status } = await client.getTransactionReceipt({ hash });
-      return {
-        hash,
-        to: (to ?? "0x").toLowerCase() as Address,
-        input,
-        value,
-        nonce,
-        block: blockNumber,
-        succeeded: status === "success",
-      };
-    }),
-  );
 }
