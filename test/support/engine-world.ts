@@ -99,8 +99,11 @@ export interface EngineWorld {
   work(by?: WorkerServices): Promise<void>;
   /** Does what a watcher does for its lane on a timer. */
   maintainLaneOf(chain: TestChain, by?: WorkerServices): Promise<void>;
-  /** Runs one round: a block on both chains, watchers, jobs, lanes. */
-  round(by?: WorkerServices): Promise<void>;
+  /**
+   * Runs one round: new blocks on both chains, watchers, jobs, lanes.
+   * @param blocks mined per chain, default 1
+   */
+  round(by?: WorkerServices, blocks?: number): Promise<void>;
   /**
    * Runs rounds until the request is final, and advances the clock by `stepMs` each.
    * @throws after 30 rounds
@@ -291,9 +294,9 @@ export async function startEngineWorld(options: WorldOptions = {}): Promise<Engi
       const connected = by.chains.get(chain.chain.id);
       if (connected) await maintainLane(by, connected);
     },
-    async round(by = services) {
+    async round(by = services, blocks = 1) {
       for (const chain of [origin, destination]) {
-        await chain.mine();
+        await chain.mine(blocks);
         await world.watch(chain, by);
       }
       await reconcileRequests(by);

@@ -30,7 +30,7 @@ const ONE = 10n ** 18n;
 let world: EngineWorld;
 
 beforeAll(async () => {
-  world = await startEngineWorld();
+  world = await startEngineWorld({ chain: { finalityBlocks: 3 } });
 });
 afterAll(async () => {
   expect(await violatedInvariants(world.pool)).toEqual([]);

@@ -28,12 +28,13 @@ import { someHash } from "../../support/terms.ts";
 
 const HOUR_MS = 3_600_000;
 const AMOUNT = 100_000_000n;
+const FINALITY_BLOCKS = 3;
 let world: EngineWorld;
 let agreed: Agreed;
 
 beforeAll(async () => {
   world = await startEngineWorld({
-    chain: { finalityBlocks: 3 },
+    chain: { finalityBlocks: FINALITY_BLOCKS },
     policy: { unattributedRefundAfterMs: HOUR_MS },
   });
   agreed = await world.quote();
@@ -78,11 +79,11 @@ const start = async (by: WorkerServices = world.services): Promise<void> => {
   await returnUnattributed(by, world.origin.connected, tip?.number ?? 0n);
 };
 
-/** Runs the worker's checks and payments an hour later. */
-async function anHourLater(by: WorkerServices = world.services): Promise<void> {
+/** Runs the worker's checks and payments an hour later. More blocks per round need fewer rounds. */
+async function anHourLater(by: WorkerServices = world.services, blocks = 1, rounds = 5): Promise<void> {
   world.clock.forward(HOUR_MS);
-  for (let round = 0; round < 5; round++) {
-    await world.round(by);
+  for (let round = 0; round < rounds; round++) {
+    await world.round(by, blocks);
     await start(by);
     await world.work(by);
   }
@@ -269,7 +270,7 @@ test("after a crash of the worker at any step, another one returns the deposit o
     const depositor = world.anAddress();
     const hash = await stray({ depositor });
     world.clock.forward(HOUR_MS);
-    for (let round = 0; round < 4; round++) await world.round();
+    await world.round(world.services, FINALITY_BLOCKS);
     const mortal = mortalServices(world.services, dieAt);
     try {
       await start(mortal);
@@ -277,7 +278,7 @@ test("after a crash of the worker at any step, another one returns the deposit o
     } catch (error) {
       if (!mortal.isDead() || !isDeath(error)) throw error;
     }
-    await anHourLater();
+    await anHourLater(world.services, FINALITY_BLOCKS + 1, 3);
     const moment = mortal.acts.at(-1) ?? "before anything";
     expect(await sentBack(hash, depositor, world.usdc, 0n), moment).toBeGreaterThan(0n);
     if (!mortal.isDead()) break;
