@@ -17,10 +17,10 @@ import {
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { encodeFunctionData, getAddress, type Address, type Hex } from "viem";
 import { privateKeyToAddress } from "viem/accounts";
 import { afterAll, afterEach, beforeAll, expect, inject, test, vi } from "vitest";
+import { startFaultyRpc } from "../../support/faulty-rpc.ts";
 import { runDeployCommand, runDeployKilled } from "../../support/run-deploy.ts";
 
 // The operator's command on a node, as a process of its own where it is killed.
@@ -235,18 +235,27 @@ test("waits for confirmations, and resends transactions that a reorg dropped", a
   await undone(async () => {
     const { env } = await newDeployer();
     const before = await client.snapshot();
-    const running = run(`apply ${OPTIONS} --confirmations 3 --wait 90`, env);
+    const front = await startFaultyRpc({ upstream: node.url });
+    let nonceReads = 0;
+    front.trouble((_, methods) => {
+      if (methods.includes("eth_getTransactionCount")) nonceReads++;
+      return undefined;
+    });
+    const running = run(`apply ${OPTIONS} --confirmations 3 --wait 90`, { ...env, MINE_RPC_URL: front.url });
     const last = plannedAddress(plan, "DepositAddressFactory");
     const hasCode = async () => (await client.getCode({ address: last })) !== undefined;
     await vi.waitFor(async () => expect(await hasCode()).toBe(true), { timeout: 10_000 });
-    // Until the command has seen it, too; else it takes the transactions for pending for 30 seconds.
-    await sleep(3_000);
+    // Until the command has seen it, too; else it takes the transactions for pending for 30 seconds. A second
+    // read of the nonce follows the answer of the first.
+    nonceReads = 0;
+    await vi.waitFor(() => expect(nonceReads).toBeGreaterThanOrEqual(2), { timeout: 30_000 });
     await client.revert({ id: before });
     await vi.waitFor(async () => expect(await hasCode()).toBe(true), { timeout: 60_000 });
     await client.mine({ blocks: 3 });
     const { code, errors } = await running;
     expect([code, errors]).toEqual([0, ""]);
     expect(await hasCode()).toBe(true);
+    await front.stop();
   });
 });
 

@@ -3,7 +3,7 @@ import { mismatch } from "@causeway/service-kit";
 import { socketEvent } from "@causeway/wire";
 import { once } from "node:events";
 import { connect } from "node:net";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import type { ApiKeyIdentity } from "../../../apps/api/src/http/api-keys.port.ts";
 import { anApiKey, fakeApiKeys } from "../../fakes/api-keys.ts";
 import { deposited, pushWorld, type PushWorld } from "../../support/push-world.ts";
@@ -448,12 +448,17 @@ test("sockets of one address share a quota of frames: too many close the socket 
     for (let frame = 0; frame < 450; frame++) say({ type: "unsubscribe", event: "request.status.updated" });
   };
   const last = clients.pop();
-  // All sockets send concurrently, because the quota is counted in real time.
-  for (const client of clients) ask(client);
-  await Promise.all(clients.map(async (client) => await client.got(451)));
-  if (last === undefined) throw new Error("five sockets are open");
-  ask(last);
-  expect(await Promise.race([last.closed, last.got(451).then(() => "all answered")])).toBe(1008);
+  // The quota's window does not end while the sockets send, however busy the machine is.
+  const stopped = vi.spyOn(performance, "now").mockReturnValue(performance.now());
+  try {
+    for (const client of clients) ask(client);
+    await Promise.all(clients.map(async (client) => await client.got(451)));
+    if (last === undefined) throw new Error("five sockets are open");
+    ask(last);
+    expect(await Promise.race([last.closed, last.got(451).then(() => "all answered")])).toBe(1008);
+  } finally {
+    stopped.mockRestore();
+  }
   for (const { socket } of clients) socket.close();
   world.clock.forward(20_000);
 });
