@@ -1,4 +1,5 @@
-// Rehearses upkeep of a large database: `npm run bench:upkeep -- reconcile|prune|dead-node|month [rows [connections]]`.
+// Rehearses upkeep of a large database:
+// `npm run bench:upkeep -- reconcile|prune|dead-node|month [rows [connections]]`.
 // Storing a million rows takes a minute, a million requests with all their rows six minutes. For those, set
 // DATABASE_URL to a server with memory for the indexes: 4 GB of shared_buffers for 2.6 million requests.
 import { programOptions } from "../../scripts/program-options.ts";

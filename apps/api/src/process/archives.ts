@@ -49,7 +49,7 @@ export function openArchives(env: Env): ReturnType<OpenArchives> {
         while (clients.length < connections) clients.push(await pool.connect());
         for (const client of clients) {
           await lockShared(client, WORK_LOCK);
-          // Its statements are short, or wait for rows and not for the processor: compiling them takes longer.
+          // Its statements are short or wait for rows: compiling them would take longer than it saves.
           await configureSession(client, { jit: "off" });
         }
         return { store: archiveStore(first), others: clients.slice(1).map(archiveStore), close };

@@ -88,7 +88,7 @@ const lastId: Readonly<Record<ArchivedTableName, SQL>> = {
   slots: text`(array_agg(id order by n desc, id desc))[1]`,
 };
 
-/** Each page is its own statement: a snapshot of the whole export would keep vacuum from removing dead rows. */
+/** Each page is its own statement: one snapshot for the whole export would keep dead rows from vacuum. */
 export async function* readRows(
   sql: Sql,
   archive: BegunArchive,

@@ -25,9 +25,9 @@ const SETTLES_WITHIN_MS = 86_400_000;
 const WINDOW = 50_000;
 
 /**
- * Positions follow the time at which requests were created, window by window, and random ids in each. So a
- * block is read, and written to the log as a whole, for one window only; and a transaction changes few rows of
- * each block, whose new versions then fit into the room that removed ones left there.
+ * Positions follow the creation time of requests in windows, and random ids within a window. So a block is
+ * read, and written to the log as a whole, for one window only. A transaction changes few rows of each block,
+ * so their new versions fit into the space of removed ones.
  */
 const windowOf = (
   month: Month,

@@ -16,7 +16,7 @@ export class SharedRanges {
     this.count = Math.ceil((through - after) / size);
   }
 
-  /** The parts that nobody has taken yet. */
+  /** The parts that are not taken yet. */
   *taken(): Generator<Range> {
     while (this.#next < this.#through) {
       const after = this.#next;
