@@ -196,7 +196,8 @@ test("whenever the process dies around a fill that it plans at the commit, the r
       expect(await world.paymentsOf(agreed, destination), moment).toHaveLength(1);
     },
   });
-  for (const moment of ["before outbox.add", "after commit", "before lanes.reserve", "after broadcast"])
+  // Moments of the deposit's transaction have no fixed place among those of the plan.
+  for (const moment of ["after commit", "before lanes.reserve", "after broadcast"])
     expect(deaths).toContain(moment);
 }, 120_000);
 
