@@ -125,7 +125,7 @@ async function lead(
     lastReport = await followReports(services, connected, trail, lastReport);
   }, onFault);
   const pace = createScanPace(services.enginePolicy.maxScanBlocks, Math.random);
-  const lookAtLag = watchScanLag(services.events, chain);
+  const reportLag = watchScanLag(services.events, chain);
   // The endpoint may be behind the announced head.
   let hasFailed = false;
   // Blocks of the trail were replaced since the lanes were last compared.
@@ -161,7 +161,7 @@ async function lead(
           reorged = false;
           hasFailed = head !== announced;
         }
-        lookAtLag(scanLag(chain, newest, trail.at(-1)));
+        reportLag(scanLag(chain, newest, trail.at(-1)));
         maintenance.look();
         const nowMs = performance.now();
         if (nowMs >= openAtMs) {
@@ -176,7 +176,7 @@ async function lead(
         // Steps before the failed one are committed.
         const stored = await loadTrail(services, connected).catch(() => undefined);
         if (stored !== undefined) follow(stored);
-        lookAtLag(scanLag(chain, newest, trail.at(-1)));
+        reportLag(scanLag(chain, newest, trail.at(-1)));
         hasFailed = true;
         looked = undefined;
         await pause(pace.noteFailure(), stop);
