@@ -2,11 +2,11 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { oracleRules } from "./oracle-rules.ts";
+import { oracleRules } from "./oracle-alert-rules.ts";
 import { SCRAPE_SECONDS, type Series } from "./promql-evaluate.ts";
 import { firstFiring } from "./rehearse.ts";
 import { during, healthy, SCRAPES } from "./rehearsals.ts";
-import { serviceRules } from "./service-rules.ts";
+import { serviceRules } from "./service-alert-rules.ts";
 
 const rules = [...serviceRules, ...oracleRules].flatMap((group) => group.rules);
 

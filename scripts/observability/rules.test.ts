@@ -2,12 +2,12 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { expect, test } from "vitest";
 import { ALARMS } from "../../apps/api/src/telemetry/alarm-events.ts";
-import { oracleRules } from "./oracle-rules.ts";
+import { oracleRules } from "./oracle-alert-rules.ts";
 import { metricsIn, parseExpression } from "./promql-parse.ts";
 import { firstFiring } from "./rehearse.ts";
 import { during, healthy, incidents, SCRAPES } from "./rehearsals.ts";
 import { pageOf } from "./rule.ts";
-import { serviceRules } from "./service-rules.ts";
+import { serviceRules } from "./service-alert-rules.ts";
 
 const root = resolve(import.meta.dirname, "../..");
 const rules = [...serviceRules, ...oracleRules].flatMap((group) => group.rules);

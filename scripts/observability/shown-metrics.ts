@@ -1,7 +1,7 @@
 import { dashboards } from "./dashboards.ts";
-import { oracleRules } from "./oracle-rules.ts";
+import { oracleRules } from "./oracle-alert-rules.ts";
 import { metricsIn, parseExpression } from "./promql-parse.ts";
-import { serviceRules } from "./service-rules.ts";
+import { serviceRules } from "./service-alert-rules.ts";
 
 /** The name of every metric that a rule or a panel reads. */
 export function shownMetrics(): readonly string[] {

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { System } from "@causeway/localnet";
-import { oracleRules } from "../observability/oracle-rules.ts";
+import { oracleRules } from "../observability/oracle-alert-rules.ts";
 import type { Series } from "../observability/promql-evaluate.ts";
 import { metricsIn, parseExpression } from "../observability/promql-parse.ts";
 import { alertCourse } from "../observability/rehearse.ts";
-import { serviceRules } from "../observability/service-rules.ts";
+import { serviceRules } from "../observability/service-alert-rules.ts";
 import { samplesIn, seriesOfScrapes } from "./scraped.ts";
 
 /** Shorter than in production, so that a condition of a few seconds is not missed. */

@@ -52,7 +52,7 @@ export * from "./quote/route-parts.ts";
 export * from "./quote/fee-rounding.ts";
 export * from "./quote/fee-sponsorship.ts";
 export * from "./quote/fees-sponsored.ts";
-export * from "./quote/firm-price.ts";
+export * from "./quote/covered-price-move.ts";
 export * from "./quote/fixed-rate.ts";
 export * from "./quote/gas-topup.ts";
 export * from "./quote/fee-policy.ts";

@@ -42,7 +42,10 @@ export interface PoolOptions {
  * By itself, Postgres plans statements with arrays anew at each use, which takes longer than they run. A plan
  * that is kept outlives the size its tables had: indexes must win in all but the smallest ones.
  */
-const PLANS_ONCE: SessionSettings = { plan_cache_mode: "force_generic_plan", random_page_cost: 1.1 };
+const PLANS = {
+  once: { plan_cache_mode: "force_generic_plan", random_page_cost: 1.1 },
+  "per use": { plan_cache_mode: "auto" },
+} satisfies Record<NonNullable<PoolOptions["plans"]>, SessionSettings>;
 
 /** How much longer than the server the client waits for the end of a statement. */
 const ANSWER_GRACE_MS = 5_000;
@@ -73,7 +76,7 @@ export function createPool(connectionString: string, options: PoolOptions): pg.P
         statement_timeout: options.statementTimeoutMs,
         // A process that is frozen in a transaction must not keep its row locks from the next leader.
         idle_in_transaction_session_timeout: 10_000,
-        ...(options.plans !== "per use" && PLANS_ONCE),
+        ...PLANS[options.plans ?? "once"],
       }),
     // Statements of a transaction are sent without waiting for the answers of former ones.
     pipeline: true,

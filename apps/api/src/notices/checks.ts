@@ -4,7 +4,7 @@ import type { LedTask } from "../db/leadership.port.ts";
 import type { OutboxDepth } from "../db/queue-depth.port.ts";
 import type { OpenPayments } from "../payments/open-payments.port.ts";
 import type { StateUnderWay } from "../requests/requests-under-way.port.ts";
-import { ALERT_SECONDS } from "../telemetry/alert-thresholds.ts";
+import { ALERT_SECONDS } from "../telemetry/alert-durations.ts";
 import type { Finding } from "./notices.port.ts";
 
 /** A payment may wait this long for a block: on Bitcoin, two hours. */

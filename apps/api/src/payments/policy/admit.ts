@@ -12,7 +12,7 @@ import type { LaneLimits, Refusal } from "./limits.port.ts";
 import { pauseOf, pauseScopeText } from "./pause-scope.ts";
 import type { Pause, SpendingDay, Standing } from "./policy.port.ts";
 import { readCall, type CallReading } from "./read-call.ts";
-import { valueOf } from "./value.ts";
+import { valueOf } from "./counted-value.ts";
 
 /** Payments of these kinds wait while their scope is paused; refunds, sweeps and settlement continue. */
 const PAUSED_KINDS: ReadonlySet<string> = new Set(["fill", "execution", "claim"]);

@@ -10,7 +10,7 @@ import { refundRecipient } from "../../requests/index.ts";
 import type { CallReading } from "./read-call.ts";
 import type { LegFacts, PaymentFacts, RouteFacts } from "./judge-call.ts";
 import { HUB_CALLS, PAYOUT_CALLS } from "./signed-calls.ts";
-import { knownPrice } from "./value.ts";
+import { knownPrice } from "./counted-value.ts";
 
 /** Reads the database's facts about a leg, in the commit that reserves or signs its payment. */
 

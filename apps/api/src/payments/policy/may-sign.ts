@@ -9,7 +9,7 @@ import { judgeCall } from "./judge-call.ts";
 import type { Refusal } from "./limits.port.ts";
 import { keyOf, limitsOfLane } from "./lane-limits.ts";
 import { factsOfLeg } from "./leg-facts.ts";
-import { valueOf } from "./value.ts";
+import { valueOf } from "./counted-value.ts";
 
 /** Decides before each signature of a payment whether it may be made. */
 

@@ -1,4 +1,4 @@
-import { ALERT_SECONDS } from "../../apps/api/src/telemetry/alert-thresholds.ts";
+import { ALERT_SECONDS } from "../../apps/api/src/telemetry/alert-durations.ts";
 import type { RuleGroup } from "./rule.ts";
 
 /** Alerts on payments, settlement and balances. */

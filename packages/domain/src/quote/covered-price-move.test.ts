@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { defaultFeePolicy, type PairClass } from "./fee-policy.ts";
-import { coveredBps, routeSlippage } from "./firm-price.ts";
+import { coveredBps, routeSlippage } from "./covered-price-move.ts";
 
 const pairClass = fc.constantFrom<PairClass[]>("sameAsset", "wrap", "stable", "major", "minor");
 const bps = fc.integer({ min: 0, max: 10_000 });

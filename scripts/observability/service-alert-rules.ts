@@ -1,6 +1,6 @@
 import { CRITICAL_ALARMS } from "../../apps/api/src/telemetry/alarm-events.ts";
-import { ALERT_SECONDS } from "../../apps/api/src/telemetry/alert-thresholds.ts";
-import { moneyRules } from "./money-rules.ts";
+import { ALERT_SECONDS } from "../../apps/api/src/telemetry/alert-durations.ts";
+import { moneyRules } from "./money-alert-rules.ts";
 import type { RuleGroup } from "./rule.ts";
 
 const critical = CRITICAL_ALARMS.join("|");
