@@ -64,8 +64,6 @@ export default defineConfig({
         test: {
           ...native,
           name: "e2e",
-          // Each file starts its own systems, whose processes have the state. The worker loads modules once.
-          isolate: false,
           include: ["test/e2e/**/*.test.ts"],
           globalSetup: ["test/support/global-setup.ts"],
           maxWorkers: 2,
