@@ -85,8 +85,9 @@ test("lane maintenance skips a slot that its own process is signing, and broadca
   const slow: WorkerServices = {
     ...services,
     slotsBeingSent,
+    // A key of another service: a local one signs in the commit that reserves the slot.
     signer: {
-      ...services.signer,
+      address: services.signer.address,
       signDigest: async (digest) => {
         begun.resolve();
         await released.promise;
