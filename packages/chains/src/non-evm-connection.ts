@@ -182,7 +182,8 @@ export interface PayingConnection extends NonEvmConnection {
   ): Promise<NonEvmAttempt>;
   /**
    * Whether this endpoint shows what a new attempt was made from, which another endpoint prepared: the
-   * outputs that it spends (Bitcoin), or the block after which it expires (Solana). Absent: nothing to check.
+   * outputs that it spends (Bitcoin), or its blockhash and the block after which it expires (Solana). Absent:
+   * nothing to check.
    * @throws RpcFault
    */
   isCurrent?(attempt: NonEvmAttempt): Promise<boolean>;

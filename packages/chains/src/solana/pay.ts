@@ -1,4 +1,5 @@
 import { randomInt } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { bytesOf, type Hex } from "@causeway/domain";
 import { decodeAddress, inconsistent, nativeCurrency } from "@causeway/families";
@@ -30,6 +31,7 @@ import { rememberedMints } from "./remembered-mints.ts";
 import type { SolanaRpc } from "./rpc.ts";
 import { createSweeps } from "./sweeps.ts";
 import {
+  blockhashOf,
   readPayment,
   signedInstructions,
   signPayment,
@@ -51,6 +53,9 @@ const HIGHEST_PRICE = 1_000_000n;
 const TOKEN_ACCOUNT_BYTES = { classic: 165, newer: 220 } as const;
 /** Maximum difference between the last heights that two endpoints give to new bytes. They lag up to 30 s. */
 const MAX_APART_BLOCKS = 100n;
+/** How often an endpoint is asked for a blockhash that another one gave, and the pause in between, ms. */
+const BLOCKHASH_LOOKS = 4;
+const BLOCKHASH_PAUSE_MS = 500;
 
 /** Owners of accounts that no transaction can write to: program loaders, and the owner of sysvars. */
 const KEEPS_LAMPORTS_OUT = /^(?:NativeLoader|BPFLoader|LoaderV4|Sysvar)1*/;
@@ -357,7 +362,13 @@ export function createPayments({ rpc, reads, pdas, payer, now, depositAddressPro
     isCurrent: async ({ raw }: NonEvmAttempt): Promise<boolean> => {
       const { lastHeight } = await reads.lifetime();
       const apart = readPayment(raw).lastHeight - lastHeight;
-      return apart <= MAX_APART_BLOCKS && apart >= -MAX_APART_BLOCKS;
+      if (apart > MAX_APART_BLOCKS || apart < -MAX_APART_BLOCKS) return false;
+      // No block could contain bytes with an invented blockhash. A new one may reach this endpoint late.
+      for (let looks = 1; !(await reads.isBlockhashValid(blockhashOf(raw), "processed")); looks++) {
+        if (looks === BLOCKHASH_LOOKS) return false;
+        await sleep(BLOCKHASH_PAUSE_MS);
+      }
+      return true;
     },
 
     send: async ({ raw }: NonEvmAttempt): Promise<"sent" | { readonly refused: string }> =>
