@@ -275,6 +275,19 @@ export interface NonEvmAttempt {
   readonly fee: bigint;
   /** Time of creation, ms since epoch. */
   readonly madeAtMs: number;
+  /** Absent: its row is stored. */
+  readonly lost?: LostAttempt;
+}
+
+/**
+ * What is known about an attempt that only the payment journal has. Its entry may lack other attempts at the
+ * payment, and may change whatever the bytes do not sign. `dead` must be true nevertheless.
+ */
+export interface LostAttempt {
+  /** What it should pay. `final`: it or another attempt made this payment. */
+  readonly payment: NonEvmPayment;
+  /** The payment was not made before this time, ms since epoch. */
+  readonly notBeforeMs: number;
 }
 
 export type NonEvmOutcome =

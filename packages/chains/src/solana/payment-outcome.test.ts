@@ -1,6 +1,7 @@
 import { generateKeyPair, getAddressFromPublicKey, getBase58Decoder } from "@solana/kit";
 import { bytesOf } from "@causeway/domain";
 import { expect, test } from "vitest";
+import type { LostAttempt } from "../non-evm-connection.ts";
 import { createOutcomes } from "./payment-outcome.ts";
 import { lamportTransferInstruction } from "./payment-instructions.ts";
 import { signPayment } from "./sign-payment.ts";
@@ -25,25 +26,29 @@ interface World {
   onCall?: (call: number) => void;
   /** The node lists transactions in final blocks late. */
   listsLate?: true;
+  /** The first slot that the node still has. */
+  first?: number;
 }
 
-/** Bytes with the last height that one node claims. */
-async function anOutcome(world: World, lastHeight: number) {
+/** Bytes with the last height, and the first slot, that one node claims. */
+async function anOutcome(world: World, lastHeight: number, slotOfBytes = HASH_HEIGHT) {
   const attempt = await signPayment({ address: payer, pair }, [lamportTransferInstruction(payer, payer, 1n)], {
     blockhash,
     lastHeight: BigInt(lastHeight),
-    slot: BigInt(HASH_HEIGHT),
+    slot: BigInt(slotOfBytes),
   });
   const signature = getBase58Decoder().decode(bytesOf(attempt.txId));
   let calls = 0;
   const tipOf = (view: string): number => (view === "processed" ? world.tip : world.tip - FINALITY_LAG);
-  const isIn = (view: string): boolean => world.includedIn !== undefined && world.includedIn <= tipOf(view);
+  const isIn = (view: string): boolean => {
+    const { includedIn, first = 0 } = world;
+    return includedIn !== undefined && includedIn >= first && includedIn <= tipOf(view);
+  };
   const answer = async <T>(read: () => T): Promise<T> => {
     world.onCall?.(calls++);
     return await Promise.resolve(read());
   };
   const slot = BigInt(world.includedIn ?? 0);
-  const block = { number: slot, hash: "0x01", timestamp: 1n } as const;
   const outcome = createOutcomes({
     payer,
     reads: {
@@ -51,12 +56,13 @@ async function anOutcome(world: World, lastHeight: number) {
         await answer(() =>
           isIn("processed") ? { slot, isFinal: isIn("finalized"), failed: false } : undefined,
         ),
-      block: async () => await answer(() => block),
+      // One second per slot.
+      block: async (number) => await answer(() => ({ number, hash: "0x01", timestamp: number })),
       isBlockhashValid: async (_, view) =>
         await answer(() => tipOf(view) >= HASH_HEIGHT && tipOf(view) <= LAST),
       finalHeight: async () =>
         await answer(() => ({ slot: BigInt(tipOf("finalized")), height: BigInt(tipOf("finalized")) })),
-      firstSlot: async () => await answer(() => 0n),
+      firstSlot: async () => await answer(() => BigInt(world.first ?? 0)),
     },
     rpc: {
       transaction: async () =>
@@ -67,7 +73,8 @@ async function anOutcome(world: World, lastHeight: number) {
         ),
     },
   });
-  return async () => (await outcome(attempt)).kind;
+  return async (lost?: LostAttempt) =>
+    (await outcome({ ...attempt, ...(lost !== undefined && { lost }) })).kind;
 }
 
 test.each([0, 1, 2, 3, 4, 5])(
@@ -96,4 +103,15 @@ test("bytes are dead only if the node still does not show them after it has list
   const late: World = { tip: LAST + 200, listsLate: true };
   late.onCall = (call) => void (call === 5 && (late.includedIn = LAST));
   expect(await (await anOutcome(late, LAST))()).toBe("final");
+});
+
+test("lost bytes that the node may have pruned are not dead, whatever first slot they claim", async () => {
+  const pruned: World = { tip: 5_000, includedIn: LAST, first: 3_000 };
+  const outcome = await anOutcome(pruned, LAST, 4_000);
+  expect(await outcome(), "bytes of a stored row").toBe("dead");
+  const lost = { payment: undefined as never, notBeforeMs: LAST * 1_000 };
+  await expect(outcome(lost)).rejects.toMatchObject({ kind: "pruned" });
+  // Its history reaches back further than clocks may differ.
+  expect(await outcome({ ...lost, notBeforeMs: 3_700_000 })).toBe("dead");
+  expect(await (await anOutcome({ ...pruned, first: 0 }, LAST, 4_000))(lost)).toBe("final");
 });

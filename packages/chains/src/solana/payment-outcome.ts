@@ -17,6 +17,8 @@ const MAX_PAGES = 100;
  * update their lists a little late.
  */
 const LISTING_BLOCKS = 32n;
+/** Maximum ms by which the cluster's clock and ours differ. */
+const MAX_CLOCK_DRIFT_MS = 10 * 60_000;
 
 export interface OutcomeOptions {
   readonly rpc: Pick<SolanaRpc, "transaction" | "signaturesOf">;
@@ -33,7 +35,11 @@ export function createOutcomes({ rpc, reads, payer }: OutcomeOptions) {
    * Bytes expire with their blockhash: once finality is past the last block that could contain them, the
    * outcome no longer changes, and every transaction of the payer since then is searched for them.
    */
-  return async function outcome({ raw, txId }: Pick<NonEvmAttempt, "raw" | "txId">): Promise<NonEvmOutcome> {
+  return async function outcome({
+    raw,
+    txId,
+    lost,
+  }: Pick<NonEvmAttempt, "raw" | "txId" | "lost">): Promise<NonEvmOutcome> {
     const signature = getBase58Decoder().decode(bytesOf(txId));
     const shown = await shownOutcome(signature);
     if (shown !== undefined) return shown;
@@ -41,21 +47,29 @@ export function createOutcomes({ rpc, reads, payer }: OutcomeOptions) {
     // while this runs. Final blocks are checked last, because they do not know a new blockhash yet.
     for (const view of ["processed", "finalized"] as const)
       if (await reads.isBlockhashValid(blockhashOf(raw), view)) return { kind: "unseen" };
-    const { lastHeight, slot: madeAt } = readPayment(raw);
+    const { lastHeight, slot } = readPayment(raw);
     const final = await reads.finalHeight();
     if (final.height <= lastHeight + LISTING_BLOCKS) return { kind: "unseen" };
+    const firstSlot = await reads.firstSlot();
     // A node cannot prove the absence of what it has already pruned.
-    if ((await reads.firstSlot()) > madeAt)
+    if (lost === undefined ? firstSlot > slot : await isPrunedSince(lost.notBeforeMs, firstSlot))
       throw new RpcFault({
         kind: "pruned",
         method: "getFirstAvailableBlock",
         reason: "the node no longer has the blocks that could contain the attempt",
       });
-    if (await isListed(signature, madeAt, final.slot)) return await settled(signature);
+    if (await isListed(signature, lost === undefined ? slot : firstSlot, final.slot)) return await settled(signature);
     // A block may have included the bytes after the first look, and lists are updated late.
     const late = await shownOutcome(signature);
     return late ?? { kind: "dead", reason: `not mined up to block height ${lastHeight}` };
   };
+
+  /** The first slot in the bytes is not signed, so a time is compared for lost ones. */
+  async function isPrunedSince(atMs: number, firstSlot: bigint): Promise<boolean> {
+    if (firstSlot === 0n) return false;
+    const { timestamp } = await reads.block(firstSlot, "finalized");
+    return Number(timestamp) * 1_000 + MAX_CLOCK_DRIFT_MS > atMs;
+  }
 
   /** Undefined: the node knows no block with the transaction. */
   async function shownOutcome(signature: string): Promise<NonEvmOutcome | undefined> {

@@ -2,7 +2,9 @@ import { RpcFault } from "@causeway/chains";
 import type { TransferChain } from "../../chains/chains.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
 import { forgeryIn } from "../check-entry.ts";
-import { nonEvmAttemptOf } from "./attempt-of.ts";
+import type { NonceUser } from "../nonce-user.port.ts";
+import type { JournalEntry } from "../payment-journal.port.ts";
+import { nonEvmAttemptOf, paymentOf } from "./attempt-of.ts";
 
 /** Nonces below the lane's next one that the journal may still have. */
 const KEPT = 512;
@@ -14,10 +16,11 @@ const KEPT = 512;
  */
 export async function releaseDead(
   services: WorkerServices,
-  { chain, connection }: TransferChain,
+  connected: TransferChain,
   nextNonce: number,
 ): Promise<void> {
   const { reads, journal, uow, events } = services;
+  const { chain, connection } = connected;
   const lane = { chainId: chain.id, sender: connection.solver };
   if (journal === undefined) return;
   const from = Math.max(0, nextNonce - KEPT);
@@ -29,15 +32,10 @@ export async function releaseDead(
     const entries = new Map(
       (await journal.entries(chain.id, connection.solver)).map((entry) => [entry.nonce, entry]),
     );
-    for (const [nonce, { txHash, pays }] of users) {
+    for (const [nonce, user] of users) {
       const entry = entries.get(nonce);
-      if (entry === undefined || entry.attempts.at(-1)?.txHash !== txHash) continue;
-      // Any client that can write to Redis can change an entry.
-      if ((await forgeryIn(services, lane, entry)) !== undefined) continue;
-      const outcomes = await Promise.all(
-        entry.attempts.map(async (attempt) => await connection.outcome(nonEvmAttemptOf(attempt))),
-      );
-      if (!outcomes.every(({ kind }) => kind === "dead")) continue;
+      if (entry === undefined || !(await isDead(services, connected, entry, user))) continue;
+      const { txHash, pays } = user;
       await uow.run(async (tx) => {
         await tx.lanes.noteNonceUser(chain.id, connection.solver, nonce, { txHash, pays: undefined });
         tx.events.happened("lost_payment_dead", { chain: chain.name, nonce, txHash, requestId: pays });
@@ -50,4 +48,31 @@ export async function releaseDead(
       ...lane,
     });
   }
+}
+
+/**
+ * Whether no bytes of a lost payment can count. Any client that can write to Redis can change its entry: only
+ * the hash of the newest bytes is known otherwise.
+ */
+async function isDead(
+  services: WorkerServices,
+  { chain, connection }: TransferChain,
+  entry: JournalEntry,
+  { txHash, pays }: NonceUser,
+): Promise<boolean> {
+  const { attempts, plan } = entry;
+  if (attempts.at(-1)?.txHash !== txHash) return false;
+  if ((await forgeryIn(services, { chainId: chain.id, sender: connection.solver }, entry)) !== undefined)
+    return false;
+  const { requestId } = plan.leg;
+  const request = requestId === pays && requestId && (await services.reads.status(requestId));
+  // Without its request, it may be of any age.
+  const notBeforeMs = request ? request.createdAtMs : 0;
+  const lost = { payment: paymentOf(plan, "pay"), notBeforeMs };
+  // Where attempts conflict, the newest one conflicts with all of them, listed or not.
+  const decisive = connection.canReplace ? attempts.slice(-1) : attempts;
+  const outcomes = await Promise.all(
+    decisive.map(async (attempt) => await connection.outcome({ ...nonEvmAttemptOf(attempt), lost })),
+  );
+  return outcomes.every(({ kind }) => kind === "dead");
 }
