@@ -99,10 +99,10 @@ async function isDead(
   if (paymentOf(plan, newest.kind).recipient.toLowerCase() === connection.solver)
     return (await connection.outcome(nonEvmAttemptOf(newest))).kind === "final";
   const { requestId } = plan.leg;
-  const request = requestId === pays && requestId && (await services.reads.status(requestId));
+  const request =
+    requestId === undefined || requestId !== pays ? undefined : await services.reads.status(requestId);
   // Without its request, it may be of any age.
-  const notBeforeMs = request ? request.createdAtMs : 0;
-  const lost = { payment: paymentOf(plan, "pay"), notBeforeMs };
+  const lost = { payment: paymentOf(plan, "pay"), notBeforeMs: request?.createdAtMs ?? 0 };
   // Where attempts conflict, the newest one conflicts with all of them, listed or not.
   const decisive = connection.canReplace ? [newest] : attempts;
   const outcomes = await Promise.all(
