@@ -182,7 +182,8 @@ export interface PayingConnection extends NonEvmConnection {
   ): Promise<NonEvmAttempt>;
   /**
    * Whether this endpoint shows what a new attempt was made from, which another endpoint prepared: the
-   * outputs that it spends (Bitcoin), or the block after which it expires (Solana). Absent: nothing to check.
+   * outputs that it spends (Bitcoin), or its blockhash and the block after which it expires (Solana). Absent:
+   * nothing to check.
    * @throws RpcFault
    */
   isCurrent?(attempt: NonEvmAttempt): Promise<boolean>;
@@ -274,6 +275,19 @@ export interface NonEvmAttempt {
   readonly fee: bigint;
   /** Time of creation, ms since epoch. */
   readonly madeAtMs: number;
+  /** Absent: its row is stored. */
+  readonly lost?: LostAttempt;
+}
+
+/**
+ * What is known about an attempt that only the payment journal has. Its entry may lack other attempts at the
+ * payment, and may change whatever the bytes do not sign. `dead` must be true nevertheless.
+ */
+export interface LostAttempt {
+  /** What it should pay. `final`: it or another attempt made this payment. */
+  readonly payment: NonEvmPayment;
+  /** The payment was not made before this time, ms since epoch. */
+  readonly notBeforeMs: number;
 }
 
 export type NonEvmOutcome =

@@ -1,6 +1,6 @@
 import { connectNonEvm, type NonEvmOptions, type OpenConnection } from "@causeway/chains";
 import { connectBitcoin } from "@causeway/chains/bitcoin";
-import type { Hex } from "@causeway/domain";
+import type { Hex, OrderId } from "@causeway/domain";
 import { encodeAddress, nativeCurrency, RpcFault } from "@causeway/families";
 import { startBitcoin } from "@causeway/simulators/bitcoin";
 import { expect, test } from "vitest";
@@ -76,6 +76,44 @@ test("a payment is current until a block spends what it spends", async () => {
     expect(await connection.isCurrent?.(first)).toBe(true);
     await world.mine();
     expect(await connection.isCurrent?.(first)).toBe(false);
+  } finally {
+    await world.close();
+  }
+});
+
+test("a lost attempt is not dead while an unlisted attempt at its payment was mined or can be", async () => {
+  const world = await bitcoinThrough(connectBitcoin);
+  try {
+    const { connection, currency, amount } = world;
+    const aPayment = async () => ({
+      recipient: await world.aRecipient(),
+      currency,
+      amount,
+      orderId: `0x${"0d".repeat(32)}` as OrderId,
+    });
+    const [payment, other] = [await aPayment(), await aPayment()];
+    const lost = { payment, notBeforeMs: 0 };
+    const first = await connection.prepare(payment, [], []);
+    const second = await connection.prepare(payment, [first], []);
+    await connection.send(first);
+    await world.settle();
+    expect((await connection.outcome(second)).kind).toBe("dead");
+    expect(await connection.outcome({ ...second, lost })).toMatchObject({ kind: "final", txId: first.txId });
+
+    const third = await connection.prepare(payment, [], []);
+    const rival = await connection.prepare(other, [third], []);
+    await connection.send(rival);
+    await world.settle();
+    expect((await connection.outcome({ ...third, lost })).kind).toBe("dead");
+
+    // It spends more outputs than the rival, and an unlisted attempt may spend one of the others.
+    const large = await connection.prepare({ ...payment, amount: amount * 4n }, [], []);
+    const small = await connection.prepare(other, [], []);
+    await connection.send(small);
+    await world.settle();
+    const unlisted = { ...lost, payment: { ...payment, amount: amount * 4n } };
+    expect((await connection.outcome(large)).kind).toBe("dead");
+    expect((await connection.outcome({ ...large, lost: unlisted })).kind).toBe("unseen");
   } finally {
     await world.close();
   }

@@ -218,13 +218,24 @@ function withLastHeight(json: unknown, shift: number): unknown {
   };
 }
 
-test.each([-150, 100_000])(
-  "does not sign bytes whose last height only the first of three endpoints gives: %i blocks off",
-  async (shift) => {
+/** The answer with a blockhash that no block has, if it has one. */
+function withInventedHash(json: unknown): unknown {
+  const { value } = json as { readonly value?: { readonly blockhash?: string } | null };
+  if (value?.blockhash === undefined) return json;
+  return { ...(json as object), value: { ...value, blockhash: world.user.address } };
+}
+
+test.each<[string, (json: unknown) => unknown]>([
+  ["a last height 150 blocks too low", (json) => withLastHeight(json, -150)],
+  ["a last height 100,000 blocks too high", (json) => withLastHeight(json, 100_000)],
+  ["an invented blockhash", withInventedHash],
+])(
+  "does not sign bytes that are made from what only the first of three endpoints gives: %s",
+  async (_, answer) => {
     const fronts = await startFaultyFronts([world.node.url]);
     const three = await aConnection([...fronts.urls, world.node.url, world.node.url]);
     try {
-      fronts.begin(() => ({ answer: (json) => withLastHeight(json, shift) }));
+      fronts.begin(() => ({ answer }));
       const payment = aPayment((await solanaKey()).address);
       await expect(three.prepare(payment, [], [])).rejects.toMatchObject({ kind: "inconsistent" });
       // Another endpoint prepares the next one.

@@ -8,7 +8,6 @@ import {
   type PayingConnection,
   type NonEvmArrivals,
   type NonEvmAttempt,
-  type NonEvmOutcome,
   type NonEvmPayment,
   InsufficientInventory,
   type NonEvmTransaction,
@@ -29,8 +28,9 @@ import {
   type BitcoinTransaction,
 } from "@causeway/families/bitcoin";
 import { depositPrivateKeys } from "./deposit-keys.ts";
-import { createExplorer, sharingOutputs, type Explorer } from "./explorer.ts";
+import { createExplorer, sharingOutputs } from "./explorer.ts";
 import { keptFeeRate, MAX_RATE } from "./fee-rate.ts";
+import { createOutcomes } from "./payment-outcome.ts";
 import { paymentOutputs, scriptOfKey, signedTransaction, textScript } from "./payment-transaction.ts";
 import { keyOf, replacementFee, sharedInputs } from "./replacement.ts";
 import { createBitcoinReads, type BitcoinReads } from "./rpc.ts";
@@ -123,18 +123,7 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
     };
   };
 
-  const outcome = async ({ raw }: Pick<NonEvmAttempt, "raw">): Promise<NonEvmOutcome> => {
-    const own = transactionOf(raw);
-    const found = await reads.anywhere(own.txid);
-    if (found?.block !== undefined) {
-      const { height, hash, confirmations } = found.block;
-      const block = { number: BigInt(height), hash: `0x${hash}` satisfies Hex };
-      return { kind: confirmations >= facts.confirmations ? "final" : "mined", block };
-    }
-    const rival = await finalRival(reads, explorer, { ...own, inputs: ownInputs(own, ownScript) });
-    if (rival !== undefined) return { kind: "dead", reason: `${rival} spends the same outputs` };
-    return { kind: found === undefined ? "unseen" : "pending" };
-  };
+  const outcome = createOutcomes({ reads, explorer, ownScript, confirmations: facts.confirmations });
 
   const attemptOf = async (
     signing: SigningKeys,
@@ -339,23 +328,6 @@ function refusalOf(
   if (depositories.has(script)) return "recipient must not be a depository";
   const minAmount = dustLimit(script);
   return amount < minAmount ? `amount to this address must be at least ${minAmount} satoshis` : undefined;
-}
-
-/** The id of a final transaction that spends an input of this one, which can therefore never be mined. */
-async function finalRival(
-  reads: BitcoinReads,
-  explorer: Explorer,
-  { txid, inputs }: BitcoinTransaction,
-): Promise<string | undefined> {
-  const own = new Set(inputs.map(keyOf));
-  for (const input of inputs) {
-    const spend = await explorer.spendOf(input.txid, input.vout);
-    if (spend === undefined || spend.txid === txid || !spend.isConfirmed) continue;
-    const settled = await reads.transaction(spend.txid);
-    if (settled.kind === "final" && settled.value.transaction.inputs.some((one) => own.has(keyOf(one))))
-      return spend.txid;
-  }
-  return undefined;
 }
 
 /** The cursor after which these blocks were read. */

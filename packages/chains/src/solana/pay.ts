@@ -1,12 +1,11 @@
 import { randomInt } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import { bytesOf, type Hex, type TxHash } from "@causeway/domain";
-import { decodeAddress, inconsistent, nativeCurrency, RpcFault } from "@causeway/families";
-import { getBase58Decoder } from "@solana/kit";
+import { bytesOf, type Hex } from "@causeway/domain";
+import { decodeAddress, inconsistent, nativeCurrency } from "@causeway/families";
 import {
   InsufficientInventory,
   type NonEvmAttempt,
-  type NonEvmOutcome,
   type NonEvmPayment,
 } from "../non-evm-connection.ts";
 import {
@@ -26,6 +25,7 @@ import {
   memoInstruction,
   tokenTransferInstruction,
 } from "./payment-instructions.ts";
+import { createOutcomes } from "./payment-outcome.ts";
 import type { NonEvmReads } from "./reads.ts";
 import { rememberedMints } from "./remembered-mints.ts";
 import type { SolanaRpc } from "./rpc.ts";
@@ -51,17 +51,11 @@ const UNITS = { lamports: 20_000, tokens: 80_000, spread: 16_384 } as const;
 const HIGHEST_PRICE = 1_000_000n;
 /** Bytes of a token account; for Token-2022, including the extensions that its mints may require. */
 const TOKEN_ACCOUNT_BYTES = { classic: 165, newer: 220 } as const;
-/** Signatures per page. */
-const PAGE = 1_000;
-/**
- * Blocks after the last one that could contain a transaction until nodes list everything in it, because they
- * update their lists a little late.
- */
-const LISTING_BLOCKS = 32n;
 /** Maximum difference between the last heights that two endpoints give to new bytes. They lag up to 30 s. */
 const MAX_APART_BLOCKS = 100n;
-/** Maximum pages to search for one transaction: more than fit into the blocks that could contain it. */
-const MAX_PAGES = 100;
+/** How often an endpoint is asked for a blockhash that another one gave, and the pause in between, ms. */
+const BLOCKHASH_LOOKS = 4;
+const BLOCKHASH_PAUSE_MS = 500;
 
 /** Owners of accounts that no transaction can write to: program loaders, and the owner of sysvars. */
 const KEEPS_LAMPORTS_OUT = /^(?:NativeLoader|BPFLoader|LoaderV4|Sysvar)1*/;
@@ -123,6 +117,7 @@ interface PlannedBytes {
 /** How the solver pays on a cluster. */
 export function createPayments({ rpc, reads, pdas, payer, now, depositAddressProgram }: PaymentOptions) {
   const mints = rememberedMints<MintFact>();
+  const outcome = createOutcomes({ rpc, reads, payer });
   const sweeps =
     depositAddressProgram === undefined
       ? undefined
@@ -367,7 +362,13 @@ export function createPayments({ rpc, reads, pdas, payer, now, depositAddressPro
     isCurrent: async ({ raw }: NonEvmAttempt): Promise<boolean> => {
       const { lastHeight } = await reads.lifetime();
       const apart = readPayment(raw).lastHeight - lastHeight;
-      return apart <= MAX_APART_BLOCKS && apart >= -MAX_APART_BLOCKS;
+      if (apart > MAX_APART_BLOCKS || apart < -MAX_APART_BLOCKS) return false;
+      // No block could contain bytes with an invented blockhash. A new one may reach this endpoint late.
+      for (let looks = 1; !(await reads.isBlockhashValid(blockhashOf(raw), "processed")); looks++) {
+        if (looks === BLOCKHASH_LOOKS) return false;
+        await sleep(BLOCKHASH_PAUSE_MS);
+      }
+      return true;
     },
 
     send: async ({ raw }: NonEvmAttempt): Promise<"sent" | { readonly refused: string }> =>
@@ -399,73 +400,8 @@ export function createPayments({ rpc, reads, pdas, payer, now, depositAddressPro
     if (free < amount)
       throw new InsufficientInventory(`insufficient balance of ${mint}: ${free} available, ${amount} needed`);
   }
-
-  /**
-   * Bytes expire with their blockhash: once finality is past the last block that could contain them, the
-   * outcome no longer changes, and every transaction of the payer since then is searched for them.
-   */
-  async function outcome({ raw, txId }: Pick<NonEvmAttempt, "raw" | "txId">): Promise<NonEvmOutcome> {
-    const signature = signatureOf(txId);
-    const status = await reads.status(signature);
-    if (status !== undefined) {
-      const { slot, isFinal, failed } = status;
-      if (!isFinal) {
-        if (failed) return { kind: "pending" };
-        const block = await reads.block(slot, "confirmed").catch(() => undefined);
-        return block === undefined ? { kind: "pending" } : { kind: "mined", block };
-      }
-      return await settled(signature);
-    }
-    const { lastHeight, slot: madeAt } = readPayment(raw);
-    const final = await reads.finalHeight();
-    if (final.height <= lastHeight + LISTING_BLOCKS) return { kind: "unseen" };
-    // A node cannot prove the absence of what it has already pruned.
-    if ((await reads.firstSlot()) > madeAt)
-      throw new RpcFault({
-        kind: "pruned",
-        method: "getFirstAvailableBlock",
-        reason: "the node no longer has the blocks that could contain the attempt",
-      });
-    if (await isListed(signature, madeAt, final.slot)) return await settled(signature);
-    // The last height is the claim of one node. If it is too low, the bytes may still be included.
-    if (await reads.isBlockhashValid(blockhashOf(raw))) return { kind: "unseen" };
-    return { kind: "dead", reason: `not mined up to block height ${lastHeight}` };
-  }
-
-  /** Outcome of a transaction in a final block. */
-  async function settled(signature: string): Promise<NonEvmOutcome> {
-    const found = await rpc.transaction(signature);
-    if (found.kind !== "final")
-      throw inconsistent(
-        "getTransaction",
-        "the node reports the transaction as finalized, but does not return it",
-      );
-    const { slot, failed } = found.value;
-    if (failed) return { kind: "dead", reason: "failed in a final block" };
-    return { kind: "final", block: await reads.block(slot, "finalized") };
-  }
-
-  async function isListed(signature: string, fromSlot: bigint, finalSlot: bigint): Promise<boolean> {
-    let before: string | undefined;
-    for (let pages = 0; pages < MAX_PAGES; pages++) {
-      const page = await rpc.signaturesOf(payer, {
-        limit: PAGE,
-        minContextSlot: Number(finalSlot),
-        ...(before !== undefined && { before }),
-      });
-      if (page.some((entry) => entry.signature === signature)) return true;
-      const last = page.at(-1);
-      if (last === undefined || page.length < PAGE || last.slot < fromSlot) return false;
-      before = last.signature;
-    }
-    throw inconsistent("getSignaturesForAddress", "more transactions than the blocks can contain");
-  }
 }
 
 function toBase58(bytes: Hex): string {
   return decodeAddress("solana-vm", bytes);
-}
-
-function signatureOf(txId: TxHash): string {
-  return getBase58Decoder().decode(bytesOf(txId));
 }

@@ -21,8 +21,11 @@ import {
 /** A payer's reads from a node, in addition to those of oracles. All reject with RpcFault. */
 export interface NonEvmReads {
   lifetime(): Promise<Lifetime>;
-  /** Whether blocks can still contain a transaction with this blockhash, in base58. */
-  isBlockhashValid(blockhash: string): Promise<boolean>;
+  /**
+   * Whether the next block in this view can contain a transaction with this blockhash, in base58. False also
+   * if the view does not reach the blockhash's own block yet.
+   */
+  isBlockhashValid(blockhash: string, view: "processed" | "finalized"): Promise<boolean>;
   /** The newest finalized slot and height. */
   finalHeight(): Promise<{ readonly slot: bigint; readonly height: bigint }>;
   /** The first slot that the node still has. */
@@ -57,9 +60,9 @@ export function createReads(transport: RpcTransport): NonEvmReads {
   return {
     lifetime: async () =>
       readLifetime(await transport.request("getLatestBlockhash", [{ commitment: "confirmed" }])),
-    isBlockhashValid: async (blockhash) => {
+    isBlockhashValid: async (blockhash, view) => {
       const method = "isBlockhashValid";
-      return readValidity(await transport.request(method, [blockhash, { commitment: "processed" }]), method);
+      return readValidity(await transport.request(method, [blockhash, { commitment: view }]), method);
     },
     finalHeight: async () =>
       readHeight(await transport.request("getEpochInfo", [{ commitment: "finalized" }])),

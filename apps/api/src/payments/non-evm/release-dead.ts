@@ -2,10 +2,27 @@ import { RpcFault } from "@causeway/chains";
 import type { TransferChain } from "../../chains/chains.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
 import { forgeryIn } from "../check-entry.ts";
-import { nonEvmAttemptOf } from "./attempt-of.ts";
+import type { NonceUser } from "../nonce-user.port.ts";
+import type { JournalEntry } from "../payment-journal.port.ts";
+import { nonEvmAttemptOf, paymentOf } from "./attempt-of.ts";
 
 /** Nonces below the lane's next one that the journal may still have. */
 const KEPT = 512;
+/**
+ * The first and the longest pause between two checks of one payment: if it paid, it is checked for as long as
+ * the journal has it.
+ */
+const FIRST_PAUSE_MS = 1_000;
+const MAX_PAUSE_MS = 5 * 60_000;
+
+/** When a payment is checked next. */
+interface Check {
+  readonly pauseMs: number;
+  readonly dueAtMs: number;
+}
+
+/** By nonce. */
+const checksOf = new WeakMap<TransferChain["connection"], Map<number, Check>>();
 
 /**
  * Releases what lost payments were for, if they were given up because their rows could not be restored, and
@@ -14,40 +31,82 @@ const KEPT = 512;
  */
 export async function releaseDead(
   services: WorkerServices,
-  { chain, connection }: TransferChain,
+  connected: TransferChain,
   nextNonce: number,
 ): Promise<void> {
   const { reads, journal, uow, events } = services;
+  const { chain, connection } = connected;
   const lane = { chainId: chain.id, sender: connection.solver };
   if (journal === undefined) return;
   const from = Math.max(0, nextNonce - KEPT);
   const users = [...(await reads.nonceUsers(chain.id, connection.solver, from, nextNonce))].filter(
     ([, { pays }]) => pays !== undefined,
   );
-  if (users.length === 0) return;
+  const nowMs = services.clock.nowMs();
+  const checks = checksOf.get(connection) ?? new Map<number, Check>();
+  checksOf.set(connection, checks);
+  const due = users.filter(([nonce]) => (checks.get(nonce)?.dueAtMs ?? 0) <= nowMs);
+  if (due.length === 0) return;
+  const report = (error: unknown, facts: { readonly nonce?: number } = {}): void =>
+    events.fault(error instanceof RpcFault ? "chain_fault" : "journal_fault", error, {
+      chain: chain.name,
+      ...lane,
+      ...facts,
+    });
+  const entries = new Map<number, JournalEntry>();
   try {
-    const entries = new Map(
-      (await journal.entries(chain.id, connection.solver)).map((entry) => [entry.nonce, entry]),
-    );
-    for (const [nonce, { txHash, pays }] of users) {
+    for (const entry of await journal.entries(chain.id, connection.solver)) entries.set(entry.nonce, entry);
+  } catch (error) {
+    report(error);
+    return;
+  }
+  for (const [nonce, user] of due) {
+    const pauseMs = Math.min(2 * (checks.get(nonce)?.pauseMs ?? FIRST_PAUSE_MS / 2), MAX_PAUSE_MS);
+    checks.set(nonce, { pauseMs, dueAtMs: nowMs + pauseMs });
+    try {
       const entry = entries.get(nonce);
-      if (entry === undefined || entry.attempts.at(-1)?.txHash !== txHash) continue;
-      // Any client that can write to Redis can change an entry.
-      if ((await forgeryIn(services, lane, entry)) !== undefined) continue;
-      const outcomes = await Promise.all(
-        entry.attempts.map(async (attempt) => await connection.outcome(nonEvmAttemptOf(attempt))),
-      );
-      if (!outcomes.every(({ kind }) => kind === "dead")) continue;
+      if (entry === undefined || !(await isDead(services, connected, entry, user))) continue;
+      const { txHash, pays } = user;
       await uow.run(async (tx) => {
         await tx.lanes.noteNonceUser(chain.id, connection.solver, nonce, { txHash, pays: undefined });
         tx.events.happened("lost_payment_dead", { chain: chain.name, nonce, txHash, requestId: pays });
       });
+      checks.delete(nonce);
+    } catch (error) {
+      // It must not delay the release of the others.
+      report(error, { nonce });
     }
-  } catch (error) {
-    // Asked again in the next round.
-    events.fault(error instanceof RpcFault ? "chain_fault" : "journal_fault", error, {
-      chain: chain.name,
-      ...lane,
-    });
   }
+}
+
+/**
+ * Whether no bytes of a lost payment can count. Any client that can write to Redis can change its entry: only
+ * the hash of the newest bytes is known otherwise.
+ */
+async function isDead(
+  services: WorkerServices,
+  { chain, connection }: TransferChain,
+  entry: JournalEntry,
+  { txHash, pays }: NonceUser,
+): Promise<boolean> {
+  const { attempts, plan } = entry;
+  const newest = attempts.at(-1);
+  if (newest?.txHash !== txHash) return false;
+  if ((await forgeryIn(services, { chainId: chain.id, sender: connection.solver }, entry)) !== undefined)
+    return false;
+  // Bytes that pay the solver cancel the payment, and conflict with all its attempts. They do not prove what
+  // the payment was, so if other bytes won, these may be the payment.
+  if (paymentOf(plan, newest.kind).recipient.toLowerCase() === connection.solver)
+    return (await connection.outcome(nonEvmAttemptOf(newest))).kind === "final";
+  const { requestId } = plan.leg;
+  const request =
+    requestId === undefined || requestId !== pays ? undefined : await services.reads.status(requestId);
+  // Without its request, it may be of any age.
+  const lost = { payment: paymentOf(plan, "pay"), notBeforeMs: request?.createdAtMs ?? 0 };
+  // Where attempts conflict, the newest one conflicts with all of them, listed or not.
+  const decisive = connection.canReplace ? [newest] : attempts;
+  const outcomes = await Promise.all(
+    decisive.map(async (attempt) => await connection.outcome({ ...nonEvmAttemptOf(attempt), lost })),
+  );
+  return outcomes.every(({ kind }) => kind === "dead");
 }

@@ -1,0 +1,75 @@
+import type { Hex } from "@causeway/domain";
+import { scriptOfAddress, type BitcoinTransaction } from "@causeway/families/bitcoin";
+import type { NonEvmAttempt, NonEvmOutcome, NonEvmPayment } from "../non-evm-connection.ts";
+import { transactionOf } from "./address-outputs.ts";
+import type { SpendHints } from "./explorer.ts";
+import { paymentOutputs } from "./payment-transaction.ts";
+import { keyOf } from "./replacement.ts";
+import type { BitcoinReads, FinalTransaction } from "./rpc.ts";
+import { ownInputs } from "./sweeps.ts";
+
+/** Finds out what became of the solver's payments. */
+
+export interface OutcomeOptions {
+  readonly reads: Pick<BitcoinReads, "anywhere" | "transaction">;
+  readonly explorer: Pick<SpendHints, "spendOf">;
+  /** The solver's script, hex. */
+  readonly ownScript: string;
+  /** Confirmations of a final block. */
+  readonly confirmations: number;
+}
+
+export function createOutcomes({ reads, explorer, ownScript, confirmations }: OutcomeOptions) {
+  return async ({ raw, lost }: Pick<NonEvmAttempt, "raw" | "lost">): Promise<NonEvmOutcome> => {
+    const own = transactionOf(raw);
+    const found = await reads.anywhere(own.txid);
+    if (found?.block !== undefined) {
+      const { height, hash, confirmations: reached } = found.block;
+      const block = { number: BigInt(height), hash: `0x${hash}` satisfies Hex };
+      return { kind: reached >= confirmations ? "final" : "mined", block };
+    }
+    const inputs = ownInputs(own, ownScript);
+    const rivals: FinalTransaction[] = [];
+    for await (const rival of finalRivals(own.txid, inputs)) {
+      if (lost !== undefined && makesPayment(rival.transaction, lost.payment)) return finalIn(rival);
+      rivals.push(rival);
+      // An unlisted attempt shares an unknown one of the inputs, so each of them must be spent.
+      if (lost === undefined || rivals.length === inputs.length)
+        return { kind: "dead", reason: `${rival.transaction.txid} spends the same outputs` };
+    }
+    return { kind: found === undefined ? "unseen" : "pending" };
+  };
+
+  /** Final transactions that spend these inputs of another one, which can therefore never be mined. */
+  async function* finalRivals(
+    of: string,
+    inputs: BitcoinTransaction["inputs"],
+  ): AsyncGenerator<FinalTransaction> {
+    for (const input of inputs) {
+      const spend = await explorer.spendOf(input.txid, input.vout);
+      if (spend === undefined || spend.txid === of || !spend.isConfirmed) continue;
+      const settled = await reads.transaction(spend.txid);
+      if (settled.kind !== "final") continue;
+      if (settled.value.transaction.inputs.some((one) => keyOf(one) === keyOf(input))) yield settled.value;
+    }
+  }
+}
+
+function finalIn({ transaction, block }: FinalTransaction): NonEvmOutcome {
+  const { height, hash } = block;
+  return {
+    kind: "final",
+    block: { number: BigInt(height), hash: `0x${hash}` },
+    txId: `0x${transaction.txid}`,
+  };
+}
+
+function makesPayment(
+  { outputs }: BitcoinTransaction,
+  { recipient, amount, orderId }: NonEvmPayment,
+): boolean {
+  const due = paymentOutputs(scriptOfAddress(recipient), amount, orderId);
+  return due.every((one) =>
+    outputs.some(({ script, amount: paid }) => script === one.script && paid === one.amount),
+  );
+}

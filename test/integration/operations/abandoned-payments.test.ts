@@ -1,0 +1,121 @@
+import { type NonEvmAttempt, type PayingConnection, RpcFault } from "@causeway/chains";
+import { afterEach, expect, test } from "vitest";
+import type { TransferChain } from "../../../apps/api/src/chains/chains.port.ts";
+import { redisAt } from "../../../apps/api/src/db/redis-place.ts";
+import { attemptOf, nonEvmAttemptOf, paymentOf } from "../../../apps/api/src/payments/non-evm/attempt-of.ts";
+import { openNonEvmLane } from "../../../apps/api/src/payments/non-evm/open-lane.ts";
+import { connectJournal } from "../../../apps/api/src/payments/payment-journal.adapter.ts";
+import { testRedis } from "../../support/database.ts";
+import { lostFill } from "../../support/lost-payments.ts";
+import { startNonEvmWorld } from "../../support/non-evm-world.ts";
+
+// Payments on non-EVM chains that a failover lost, and whose requests could not take them back.
+
+const opened: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const close of opened.splice(0).toReversed()) await close();
+});
+
+async function aWorld(kind: "expiring" | "outputs") {
+  const world = await startNonEvmWorld({ destination: kind });
+  opened.push(async () => await world.stop());
+  const { url, prefix } = testRedis();
+  const journal = await connectJournal(redisAt(url), prefix, () => "system/1/00000001");
+  opened.push(() => journal.close());
+  const by = { ...world.services, journal };
+  for (const connected of by.chains.nonEvmChains) await openNonEvmLane(by, connected);
+  const connected = by.chains.nonEvmChains.find(({ chain }) => chain.id === world.destination.chain.id);
+  if (connected === undefined) throw new Error("the destination is not connected");
+  return {
+    world,
+    by,
+    /** The destination, with other answers about outcomes. */
+    through: (outcome: PayingConnection["outcome"]): TransferChain => ({
+      ...connected,
+      connection: { ...connected.connection, outcome },
+    }),
+    connected,
+    /** A fill that was lost, and given up because its request had failed. */
+    abandon: async () => {
+      const agreed = await lostFill(world, by);
+      const become = async (state: string) =>
+        await world.pool.query("update requests set state = $2 where request_id = $1", [
+          agreed.requestId,
+          state,
+        ]);
+      await become("failed");
+      world.destination.network.forgetPool();
+      await openNonEvmLane(by, connected);
+      await become("fillable");
+      return agreed;
+    },
+  };
+}
+
+test("asks what became of lost bytes with the facts that the database has about them", async () => {
+  const { world, by, through, abandon } = await aWorld("expiring");
+  const { requestId, terms } = await abandon();
+  world.clock.forward(20_000);
+  const asked: NonEvmAttempt[] = [];
+  await openNonEvmLane(
+    by,
+    through(async (attempt) => {
+      asked.push(attempt);
+      return await Promise.resolve({ kind: "unseen" });
+    }),
+  );
+  const { recipient, orderId } = terms;
+  expect(asked.map(({ lost }) => lost)).toMatchObject([
+    { payment: { recipient, orderId }, notBeforeMs: (await by.reads.status(requestId))?.createdAtMs },
+  ]);
+});
+
+test("releases a lost payment whose cancel transaction is final", async () => {
+  const { world, by, connected, abandon } = await aWorld("outputs");
+  const { chain, connection } = connected;
+  const agreed = await abandon();
+  const [entry] = await by.journal.entries(chain.id, connection.solver);
+  if (entry === undefined) throw new Error("the journal has no payment");
+  const { plan, nonce, attempts } = entry;
+  const before = attempts.map(nonEvmAttemptOf);
+  const noop = await connection.prepare(paymentOf(plan, "noop"), before, []);
+  const canceled = { ...entry, attempts: [...attempts, attemptOf(noop, attempts.length, "noop")] };
+  const after = { ...by, journal: { ...by.journal, entries: async () => await Promise.resolve([canceled]) } };
+  await world.pool.query("update nonce_users set tx_hash = $1", [noop.txId]);
+  const isReleased = async (): Promise<boolean> => {
+    world.clock.forward(20_000);
+    await openNonEvmLane(after, connected);
+    return world.events.of("lost_payment_dead").length > 0;
+  };
+  expect(await isReleased()).toBe(false);
+  await connection.send(noop);
+  world.destination.network.mine();
+  expect(await isReleased(), "not final").toBe(false);
+  world.destination.network.settle();
+  expect(await isReleased()).toBe(true);
+  const users = await by.reads.nonceUsers(chain.id, connection.solver, nonce, nonce + 1);
+  expect(users.get(nonce)?.pays).toBeUndefined();
+  expect(world.paymentsOf(agreed, world.destination)).toEqual([]);
+});
+
+test("a lost payment that no node can check delays no other, and is checked less and less often", async () => {
+  const { world, by, through, abandon } = await aWorld("expiring");
+  await abandon();
+  await abandon();
+  const pruned = new RpcFault({ kind: "pruned", method: "getBlock", reason: "the history is gone" });
+  let first: string | undefined;
+  let checks = 0;
+  const connected = through(async ({ txId }) => {
+    first ??= txId;
+    if (txId !== first) return await Promise.resolve({ kind: "dead", reason: "expired" });
+    checks += 1;
+    throw pruned;
+  });
+  for (let second = 0; second < 100; second++) {
+    await openNonEvmLane(by, connected);
+    world.clock.forward(1_000);
+  }
+  expect(world.events.of("lost_payment_dead")).toHaveLength(1);
+  expect(checks).toBe(7);
+  expect(world.events.of("chain_fault")).toHaveLength(checks);
+});
