@@ -91,11 +91,18 @@ test.each<[string, readonly Behavior[], bigint | undefined, bigint]>([
   ["the first claims a later block", [shows(5n, 900n), shows(5n), shows(5n)], 5n, 7n],
   ["the first claims an earlier block", [shows(5n, 1n), shows(5n), shows(5n)], 5n, 7n],
   ["each is at another block", [shows(5n, 8n), shows(5n, 6n), shows(5n, 7n)], 5n, 7n],
-  ["one has it already", [shows(5n, 8n), shows(0n, 6n), shows(0n, 7n)], 0n, 7n],
+  ["one has it already", [shows(5n, 8n), shows(0n, 6n), shows(0n, 7n)], undefined, 7n],
+  ["one has it already, and the others are at one block", [shows(5n, 8n), shows(0n), shows(0n)], 0n, 7n],
   ["one of three invents it, and another one is silent", [shows(5n), shows(0n), silent], undefined, 7n],
   ["both of two show it", [shows(5n), shows(5n)], 5n, 7n],
   ["of two, one invents it", [shows(5n), shows(0n)], undefined, 7n],
   ["of two, one lags", [shows(5n), shows(0n, 6n)], undefined, 6n],
+  [
+    "one lags behind a final sweep, and one hides the sweep",
+    [shows(0n), shows(5n, 6n), shows(5n)],
+    undefined,
+    7n,
+  ],
   ["a single one shows it", [shows(5n)], 5n, 7n],
 ])("a quorum decides what an address holds: %s", async (_, behaviors, amount, atBlock) => {
   expect(await chainOf(behaviors).held()).toEqual({ atBlock, amount });

@@ -166,9 +166,10 @@ function agreedBalances(
     });
     const isSame = new Set(amounts.map(({ value }) => value)).size === 1;
     // A sweep may be in a block between those of two endpoints. Its amount would be subtracted twice, or
-    // never.
-    const comparable =
-      isSame || !swept.has(account) ? amounts : amounts.filter((one) => one.atBlock === atBlock);
+    // never. An endpoint before `atBlock` may even miss a final sweep.
+    const comparable = amounts.filter((one) =>
+      isSame || !swept.has(account) ? one.atBlock >= atBlock : one.atBlock === atBlock,
+    );
     return { account, currency, amount: agreedOn(comparable, quorum, String) };
   });
   if (!isComplete && held.some(({ amount }) => amount === undefined)) return undefined;

@@ -41,7 +41,7 @@ type Verdict =
 
 /** The endpoints by their places. */
 export function electorateOf(
-  connections: readonly NonEvmConnection[],
+  connections: readonly unknown[],
   order: EndpointOrder,
   { quorum, onDisagreement }: Pick<OutcomeQuorum, "quorum" | "onDisagreement">,
 ): Electorate<number> {

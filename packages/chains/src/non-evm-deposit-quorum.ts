@@ -1,0 +1,193 @@
+import type { TxHash } from "@causeway/domain";
+import { RpcFault } from "@causeway/families";
+import type { DepositFact } from "@causeway/families/evm";
+import { agreedOn, askAll, type Answer } from "./nodes/ask-all.ts";
+import type { EndpointOrder } from "./nodes/endpoint-order.ts";
+import type {
+  NonEvmArrivals,
+  NonEvmConnection,
+  NonEvmTransaction,
+  ShownTransaction,
+} from "./non-evm-connection.ts";
+import { electorateOf, type OutcomeQuorum } from "./non-evm-outcomes.ts";
+
+export const QUESTION = "deposits";
+/** How long a deposit waits before it is a fault, ms. Endpoints lag behind each other for a few seconds. */
+export const LATE_MS = 30_000;
+/** Pauses between two requests about the same waiting deposit, ms. They grow with its wait. */
+const MIN_RETRY_MS = 1_000;
+const MAX_RETRY_MS = 15_000;
+/** Maximum number of waiting deposits to remember. */
+const MAX_REMEMBERED = 10_000;
+
+/** All deposits of one transaction. */
+export type TransactionDeposits = readonly [DepositFact, ...DepositFact[]];
+
+/** A transaction that one endpoint shows, and no quorum yet. */
+interface Claim {
+  readonly sinceMs: number;
+  /** When the others are asked again. */
+  dueMs: number;
+  reportedAtMs: number;
+  /** A quorum of other endpoints does not have these deposits. */
+  isRefuted: boolean;
+}
+
+/** What a quorum shows of a transaction, or the claim that waits for one. */
+export type Verdict =
+  | { readonly deposits: readonly DepositFact[] }
+  | { readonly waiting: readonly DepositFact[]; readonly claim: Claim };
+
+/** What a quorum of endpoints shows of single transactions. */
+export interface DepositQuorum {
+  /** @param deposits what this endpoint shows, all of one transaction */
+  confirm(place: number, deposits: TransactionDeposits, upTo: NonEvmArrivals["upTo"]): Promise<Verdict>;
+  /** @throws RpcFault if too few endpoints answer */
+  transaction(id: TxHash): Promise<NonEvmTransaction>;
+  /** The cursor moves past everything that was confirmed. */
+  forgetConfirmed(): void;
+}
+
+export function createDepositQuorum(
+  connections: readonly Pick<NonEvmConnection, "arrivalsOf">[],
+  order: EndpointOrder,
+  { quorum, onDisagreement, now }: OutcomeQuorum,
+): DepositQuorum {
+  const electorate = electorateOf(connections, order, { quorum, onDisagreement });
+  const claims = new Map<string, Claim>();
+  /** Deposits that a quorum showed since the cursor, by the claim of the endpoint. */
+  const settled = new Map<string, readonly DepositFact[]>();
+
+  const transactionAt = async (
+    place: number,
+    id: TxHash,
+    shown?: ShownTransaction,
+  ): Promise<NonEvmTransaction> => {
+    const one = connections[place];
+    if (one === undefined) throw new RangeError(`invariant violated: no endpoint ${place}`);
+    try {
+      return await one.arrivalsOf(id, shown);
+    } catch (fault) {
+      order.noteFault(place, fault);
+      throw fault;
+    }
+  };
+
+  const claimOf = (text: string): Claim => {
+    const known = claims.get(text);
+    if (known !== undefined) return known;
+    const [oldest] = claims.keys();
+    if (claims.size >= MAX_REMEMBERED && oldest !== undefined) claims.delete(oldest);
+    const claim = {
+      sinceMs: now(),
+      dueMs: now(),
+      reportedAtMs: Number.NEGATIVE_INFINITY,
+      isRefuted: false,
+    };
+    claims.set(text, claim);
+    return claim;
+  };
+
+  /** @param deposits all of one transaction */
+  async function confirm(
+    lead: number,
+    deposits: TransactionDeposits,
+    upTo: NonEvmArrivals["upTo"],
+  ): Promise<Verdict> {
+    const text = textOf(deposits);
+    const known = settled.get(text);
+    if (known !== undefined) return { deposits: known };
+    const claim = claimOf(text);
+    if (now() < claim.dueMs) return { waiting: deposits, claim };
+    const [{ txHash, blockNumber: number, timestamp = upTo.timestamp }] = deposits;
+    const answers: Answer<number, NonEvmTransaction>[] = [];
+    try {
+      const agreed = await askAll<number, NonEvmTransaction, readonly DepositFact[]>(electorate, {
+        question: QUESTION,
+        read: async (endpoint) => {
+          const value: NonEvmTransaction =
+            endpoint === lead
+              ? { kind: "final", deposits, upTo }
+              : await transactionAt(endpoint, txHash, { number, timestamp });
+          answers.push({ endpoint, value });
+          return value;
+        },
+        decide: (all) => {
+          const one = agreedOn(all, quorum, finalText);
+          return one?.kind === "final" ? { value: one.deposits } : undefined;
+        },
+        textOf: finalText,
+      });
+      claims.delete(text);
+      settled.set(text, agreed);
+      return { deposits: agreed };
+    } catch (fault) {
+      if (!(fault instanceof RpcFault)) throw fault;
+    }
+    note(claim, text, answers);
+    return { waiting: deposits, claim };
+  }
+
+  function note(claim: Claim, text: string, answers: readonly Answer<number, NonEvmTransaction>[]): void {
+    const waitedMs = now() - claim.sinceMs;
+    claim.dueMs = now() + Math.min(MAX_RETRY_MS, Math.max(MIN_RETRY_MS, waitedMs / 2));
+    const others = answers.filter(({ value }) => finalText(value) !== text);
+    claim.isRefuted = others.filter(({ value }) => value.kind !== "notFinal").length >= quorum;
+    if (others.length === 0 || waitedMs < LATE_MS || now() - claim.reportedAtMs < LATE_MS) return;
+    claim.reportedAtMs = now();
+    // Without a quorum, either side may be wrong.
+    const named = answers.filter(({ value }) =>
+      claim.isRefuted ? finalText(value) === text : value.kind !== "notFinal",
+    );
+    onDisagreement(QUESTION, named.map(({ endpoint }) => endpoint).toSorted());
+  }
+
+  return {
+    confirm,
+    transaction: async (id) =>
+      await askAll<number, NonEvmTransaction, NonEvmTransaction>(electorate, {
+        question: QUESTION,
+        read: async (place) => await transactionAt(place, id),
+        decide: (answers, isComplete) => {
+          const agreed = agreedOn(answers, quorum, finalText);
+          if (agreed !== undefined) return { value: agreed };
+          if (!isComplete) return undefined;
+          return { value: { kind: answers.some(({ value }) => isShown(value)) ? "notFinal" : "absent" } };
+        },
+        textOf: finalText,
+      }),
+    forgetConfirmed: () => settled.clear(),
+  };
+}
+
+function isShown({ kind }: NonEvmTransaction): boolean {
+  return kind !== "absent";
+}
+
+/** Only final transactions contradict each other: any other answer may change. */
+function finalText(transaction: NonEvmTransaction): string | undefined {
+  return transaction.kind === "final" ? textOf(transaction.deposits) : undefined;
+}
+
+/** Equal for equal deposits. With a nonce, the id and the depositor come from the hub. */
+export function textOf(deposits: readonly DepositFact[]): string {
+  return deposits
+    .map((one) => {
+      const { txHash, ordinal, logIndex, blockNumber, blockHash, timestamp, sender } = one;
+      const { currency, amount, depository, nonce, id, depositor } = one;
+      const order = nonce === undefined ? [id, depositor] : [nonce];
+      const place = [txHash, ordinal, logIndex, blockNumber, blockHash, timestamp];
+      return [...place, sender, currency, amount, depository, ...order].join(" ");
+    })
+    .join("\n");
+}
+
+export function byTransaction(deposits: readonly DepositFact[]): readonly TransactionDeposits[] {
+  const groups = new Map<string, [DepositFact, ...DepositFact[]]>();
+  for (const deposit of deposits) {
+    const group = groups.get(deposit.txHash);
+    if (group === undefined) groups.set(deposit.txHash, [deposit]);
+    else group.push(deposit);
+  }
+  return [...groups.values()];
+}

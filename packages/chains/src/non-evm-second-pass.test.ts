@@ -1,0 +1,242 @@
+import { inconsistent, RpcFault } from "@causeway/families";
+import type { DepositFact } from "@causeway/families/evm";
+import { expect, test } from "vitest";
+import type { NonEvmArrivals } from "./non-evm-connection.ts";
+import type { Verdict } from "./non-evm-deposit-quorum.ts";
+import { createSecondPass } from "./non-evm-second-pass.ts";
+
+const down = new RpcFault({ kind: "network", method: "call", reason: "refused" });
+
+function aDeposit(block: number, fields: Partial<DepositFact> = {}): DepositFact {
+  return {
+    txHash: `0x${block.toString(16).padStart(64, "0")}`,
+    ordinal: 0,
+    logIndex: 0,
+    blockNumber: BigInt(block),
+    blockHash: "0x0b",
+    depositor: "0x0d",
+    sender: "0x0e",
+    currency: "0x0c",
+    amount: 100n,
+    id: "0x1d",
+    timestamp: BigInt(block),
+    ...fields,
+  };
+}
+
+const deposit = aDeposit(7);
+
+function readingTo(block: number, deposits: readonly DepositFact[] = []): NonEvmArrivals {
+  const upTo = { number: BigInt(block), hash: "0x0b", timestamp: BigInt(block) } as const;
+  return { deposits, cursor: String(block), upTo };
+}
+
+/** A lead, endpoint 0, that hides everything, and other endpoints. */
+function aPass(count = 3) {
+  let nowMs = 0;
+  const world = {
+    /** What each reading of another endpoint returns. */
+    again: (_place: number, _cursor: string): NonEvmArrivals => readingTo(1_000),
+    confirm: async (_deposits: readonly DepositFact[]): Promise<boolean | "refuted"> =>
+      await Promise.resolve(true),
+    /** What a quorum shows, given what one endpoint shows. */
+    shown: (deposits: readonly DepositFact[]) => deposits,
+    reached: 1_000_000n,
+    /** The places and cursors of second readings. */
+    readings: [] as [number, string][],
+    faults: [] as number[],
+    named: [] as number[],
+  };
+  const connections = Array.from({ length: count }, (_, place) => ({
+    arrivals: async (cursor: string | undefined) => {
+      world.readings.push([place, cursor ?? ""]);
+      return await Promise.resolve(world.again(place, cursor ?? ""));
+    },
+  }));
+  const pass = createSecondPass(connections, {
+    order: { noteFault: (place) => void world.faults.push(place) },
+    now: () => nowMs,
+    textOf: (deposits) => deposits.map(({ txHash, amount }) => `${txHash} ${amount}`).join("\n"),
+    confirm: async (_, deposits): Promise<Verdict> => {
+      const isShown = await world.confirm(deposits);
+      if (isShown === true) return { deposits: world.shown(deposits) };
+      const isRefuted = isShown === "refuted";
+      return { waiting: deposits, claim: { sinceMs: 0, dueMs: 0, reportedAtMs: 0, isRefuted } };
+    },
+    hasReached: (number) => number <= world.reached,
+    onHidden: (place) => void world.named.push(place),
+  });
+  const read = async (
+    cursor: number,
+    to: number,
+    shown: readonly DepositFact[] = [],
+    listed: readonly DepositFact[] = shown,
+  ) => {
+    const upTo = { number: BigInt(to), hash: "0x0b", timestamp: 1_000n } as const;
+    const found = pass.complete(0, String(cursor), listed, { ...readingTo(to, shown), upTo });
+    await new Promise((resolve) => void setImmediate(resolve));
+    return found;
+  };
+  return { world, read, forward: (ms: number) => void (nowMs += ms) };
+}
+
+test("a hidden deposit is returned until it is stored, however often storing fails", async () => {
+  const { world, read, forward } = aPass();
+  world.again = (_, cursor) => readingTo(1_000, cursor === "1" ? [deposit] : []);
+  await read(1, 100);
+  forward(60_000);
+  await read(1, 100);
+  for (let failures = 0; failures < 5; failures++) {
+    expect((await read(1, 100)).deposits).toEqual([deposit]);
+    forward(60_000);
+  }
+  // From here on, every reading is stored.
+  let cursor = 100;
+  const returned: number[] = [];
+  for (let polls = 0; polls < 20; polls++) {
+    returned.push((await read(cursor, cursor + 10)).deposits.length);
+    cursor += 10;
+    forward(10_000);
+  }
+  // A failover to a database without the newest minute loses nothing.
+  expect(returned.slice(0, 7)).toEqual([1, 1, 1, 1, 1, 1, 1]);
+  expect(returned.slice(-5)).toEqual([0, 0, 0, 0, 0]);
+});
+
+test("a deposit that the lead showed in a reading that was not stored, and then hides, is found", async () => {
+  const { world, read, forward } = aPass();
+  world.again = (_, cursor) => readingTo(1_000, cursor === "1" ? [deposit] : []);
+  await read(1, 100, [deposit]);
+  forward(60_000);
+  await read(1, 100);
+  expect((await read(1, 100)).deposits).toEqual([deposit]);
+  expect(world.named).toEqual([0]);
+});
+
+test("the lead is not named for what it shows or has shown", async () => {
+  // It is shown again, or another endpoint shows another amount than a quorum.
+  for (const again of [deposit, aDeposit(7, { amount: 1n })]) {
+    const { world, read, forward } = aPass();
+    world.again = () => readingTo(1_000, [again]);
+    world.shown = () => [deposit];
+    await read(1, 100, [deposit]);
+    forward(60_000);
+    await read(100, 100);
+    expect((await read(100, 100)).deposits).toEqual([]);
+    // The lead's deposit waits for a quorum, so the cursor stays.
+    const waiting = aPass();
+    waiting.world.again = () => readingTo(1_000, [again]);
+    waiting.world.shown = () => [deposit];
+    for (let polls = 0; polls < 3; polls++) {
+      await waiting.read(1, 1, [], [deposit]);
+      waiting.forward(60_000);
+    }
+    expect([...world.named, ...waiting.world.named]).toEqual([]);
+  }
+});
+
+test("a hidden deposit without a quorum waits for hours, also past its range, and is a fault once a minute", async () => {
+  const { world, read, forward } = aPass();
+  const late: RpcFault[] = [];
+  world.again = (place, cursor) => {
+    if (place === 2) throw down;
+    return readingTo(1_000, cursor === "1" ? [deposit] : []);
+  };
+  world.confirm = async () => await Promise.resolve(false);
+  for (let polls = 0; polls < 720; polls++) {
+    const found = await read(1, 100);
+    expect(found.deposits).toEqual([]);
+    if (found.fault !== undefined) late.push(found.fault);
+    forward(10_000);
+  }
+  expect(world.readings.at(-1)?.[1]).toBe("1000");
+  expect(late.length).toBeGreaterThan(110);
+  expect(late.length).toBeLessThanOrEqual(120);
+  expect(late[0]?.message).toContain(deposit.txHash);
+  world.confirm = async () => await Promise.resolve(true);
+  forward(60_000);
+  await read(1, 100);
+  expect((await read(1, 100)).deposits).toEqual([deposit]);
+});
+
+test("a deposit that a quorum of other endpoints does not have is dropped after ten tries", async () => {
+  const { world, read, forward } = aPass();
+  let tries = 0;
+  world.again = (_, cursor) => readingTo(1_000, cursor === "1" ? [deposit] : []);
+  world.confirm = async () => {
+    tries++;
+    return await Promise.resolve("refuted");
+  };
+  for (let polls = 0; polls < 180; polls++) {
+    expect((await read(1, 100)).fault).toBeUndefined();
+    forward(10_000);
+  }
+  expect(tries).toBe(10);
+});
+
+test("an endpoint that invents deposits pushes out only its own, and each loss is a fault", async () => {
+  const { world, read, forward } = aPass();
+  let invented = 100;
+  world.again = (place) =>
+    readingTo(1_000, place === 1 ? Array.from({ length: 200 }, () => aDeposit(invented++)) : [deposit]);
+  world.confirm = async () => await Promise.resolve(false);
+  const faults: string[] = [];
+  for (let polls = 0; polls < 60; polls++) {
+    const { fault } = await read(1, 100);
+    if (fault !== undefined) faults.push(fault.message);
+    forward(10_000);
+  }
+  expect(faults.some((text) => text.includes(aDeposit(299).txHash) && text.includes("reported"))).toBe(true);
+  world.confirm = async ([first]) => await Promise.resolve(first?.txHash === deposit.txHash);
+  forward(60_000);
+  await read(1, 100);
+  expect((await read(1, 100)).deposits).toEqual([deposit]);
+});
+
+test("confirming what another endpoint invents does not delay the lead, and asks for 8 at once", async () => {
+  const { world, read, forward } = aPass();
+  const never = Promise.withResolvers<boolean>();
+  let asked = 0;
+  world.again = () =>
+    readingTo(
+      1_000,
+      Array.from({ length: 200 }, (_, at) => aDeposit(100 + at)),
+    );
+  world.confirm = async () => {
+    asked++;
+    return await never.promise;
+  };
+  await read(1, 100);
+  forward(60_000);
+  await read(1, 100);
+  expect((await read(1, 110, [deposit])).deposits).toEqual([deposit]);
+  expect(asked).toBe(8);
+});
+
+test("a second reading never begins past what a quorum has reached", async () => {
+  const { world, read, forward } = aPass();
+  world.reached = 5_000n;
+  world.again = (place, cursor) => {
+    if (Number(cursor) > 5_000) throw inconsistent("getSlot", "the node is behind");
+    return place === 1 ? readingTo(9_000_000) : readingTo(Number(cursor) + 10);
+  };
+  for (let polls = 0; polls < 60; polls++) {
+    await read(1, 100);
+    forward(10_000);
+  }
+  expect(world.readings.map(([, cursor]) => Number(cursor)).every((cursor) => cursor <= 5_000)).toBe(true);
+  expect(Number(world.readings.at(-1)?.[1])).toBeGreaterThan(1);
+  expect(world.faults).toEqual([]);
+});
+
+test("an endpoint that is behind a second reading is not at fault, and one that is down is", async () => {
+  const { world, read, forward } = aPass();
+  world.again = (place) => {
+    throw place === 1 ? inconsistent("getSlot", "the node is behind") : down;
+  };
+  for (let polls = 0; polls < 13; polls++) {
+    await read(1, 100);
+    forward(10_000);
+  }
+  expect(world.faults).toEqual([2]);
+});
