@@ -14,12 +14,12 @@ import { seededRandom } from "./soak/random.ts";
 import {
   busiestLanes,
   measuresOf,
-  missedBounds,
+  exceededLimits,
   printResult,
   writeResult,
   type SoakResult,
 } from "./soak/report.ts";
-import { processorRemark, readProcessorUse } from "./soak/processor-use.ts";
+import { cpuRemark, readCpuUsage } from "./soak/cpu-usage.ts";
 import { newRun, runRequest, type RequestRun } from "./soak/run-request.ts";
 import { soakRoutes } from "./soak/routes.ts";
 import { createSoakApi } from "./soak/soak-api.ts";
@@ -152,7 +152,7 @@ async function soak(system: System, options: Asked, accidents: string[]): Promis
   try {
     say(`${users.length} users funded; starting ${runs.length} requests`);
     const watch = options.watched ? watchRules(system, METRICS_TOKEN) : undefined;
-    const readUse = async () => readProcessorUse(system, await database.backendPid());
+    const readUse = async () => readCpuUsage(system, await database.backendPid());
     const before = await readUse();
     const chaos = await carryOut(world, runs, options);
     // An incomplete run proves nothing.
@@ -174,7 +174,7 @@ async function soak(system: System, options: Asked, accidents: string[]): Promis
       measures,
       remarks: [
         ...chaos.remarks,
-        ...(isWhole ? [processorRemark(before, after, runs.length)] : []),
+        ...(isWhole ? [cpuRemark(before, after, runs.length)] : []),
         ...(alerts?.remarks ?? []),
         ...(resent > 0 ? [`${resent} dropped user transactions were rebroadcast`] : []),
         ...retries,

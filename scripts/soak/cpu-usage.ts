@@ -1,14 +1,14 @@
 import type { System } from "@causeway/localnet";
 import { parentOf, processorSeconds, processorSecondsWithChildren } from "../../bench/cores.ts";
 
-/** Processor time in ms, by process. */
-export type ProcessorUse = Readonly<Record<"API" | "worker" | "Postgres", number>>;
+/** CPU time in ms, by process. */
+export type CpuUsage = Readonly<Record<"API" | "worker" | "Postgres", number>>;
 
-/** @param backendPid any session of the run's Postgres; a server on another machine counts as NaN */
-export function readProcessorUse(
+/** @param backendPid any session of the run's Postgres; NaN as its CPU time if it runs on another machine */
+export function readCpuUsage(
   { apis, workers }: Pick<System, "apis" | "workers">,
   backendPid: number,
-): ProcessorUse {
+): CpuUsage {
   const ms = (processes: System["apis"]): number =>
     processes.reduce((sum, { pid }) => sum + processorSeconds(pid) * 1_000, 0);
   const postgres = processorSecondsWithChildren(parentOf(backendPid) ?? Number.NaN) * 1_000;
@@ -16,11 +16,11 @@ export function readProcessorUse(
 }
 
 /** Pure. The usage per request, from quote to final, including that of the idle system. */
-export function processorRemark(before: ProcessorUse, after: ProcessorUse, requests: number): string {
+export function cpuRemark(before: CpuUsage, after: CpuUsage, requests: number): string {
   const parts = (["API", "worker", "Postgres"] as const).map((part) => ({
     part,
     ms: (after[part] - before[part]) / requests,
   }));
   const total = parts.reduce((sum, { ms }) => sum + ms, 0);
-  return `processor time per request: ${parts.map(({ part, ms }) => `${part} ${ms.toFixed(1)} ms`).join(", ")}; together ${total.toFixed(1)} ms`;
+  return `CPU time per request: ${parts.map(({ part, ms }) => `${part} ${ms.toFixed(1)} ms`).join(", ")}; total ${total.toFixed(1)} ms`;
 }
