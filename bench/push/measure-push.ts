@@ -28,7 +28,7 @@ const WARM_UP = 200;
 export interface PushFigures {
   readonly subscribers: number;
   /** From just before the commit to the client's frame, in ms. */
-  readonly heardMs: Percentiles;
+  readonly deliveryMs: Percentiles;
   readonly commitsPerSecond: number;
 }
 
@@ -82,11 +82,11 @@ export async function measurePush(
       const [from, to] = [committedAtMs[index], heardAtMs[index]];
       return index < WARM_UP || from === undefined || to === undefined ? [] : [to - from];
     });
-    const heardMs = percentilesOf(measured);
-    if (heardMs === undefined || measured.length < subscribers)
+    const deliveryMs = percentilesOf(measured);
+    if (deliveryMs === undefined || measured.length < subscribers)
       throw new Error(`${subscribers - measured.length} subscribers were not notified of the end`);
     const tookMs = Math.max(...committedAtMs) - (committedAtMs[WARM_UP] ?? 0);
-    return { subscribers, heardMs, commitsPerSecond: subscribers / (tookMs / 1_000) };
+    return { subscribers, deliveryMs, commitsPerSecond: subscribers / (tookMs / 1_000) };
   } finally {
     for (const one of toStop.toReversed()) await stopTogether([one]);
   }
