@@ -17,7 +17,7 @@ import { searchTurns } from "../../../apps/api/src/requests/history/search-turns
 import { indexTransaction } from "../../../apps/api/src/deposits/index-transaction.ts";
 import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
 import { returnUnattributed } from "../../../apps/api/src/deposits/return-unattributed.ts";
-import { isDeath, mortalServices } from "../../fakes/mortal-services.ts";
+import { isCrash, crashingServices } from "../../fakes/crashing-services.ts";
 import { batchCode } from "../../support/batch-code.ts";
 import { deposit, type Deviation } from "../../support/deposits.ts";
 import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";
@@ -271,17 +271,17 @@ test("after a crash of the worker at any step, another one returns the deposit o
     const hash = await stray({ depositor });
     world.clock.forward(HOUR_MS);
     await world.round(world.services, FINALITY_BLOCKS);
-    const mortal = mortalServices(world.services, dieAt);
+    const crashing = crashingServices(world.services, dieAt);
     try {
-      await start(mortal);
-      await world.work(mortal);
+      await start(crashing);
+      await world.work(crashing);
     } catch (error) {
-      if (!mortal.isDead() || !isDeath(error)) throw error;
+      if (!crashing.isDead() || !isCrash(error)) throw error;
     }
     await anHourLater(world.services, FINALITY_BLOCKS + 1, 3);
-    const moment = mortal.acts.at(-1) ?? "before anything";
+    const moment = crashing.acts.at(-1) ?? "before anything";
     expect(await sentBack(hash, depositor, world.usdc, 0n), moment).toBeGreaterThan(0n);
-    if (!mortal.isDead()) break;
+    if (!crashing.isDead()) break;
     deaths.add(moment);
   }
   expect(deaths.size).toBeGreaterThan(3);

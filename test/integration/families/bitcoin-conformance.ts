@@ -166,7 +166,7 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
           depositor: recipients[0].canonical,
         }),
       idElsewhere: async (id) => await withoutId(` ${id}`, `${id}ab`),
-      idsThatAreNone: async () => {
+      invalidIds: async () => {
         const all: MadeDeposits[] = [];
         for (const text of [
           `0x${"00".repeat(32)}`,

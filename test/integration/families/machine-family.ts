@@ -362,7 +362,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
           deposits: [deposit("0", undefined, { depositor: multicall3 })],
         };
       },
-      idsThatAreNone: async () => {
+      invalidIds: async () => {
         const ids = ["00".repeat(32), `${"00".repeat(16)}${"ab".repeat(16)}`, "ab".repeat(31)];
         const all: MadeDeposits[] = [];
         for (const id of ids)

@@ -204,7 +204,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
       },
       idElsewhere: async (id) =>
         made(await world.send(user, [memo(id), await depositing(ZERO_ID)]), { index: "1" }),
-      idsThatAreNone: async () => [made(await world.send(user, [await depositing(ZERO_ID)]), {})],
+      invalidIds: async () => [made(await world.send(user, [await depositing(ZERO_ID)]), {})],
       withoutDeposit: async () => {
         const [, transfer] = await world.transfer(user, at.vault, token.mint, AMOUNT);
         return made(await world.send(user, [computePrice(), ...(transfer ? [transfer] : [])]), {});

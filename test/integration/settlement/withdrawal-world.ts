@@ -266,9 +266,9 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
     }),
     async withdraw(order, withinMs = 20_000, death) {
       const steps: string[] = [];
-      const mortal = death === undefined ? services() : dyingAt(services(), death);
+      const crashing = death === undefined ? services() : dyingAt(services(), death);
       const tell = (step: string): void => void steps.push(step);
-      const progress = await withdraw(mortal, order, tell, AbortSignal.timeout(withinMs));
+      const progress = await withdraw(crashing, order, tell, AbortSignal.timeout(withinMs));
       return { progress, steps };
     },
     solverOnHub: () => world.solverOnHub(),
