@@ -93,7 +93,7 @@ export interface ChainCost {
   readonly idleCallsPerSecond: number;
 }
 
-/** Counts the API's calls while quotes are requested and blocks arrive as usual. */
+/** Counts the API's calls while quotes are requested and blocks arrive normally. */
 export async function measureChainCost(
   world: World,
   requests: readonly LoadRequest[],

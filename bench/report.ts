@@ -16,7 +16,7 @@ export function tableOf({ before, after, chainCost }: RunFigures): string[] {
 
 const BUSY_ENOUGH = 0.7;
 
-/** Reasons to doubt the figures of a run; empty if there are none. */
+/** Why the figures of a run may be unreliable; empty if they are reliable. */
 export function doubtsOf({ before, after }: RunFigures): string[] {
   return [before, ...(after === undefined ? [] : [after])].flatMap(({ quote, status, storedRequests }) =>
     [quote.ours, quote.bare, status.ours, status.bare].some(({ busy }) => busy < BUSY_ENOUGH)

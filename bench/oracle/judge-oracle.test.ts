@@ -18,7 +18,7 @@ const good: OracleFigures = {
 const missed = (figures: OracleFigures): string[] =>
   judgeOracle(figures).flatMap(({ goal, passed }) => (passed ? [] : [goal.split(/[,:]/, 1)[0] ?? ""]));
 
-test("an oracle that is just good enough passes", () => {
+test("an oracle exactly at the limits passes", () => {
   expect(missed(good)).toEqual([]);
 });
 

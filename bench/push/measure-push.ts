@@ -33,7 +33,7 @@ export interface PushFigures {
 }
 
 /**
- * Opens so many sockets on one process, each following its own request; then fills every request, one commit
+ * Opens this many sockets on one process, each following its own request; then fills every request, one commit
  * each, as fast as the store accepts them.
  */
 export async function measurePush(

@@ -16,7 +16,7 @@ export interface StoredQuotes {
   readonly state: "quoted" | "expired";
   /** Deadline of the first one, in ms; each further one expires 1 ms later. */
   readonly fillDeadlineMs: number;
-  /** Issued with a deposit address that once received money: such a request is kept. */
+  /** Issued with a deposit address that received funds: such a request is retained. */
   readonly isKept?: boolean;
   /** Pruning has already checked them. */
   readonly isChecked?: boolean;

@@ -4,7 +4,7 @@ import { generatedSecrets, secretsIn } from "./secrets-in.ts";
 
 const key = `0x${randomBytes(32).toString("hex")}`;
 
-test("a known secret is found wherever it stands, in whatever case", () => {
+test("finds a known secret anywhere in the text, in any case", () => {
   const secrets = [{ name: "the key", pattern: key.slice(2) }];
   expect(secretsIn(`{"msg":"signed by ${key.toUpperCase()}"}`, secrets)).toEqual(["the key"]);
   expect(secretsIn(`{"msg":"signed by ${key.slice(0, -1)}"}`, secrets)).toEqual([]);

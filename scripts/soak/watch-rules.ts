@@ -29,7 +29,7 @@ const DECIDED_WITHIN_MS = 16 * 60_000;
 export interface WatchedRules {
   /** Continues while an alert is pending: the end of a run must not hide it. */
   stop(signal: AbortSignal): Promise<RulesReport>;
-  /** Stops at once, and judges as if the last observed state continued. */
+  /** Stops immediately, and judges as if the last observed state continued. */
   stopNow(): Promise<RulesReport>;
 }
 

@@ -20,7 +20,7 @@ export interface Bridge {
   readonly checkPayment: () => Promise<void>;
 }
 
-/** What each status of a bridge says about the money, and what the request waits for. */
+/** What each status of a bridge says about the funds, and what the request waits for. */
 const WAITING: Readonly<Partial<Record<Status["status"], Partial<Status>>>> = {
   waiting: { fundsAt: "user", nextAction: "send_deposit" },
   depositing: { fundsAt: "user", nextAction: "wait_for_confirmations" },
@@ -133,7 +133,7 @@ async function arrivedAt(
   return { payments, amount: await client.getBalance({ address: recipient }) };
 }
 
-/** Waits until every chain has mined this many blocks: a second payment would be broadcast meanwhile. */
+/** Waits until every chain has mined this many blocks: a second payment would be broadcast by then. */
 export async function blocksPass(nodes: readonly NodeAddress[], blocks: bigint): Promise<void> {
   await Promise.all(
     nodes.map(async (node) => {

@@ -261,7 +261,7 @@ async function send(call: Call, first: number): Promise<Answered | undefined> {
   }
 }
 
-/** Sends SIGKILL to an API or worker repeatedly; it restarts at once. */
+/** Sends SIGKILL to an API or worker repeatedly; it restarts immediately. */
 async function killRepeatedly(isDone: () => boolean): Promise<void> {
   const victims = [...system.apis, ...system.workers];
   for (let kills = 0; kills < 6 && !isDone(); kills++) {

@@ -115,7 +115,7 @@ export class FakeNonEvmChain {
     this.mine();
   }
 
-  /** Sends money to the solver; it waits for a block. */
+  /** Sends funds to the solver; the transfer waits for a block. */
   deposit(deposit: Omit<FakeDeposit, "type" | "salt">): Hex {
     return this.take(fakeBytes({ ...deposit, type: "deposit", salt: randomBytes(8).toString("hex") }));
   }

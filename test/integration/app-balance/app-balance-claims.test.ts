@@ -163,7 +163,7 @@ test("only the wallet's own signature moves money, and only over this claim", as
   expect((await line(account.address)).pending).toBe(0n);
 });
 
-test("accepts a contract wallet's EIP-1271 signature, and passes on the error of an unreachable node", async () => {
+test("accepts a contract wallet's EIP-1271 signature, and reports the error of an unreachable node", async () => {
   const owner = privateKeyToAccount(generatePrivateKey());
   const hash = await world.origin.client.deployContract({
     account: privateKeyToAccount(world.stranger.privateKey),
@@ -268,7 +268,7 @@ test("refuses an invalid claim with the error code of its fault", async () => {
   for (const [refused, code] of cases) await expect(refused()).rejects.toMatchObject({ code });
 });
 
-test("a claim whose recipient rejects native tokens is returned to the balance, including its cost", async () => {
+test("a claim whose recipient rejects native tokens is returned to the balance, including its fee", async () => {
   const account = await aWallet(ONE, NATIVE_CURRENCY);
   // A contract whose code rejects plain transfers.
   const refuses = world.anAddress();

@@ -112,7 +112,7 @@ async function paidBy(address: string, amount: bigint) {
   return { payer, utxo };
 }
 
-test("quotes the money of an open address again, at the fees of the day, if its sweep is too expensive when the quote ends", async () => {
+test("re-quotes funds at an open address at current fees if their sweep is too expensive when the quote expires", async () => {
   const { bitcoin, clock } = world;
   const { connection, pulse, chain } = bitcoin.end;
   const former = { paymentCost: connection.paymentCost, ofPulse: pulse.paymentCost };

@@ -72,7 +72,7 @@ test("a deposit that is reorged out before its fill leaves the request waiting; 
     fundsAt: "user",
   });
   expect((await world.depositsOf(agreed.requestId))[0]?.canonical).toBe(false);
-  // The job that was queued meanwhile finds no deposit to fill.
+  // The job that was queued in the meantime finds no deposit to fill.
   await world.work();
   expect(await world.services.reads.slotOfLeg("fill", agreed.requestId)).toBeUndefined();
 
@@ -509,7 +509,7 @@ async function loggedAndStored(since: bigint): Promise<{ logged: string[]; store
 }
 
 /**
- * The services of a process that dies before its database transaction with the index `dies`, and runs
+ * The services of a process that crashes before its database transaction with the index `dies`, and runs
  * `between` before each transaction after the first.
  */
 function crashing(

@@ -332,7 +332,7 @@ describe("withdrawals", () => {
     expect(await source.withdrawal(payload, undefined)).toMatchObject({ value: { status: "pending" } });
     await world.mine(DEPTH);
     expect(await source.withdrawal(payload, undefined)).toMatchObject({ value: { status: "executed" } });
-    // Executed stays executed, however late it is.
+    // Executed stays executed, no matter how late it is.
     expect((await source.withdrawal(payload, absentHash)).kind).toBe("final");
   });
 
@@ -406,7 +406,7 @@ describe("withdrawals", () => {
       });
   });
 
-  test("attests nothing without code at the depository's address, not even that a request is unused", async () => {
+  test("refuses to attest when the depository address has no code", async () => {
     const empty = open(world.chainAt(undefined, { depository: alice }));
     const { payload } = world.payloadOf(nativeCall(userAddress, 10n), 1n);
     await expect(empty.withdrawal(payload, undefined)).rejects.toMatchObject({

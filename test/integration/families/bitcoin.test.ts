@@ -210,7 +210,7 @@ const question = (orderId: OrderId, recipient: string) => ({
   calls: [],
 });
 
-test("an oracle attests the adapter's payment once, however often it is broadcast", async () => {
+test("attests the adapter's payment once, even if it is broadcast repeatedly", async () => {
   const { connection } = await aConnection([200_000n, 90_000n]);
   const recipient = anOwner();
   const orderId = newId();

@@ -320,7 +320,7 @@ test("if the explorer refuses old data, the ledger decides", async () => {
   expect(await statusOf(source, payload)).toBe("executed");
 });
 
-test("expires nothing while the explorer is down, because the ledger alone may be wrong", async () => {
+test("does not expire a withdrawal while the explorer is down, because the ledger alone may be wrong", async () => {
   const { payload, execute } = await aWithdrawal();
   await execute();
   exchange.control.advance(3 * DAY_MS);

@@ -163,7 +163,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
       },
       splitNode: async (id) => {
         const { url } = await front({
-          // Answers with its newest state, whatever commitment is requested.
+          // Answers with its newest state, regardless of the requested commitment.
           question: ({ method, params }) =>
             method === "getTransaction"
               ? { method, params: [params[0], { ...(params[1] as object), commitment: "confirmed" }] }

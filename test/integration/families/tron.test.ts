@@ -419,7 +419,7 @@ describe("withdrawals", () => {
     await execute(request);
     await machine.pass(5_000);
     await machine.finalize();
-    // The older state itself shows its height, whatever block the node calls the newest.
+    // The older state itself shows its height, no matter which block the node calls the newest.
     lie(call, () => old);
     expect(await statusOf(request)).toBe("pending");
     // The node cannot pass the older state off as a later block's either.

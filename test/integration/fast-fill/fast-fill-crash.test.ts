@@ -97,7 +97,7 @@ test("whenever the worker dies between the acceptance and the end of a fast fill
     verify: async (agreed, moment) => {
       await paidOnce(agreed, moment);
       const [found] = await world.depositsOf(agreed.requestId);
-      // If the process died early, the deposit was never made: the hold stays.
+      // If the process crashed early, the deposit was never made: the hold stays.
       expect(await sponsor.holdState(agreed), moment).toBe(found === undefined ? "active" : "released");
     },
   });

@@ -141,7 +141,7 @@ const usdc = (whole: number | bigint): bigint => parseUnits(String(whole), 6);
 const call = (to: Address, data: Hex, value = 0n): Unsigned => ({ to, data, value });
 const oneCall = [{ to: NATIVE_CURRENCY, data: "0x", value: 0n, allowFailure: false }] as const;
 
-/** Transactions that are refused whatever was signed before, each with the rule that it breaks. */
+/** Transactions that are refused regardless of what was signed before, each with the rule that it breaks. */
 function forbidden(): readonly (readonly [string, Unsigned, string])[] {
   const { contracts, tokens } = world.destination.chain;
   const { router, approvalProxy, depository } = contracts;

@@ -6,7 +6,7 @@ import type { Agreed, Ask } from "../../support/engine-world.ts";
 import { addBitcoin, type AddedBitcoin } from "../../support/non-evm-world.ts";
 import { startSwapWorld, type SwapWorld } from "../../support/swap-world.ts";
 
-// Deposits of bitcoin whose fills make calls on an EVM chain: the money of both chains is accounted for,
+// Deposits of bitcoin whose fills make calls on an EVM chain: the funds on both chains are accounted for,
 // whether the calls succeed or not.
 
 const DEPOSIT = 200_000n;

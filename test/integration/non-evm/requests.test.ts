@@ -65,7 +65,7 @@ async function depositAndFill(agreed: AgreedOnNonEvmChains): Promise<void> {
 
 async function expectFilledOnce(agreed: AgreedOnNonEvmChains): Promise<void> {
   expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
-  // Finishes whatever is still in progress.
+  // Finishes everything that is still in progress.
   for (let more = 0; more < 8; more++) await world.round();
   expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
   expect(received(agreed.terms.recipient, world.destination)).toBe(95_000n);
@@ -672,7 +672,7 @@ test("at most two jobs of each kind wait for a chain's rate limit, and each paym
   );
   release();
   expect((await Promise.all(jobs)).filter(({ waitMs }) => waitMs === 0)).toHaveLength(4);
-  // A rate-limited request is not a fault of the fill, however long the limit lasts.
+  // A rate-limited request is not a fault of the fill, no matter how long the limit lasts.
   const beyond = limited(async () => await Promise.reject(usedUp));
   const states = await Promise.all(paid.map(async ({ requestId }) => await world.request(requestId)));
   const unpaid = states.find(({ state }) => state.name === "fillable");

@@ -49,7 +49,7 @@ async function carryAndSubmit(): Promise<void> {
 
 class Crashed extends Error {}
 
-/** The services of a process that dies at its moment `dieAt`: before or after an external action. */
+/** The services of a process that crashes at its moment `dieAt`: before or after an external action. */
 function crashing(dieAt: number): { readonly services: MappingServices; readonly acts: string[] } {
   const acts: string[] = [];
   const moment = (name: string): void => {

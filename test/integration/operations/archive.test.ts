@@ -255,7 +255,7 @@ test("a list omits an archived request, even if requested by id or order", async
   expect(await listed("id", unpaid.requestId)).toBe(1);
 });
 
-test("running it again moves nothing", async () => {
+test("a second run moves nothing", async () => {
   await ended();
   expect(await archive()).toHaveLength(1);
   const files = await inFiles();
@@ -347,7 +347,7 @@ test("a request that ends later is moved by a later run, into files of its own",
   });
 });
 
-test("removes nothing when a file is missing or was changed", async () => {
+test("removes nothing if a file is missing or was changed", async () => {
   const { terms } = await ended();
   const before = await stored([terms.requestId]);
   const files = archiveFiles(folder);

@@ -290,7 +290,7 @@ test.each(Object.keys(INTERRUPTIONS))(
   },
 );
 
-test("completes in one run while endpoints fail at times, and pays for no transaction twice", async () => {
+test("completes in one run despite intermittent endpoint failures, and pays for no transaction twice", async () => {
   const operator = await newOperator();
   const { env, options, key } = operator;
   const planned = await plannedBy(operator);
@@ -454,7 +454,7 @@ test.each([
   expect(sent()).toBe(before);
 });
 
-test("deploys the program of deposit addresses in the same way, and continues after a kill", async () => {
+test("deploys the deposit address program in the same way, and resumes after a kill", async () => {
   const { env, key } = await newOperator(SOL / 5n);
   const options = "--chain sol --deposit-addresses --wait 30";
   const own = await mkdtemp(join(folder, "written-"));

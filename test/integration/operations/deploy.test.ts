@@ -179,7 +179,7 @@ test("refuses before anything is sent: an owner without code, insufficient funds
   expect(await sentBy(account)).toBe(0);
 });
 
-test("killed after any step and run again, it gives the same addresses and deploys nothing twice", async () => {
+test("produces the same addresses and deploys nothing twice when it is killed after any step and rerun", async () => {
   const words = `apply ${OPTIONS} ${HUB.split(" ").slice(4).join(" ")} ${QUICK}`;
   const creations = [...plan.creations, ...hubPlan.creations];
   for (const [step, count] of [
@@ -222,7 +222,7 @@ test("waits for transactions of a killed run, and ends with code 3 while they ar
   });
 });
 
-test("two runs at once with one key deploy every contract once", async () => {
+test("two concurrent runs with one key deploy every contract once", async () => {
   await undone(async () => {
     const { env } = await newDeployer();
     const both = await run(`apply ${OPTIONS} ${QUICK}`, env, 2);

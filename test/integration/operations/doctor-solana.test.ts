@@ -236,7 +236,7 @@ test("warns of any upgrade authority while the configuration names none", async 
   undoVault();
 });
 
-test("believes a quorum of the endpoints, and names the others", async () => {
+test("trusts a quorum of the endpoints, and names the others", async () => {
   /** Shows a program that is not there. */
   const lying = async (): Promise<SolanaFront> =>
     await startSolanaFront(node.url, {

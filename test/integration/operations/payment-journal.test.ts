@@ -256,7 +256,7 @@ test("holds a non-EVM lane after a failover that also lost the journal, until th
   expect((await world.status(next.requestId)).status).toBe("success");
 });
 
-test("waits for the request of a lost payment, counted from the failover, however old the payment is", async () => {
+test("waits for the request of a lost payment, counted from the failover, regardless of the payment's age", async () => {
   const world = await startNonEvmWorld();
   opened.push(async () => await world.stop());
   const by = { ...world.services, journal: await aJournal() };
@@ -359,7 +359,7 @@ test("broadcasts an abandoned payment again instead of a cancel transaction at i
   expect((await destination.sentBy(solver.address)).map(({ input }) => input)).not.toContain("0x");
 });
 
-test("pays a request again once the lost payment that was given up for it is dead on its chain", async () => {
+test("pays a request again once its abandoned payment is dead on the chain", async () => {
   const world = await startNonEvmWorld({ destination: "expiring" });
   opened.push(async () => await world.stop());
   const { network, chain } = world.destination;

@@ -46,7 +46,7 @@ async function refused(changes: Record<string, string>): Promise<string> {
   return oracle.errors();
 }
 
-test("AWS region, endpoint and credentials that are only in the secrets folder are used", async () => {
+test("uses AWS region, endpoint and credentials that are only in the secrets folder", async () => {
   const secrets = [
     `AWS_KMS_SIGNER_KEY_REGION=${kms.region}`,
     `AWS_ENDPOINT_URL_KMS=${kms.url}`,

@@ -158,7 +158,7 @@ test.each(Object.entries(cases))("%s: unsigned fields are not passed on", async 
   else expect(body.execution?.metadata).toBeUndefined();
 });
 
-test("a deposit's time is passed on if the signed mint proves it, and omitted otherwise", async () => {
+test("forwards a deposit's time if the signed mint proves it, and omits it otherwise", async () => {
   const { body } = await postThroughEditingPeer("depository-deposits", cases["depository-deposits"], (answer) =>
     Object.assign(answer.messages[1] ?? {}, { extraData: { timestamp: "4242424242" } }),
   );

@@ -394,7 +394,7 @@ test("a payment whose commit a failover lost is not repeated: its lane plans not
   await loseFill(agreed);
   await openLane(world.services, destination.connected);
   expect(world.events.of("payment_unrecorded")[0]?.facts).toMatchObject({ requestId: agreed.requestId });
-  // No request is planned on this lane, however long it takes.
+  // No request is planned on this lane, no matter how long it takes.
   const other = await aSubmittedFill();
   for (let round = 0; round < 8; round++) {
     world.clock.forward(60_000);
@@ -801,7 +801,7 @@ test("a fill that is orphaned long after it was signed is broadcast again, and i
   const agreed = await aSubmittedFill();
   await destination.mine();
   await world.watch(destination);
-  // No process maintained the lane meanwhile.
+  // No process maintained the lane in the meantime.
   clock.forward(world.services.enginePolicy.stuckAfterMs + 1);
   await destination.reorg(1);
   await world.watch(destination);

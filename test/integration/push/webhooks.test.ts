@@ -213,7 +213,7 @@ test("a receiver that is down for an hour and a worker that is killed lose and r
 
 /** A worker process claims due deliveries, and is killed before the receiver responds. */
 async function killedWhileDelivering(receiver: WebhookReceiver): Promise<void> {
-  // All deliveries are due, whatever their pauses are.
+  // All deliveries are due, regardless of their pauses.
   await world.pool.query("update webhook_deliveries set next_at_ms = 0 where state = 'waiting'");
   const before = receiver.received.length;
   receiver.answer = () => undefined;

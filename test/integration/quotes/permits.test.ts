@@ -425,7 +425,7 @@ test("an invalid permit is refused before anything is broadcast, with the reason
   signatureStep(plain).items[0]!.data.post.body.requestId = `0x${"77".repeat(32)}`;
   expect(await refusalOf(post(plain, signature))).toMatchObject({ code: "INVALID_REQUEST" });
 
-  // Only the simulation detects a permit whose nonce was used meanwhile.
+  // Only the simulation detects a permit whose nonce was used in the meantime.
   const rich = await aUser(world.usdc, 3n * hundred);
   const [one, other] = [await quoted(rich, {}, only2612()), await quoted(rich, {}, only2612())];
   await post(one, await signed(rich, one));

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(async () => await world.stop());
 
 /**
- * The services of a settler that dies at the moment with this index: every statement, signature and hub call
+ * The services of a settler that crashes at the moment with this index: every statement, signature and hub call
  * counts as one or two moments.
  */
 function crashingSettler(dieAt: number): {
@@ -60,7 +60,7 @@ test("after a crash of the settler at any step, the next one continues from the 
     const agreed = await world.filled();
     const crashing = crashingSettler(dieAt);
     try {
-      // A fault of one payment does not stop the others; the dead process then dies at its next action.
+      // A fault of one payment does not stop the others; the crashed process then fails at its next action.
       await world.attest(crashing.services);
       await world.submit(crashing.services);
       await world.mineHub();

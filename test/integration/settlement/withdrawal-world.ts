@@ -33,10 +33,10 @@ import { startSettlementWorld } from "./settlement-world.ts";
 type Lie = "fewSignatures" | "anotherAmount" | undefined;
 
 /**
- * The settlement world with an allocator, a depository that holds money, and chains that mine on their own.
+ * The settlement world with an allocator, a depository that holds funds, and chains that mine on their own.
  */
 export interface WithdrawalWorld {
-  /** Settles a fill, so that the solver has a hub balance and the depository holds the money. */
+  /** Settles a fill, so that the solver has a hub balance and the depository holds the funds. */
   earn(): Promise<void>;
   order(change: { amount: bigint }): WithdrawalOrder;
   /** Proceeds as far as possible within the time; `death` ends it at a step. */
@@ -334,7 +334,7 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
   };
 }
 
-/** The services of a process that dies before or after the first call of this name. */
+/** The services of a process that crashes before or after the first call of this name. */
 function dyingAt(
   services: WithdrawalServices,
   { step, when }: { readonly step: string; readonly when: "before" | "after" },
