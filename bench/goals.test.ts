@@ -4,7 +4,7 @@ import type { PhaseFigures } from "./phase.ts";
 import type { PairRates } from "./rounds.ts";
 
 function pairOf(ratio: number): PairRates {
-  const rates = { perRound: [100], median: 100, busy: 1, processorUs: 10, bytesPerAnswer: 10 };
+  const rates = { perRound: [100], median: 100, busy: 1, cpuUs: 10, bytesPerAnswer: 10 };
   return { ours: rates, bare: rates, ratioPerRound: [ratio], ratio };
 }
 

@@ -6,14 +6,14 @@ import type { LoadOrder, LoadReport, LoadRequest, LoadResult, SinglesResult } fr
 const HEADERS = { "content-type": "application/json" };
 
 process.on("message", (order: LoadOrder) => {
-  obey(order).then(
+  execute(order).then(
     (done) => report({ kind: "done", result: done }),
     (error: unknown) =>
       report({ kind: "failed", reason: error instanceof Error ? error.message : String(error) }),
   );
 });
 
-async function obey(order: LoadOrder): Promise<LoadResult | SinglesResult> {
+async function execute(order: LoadOrder): Promise<LoadResult | SinglesResult> {
   if (order.kind === "load") return await load(order);
   return order.kind === "singles" ? await singles(order) : await crowd(order);
 }

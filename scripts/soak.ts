@@ -39,7 +39,7 @@ const SLOW_BLOCK_SECONDS = 3;
 const PRICE_EXPOSURE_USD_PER_MINUTE = "1000000000";
 /** The API has metrics only with a token. */
 const METRICS_TOKEN = "soak".padEnd(32, "-");
-/** Each user takes one route at a time. */
+/** Each user runs one route at a time. */
 const ROUTE_USERS = 48;
 
 /** Modes whose users the system funds; the others create their own users. */
@@ -53,12 +53,12 @@ const say = (text: string): void =>
 const stopAsked = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
   process.on(signal, () => stopAsked.abort(signal));
-// Only if another Node started this one with a channel: the parent died without passing a signal on.
+// Only if another Node started this one with a channel: the parent died without forwarding a signal.
 process.on("disconnect", () => stopAsked.abort("disconnect"));
 process.channel?.unref();
 
 process.exitCode = await run();
-// Remaining connections (idle ones to the nodes) are not worth waiting for.
+// Does not wait for remaining connections, which are idle ones to the nodes.
 process.exit();
 
 async function run(): Promise<number> {

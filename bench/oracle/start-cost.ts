@@ -18,7 +18,7 @@ const MAX_CHANGE = 0.05;
 interface StartCost {
   /** From the start of the process to the first answer of `/lives/v1`. */
   readonly readyMs: number;
-  /** Processor time until then and until memory is read; less affected by other work on the machine. */
+  /** CPU time until then and until memory is read; less affected by other work on the machine. */
   readonly cpuMs: number;
   /** Resident memory some time after that. */
   readonly residentMiB: number;

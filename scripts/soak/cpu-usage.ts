@@ -1,5 +1,5 @@
 import type { System } from "@causeway/localnet";
-import { parentOf, processorSeconds, processorSecondsWithChildren } from "../../bench/cores.ts";
+import { parentOf, cpuSeconds, cpuSecondsWithChildren } from "../../bench/cores.ts";
 
 /** CPU time in ms, by process. */
 export type CpuUsage = Readonly<Record<"API" | "worker" | "Postgres", number>>;
@@ -10,8 +10,8 @@ export function readCpuUsage(
   backendPid: number,
 ): CpuUsage {
   const ms = (processes: System["apis"]): number =>
-    processes.reduce((sum, { pid }) => sum + processorSeconds(pid) * 1_000, 0);
-  const postgres = processorSecondsWithChildren(parentOf(backendPid) ?? Number.NaN) * 1_000;
+    processes.reduce((sum, { pid }) => sum + cpuSeconds(pid) * 1_000, 0);
+  const postgres = cpuSecondsWithChildren(parentOf(backendPid) ?? Number.NaN) * 1_000;
   return { API: ms(apis), worker: ms(workers), Postgres: postgres };
 }
 

@@ -101,7 +101,7 @@ const lanesSql = `
   where lower(l.sender) = $1
   group by l.chain_id, l.sender, l.next_nonce`;
 
-/** Each returns one row per leftover. */
+/** Each query returns one row per leftover. */
 const leftoverQuestions: readonly { readonly sql: string; readonly takesIds?: boolean }[] = [
   {
     takesIds: true,

@@ -93,7 +93,7 @@ export interface EngineWorld {
   /** Does what a watcher of this process does at a new head. */
   watch(chain: TestChain, by?: WorkerServices): Promise<readonly BlockRef[]>;
   /**
-   * Runs every job that was queued since the last call, once. A job whose process crashes is lost, as with its
+   * Runs every job that was queued since the last call, once. A job whose process crashes is lost with its
    * queue.
    */
   work(by?: WorkerServices): Promise<void>;

@@ -28,7 +28,7 @@ import {
 } from "../../support/ledger-world.ts";
 import { someAddress, someHash, someTerms } from "../../support/terms.ts";
 
-// An app and cooperating parties: no matter what they do with a balance, they never take out more than they put in.
+// An app and cooperating parties never take out more than they put in, no matter what they do with a balance.
 
 const SEED = Number(process.env["FUZZ_SEED"] ?? "20261122");
 const RUNS = Number(process.env["FUZZ_RUNS"] ?? "60");

@@ -480,7 +480,7 @@ test("a deposit in a token without a price source waits an hour for a price, and
   world.prices.set("causeway-test-token", "0.5");
 });
 
-/** Services whose daily limit of unrepaid refunds has this much left, regardless of what other tests have spent. */
+/** Services whose daily limit of unrepaid refunds has this much left, whichever tests ran before. */
 async function limitedTo(usd: bigint): Promise<WorkerServices> {
   await world.pool.query("update deposits set unrepaid_at_ms = 0 where unrepaid_at_ms is not null");
   const { enginePolicy } = world.services;

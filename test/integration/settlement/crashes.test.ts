@@ -16,8 +16,8 @@ beforeAll(async () => {
 afterAll(async () => await world.stop());
 
 /**
- * The services of a settler that crashes at the moment with this index: every statement, signature and hub call
- * counts as one or two moments.
+ * The services of a settler that crashes at the moment with this index: every statement, signature and hub
+ * call counts as one or two moments.
  */
 function crashingSettler(dieAt: number): {
   readonly services: SettlementServices;
