@@ -79,7 +79,7 @@ async function measure(
 
   onProgress(`measuring quotes with swaps, ${CONCURRENCY} at a time`);
   const measureConcurrent = async (requests: readonly LoadRequest[], seconds: number): Promise<Percentiles> => {
-    const { tookMs } = await tool.crowd({ url: api.url, requests, connections: CONCURRENCY, seconds });
+    const { tookMs } = await tool.concurrent({ url: api.url, requests, connections: CONCURRENCY, seconds });
     return percentilesOf(tookMs) ?? fail("no quotes were requested");
   };
   const tookMs = await measureConcurrent(swaps, rounds * secondsPerLoad);

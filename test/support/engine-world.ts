@@ -50,7 +50,7 @@ import { enginePolicy } from "./engine-policy.ts";
 import { runJob } from "./run-job.ts";
 import { startTestChain, type TestChain } from "./test-chain.ts";
 
-/** What a test changes in a quote request; the default is 100 USDC from the first chain to the second. */
+/** What a test overrides in a quote request; the default is 100 USDC from the first chain to the second. */
 export type Ask = Partial<QuoteInput>;
 
 /** A quote, and its terms as stored. */

@@ -352,7 +352,7 @@ test("never lets cooperating parties take out more than they put in, for any seq
       await group.start();
       for (const act of acts) await group.act(act);
       await group.end();
-      // A claim below one base unit is not made, and adds nothing either.
+      // A claim below one base unit is skipped and adds nothing.
       expect(group.tookOutUsd - group.putInUsd).toBeLessThanOrEqual(0n);
       if (group.tookOutUsd > 0n) moved++;
     }),

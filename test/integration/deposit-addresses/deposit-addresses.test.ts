@@ -167,7 +167,7 @@ test("every endpoint shows funds at a deposit address once they are seen, and a 
   await world.watch(origin);
   expect(await world.status(requestId)).toMatchObject(atAddress);
   for (let n = 0; n < 3; n++) await world.round();
-  // Planned, and not swept without gas.
+  // Planned, but not swept without gas.
   expect(await world.sweepsFrom(at)).toMatchObject([{ state: "planned" }]);
   expect(await world.status(requestId)).toMatchObject(atAddress);
   const lookup = await lookUpAddress(world.watching(), { address: at }, undefined);
@@ -626,7 +626,7 @@ test("refunds to the sender if there is only one, and to none of two senders", a
   await world.sendTo(two.at, usd(30), { from: user });
   for (let n = 0; n < 4; n++) await world.round();
   expect(await world.reads.fundsAt(two.at)).toMatchObject([{ amount: usd(60), held: "SENDER_UNKNOWN" }]);
-  // The quoted amount is still filled once it is there.
+  // The quoted amount is still filled once it arrives.
   await world.sendTo(two.at, usd(40), { from: stranger });
   await world.untilSettled(two.at, 1);
   expect((await world.status(two.requestId)).status).toBe("success");
@@ -933,7 +933,7 @@ test("a requested check finds money that scans miss, reconsiders held money, and
     failedAddresses: [],
   });
 
-  // Too little while gas is expensive; enough when it is cheap.
+  // Insufficient while gas is expensive; sufficient when it is cheap.
   await world.sendTo(at, usd(0.5));
   world.prices.set("ethereum", "250000");
   for (let n = 0; n < 3; n++) await world.round();

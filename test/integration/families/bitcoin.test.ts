@@ -99,7 +99,7 @@ test("a deposit becomes final, and one that was replaced or reorged out never do
   const rival = spend([utxo], [{ to: user, amount: 60_000n }]);
   await bitcoinOf().reorganize(CONFIRMATIONS - 1, [rival.hex]);
   await bitcoinOf().mine(CONFIRMATIONS);
-  // The node still has the block, but no longer in its chain.
+  // The node still stores the block, but it is no longer in the chain.
   expect(await evidence.deposits(deposit.id)).toMatchObject({ kind: "notFinal" });
   expect(await evidence.deposits(rival.id)).toMatchObject({ kind: "final", value: { deposits: [] } });
 

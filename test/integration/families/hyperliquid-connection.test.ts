@@ -351,7 +351,7 @@ test("finds deposits after a moment with more transfers than the ledger shows, a
     return deposits.filter(({ amount }) => amount > 1n).map(({ txHash }) => txHash as Hex32);
   };
   const stranger = anAccount();
-  // One reading cannot get past four crowded moments within a minute.
+  // One read cannot get past four crowded moments within a minute.
   for (let n = 0; n < 4; n++) {
     time += 10_000;
     exchange.control.crowd(stranger, DEPOSITORY, 500);

@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await lighter.close());
 
-/** Each test withdraws with its own key, so that its nonces begin at zero. */
+/** Each test withdraws with its own key, so that its nonces start at zero. */
 beforeEach(() => {
   depository.addKey((key += 1n));
   lighter.exchange.pace = "executed";

@@ -392,7 +392,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
   };
 }
 
-/** A compute price, which does not change what a transaction does. */
+/** A compute unit price, which does not change the effect of a transaction. */
 function computePrice(): PlainInstruction {
   const data = Buffer.alloc(9);
   data.writeUInt8(3, 0);

@@ -81,7 +81,7 @@ async function aConnection(urls: readonly string[] = [world.node.url]): Promise<
 }
 
 const finalize = (): void => world.node.controls.finalize();
-/** Every block that could contain what was signed so far is final and listed. */
+/** Every block that could contain a transaction signed so far is final and listed. */
 const expire = (): void => world.node.controls.passSlots(150 + 32 + 10);
 
 async function lamports(of: string): Promise<bigint> {
@@ -391,7 +391,7 @@ test("a dropped payment is unseen until no block can contain it, then dead; only
   world.node.controls.passSlots(140);
   expect(await connection.outcome(attempt)).toEqual({ kind: "unseen" });
   await expect(connection.prepare(payment, [attempt], [])).rejects.toMatchObject({ code: "RPC_FAULT" });
-  // The newest block is beyond its last valid height, the final one is not.
+  // The newest block is past its last valid height; the final one is not.
   world.node.controls.pauseFinality();
   expire();
   expect(await connection.outcome(attempt)).toEqual({ kind: "unseen" });

@@ -92,7 +92,7 @@ async function tokenSweepOf(issued: Issued, mint: LocalMint, change: Partial<Swe
   ];
 }
 
-/** Replaces the operator by another signer. */
+/** Replaces the operator with another signer. */
 const signedBy = (instruction: PlainInstruction, key: SolanaKey): PlainInstruction => ({
   ...instruction,
   keys: instruction.keys.map((one, at) => (at === 2 ? { ...one, pubkey: key.address } : one)),

@@ -58,7 +58,7 @@ const mint = (amount: bigint): Hex =>
 test("a payment moves exactly its amount, and has the id that the wallet computed", async () => {
   const id = await alice.transfer(bob.address, 7n, { memo: orderId });
   expect(id).toMatch(/^[0-9a-f]{64}$/);
-  // The library asks for solid balances.
+  // The library requests solid balances.
   await tron.controls.solidify();
   const web = new TronWeb({ fullHost: tron.url });
   expect(await web.trx.getBalance(alice.address)).toBe(999_999_993);

@@ -330,7 +330,7 @@ interface Answer {
   block_header: { raw_data: { number: number } };
 }
 
-/** A head of the same form, a hundred blocks lower or the first one. */
+/** A head in the same format, a hundred blocks lower or the first one. */
 function olderHead({ blockID, block_header }: Answer): Pick<Answer, "blockID" | "block_header"> {
   const number = Math.max(0, block_header.raw_data.number - 100);
   return {

@@ -69,7 +69,7 @@ afterAll(async () => {
   await seeded.drop();
 });
 
-/** The rows that the archive may move: of the table, or of its files. A payment counts where its call is. */
+/** The rows that the archive may move: of the table, or of its files. A payment counts where its call is stored. */
 async function rowsInTables(url: string): Promise<Rows> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -120,7 +120,7 @@ function startArchive(url: string) {
   return { kill: () => child.kill("SIGKILL"), ended };
 }
 
-/** A copy of the filled database, and what the archives in it name. */
+/** A copy of the filled database, and the files that its archives name. */
 async function copyOfSeeded() {
   const name = `causeway_test_${randomBytes(6).toString("hex")}`;
   const serverUrl = inject("databaseUrl");
@@ -222,7 +222,7 @@ test.for(["export", "removal"] as const)(
     const clients = [await pool.connect(), await pool.connect()] as const;
     const stores = [archiveStore(clients[0]), archiveStore(clients[1])] as const;
     const files = archiveFiles(folder);
-    // The first connection has finished a part of the work by then.
+    // By then, the first connection has finished part of the work.
     const finished = Promise.withResolvers<void>();
     let deaths = 0;
     const store: ArchiveStore = {

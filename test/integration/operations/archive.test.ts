@@ -65,7 +65,7 @@ async function settle(requestId: RequestId): Promise<void> {
   );
 }
 
-/** The command, by one process. */
+/** Runs the command in one process. */
 async function archive(before = NEXT, nowMs = LATER_MS, files = archiveFiles(folder)): Promise<Archived[]> {
   const client = await world.pool.connect();
   try {
@@ -394,13 +394,13 @@ test("an archived request that changes again is listed again, without its archiv
 
 class Crashed extends Error {}
 
-/** Dies before the n-th statement or file operation. */
+/** Crashes before the n-th statement or file operation. */
 function crashing(dieAt: number): {
   readonly client: (client: pg.PoolClient) => pg.PoolClient;
   readonly files: ArchiveFiles;
 } {
   let acts = 0;
-  // Dying after one operation is the same as dying before the next one.
+  // Crashing after one operation is the same as crashing before the next one.
   const act = async <T>(work: () => Promise<T>): Promise<T> => {
     if (acts++ === dieAt) throw new Crashed();
     return await work();

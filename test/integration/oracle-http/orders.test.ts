@@ -142,7 +142,7 @@ test("requires a canonical signature by the solver over this order", async () =>
   );
   expect(face(await fillOf(undefined, (r) => (r.orderSignature = other)))[1]).toBe("rejected");
 
-  // The same signature with s in the upper half of the curve order: mathematically valid, but another text.
+  // The same signature with s in the upper half of the order: mathematically valid, but different bytes.
   const n = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
   const good = await signedBy(solver, order);
   const s = (n - BigInt(`0x${good.slice(66, 130)}`)).toString(16).padStart(64, "0");

@@ -8,7 +8,7 @@ import { startFakeNode } from "./fake-node.ts";
 import { startOracle } from "./process.ts";
 import { account } from "../../support/oracle-world.ts";
 
-// The real process: the configurations that it refuses, and those with which it starts.
+// The real process: the configurations that it refuses, and those that it accepts.
 
 const configsDir = resolve(import.meta.dirname, "../../../configs");
 const dir = mkdtempSync(join(tmpdir(), "causeway-oracle-"));
