@@ -10,7 +10,7 @@ beforeAll(async () => {
 afterAll(async () => await world.stop());
 
 // Slow: crashes about a hundred times, and completes the request with another process each time.
-test("whenever the process dies between detecting money at an address and sweeping it, the money is swept once, for one request, and filled once", async () => {
+test("whenever the process crashes between detecting money at an address and sweeping it, the money is swept once, for one request, and filled once", async () => {
   const { origin, destination, usdc } = world;
   const addresses = new Map<string, `0x${string}`>();
   const deaths = await crashAtEveryStep(world, {

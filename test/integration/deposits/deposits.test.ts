@@ -248,7 +248,7 @@ test("a plain token transfer that carries the order id is a deposit", async () =
   await filledOnce(agreed);
 });
 
-test("after downtime everything is read in bounded ranges, in order, and nothing is skipped or recorded twice", async () => {
+test("after downtime, reads all blocks in bounded ranges, in order, without skipping or recording anything twice", async () => {
   const agreed: Agreed[] = [];
   for (let at = 0; at < 4; at++) {
     agreed.push(await agree());
@@ -557,7 +557,7 @@ async function pileBlock(): Promise<PiledBlock> {
   return { since, named, honest, raws: await Promise.all(transactions.map(rawOf)) };
 }
 
-test("a block of hundreds of deposits is committed in slices, and a crash between any two of them loses and repeats nothing", async () => {
+test("a block of hundreds of deposits is committed in slices, and a crash between any two of them neither loses nor repeats one", async () => {
   const { origin } = world;
   const { since, named, honest } = await aPiledBlock();
   const { logged } = await loggedAndStored(since);
@@ -760,7 +760,7 @@ test("after a crash between slices of an orphaned branch, only the canonical bra
   await filledOnce(lasting);
 });
 
-test("when two leaders commit slices of two branches, the scan that began last wins", async () => {
+test("when two leaders commit slices of two branches, the scan that started last wins", async () => {
   const { origin } = world;
   const { since, honest } = await aPiledBlock();
   const phantom = await agree();

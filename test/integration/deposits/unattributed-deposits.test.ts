@@ -132,7 +132,7 @@ test("returns native currency too", async () => {
   expect(await sentBack(hash, depositor, NATIVE_CURRENCY, 0n)).toBeGreaterThan(parseEther("0.04"));
 });
 
-test("a deposit that is not final waits, however much time has passed", async () => {
+test("a deposit that is not final waits, no matter how much time has passed", async () => {
   const hash = await stray({ depositor: world.anAddress() });
   world.clock.forward(2 * HOUR_MS);
   await start();

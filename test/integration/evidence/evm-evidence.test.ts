@@ -381,7 +381,7 @@ describe("withdrawals", () => {
     expect(await source.withdrawal(payload, undefined)).toMatchObject({ value: { status: "expired" } });
   });
 
-  test("a token withdrawal is proven by its transaction, named or searched", async () => {
+  test("proves a token withdrawal by a given or found transaction", async () => {
     await world.mint(world.token, world.depository, 50n);
     const { payload, request } = world.payloadOf(tokenCall(world.token, alice, 50n));
     const hash = await world.wallet.send(await world.execution(request));

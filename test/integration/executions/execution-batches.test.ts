@@ -167,7 +167,7 @@ async function expectEachOnce(calls: ReadonlyMap<RequestId, Address>, moment?: s
   }
 }
 
-test("simultaneous calls get their nonces in few commits, in sequence, and each is broadcast once however often it is submitted", async () => {
+test("simultaneous calls get their nonces in few commits, in sequence, and each is broadcast once, no matter how often it is submitted", async () => {
   const { origin, executor, services } = world;
   const calls = await accepted(10);
   let commits = 0;
@@ -252,7 +252,7 @@ test("calls that waited too long after their checks are not sent, and are checke
   await expectEachOnce(calls);
 });
 
-test("whenever the process dies while it broadcasts calls together, each of them runs exactly once", async () => {
+test("whenever the process crashes while it broadcasts calls together, each of them runs exactly once", async () => {
   let calls = new Map<RequestId, Address>();
   const deaths = await crashAtEveryStep(world, {
     prepare: async () => {

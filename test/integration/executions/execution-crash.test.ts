@@ -38,7 +38,7 @@ async function expectSettled(moment: string): Promise<void> {
   expect(rows[0]?.open, moment).toBe(0);
 }
 
-test("whenever the process dies between the acceptance of a call and its end, it runs exactly once and is charged exactly once", async () => {
+test("whenever the process crashes between the acceptance of a call and its end, it runs exactly once and is charged exactly once", async () => {
   const { origin, usdc } = world;
   const deaths = await crashAtEveryStep(world, {
     prepare: async () => {
@@ -75,7 +75,7 @@ test("whenever the process dies between the acceptance of a call and its end, it
     expect(deaths).toContain(moment);
 }, 120_000);
 
-test("whenever the process dies while it drops a call that reverts by now, the app's reservation is released", async () => {
+test("whenever the process crashes while it drops a call that reverts by now, the app's reservation is released", async () => {
   const { origin, usdc, user, executor } = world;
   await crashAtEveryStep(world, {
     prepare: async () => {
@@ -98,7 +98,7 @@ test("whenever the process dies while it drops a call that reverts by now, the a
   expect(await origin.sentBy(executor)).toEqual([]);
 }, 120_000);
 
-test("whenever the process dies while it accepts the execution of a quote, a retry accepts it once, and it is filled once", async () => {
+test("whenever the process crashes while it accepts the execution of a quote, a retry accepts it once, and it is filled once", async () => {
   const { origin, destination, usdc } = world;
   const chain = await world.withSmartAccounts(origin);
   const deaths: string[] = [];

@@ -77,7 +77,7 @@ test("after a crash of the accepting process at any step, the hold and its fill 
     expect(deaths).toContain(moment);
 }, 120_000);
 
-test("whenever the worker dies between the acceptance and the end of a fast fill, the recipient is paid exactly once and the hold follows the deposit", async () => {
+test("whenever the worker crashes between the acceptance and the end of a fast fill, the recipient is paid exactly once and the hold follows the deposit", async () => {
   const deaths = await crashAtEveryStep(world, {
     prepare: async () => {
       const agreed = await agree();

@@ -79,7 +79,7 @@ async function depositAndFill(agreed: Agreed): Promise<void> {
   await world.work();
 }
 
-test("whenever the process dies while a fill becomes final, apps are credited once, the sponsor is charged once, and the recipient gets everything", async () => {
+test("whenever the process crashes while a fill becomes final, apps are credited once, the sponsor is charged once, and the recipient gets everything", async () => {
   const payer = await aPayingKey(world, 100);
   let charged = 0n;
   const deaths = await crashAtEveryStep(world, {

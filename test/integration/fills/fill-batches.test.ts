@@ -250,7 +250,7 @@ test("an outcome that cannot be stored fails alone, and those of the same block 
   await expectEachOnce(list);
 });
 
-test("whenever the process dies while it stores the outcomes of fills together, each pays exactly once", async () => {
+test("whenever the process crashes while it stores the outcomes of fills together, each pays exactly once", async () => {
   let list: readonly Due[] = [];
   const deaths = await crashAtEveryStep(world, {
     prepare: async () => {
@@ -279,7 +279,7 @@ test("whenever the process dies while it stores the outcomes of fills together, 
     expect(deaths).toContain(moment);
 }, 300_000);
 
-test("whenever the process dies while it sends fills together, each fill pays exactly once", async () => {
+test("whenever the process crashes while it sends fills together, each fill pays exactly once", async () => {
   let list: readonly Due[] = [];
   const deaths = await crashAtEveryStep(world, {
     prepare: async () => {

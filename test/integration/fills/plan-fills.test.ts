@@ -177,7 +177,7 @@ test("a plan for a deposit whose transaction was rolled back pays nothing, and t
   expect(await world.untilFinal(agreed.requestId)).toMatchObject({ status: "success" });
 });
 
-test("whenever the process dies around a fill that it plans at the commit, the recipient is paid exactly once", async () => {
+test("whenever the process crashes around a fill that it plans at the commit, the recipient is paid exactly once", async () => {
   const { origin, destination } = world;
   const deaths = await crashAtEveryStep(world, {
     prepare: async () => {

@@ -384,7 +384,7 @@ test("counts a user's own swap once it is mined and paid the quoted amount to th
   await expect(report(other, misdirected)).rejects.toMatchObject({ code: "INVALID_REQUEST" });
 });
 
-test("whenever the process dies while it plans, signs or broadcasts a fill with a swap, the recipient is paid exactly once", async () => {
+test("whenever the process crashes while it plans, signs or broadcasts a fill with a swap, the recipient is paid exactly once", async () => {
   const { origin, destination } = world;
   const deaths = await crashAtEveryStep(world, {
     prepare: async () => {

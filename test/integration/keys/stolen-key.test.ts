@@ -253,7 +253,7 @@ async function plantClaim(amount: bigint, sender: Address): Promise<void> {
   });
 }
 
-test("a stolen solver key moves at most the day's limit, whichever way a thief tries", async () => {
+test("a stolen solver key moves at most the day's limit, no matter what a thief tries", async () => {
   await startSigner("solver");
   const { origin, destination, services, solver } = world;
   const before = await worth(solver.address);

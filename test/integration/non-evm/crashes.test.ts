@@ -66,7 +66,7 @@ test.each(kinds)(
   120_000,
 );
 
-test("whenever the process dies while a fill is made, its apps are credited once and its sponsor is charged once", async () => {
+test("whenever the process crashes while a fill is made, its apps are credited once and its sponsor is charged once", async () => {
   world = await startNonEvmWorld({ destination: "outputs" });
   const payer = await aPayingKey(world, 10_000_000);
   const { id: chainId } = world.origin.chain;
@@ -128,7 +128,7 @@ test("whenever the process dies while a fill is made, its apps are credited once
   expect(await violatedInvariants(world.pool)).toEqual([]);
 }, 240_000);
 
-test("refunds exactly once, whenever the process dies during the refund", async () => {
+test("refunds exactly once, whenever the process crashes during the refund", async () => {
   world = await startNonEvmWorld({ origin: "outputs" });
   const deaths = await crashAtEveryStep<AgreedOnNonEvmChains>(world, {
     prepare: async () => {
@@ -158,7 +158,7 @@ test("refunds exactly once, whenever the process dies during the refund", async 
 }, 120_000);
 
 test.each(kinds)(
-  "whenever the process dies while it prepares a replacement fill with %s, only one of its variants pays",
+  "whenever the process crashes while it prepares a replacement fill with %s, only one of its variants pays",
   async (destination) => {
     world = await startNonEvmWorld({ destination });
     const { network } = world.destination;

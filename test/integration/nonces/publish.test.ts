@@ -128,7 +128,7 @@ test("after a crash at any step, the next process continues, and the mapping is 
   expect(new Set(moments)).toContain("after hub.broadcast");
 }, 90_000);
 
-test("many mappings share a transaction, each once, though several processes run concurrently", async () => {
+test("many mappings share a transaction, each once, even if several processes run concurrently", async () => {
   const fromBlock = await nextBlock();
   const sent = await world.hubClient.getTransactionCount({ address: world.services.signer.address });
   const all: NonceAuthorization[] = [];

@@ -69,7 +69,7 @@ afterAll(async () => {
   await seeded.drop();
 });
 
-/** The rows that the archive may move: of the table, or of its files. A payment counts where its call is stored. */
+/** The rows that the archive may move: of the table, or of its files. A payment counts where its call is. */
 async function rowsInTables(url: string): Promise<Rows> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();

@@ -9,7 +9,7 @@ beforeEach(async () => {
 });
 afterEach(async () => await world.stop());
 
-test("whenever the process dies between a deposit and the end of its fill, the recipient is paid exactly once", async () => {
+test("whenever the process crashes between a deposit and the end of its fill, the recipient is paid exactly once", async () => {
   const { origin, destination, usdc } = world;
   const deaths = await crashAtEveryStep(world, {
     prepare: async () => {
@@ -58,7 +58,7 @@ test("whenever the process dies between a deposit and the end of its fill, the r
     expect(deaths).toContain(moment);
 }, 120_000);
 
-test("whenever the process dies during a refund, the money is refunded exactly once", async () => {
+test("whenever the process crashes during a refund, the deposit is refunded exactly once", async () => {
   const { origin, usdc } = world;
   const deaths = await crashAtEveryStep(world, {
     prepare: async () => {
@@ -88,7 +88,7 @@ test("whenever the process dies during a refund, the money is refunded exactly o
     expect(deaths).toContain(moment);
 }, 120_000);
 
-test("whenever the process dies while it replaces a stuck fill, one of the two variants pays and never both", async () => {
+test("whenever the process crashes while it replaces a stuck fill, one of the two variants pays and never both", async () => {
   const { origin, destination, usdc, clock } = world;
   const deaths = await crashAtEveryStep(world, {
     prepare: async () => {
@@ -115,7 +115,7 @@ test("whenever the process dies while it replaces a stuck fill, one of the two v
   expect(deaths).toContain("before lanes.addAttempts");
 }, 120_000);
 
-test("whenever the process dies while it cancels a fill, the deposit is refunded once or the fill is paid, never both", async () => {
+test("whenever the process crashes while it cancels a fill, the deposit is refunded once or the fill is paid, never both", async () => {
   const { origin, destination, usdc, clock } = world;
   const outcomes = new Set<string>();
   await crashAtEveryStep(world, {

@@ -607,7 +607,7 @@ test.each(["is pending", "may be lost"])(
   },
 );
 
-test("a deposit whose lost fill was mined is not refunded while the destination's node does not answer, however long", async () => {
+test("a deposit whose lost fill was mined is not refunded while the destination's node does not answer, no matter how long", async () => {
   const { destination, origin, clock, services } = world;
   const { inventoryWaitMs } = services.enginePolicy;
   const agreed = await aSubmittedFill();
@@ -722,7 +722,7 @@ test("an outcome is final exactly when its block has the chain's finality depth"
   }
 });
 
-test("a lane that starts behind the chain begins at the chain's nonce", async () => {
+test("a lane that starts behind the chain starts at the chain's nonce", async () => {
   const { destination } = world;
   for (let sent = 0; sent < 3; sent++) {
     await destination.send(world.solver, { to: world.stranger.address, value: 1n });

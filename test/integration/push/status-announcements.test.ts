@@ -299,7 +299,7 @@ test("funds at an address do not change the status of a request that has its dep
   expect(views.at(-1)).toMatchObject({ requestId, supersededByRequestId: standIn, fundsAt: "depository" });
 });
 
-test("announcements are sent after the commit, and another process sends those of a dead process", async () => {
+test("announcements are sent after the commit, and another process sends those of a crashed process", async () => {
   const requestId = await aDeposited();
   const before = await statusOf(requestId);
   const sent = (): readonly string[] => other.announced.filter((payload) => payload.startsWith(requestId));
