@@ -33,7 +33,7 @@ const quick: ContestOptions = { rounds: 2, operations: OPERATIONS, connections: 
 
 /**
  * Compares sponsored executions with a public ERC-4337 bundler: the same operations, entry point and node,
- * in alternation.
+ * alternating between the two.
  */
 export async function measureExecution(
   { portBase, isQuick }: Pick<BenchOptions, "portBase" | "isQuick">,

@@ -23,8 +23,8 @@ export interface CrashingServices extends WorkerServices {
 
 /**
  * The services of a process that crashes at a chosen moment: before any external action (a read, a statement
- * of a transaction, its commit, a signature, a node call), and after those with an effect, so that the process
- * never learns of it.
+ * of a transaction, its commit, a signature, a node call), and after those with an effect, so that the
+ * process never learns of it.
  *
  * @param dieAt the moment's index, or a function that picks it by name; undefined only counts the moments
  */
