@@ -6,7 +6,7 @@ import { median } from "./median.ts";
 const SAMPLED_STATUSES = 200;
 
 /**
- * Fetches real answers for the bare server: one quote of each form, and a status of medium length.
+ * Fetches real answers for the bare server: one quote of each kind, and a status of medium length.
  *
  * @throws if an answer is not 200
  */

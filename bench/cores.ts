@@ -44,16 +44,16 @@ export function pin(pid: number, ...cores: readonly number[]): void {
   });
 }
 
-/** Seconds of processor time that a process has used so far; NaN where there is no /proc. */
-export function processorSeconds(pid: number): number {
+/** Seconds of CPU time that a process has used so far; NaN where there is no /proc. */
+export function cpuSeconds(pid: number): number {
   return timesOf(pid)?.ownSeconds ?? Number.NaN;
 }
 
 /**
- * Processor time of a process and its children, including children that have ended; NaN without /proc.
+ * CPU time of a process and its children, including children that have ended; NaN without /proc.
  * Grandchildren count only when they have ended.
  */
-export function processorSecondsWithChildren(pid: number): number {
+export function cpuSecondsWithChildren(pid: number): number {
   const parent = timesOf(pid);
   if (parent === undefined) return Number.NaN;
   const children = readdirSync("/proc")

@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { expect, test } from "vitest";
 import { callsIn, startCountingProxy } from "./counting-proxy.ts";
 
-test("a batch counts as many calls as it has", () => {
+test("a batch counts once per call in it", () => {
   expect(callsIn('{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}')).toBe(1);
   expect(callsIn('[{"id":1},{"id":2},{"id":3}]')).toBe(3);
 });

@@ -12,29 +12,29 @@ export interface CountingProxy {
   stop(): Promise<void>;
 }
 
-/** Listens on a free port of 127.0.0.1 and passes everything on to `nodePort`. */
+/** Listens on a free port of 127.0.0.1 and forwards everything to `nodePort`. */
 export async function startCountingProxy(nodePort: number): Promise<CountingProxy> {
   const agent = new Agent({ keepAlive: true });
   const counted = { calls: 0, httpRequests: 0 };
   const sockets = new Set<Socket>();
 
-  const pass = (incoming: IncomingMessage, outgoing: ServerResponse, body: Buffer): void => {
+  const forward = (incoming: IncomingMessage, outgoing: ServerResponse, body: Buffer): void => {
     counted.httpRequests++;
     counted.calls += callsIn(body.toString("utf8"));
     const { method = "POST", url: path = "/", headers } = incoming;
-    const onward = request({ host: "127.0.0.1", port: nodePort, agent, method, path, headers }, (answer) => {
+    const upstream = request({ host: "127.0.0.1", port: nodePort, agent, method, path, headers }, (answer) => {
       outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
       answer.on("error", () => outgoing.destroy());
       answer.pipe(outgoing);
     });
-    onward.on("error", () => outgoing.destroy());
-    onward.end(body);
+    upstream.on("error", () => outgoing.destroy());
+    upstream.end(body);
   };
 
   const server = createServer((incoming, outgoing) => {
     const chunks: Buffer[] = [];
     incoming.on("data", (chunk: Buffer) => chunks.push(chunk));
-    incoming.on("end", () => pass(incoming, outgoing, Buffer.concat(chunks)));
+    incoming.on("end", () => forward(incoming, outgoing, Buffer.concat(chunks)));
   });
   server.on("connection", (socket) => {
     sockets.add(socket);

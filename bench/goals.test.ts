@@ -4,7 +4,7 @@ import type { PhaseFigures } from "./phase.ts";
 import type { PairRates } from "./rounds.ts";
 
 function pairOf(ratio: number): PairRates {
-  const rates = { perRound: [100], median: 100, busy: 1, processorUs: 10, bytesPerAnswer: 10 };
+  const rates = { perRound: [100], median: 100, busy: 1, cpuUs: 10, bytesPerAnswer: 10 };
   return { ours: rates, bare: rates, ratioPerRound: [ratio], ratio };
 }
 
@@ -27,7 +27,7 @@ function runOf(before: PhaseFigures, after?: PhaseFigures, callsPerQuote = 0): R
 const missed = (run: RunFigures): string[] =>
   judge(run).flatMap(({ goal, passed }) => (passed ? [] : [goal.split(/[,:]/, 1)[0] ?? ""]));
 
-test("a run that is good enough everywhere passes, also one that gets faster with more rows", () => {
+test("a run that meets every goal passes, even one that gets faster with more rows", () => {
   expect(missed(runOf(phaseOf(), phaseOf({ quote: 0.9, status: 0.95 })))).toEqual([]);
   expect(judge(runOf(phaseOf()))).toHaveLength(4);
 });
@@ -43,6 +43,6 @@ test.for([
   expect(missed(run)).toEqual([goal]);
 });
 
-test("what could not be measured is missed", () => {
+test("a goal that could not be measured counts as missed", () => {
   expect(missed(runOf(phaseOf({ quote: Number.NaN })))).toEqual(["quote under load"]);
 });

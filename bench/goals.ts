@@ -16,7 +16,7 @@ export interface Verdict {
 const QUOTE_MEDIAN_MS = 5;
 const QUOTE_RATIO = 0.15;
 const STATUS_RATIO = 0.4;
-const CHANGE = 0.1;
+const MAX_DECREASE = 0.1;
 const CALLS_PER_QUOTE = 0.05;
 
 /** Judges a run. A figure that could not be measured (NaN) misses its goal. */
@@ -34,8 +34,8 @@ export function judge({ before, after, chainCost }: RunFigures): Verdict[] {
     ...(after === undefined
       ? []
       : [
-          loses("quote ratio with many stored requests", before.quote.ratio, after.quote.ratio),
-          loses("status ratio with many stored requests", before.status.ratio, after.status.ratio),
+          judgeDecrease("quote ratio with many stored requests", before.quote.ratio, after.quote.ratio),
+          judgeDecrease("status ratio with many stored requests", before.status.ratio, after.status.ratio),
         ]),
     judgeMax("chain calls per quote", chainCost.callsPerQuote, CALLS_PER_QUOTE, ""),
   ];
@@ -51,13 +51,13 @@ export function judgeMin(what: string, value: number, min: number): Verdict {
   return { goal: `${what}: at least ${min}`, measured: text(value), passed: value >= min };
 }
 
-/** Passes if the run is faster. */
-function loses(what: string, before: number, after: number): Verdict {
+/** A goal whose figure may decrease by at most {@link MAX_DECREASE}; an increase passes. */
+function judgeDecrease(what: string, before: number, after: number): Verdict {
   const change = after / before - 1;
   return {
-    goal: `${what}: decreases by at most ${CHANGE * 100} %`,
+    goal: `${what}: decreases by at most ${MAX_DECREASE * 100} %`,
     measured: `${change >= 0 ? "+" : ""}${(change * 100).toFixed(1)} %`,
-    passed: change >= -CHANGE,
+    passed: change >= -MAX_DECREASE,
   };
 }
 

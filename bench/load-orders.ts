@@ -23,7 +23,7 @@ export type LoadOrder =
     }
   /** This many requests at a time, each on its own connection; reports the time of each answer. */
   | {
-      readonly kind: "crowd";
+      readonly kind: "concurrent";
       readonly url: string;
       readonly requests: readonly LoadRequest[];
       readonly connections: number;

@@ -7,7 +7,7 @@ import type { LoadOrder, LoadReport, LoadResult, SinglesResult } from "./load-or
 export interface LoadTool {
   load(order: Omit<LoadOrder & { kind: "load" }, "kind">): Promise<LoadResult>;
   singles(order: Omit<LoadOrder & { kind: "singles" }, "kind">): Promise<SinglesResult>;
-  crowd(order: Omit<LoadOrder & { kind: "crowd" }, "kind">): Promise<SinglesResult>;
+  concurrent(order: Omit<LoadOrder & { kind: "concurrent" }, "kind">): Promise<SinglesResult>;
   stop(): Promise<void>;
 }
 
@@ -32,7 +32,7 @@ export function startLoadTool(signal: AbortSignal): LoadTool {
   const kill = (): void => void child.kill("SIGKILL");
   signal.addEventListener("abort", kill, { once: true });
 
-  const obey = async (order: LoadOrder): Promise<LoadResult | SinglesResult> => {
+  const runOrder = async (order: LoadOrder): Promise<LoadResult | SinglesResult> => {
     signal.throwIfAborted();
     const answer = await new Promise<LoadReport>((resolve, reject) => {
       const onExit = (): void => reject(new LoadFailed("load tool exited unexpectedly"));
@@ -47,9 +47,9 @@ export function startLoadTool(signal: AbortSignal): LoadTool {
     return answer.result;
   };
   return {
-    load: async (order) => (await obey({ kind: "load", ...order })) as LoadResult,
-    singles: async (order) => (await obey({ kind: "singles", ...order })) as SinglesResult,
-    crowd: async (order) => (await obey({ kind: "crowd", ...order })) as SinglesResult,
+    load: async (order) => (await runOrder({ kind: "load", ...order })) as LoadResult,
+    singles: async (order) => (await runOrder({ kind: "singles", ...order })) as SinglesResult,
+    concurrent: async (order) => (await runOrder({ kind: "concurrent", ...order })) as SinglesResult,
     stop: async () => {
       signal.removeEventListener("abort", kill);
       kill();

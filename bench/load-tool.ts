@@ -6,16 +6,16 @@ import type { LoadOrder, LoadReport, LoadRequest, LoadResult, SinglesResult } fr
 const HEADERS = { "content-type": "application/json" };
 
 process.on("message", (order: LoadOrder) => {
-  obey(order).then(
+  execute(order).then(
     (done) => report({ kind: "done", result: done }),
     (error: unknown) =>
       report({ kind: "failed", reason: error instanceof Error ? error.message : String(error) }),
   );
 });
 
-async function obey(order: LoadOrder): Promise<LoadResult | SinglesResult> {
+async function execute(order: LoadOrder): Promise<LoadResult | SinglesResult> {
   if (order.kind === "load") return await load(order);
-  return order.kind === "singles" ? await singles(order) : await crowd(order);
+  return order.kind === "singles" ? await singles(order) : await concurrent(order);
 }
 
 function report(what: LoadReport): void {
@@ -72,7 +72,7 @@ async function singles(order: LoadOrder & { kind: "singles" }): Promise<SinglesR
   return { tookMs };
 }
 
-async function crowd(order: LoadOrder & { kind: "crowd" }): Promise<SinglesResult> {
+async function concurrent(order: LoadOrder & { kind: "concurrent" }): Promise<SinglesResult> {
   const agent = new Agent({ keepAlive: true, maxSockets: order.connections });
   const tookMs: number[] = [];
   const endsAtMs = performance.now() + order.seconds * 1_000;

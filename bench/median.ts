@@ -1,7 +1,4 @@
-/**
- * The value that half of the values do not exceed; NaN for an empty list. For an even count, the mean of the
- * two middle values.
- */
+/** The median; NaN for an empty list. For an even count, the mean of the two middle values. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const half = Math.floor(sorted.length / 2);

@@ -9,7 +9,7 @@ export const usage =
   "  --quick         short rounds and 20000 stored requests: for development, the figures vary\n" +
   "  --rows N        past requests to store before measuring again (default 1000000)\n" +
   "  --only PART     measure only api, oracle, execution, push, history, swaps or fills\n" +
-  "  --deposits N    deposits of one block that fills begins with (default 500)\n" +
+  "  --deposits N    deposits in the first block of the fills part (default 500)\n" +
   `  --port-base N   first of the ports to use (default ${defaultPortBase + 200})`;
 
 /** How many deposits fit into a block of the local chains. */

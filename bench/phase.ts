@@ -7,7 +7,7 @@ import type { Target, World } from "./world.ts";
 const CONNECTIONS = 64;
 
 /** The requests, which are the same for both servers. */
-export interface Questions {
+export interface RequestSets {
   readonly quotes: readonly LoadRequest[];
   readonly statuses: readonly LoadRequest[];
 }
@@ -23,13 +23,13 @@ export interface PhaseFigures {
 }
 
 /**
- * Seconds of load until V8 has compiled the code of a route. Meanwhile the processor time of a quote falls to
- * a third within 40,000 quotes; the bare server's few functions are compiled after a second.
+ * Seconds of load until V8 has compiled the code of a route. In that time, the CPU time per quote drops to a
+ * third, over 40,000 quotes; the bare server is fully compiled after a second.
  */
 const COMPILE_SECONDS = { quotes: 15, statuses: 5 };
 
 /** Loads the API until its code is compiled; once, before the first phase. */
-export async function compileRoutes({ tool, api }: World, questions: Questions): Promise<void> {
+export async function compileRoutes({ tool, api }: World, requestSets: RequestSets): Promise<void> {
   for (const route of ["quotes", "statuses"] as const)
     await tool.load({
       url: api.url,
@@ -43,12 +43,12 @@ export async function compileRoutes({ tool, api }: World, questions: Questions):
 export async function measurePhase(
   world: World,
   bare: Target,
-  questions: Questions,
+  requestSets: RequestSets,
   options: BenchOptions,
   storedRequests: number,
 ): Promise<PhaseFigures> {
   const { tool, api } = world;
-  for (const requests of [questions.quotes, questions.statuses])
+  for (const requests of [requestSets.quotes, requestSets.statuses])
     for (const { url } of [api, bare])
       await tool.load({ url, requests, connections: CONNECTIONS, seconds: options.warmUpSeconds });
 
@@ -56,8 +56,8 @@ export async function measurePhase(
     ours: { target: api, requests },
     bare: { target: bare, requests },
   });
-  const singleMs = await measureSingles(world, bare, questions.quotes, options);
-  const pairs = { quote: pairOf(questions.quotes), status: pairOf(questions.statuses) };
+  const singleMs = await measureSingles(world, bare, requestSets.quotes, options);
+  const pairs = { quote: pairOf(requestSets.quotes), status: pairOf(requestSets.statuses) };
   const { quote, status } = await measurePairs(tool, pairs, {
     rounds: options.rounds,
     seconds: options.secondsPerLoad,
@@ -78,9 +78,9 @@ async function measureSingles(
     tookMs.ours.push(...(await tool.singles({ url: api.url, requests, count })).tookMs);
     tookMs.bare.push(...(await tool.singles({ url: bare.url, requests, count })).tookMs);
   }
-  const [ours, own] = [percentilesOf(tookMs.ours), percentilesOf(tookMs.bare)];
-  if (ours === undefined || own === undefined) throw new RangeError("no quotes were requested");
-  return { ours, bare: own };
+  const [oursMs, bareMs] = [percentilesOf(tookMs.ours), percentilesOf(tookMs.bare)];
+  if (oursMs === undefined || bareMs === undefined) throw new RangeError("no quotes were requested");
+  return { ours: oursMs, bare: bareMs };
 }
 
 /** The load that quotes put on the chains' nodes. */
@@ -93,7 +93,7 @@ export interface ChainCost {
   readonly idleCallsPerSecond: number;
 }
 
-/** Counts the API's calls while quotes are requested and blocks arrive as usual. */
+/** Counts the API's calls while quotes are requested and blocks arrive normally. */
 export async function measureChainCost(
   world: World,
   requests: readonly LoadRequest[],

@@ -3,8 +3,8 @@ import type { QuoteBody } from "@causeway/localnet";
 import { getAddress, keccak256, parseEther, parseUnits, stringToBytes } from "viem";
 
 /**
- * Two quotes for each user, one paid in the native currency and one in USDC; every second user goes in
- * the other direction. The users have no funds: a quote does not require them.
+ * Two quotes for each user, one paid in the native currency and one in USDC; every second user bridges
+ * in the other direction. The users have no funds: a quote does not require them.
  */
 export function quoteBodies([one, other]: readonly [Chain, Chain], users: number): QuoteBody[] {
   return Array.from({ length: users }, (_, index) => {

@@ -16,13 +16,13 @@ export function tableOf({ before, after, chainCost }: RunFigures): string[] {
 
 const BUSY_ENOUGH = 0.7;
 
-/** Reasons to doubt the figures of a run; empty if there are none. */
+/** Why the figures of a run may be unreliable; empty if they are reliable. */
 export function doubtsOf({ before, after }: RunFigures): string[] {
   return [before, ...(after === undefined ? [] : [after])].flatMap(({ quote, status, storedRequests }) =>
     [quote.ours, quote.bare, status.ours, status.bare].some(({ busy }) => busy < BUSY_ENOUGH)
       ? [
           `!!! With ${storedRequests.toLocaleString("en")} stored a server had less than ${BUSY_ENOUGH * 100} % of its core: ` +
-            "other processes used the machine, so rates and ratios vary. Processor time per response is more reliable.",
+            "other processes used the machine, so rates and ratios vary. CPU time per response is more reliable.",
         ]
       : [],
   );
@@ -51,10 +51,10 @@ function phaseLines({ storedRequests, singleMs, quote, status }: PhaseFigures): 
 
 /** A route, its bare counterpart, and the ratio. */
 export function pairLines(name: string, bareName: string, pair: PairRates, connections = 64): string[] {
-  const line = (title: string, { median, perRound, busy, processorUs, bytesPerAnswer }: Rates): string =>
+  const line = (title: string, { median, perRound, busy, cpuUs, bytesPerAnswer }: Rates): string =>
     `  ${`${title}, ${connections} connections`.padEnd(26)} median ${median.toFixed(0).padStart(6)} /s   ` +
     `rounds ${perRound.map((rate) => rate.toFixed(0)).join(" ")}   server busy ${(busy * 100).toFixed(0)} %, ` +
-    `${processorUs.toFixed(0)} us per response   ` +
+    `${cpuUs.toFixed(0)} us per response   ` +
     `${bytesPerAnswer.toFixed(0)} bytes per response`;
   const ratios = pair.ratioPerRound.map((ratio) => ratio.toFixed(3)).join(" ");
   return [

@@ -1,4 +1,4 @@
-import { processorSeconds } from "./cores.ts";
+import { cpuSeconds } from "./cores.ts";
 import type { LoadRequest } from "./load-orders.ts";
 import { median } from "./median.ts";
 import type { Target, World } from "./world.ts";
@@ -22,12 +22,12 @@ export interface Rates {
   readonly median: number;
   /** The share of a core that the server used: if it is not near 1, something else was the limit. */
   readonly busy: number;
-  /** Processor time of the server per answer, in us: the limit of its rate on a machine of its own. */
-  readonly processorUs: number;
+  /** CPU time of the server per answer, in us: the limit of its rate on a dedicated machine. */
+  readonly cpuUs: number;
   readonly bytesPerAnswer: number;
 }
 
-/** Both routes of a pair, measured in alternation. */
+/** Both routes of a pair, measured alternately. */
 export interface PairRates {
   readonly ours: Rates;
   readonly bare: Rates;
@@ -45,7 +45,7 @@ export interface RoundOptions {
 interface Sample {
   readonly rate: number;
   readonly busy: number;
-  readonly processorUs: number;
+  readonly cpuUs: number;
   readonly bytesPerAnswer: number;
 }
 
@@ -77,18 +77,18 @@ async function sample(
   { target, requests }: Subject,
   { connections, seconds }: RoundOptions,
 ): Promise<Sample> {
-  const [usedBefore, startedAtMs] = [processorSeconds(target.pid), performance.now()];
+  const [usedBefore, startedAtMs] = [cpuSeconds(target.pid), performance.now()];
   const { rate, answered, bytesPerAnswer } = await tool.load({
     url: target.url,
     requests,
     connections,
     seconds,
   });
-  const used = processorSeconds(target.pid) - usedBefore;
+  const used = cpuSeconds(target.pid) - usedBefore;
   return {
     rate,
     bytesPerAnswer,
-    processorUs: (used / answered) * 1e6,
+    cpuUs: (used / answered) * 1e6,
     busy: used / ((performance.now() - startedAtMs) / 1_000),
   };
 }
@@ -99,7 +99,7 @@ function ratesOf(samples: readonly Sample[]): Rates {
     perRound,
     median: median(perRound),
     busy: median(samples.map(({ busy }) => busy)),
-    processorUs: median(samples.map(({ processorUs }) => processorUs)),
+    cpuUs: median(samples.map(({ cpuUs }) => cpuUs)),
     bytesPerAnswer: median(samples.map(({ bytesPerAnswer }) => bytesPerAnswer)),
   };
 }

@@ -64,7 +64,7 @@ export async function startWorld(options: WorldOptions): Promise<World> {
     const system = await startSystem({
       env: options.env,
       portBase,
-      // Attesting is not measured.
+      // Attestations are not measured.
       oracles: 0,
       appEnv: nodeEnvironment({ portA: proxies[0].port, portB: proxies[1].port }),
       onProgress,
@@ -124,7 +124,7 @@ async function startBareServer(
     env: {},
     cwd: repositoryRoot,
     logFile: join(folder, "logs", "bare-server.log"),
-    isReady: async (asked) => (await fetch(`${url}/intents/status/v3`, { signal: asked })).status === 200,
+    isReady: async (deadline) => (await fetch(`${url}/intents/status/v3`, { signal: deadline })).status === 200,
     signal,
   });
   return { url, pid: running.pid, stop: async () => await running.stop() };

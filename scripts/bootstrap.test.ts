@@ -31,13 +31,13 @@ const asNode18 = `data:text/javascript,${encodeURIComponent(`
   });
 `)}`;
 
-test("an old Node gets a sentence with the version that is required", async () => {
+test("an old Node prints the required version", async () => {
   const ended = await run(["--import", asNode18, "scripts/bootstrap.mjs", "start"]);
   expect(ended).toMatchObject({ code: 1, stdout: "" });
   expect(ended.stderr).toMatch(/^Node \d+\.\d+ or newer is required.*, got 18\.20\.8\n$/);
 });
 
-test("an unknown command or example is answered with what there is, --help with code 0", async () => {
+test("lists the known commands or examples for an unknown one, and exits with code 0 for --help", async () => {
   expect(await run(["scripts/bootstrap.mjs", "strat"])).toMatchObject({
     code: 2,
     stderr: expect.stringMatching(/^usage: .*start\|test\|/),

@@ -24,7 +24,7 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     interrupt.abort();
   });
 }
-// Only if another Node started this one with a channel: the parent died without passing a signal on.
+// Only if another Node started this one with a channel: the parent died without forwarding a signal.
 process.once("disconnect", () => interrupt.abort());
 process.channel?.unref();
 

@@ -37,8 +37,8 @@ not start (\`FEE_MAYOR_BPS\`: rename it to \`FEE_MAJOR_BPS\`). If that setting i
 name only starts like several settings (\`FEE_…\`), the process logs a warning. It also warns of a
 setting that an upgrade removed ([UPGRADING.md](UPGRADING.md)).
 
-At start, every process removes all variables from its environment, except those that Node.js, the C
-library and AWS's client read themselves (\`PATH\`, \`NODE_…\`, \`AWS_…\` without its secrets, …).
+At startup, every process removes all variables from its environment, except those that Node.js,
+the C library and the AWS SDK read themselves (\`PATH\`, \`NODE_…\`, \`AWS_…\` without its secrets, …).
 Libraries, diagnostic reports and child processes then find no secret. The operating system still
 shows the initial environment (\`/proc/<pid>/environ\`) to the same user and to root. It does not show
 files: prefer \`…_FILE\` or the secrets directory. For Postgres, put the password in \`DATABASE_URL\`:
@@ -61,11 +61,12 @@ ${describeSettings(oracleSettingGroups)}
 ## Chains
 
 \`configs/chains.<ENVIRONMENT>.json\` is an array with one object per chain. The whole file is checked
-at start; unknown fields are refused. A string \`$NAME\` is replaced by that variable. A chain with an
-unset variable is disabled; if it has \`"required": true\`, the process does not start. Only the
-WebSocket URLs are optional. If other variables of the chain are set, a warning names the missing
-ones. The addresses of the service's own contracts on real networks are placeholders, because they
-are yours: [deploy the contracts](operations/deploy.md), then set the variables.
+at startup; unknown fields are refused. A string \`$NAME\` is replaced by the value of that
+variable. A chain with an unset variable is disabled; if it has \`"required": true\`, the process does
+not start. Only the WebSocket URLs are optional. If other variables of the chain are set, a warning
+names the missing ones. The addresses of the service's own contracts on real networks are
+placeholders, because they are yours: [deploy the contracts](operations/deploy.md), then set the
+variables.
 
 | Field | Meaning |
 |---|---|
@@ -153,7 +154,7 @@ array. Fields can be in \`additionalData\` too.
 | \`domain\` | EIP-712 \`name\` and \`version\` of executions; default \`Oracle\` and \`1\` |
 | \`settlementKey\` | \`payment\` (one payment settles once) or, to join a network that uses it, \`deposits\` |
 | \`fillLeadSeconds\` | how much older than its deposit a fill can be and still be attested; default \`60\` (clock difference of two chains). For fast fills, it must exceed the lifetime of requests by at least \`FAST_FILL_GRACE_MS\` plus 17 minutes; for deposit addresses also by the 24 hours that a sweep may take, see [ADR 12](adr/0012-a-fill-may-be-older-than-its-deposit.md) |
-| \`depositPartsSince\` | Unix seconds: deposits in blocks from this time on are attested in parts of 64, each with its own idempotency key. Deposits in earlier blocks are attested as one execution per transaction, of at most 256 deposits. Must be the same on every oracle of the network, and at least a day in the future when it is agreed on, which is after all oracles are upgraded ([ORACLE.md](ORACLE.md#upgrades)); \`0\` for a new network. Absent: never in parts. The API reads it too, and does not fill from a transaction that oracles cannot attest |
+| \`depositPartsSince\` | Unix seconds: deposits in blocks from this time on are attested in parts of 64, each with its own idempotency key. Deposits in earlier blocks are attested as one execution per transaction, of at most 256 deposits. Must be the same on every oracle of the network. Agree on it after all oracles are upgraded, at least a day ahead ([ORACLE.md](ORACLE.md#upgrades)); \`0\` for a new network. Absent: never in parts. The API reads it too, and does not fill from a transaction that oracles cannot attest |
 | \`finalizationBlocks\`, \`finalizationTime\`, \`finalityReason\` | as above |
 
 ${environments.map(chainTable).join("\n\n")}
@@ -171,16 +172,16 @@ Before you use real money, check the facts that can change outside this service.
 URLs (shown to clients; several are rate-limited, so set your own in production) and block times.
 BNB Smart Chain has had a block time of 0.45 seconds since its Fermi upgrade: its confirmations and
 \`finalityBlocks\` are chosen for that block time. USDC on HyperEVM has no \`supportsPermit\`, because
-its permits are not proven there; without the flag, users approve with a transaction. On Base,
-Arbitrum and OP Mainnet, the service calls a payment \`final\` after \`finalityBlocks\` (20 minutes),
-and oracles attest after \`additionalData.finalizationBlocks\` (5 minutes). The latter is a choice
-below the node's \`finalized\` tag, with its reason in the file; an oracle can omit it and wait for
-the tag.
+its permits have not been verified there; without the flag, users approve with a transaction. On
+Base, Arbitrum and OP Mainnet, the service calls a payment \`final\` after \`finalityBlocks\` (20
+minutes), and oracles attest after \`additionalData.finalizationBlocks\` (5 minutes). The latter is a
+choice below the node's \`finalized\` tag, with its reason in the file; an oracle can omit it and
+wait for the tag.
 
 Every currency of the two files for real networks has a \`maxFillAmount\`: about $50,000 on mainnets
 and $1,000 on test networks, so that one request cannot take the whole inventory. It is an amount of
-the currency and does not follow the price (15 ETH, 60 BNB, 200,000 POL). Set it to what you are
-ready to risk on one order.
+the currency and does not follow the price (15 ETH, 60 BNB, 200,000 POL). Set it to the amount
+you are willing to risk on one order.
 
 Swap pools of real networks are those with addresses published by their developers. Amoy has none.
 On OP Sepolia, the native token is only wrapped and unwrapped, because the published addresses there

@@ -122,7 +122,7 @@ function failReasonOf(name: StateName, kind: RequestKind): RequestState["failRea
   return name === "failed" && kind === "call" ? "EXECUTION_REVERTED" : undefined;
 }
 
-/** Expired because its gasless call failed: unlike after the deadline, it still takes a deposit. */
+/** Expired because its gasless call failed: unlike after the deadline, it still accepts a deposit. */
 const callFailed: RequestState = { ...stateNamed("expired", "bridge"), failReason: "EXECUTION_REVERTED" };
 
 /** The states of a fast fill, which has a hold on an app balance and perhaps no deposit. */

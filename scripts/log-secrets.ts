@@ -4,7 +4,7 @@ import { localOperatorToken } from "@causeway/localnet";
 import { repositoryRoot } from "@causeway/testkit";
 import { glob, readFile } from "node:fs/promises";
 import { basename, join, relative } from "node:path";
-import { madeSecrets, secretsIn, type Secret } from "./check/secrets-in.ts";
+import { generatedSecrets, secretsIn, type Secret } from "./check/secrets-in.ts";
 
 const ORACLES = 3;
 
@@ -12,13 +12,13 @@ const secrets: readonly Secret[] = [
   ...LOCAL_ROLES.flatMap((role) =>
     Array.from({ length: LOCAL_KEYS_PER_ROLE }, (_, n) => ({
       name: `the key of ${role} ${n}`,
-      form: localPrivateKey(role, n).slice(2),
+      pattern: localPrivateKey(role, n).slice(2),
     })),
   ),
-  { name: "the operator's token", form: localOperatorToken },
+  { name: "the operator's token", pattern: localOperatorToken },
   ...Array.from({ length: ORACLES }, (_, n) => ({
     name: `the API key of oracle ${n + 1}`,
-    form: `local-oracle-${n + 1}-key-for-local-tools`,
+    pattern: `local-oracle-${n + 1}-key-for-local-tools`,
   })),
   ...madeSecrets,
 ];

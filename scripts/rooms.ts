@@ -43,7 +43,7 @@ if (own.length < files.length) {
 }
 if (summary.violations.length > 0) process.exitCode = 1;
 
-/** Every .ts file below a folder, without installed or built ones. */
+/** Every .ts file below a folder, except installed and built ones. */
 function sourceFiles(folder: string): readonly string[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);

@@ -14,12 +14,12 @@ import { seededRandom } from "./soak/random.ts";
 import {
   busiestLanes,
   measuresOf,
-  missedBounds,
+  exceededLimits,
   printResult,
   writeResult,
   type SoakResult,
 } from "./soak/report.ts";
-import { processorRemark, readProcessorUse } from "./soak/processor-use.ts";
+import { cpuRemark, readCpuUsage } from "./soak/cpu-usage.ts";
 import { newRun, runRequest, type RequestRun } from "./soak/run-request.ts";
 import { soakRoutes } from "./soak/routes.ts";
 import { createSoakApi } from "./soak/soak-api.ts";
@@ -39,7 +39,7 @@ const SLOW_BLOCK_SECONDS = 3;
 const PRICE_EXPOSURE_USD_PER_MINUTE = "1000000000";
 /** The API has metrics only with a token. */
 const METRICS_TOKEN = "soak".padEnd(32, "-");
-/** Each user takes one route at a time. */
+/** Each user runs one route at a time. */
 const ROUTE_USERS = 48;
 
 /** Modes whose users the system funds; the others create their own users. */
@@ -53,12 +53,12 @@ const say = (text: string): void =>
 const stopAsked = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
   process.on(signal, () => stopAsked.abort(signal));
-// Only if another Node started this one with a channel: the parent died without passing a signal on.
+// Only if another Node started this one with a channel: the parent died without forwarding a signal.
 process.on("disconnect", () => stopAsked.abort("disconnect"));
 process.channel?.unref();
 
 process.exitCode = await run();
-// Remaining connections (idle ones to the nodes) are not worth waiting for.
+// Does not wait for remaining connections, which are idle ones to the nodes.
 process.exit();
 
 async function run(): Promise<number> {
@@ -152,7 +152,7 @@ async function soak(system: System, options: Asked, accidents: string[]): Promis
   try {
     say(`${users.length} users funded; starting ${runs.length} requests`);
     const watch = options.watched ? watchRules(system, METRICS_TOKEN) : undefined;
-    const readUse = async () => readProcessorUse(system, await database.backendPid());
+    const readUse = async () => readCpuUsage(system, await database.backendPid());
     const before = await readUse();
     const chaos = await carryOut(world, runs, options);
     // An incomplete run proves nothing.
@@ -174,7 +174,7 @@ async function soak(system: System, options: Asked, accidents: string[]): Promis
       measures,
       remarks: [
         ...chaos.remarks,
-        ...(isWhole ? [processorRemark(before, after, runs.length)] : []),
+        ...(isWhole ? [cpuRemark(before, after, runs.length)] : []),
         ...(alerts?.remarks ?? []),
         ...(resent > 0 ? [`${resent} dropped user transactions were rebroadcast`] : []),
         ...retries,

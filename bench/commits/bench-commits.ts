@@ -18,10 +18,10 @@ const COMMITS_PER_BRIDGE = 13;
 const WARM_UP_MS = 500;
 
 const modes = {
-  "inside the transaction": "select pg_notify('bench_status', $1), pg_notify('bench_outbox', '')",
-  "after the commit":
+  "announced inside the transaction": "select pg_notify('bench_status', $1), pg_notify('bench_outbox', '')",
+  "announced after the commit":
     "insert into announcements (channel, payload) values ('bench_status', $1), ('bench_outbox', '')",
-  "not at all": "select $1",
+  "no announcement": "select $1",
 } as const;
 
 const usage =
@@ -54,15 +54,15 @@ try {
     // synchronous replica.
     const settings = delay === 0 ? "" : `-c commit_delay=${delay * 1000} -c commit_siblings=0`;
     for (const [mode, statement] of Object.entries(modes)) {
-      const sendsAfter = mode === "after the commit";
-      const { perSecond, heard } = await measure(
+      const sendsAfter = mode === "announced after the commit";
+      const { perSecond, received } = await measure(
         { connectionString: url, options: settings },
         statement,
         sendsAfter,
       );
       process.stdout.write(
-        `flush + ${delay} ms, announced ${mode}: ${Math.round(perSecond)} commits/s, ` +
-          `${Math.round(perSecond / COMMITS_PER_BRIDGE)} bridges/s, ${heard} announcements heard\n`,
+        `flush + ${delay} ms, ${mode}: ${Math.round(perSecond)} commits/s, ` +
+          `${Math.round(perSecond / COMMITS_PER_BRIDGE)} bridges/s, ${received} announcements received\n`,
       );
     }
   }
@@ -83,15 +83,15 @@ async function measure(
   connection: pg.ClientConfig,
   announce: string,
   sendsAfter: boolean,
-): Promise<{ perSecond: number; heard: number }> {
+): Promise<{ perSecond: number; received: number }> {
   const pool = new pg.Pool({ ...connection, max: clients + 2 });
   // Dropping the database ends connections that are still closing.
   pool.on("error", () => undefined);
   const listener = new pg.Client(connection);
   await listener.connect();
   await listener.query("listen bench_status; listen bench_outbox");
-  let heard = 0;
-  listener.on("notification", () => heard++);
+  let received = 0;
+  listener.on("notification", () => received++);
   await pool.query("drop table if exists bench_lanes");
   await pool.query("create table bench_lanes (id integer primary key, nonce bigint not null)");
   await pool.query("insert into bench_lanes select n, 0 from generate_series(1, $1) as n", [clients]);
@@ -116,5 +116,5 @@ async function measure(
   await new Promise((resolve) => setTimeout(resolve, 200));
   await listener.end();
   await pool.end();
-  return { perSecond: (commits / measuredMs) * 1000, heard };
+  return { perSecond: (commits / measuredMs) * 1000, received };
 }

@@ -29,7 +29,7 @@ export interface Bundler {
   stop(): Promise<void>;
 }
 
-/** The path of its program, or why there is none. */
+/** The path of its program, or why it is unavailable. */
 export type InstalledBundler =
   | { readonly kind: "installed"; readonly program: string }
   | { readonly kind: "missing"; readonly reason: string };

@@ -6,7 +6,7 @@ import type { InclusionWatch } from "./inclusions.ts";
 export interface Contender {
   readonly name: string;
   /**
-   * Prepares so many operations that were never sent: building and signing are the
+   * Prepares this many operations that were never sent: building and signing are the
    * client's work, not the contender's.
    */
   prepare(count: number): Promise<readonly PreparedOperation[]>;

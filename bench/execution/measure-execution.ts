@@ -12,7 +12,7 @@ import {
 } from "./contest.ts";
 import { watchInclusions } from "./inclusions.ts";
 import { deployAccounts, handleOps, signOperation, type BenchAccount } from "./operations.ts";
-import { wireOperation } from "./wire-operation.ts";
+import { toWireOperation } from "./wire-operation.ts";
 
 export type ExecutionFigures =
   | { readonly kind: "measured"; readonly ours: ContenderFigures; readonly bundler: ContenderFigures }
@@ -33,7 +33,7 @@ const quick: ContestOptions = { rounds: 2, operations: OPERATIONS, connections: 
 
 /**
  * Compares sponsored executions with a public ERC-4337 bundler: the same operations, entry point and node,
- * in alternation.
+ * alternating between the two.
  */
 export async function measureExecution(
   { portBase, isQuick }: Pick<BenchOptions, "portBase" | "isQuick">,
@@ -158,7 +158,7 @@ function bundlerContender(
       return await Promise.all(
         accounts.slice(0, count).map(async (account) => {
           const signed = await signOperation(chainId, account, nextKey(), fees);
-          const operation = wireOperation(signed);
+          const operation = toWireOperation(signed);
           return { hash: signed.hash, send: async () => await bundler.send(operation) };
         }),
       );

@@ -6,7 +6,7 @@ export type { Hex };
 /** A user operation as a bundler reads it: numbers as hex. */
 export type UserOperation = Readonly<Record<string, string>>;
 
-export function wireOperation({ operation }: SignedOperation): UserOperation {
+export function toWireOperation({ operation }: SignedOperation): UserOperation {
   return Object.fromEntries(
     Object.entries(operation).flatMap(([name, value]) => {
       if (typeof value === "bigint") return [[name, toHex(value)]];

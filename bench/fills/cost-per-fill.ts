@@ -1,4 +1,4 @@
-/** The cost of a fill: processor time in ms, the others as counts. */
+/** The cost of a fill: CPU time in ms, the others as counts. */
 export const counters = [
   "workerMs",
   "apiMs",

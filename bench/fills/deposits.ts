@@ -22,7 +22,7 @@ const DEFAULT_GAS = 200_000n;
 /** Far above any base fee during a run. */
 const FEE = { maxFeePerGas: 100_000_000_000n, maxPriorityFeePerGas: 1_000_000_000n };
 
-/** Requests so many quotes in one direction, each for a different user, and signs their deposits. */
+/** Requests this many quotes in one direction, each for a different user, and signs their deposits. */
 export async function signDeposits(
   { origin, destination, apiUrl }: FillsWorld,
   count: number,
@@ -112,7 +112,7 @@ export async function depositAlone(
   }
 }
 
-/** Sends so many deposits per second, without waiting for their fills. */
+/** Sends this many deposits per second, without waiting for their fills. */
 export async function depositSteadily(
   { origin }: FillsWorld,
   deposits: readonly SignedDeposit[],

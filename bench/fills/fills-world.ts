@@ -4,7 +4,7 @@ import { stopTogether, type Stoppable, type SystemProcess } from "@causeway/test
 import { startCountingProxy } from "../counting-proxy.ts";
 import { openMeters, type Meters } from "./meters.ts";
 
-/** A local system whose use of processor, database and nodes is metered. */
+/** A local system whose CPU, database and node usage is metered. */
 export interface FillsWorld extends Stoppable {
   readonly system: System;
   readonly origin: Chain;

@@ -43,17 +43,17 @@ export async function measureFills(
   cores: Cores | undefined,
   options: BenchOptions,
   env: Readonly<Record<string, string | undefined>>,
-  say: (text: string) => void,
+  onProgress: (text: string) => void,
   signal: AbortSignal,
 ): Promise<FillFigures> {
   const [loadBefore = Number.NaN] = loadavg();
-  // No process has a core to itself here, even if other parts were measured before.
+  // Undoes the pinning of earlier benchmarks: here, all processes share the cores.
   if (cores !== undefined) pin(process.pid, cores.server, cores.others);
-  const world = await startFillsWorld({ env, portBase: options.portBase, onProgress: say, signal });
+  const world = await startFillsWorld({ env, portBase: options.portBase, onProgress, signal });
   try {
     const database = await openDatabase(world.system.databaseUrl);
     try {
-      return { ...(await measure(world, database, options, say, signal)), loadBefore };
+      return { ...(await measure(world, database, options, onProgress, signal)), loadBefore };
     } finally {
       await database.close();
     }
@@ -66,17 +66,17 @@ async function measure(
   world: FillsWorld,
   database: SoakDatabase,
   { burstFills, loneFills, steadySeconds, idleSeconds }: BenchOptions,
-  say: (text: string) => void,
+  onProgress: (text: string) => void,
   signal: AbortSignal,
 ): Promise<Omit<FillFigures, "loadBefore">> {
-  const { unsettled, apart } = countedQuestions(database);
+  const { unsettled, withoutOwnQueries } = countOwnQueries(database);
   const wanted = [WARM_UP.burst, WARM_UP.alone, burstFills, loneFills, steadySeconds * PER_SECOND];
   const total = wanted.reduce((sum, one) => sum + one, 0);
-  say(`quoting and signing ${total} deposits`);
+  onProgress(`quoting and signing ${total} deposits`);
   const deposits = await signDeposits(world, total, signal);
   const take = (count: number): SignedDeposit[] => deposits.splice(0, count);
 
-  say("warming up");
+  onProgress("warming up");
   const warmUps = [take(WARM_UP.burst), take(WARM_UP.alone)] as const;
   await depositInOneBlock(world, warmUps[0]);
   await depositAlone(world, warmUps[1], signal);
@@ -86,7 +86,7 @@ async function measure(
   const measureUse = async (
     act: () => Promise<void>,
   ): Promise<{ readonly before: Readings; readonly after: Readings }> => {
-    // The database has been quiet for long enough since whatever came before.
+    // The counters are up to date: the previous step ended with a pause of COUNTED_WITHIN_MS.
     const before = { ...world.meters.readProcesses(), ...apart(await world.meters.readDatabase()) };
     await act();
     const processes = world.meters.readProcesses();
@@ -94,7 +94,7 @@ async function measure(
     return { before, after: { ...processes, ...apart(await world.meters.readDatabase()) } };
   };
   const measureIdle = async (): Promise<Cost> => {
-    say(`measuring the idle system for ${idleSeconds} s`);
+    onProgress(`measuring the idle system for ${idleSeconds} s`);
     const { before, after } = await measureUse(
       async () => await sleep(idleSeconds * 1_000, undefined, { signal }),
     );
@@ -112,11 +112,11 @@ async function measure(
     return { ...use, requestIds: some.map(({ requestId }) => requestId) };
   };
   const idleBefore = await measureIdle();
-  say(`measuring ${burstFills} deposits of one block`);
+  onProgress(`measuring ${burstFills} deposits in one block`);
   const burst = await phase(burstFills, async (some) => await depositInOneBlock(world, some));
-  say(`measuring ${loneFills} deposits, one at a time`);
+  onProgress(`measuring ${loneFills} deposits, one at a time`);
   const alone = await phase(loneFills, async (some) => await depositAlone(world, some, signal));
-  say(`measuring ${PER_SECOND} deposits per second for ${steadySeconds} s`);
+  onProgress(`measuring ${PER_SECOND} deposits per second for ${steadySeconds} s`);
   const steady = await phase(
     steadySeconds * PER_SECOND,
     async (some) => await depositSteadily(world, some, PER_SECOND, signal),
@@ -146,20 +146,20 @@ interface MeasuredPhase {
 type OfDatabase = Pick<Readings, "commits" | "statements">;
 
 /** The bench's own queries in the metered database, which are removed from the counters. */
-function countedQuestions(database: SoakDatabase): {
+function countOwnQueries(database: SoakDatabase): {
   readonly unsettled: SoakDatabase["unsettled"];
-  apart(counted: OfDatabase): OfDatabase;
+  withoutOwnQueries(counted: OfDatabase): OfDatabase;
 } {
-  let questions = 0;
+  let queries = 0;
   return {
     unsettled: async (ids) => {
-      questions++;
+      queries++;
       return await database.unsettled(ids);
     },
     // Each is one statement and one commit.
-    apart: ({ commits, statements }) => ({
-      commits: { ...commits, total: commits.total - questions },
-      statements: { ...statements, total: statements.total - questions },
+    withoutOwnQueries: ({ commits, statements }) => ({
+      commits: { ...commits, total: commits.total - queries },
+      statements: { ...statements, total: statements.total - queries },
     }),
   };
 }

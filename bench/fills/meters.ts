@@ -1,6 +1,6 @@
 import { databaseUrl } from "@causeway/testkit";
 import { Client } from "pg";
-import { parentOf, processorSeconds, processorSecondsWithChildren } from "../cores.ts";
+import { parentOf, cpuSeconds, cpuSecondsWithChildren } from "../cores.ts";
 import type { CountingProxy } from "../counting-proxy.ts";
 import type { Readings } from "./cost-per-fill.ts";
 
@@ -8,7 +8,7 @@ type OfDatabase = "commits" | "statements";
 
 /** Counters of a running system. Reading them does not affect the figures. */
 export interface Meters {
-  /** Processor time and RPC calls: up to date at any moment. */
+  /** CPU time and RPC calls: up to date at any moment. */
   readProcesses(): Omit<Readings, OfDatabase>;
   /** Up to date only after {@link COUNTED_WITHIN_MS} without work. */
   readDatabase(): Promise<Pick<Readings, OfDatabase>>;
@@ -48,10 +48,10 @@ export async function openMeters(system: MeteredSystem): Promise<Meters> {
       const atMs = performance.now();
       const reading = (total: number) => ({ atMs, total });
       return {
-        workerMs: reading(processorSeconds(system.workerPid) * 1_000),
-        apiMs: reading(processorSeconds(system.apiPid) * 1_000),
-        postgresMs: reading(processorSecondsWithChildren(postgresPid) * 1_000),
-        benchMs: reading(processorSeconds(process.pid) * 1_000),
+        workerMs: reading(cpuSeconds(system.workerPid) * 1_000),
+        apiMs: reading(cpuSeconds(system.apiPid) * 1_000),
+        postgresMs: reading(cpuSecondsWithChildren(postgresPid) * 1_000),
+        benchMs: reading(cpuSeconds(process.pid) * 1_000),
         rpcCalls: reading(count("calls")),
         rpcRequests: reading(count("httpRequests")),
       };

@@ -36,7 +36,7 @@ export function oracleLines({ deposits, fills, signing, quorum }: OracleFigures)
     `  quorum: ${quorum.quorumMs.toFixed(2)} ms; its slowest needed response alone ${quorum.aloneMs.toFixed(2)} ms`,
     ...(rates.some(({ busy }) => busy < BUSY_ENOUGH)
       ? [
-          `!!! A server used less than ${BUSY_ENOUGH * 100} % of its core, so rates vary. Processor time per response is more reliable.`,
+          `!!! A server used less than ${BUSY_ENOUGH * 100} % of its core, so rates vary. CPU time per response is more reliable.`,
         ]
       : []),
   ];

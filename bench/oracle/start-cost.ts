@@ -1,4 +1,4 @@
-// Entry of `npm run bench:start -- --against FOLDER`: what it costs to start and run an oracle of EVM
+// Entry of `npm run bench:start -- --against FOLDER`: the cost of starting and running an oracle for EVM
 // chains, compared with another checkout of this repository.
 import { spawn } from "node:child_process";
 import { readFile } from "node:fs/promises";
@@ -18,9 +18,9 @@ const MAX_CHANGE = 0.05;
 interface StartCost {
   /** From the start of the process to the first answer of `/lives/v1`. */
   readonly readyMs: number;
-  /** Processor time until then and until memory is read; less affected by other work on the machine. */
+  /** CPU time until then and until memory is read; less affected by other work on the machine. */
   readonly cpuMs: number;
-  /** Resident memory some time after that. */
+  /** Resident memory shortly after that. */
   readonly residentMiB: number;
 }
 

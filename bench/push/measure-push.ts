@@ -18,7 +18,7 @@ import { pin, type Cores } from "../cores.ts";
 import { preciseNowMs } from "./precise-now.ts";
 
 /** How long the last frame may take after the last commit. */
-const PATIENCE_MS = 30_000;
+const LAST_FRAME_WITHIN_MS = 30_000;
 /** Concurrent commits. */
 const COMMITTERS = 8;
 /** Warm-up requests, which are not counted. */
@@ -28,13 +28,13 @@ const WARM_UP = 200;
 export interface PushFigures {
   readonly subscribers: number;
   /** From just before the commit to the client's frame, in ms. */
-  readonly heardMs: Percentiles;
+  readonly deliveryMs: Percentiles;
   readonly commitsPerSecond: number;
 }
 
 /**
- * Opens so many sockets on one process, each following its own request; then fills every request, one commit
- * each, as fast as the store accepts them.
+ * Opens this many sockets on one process, each following its own request; then fills every request in a
+ * commit of its own, as fast as the store accepts them.
  */
 export async function measurePush(
   cores: Cores | undefined,
@@ -67,26 +67,26 @@ export async function measurePush(
     const [{ port }] = (await once(server, "message", { signal })) as [{ port: number }];
     if (cores !== undefined && server.pid !== undefined) pin(server.pid, cores.server);
     const clients = start("./subscribers.ts", [], toStop, signal);
-    const heardAtMs: number[] = [];
-    const heard = followers(clients, heardAtMs);
+    const receivedAtMs: number[] = [];
+    const received = followDeliveries(clients, receivedAtMs);
     clients.send({ url: `ws://127.0.0.1:${port}`, requestIds: terms.map(({ requestId }) => requestId) });
-    await heard.ready;
+    await received.ready;
 
     const committedAtMs = await fillAll(pool, terms, signal);
-    const endsAtMs = performance.now() + PATIENCE_MS;
-    while (heard.count() < terms.length && performance.now() < endsAtMs) {
+    const endsAtMs = performance.now() + LAST_FRAME_WITHIN_MS;
+    while (received.count() < terms.length && performance.now() < endsAtMs) {
       signal.throwIfAborted();
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
     const measured = terms.flatMap((_, index) => {
-      const [from, to] = [committedAtMs[index], heardAtMs[index]];
+      const [from, to] = [committedAtMs[index], receivedAtMs[index]];
       return index < WARM_UP || from === undefined || to === undefined ? [] : [to - from];
     });
-    const heardMs = percentilesOf(measured);
-    if (heardMs === undefined || measured.length < subscribers)
+    const deliveryMs = percentilesOf(measured);
+    if (deliveryMs === undefined || measured.length < subscribers)
       throw new Error(`${subscribers - measured.length} subscribers were not notified of the end`);
     const tookMs = Math.max(...committedAtMs) - (committedAtMs[WARM_UP] ?? 0);
-    return { subscribers, heardMs, commitsPerSecond: subscribers / (tookMs / 1_000) };
+    return { subscribers, deliveryMs, commitsPerSecond: subscribers / (tookMs / 1_000) };
   } finally {
     for (const one of toStop.toReversed()) await stopTogether([one]);
   }
@@ -127,9 +127,9 @@ type Message =
   | { readonly failed: string }
   | { readonly arrived: readonly (readonly [number, number])[] };
 
-function followers(
+function followDeliveries(
   clients: ChildProcess,
-  heardAtMs: number[],
+  receivedAtMs: number[],
 ): { readonly ready: Promise<void>; count(): number } {
   let count = 0;
   const ready = Promise.withResolvers<void>();
@@ -141,8 +141,8 @@ function followers(
     else
       for (const [index, atMs] of message.arrived) {
         // A second notification would be a defect, and must not improve or worsen the figures.
-        if (heardAtMs[index] !== undefined) throw new Error("a client was notified of the same end twice");
-        heardAtMs[index] = atMs;
+        if (receivedAtMs[index] !== undefined) throw new Error("a client was notified of the same end twice");
+        receivedAtMs[index] = atMs;
         count++;
       }
   });

@@ -1,4 +1,4 @@
-// What claiming webhook deliveries costs next to many removed endpoints: `npm run bench:webhooks`.
+// Measures the cost of claiming webhook deliveries among many removed endpoints: `npm run bench:webhooks`.
 import type pg from "pg";
 import { sqlOn } from "../../apps/api/src/db/pool.postgres.ts";
 import { webhookQueue } from "../../apps/api/src/push/webhook-queue.postgres.ts";

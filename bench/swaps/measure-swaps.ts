@@ -11,7 +11,7 @@ import { withoutBlocks } from "./pause-mining.ts";
 import { swapBodies, swapKinds, type SwapKind } from "./swap-requests.ts";
 
 /** Concurrent quotes. */
-const AT_A_TIME = 20;
+const CONCURRENCY = 20;
 /** The maximum interval at which the API reads heads and balances on its own. */
 const IDLE_ROUND_MS = 1_000;
 /**
@@ -23,12 +23,12 @@ const USERS = 120;
 /** The speed of quotes with swaps, and the load they put on the chains. */
 export interface SwapFigures {
   /**
-   * From sending to the end of the answer, in ms, with so many concurrent quotes; all kinds in turn, with
-   * blocks as usual.
+   * Response times in ms at {@link CONCURRENCY}, alternating between all kinds, with normal block
+   * production.
    */
   readonly tookMs: Percentiles;
   readonly perKindMs: readonly { readonly kind: SwapKind; readonly tookMs: Percentiles }[];
-  /** Compared with quotes without swaps on the same server, in alternation. */
+  /** Throughput compared with swap-free quotes, measured alternately on the same server. */
   readonly rates: PairRates;
   readonly withoutBlocks: {
     readonly quotes: number;
@@ -75,17 +75,17 @@ async function measure(
   const { warmUpSeconds, secondsPerLoad, rounds } = options;
   await tool.singles({ url: api.url, requests: swaps, count: swaps.length });
   for (const requests of [swaps, plain])
-    await tool.load({ url: api.url, requests, connections: AT_A_TIME, seconds: warmUpSeconds });
+    await tool.load({ url: api.url, requests, connections: CONCURRENCY, seconds: warmUpSeconds });
 
-  onProgress(`measuring quotes with swaps, ${AT_A_TIME} at a time`);
-  const crowd = async (requests: readonly LoadRequest[], seconds: number): Promise<Percentiles> => {
-    const { tookMs } = await tool.crowd({ url: api.url, requests, connections: AT_A_TIME, seconds });
+  onProgress(`measuring quotes with swaps, ${CONCURRENCY} at a time`);
+  const measureConcurrent = async (requests: readonly LoadRequest[], seconds: number): Promise<Percentiles> => {
+    const { tookMs } = await tool.concurrent({ url: api.url, requests, connections: CONCURRENCY, seconds });
     return percentilesOf(tookMs) ?? fail("no quotes were requested");
   };
-  const tookMs = await crowd(swaps, rounds * secondsPerLoad);
+  const tookMs = await measureConcurrent(swaps, rounds * secondsPerLoad);
   const perKindMs: { kind: SwapKind; tookMs: Percentiles }[] = [];
   for (const { kind, requests } of perKind)
-    perKindMs.push({ kind, tookMs: await crowd(requests, secondsPerLoad) });
+    perKindMs.push({ kind, tookMs: await measureConcurrent(requests, secondsPerLoad) });
   const { quotes } = await measurePairs(
     tool,
     {
@@ -94,7 +94,7 @@ async function measure(
         bare: { target: api, requests: plain },
       },
     },
-    { rounds, seconds: secondsPerLoad, connections: AT_A_TIME },
+    { rounds, seconds: secondsPerLoad, connections: CONCURRENCY },
   );
 
   onProgress("counting chain calls while no block is mined");
@@ -108,7 +108,7 @@ async function measure(
         const { answered } = await tool.load({
           url: api.url,
           requests: swaps,
-          connections: AT_A_TIME,
+          connections: CONCURRENCY,
           seconds: secondsPerLoad,
         });
         const loadedMs = performance.now() - startedAtMs;

@@ -6,19 +6,19 @@ const SETTLED_MS = 1_500;
 
 /** Runs `act` while the local chains produce no blocks; afterwards they produce one per second again. */
 export async function withoutBlocks<T>(chains: readonly Chain[], act: () => Promise<T>): Promise<T> {
-  const every = async (seconds: number): Promise<void> => {
-    await Promise.all(chains.map(async ({ rpcUrl }) => await setInterval(rpcUrl, seconds)));
+  const mineEvery = async (seconds: number): Promise<void> => {
+    await Promise.all(chains.map(async ({ rpcUrl }) => await setMiningInterval(rpcUrl, seconds)));
   };
-  await every(0);
+  await mineEvery(0);
   try {
     await sleep(SETTLED_MS);
     return await act();
   } finally {
-    await every(1);
+    await mineEvery(1);
   }
 }
 
-async function setInterval(url: string, seconds: number): Promise<void> {
+async function setMiningInterval(url: string, seconds: number): Promise<void> {
   const answer = await fetch(url, {
     method: "POST",
     headers: { "content-type": "application/json" },

@@ -44,7 +44,7 @@ const worth: Readonly<Record<string, string>> = {
 
 /**
  * Quotes of one kind: both of its pairs with all trade types, each for a different user; every second user
- * goes in the other direction. The users have no funds.
+ * bridges in the other direction. The users have no funds.
  */
 export function swapBodies(kind: SwapKind, chains: readonly [Chain, Chain], users: number): QuoteBody[] {
   const forms = pairs[kind].flatMap((pair) => tradeTypes.map((tradeType) => ({ pair, tradeType })));

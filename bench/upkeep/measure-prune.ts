@@ -12,10 +12,10 @@ const [CHAIN, OTHER_CHAIN, NEW_CHAIN] = [1, 2, 3];
 const NOW_MS = 1_700_000_000_000;
 /** Quotes and idempotency keys that are deleted in one round. */
 const DUE = 5_000;
-const FIRST_LOOKS = 100_000;
+const FIRST_CHECKS = 100_000;
 
 export interface PruneFigures {
-  /** Expired requests that are never deleted: money once came to their deposit addresses. */
+  /** Expired requests that are never deleted: their deposit addresses received funds. */
   readonly kept: number;
   readonly loadedInSeconds: number;
   /** A round that has nothing to delete. */
@@ -27,8 +27,8 @@ export interface PruneFigures {
   readonly deleting: Pruning;
   /** The same for quotes with large calls that ended a day ago. */
   readonly deletingLarge: Pruning;
-  /** Rounds until `rows` more quotes that are kept were checked. */
-  readonly firstLook: Pruning & { readonly rounds: number };
+  /** Rounds until `rows` additional retained quotes were checked once. */
+  readonly firstCheck: Pruning & { readonly rounds: number };
   readonly faults: number;
 }
 
@@ -38,7 +38,7 @@ interface Pruning {
   readonly longestCommitMs: number;
 }
 
-/** Prunes next to many expired requests that are kept. */
+/** Measures pruning while many expired requests are retained. */
 export async function measurePrune(pool: pg.Pool, kept: number): Promise<PruneFigures> {
   const events = recordedEvents();
   const beganAtMs = performance.now();
@@ -78,7 +78,7 @@ export async function measurePrune(pool: pg.Pool, kept: number): Promise<PruneFi
   };
   const loadedAtMs = performance.now();
   const asKept = { chainId: CHAIN, state: "expired", fillDeadlineMs: dueMs - kept, isKept: true } as const;
-  await storeQuotes(pool, { ...asKept, count: kept, isLookedAt: true });
+  await storeQuotes(pool, { ...asKept, count: kept, isChecked: true });
   const loadedInSeconds = Math.round((performance.now() - loadedAtMs) / 1000);
   const quietMs = await round();
   const deletingFew = await deleting({ fillDeadlineMs: dueMs - 2 * kept });
@@ -86,7 +86,7 @@ export async function measurePrune(pool: pg.Pool, kept: number): Promise<PruneFi
     fillDeadlineMs: NOW_MS - RETENTION_MS.large_requests - DUE - 1,
     callBytes: 8_192,
   });
-  await storeQuotes(pool, { ...asKept, chainId: NEW_CHAIN, count: FIRST_LOOKS });
+  await storeQuotes(pool, { ...asKept, chainId: NEW_CHAIN, count: FIRST_CHECKS });
   commitsMs.length = 0;
   let rounds = 0;
   let tookMs = 0;
@@ -102,7 +102,7 @@ export async function measurePrune(pool: pg.Pool, kept: number): Promise<PruneFi
     quietMs,
     deleting: deletingFew,
     deletingLarge,
-    firstLook: { rows: FIRST_LOOKS, rounds, tookMs, longestCommitMs: Math.max(...commitsMs) },
+    firstCheck: { rows: FIRST_CHECKS, rounds, tookMs, longestCommitMs: Math.max(...commitsMs) },
     faults: events.of("prune_fault").length,
   };
 }

@@ -16,10 +16,10 @@ export interface StoredQuotes {
   readonly state: "quoted" | "expired";
   /** Deadline of the first one, in ms; each further one expires 1 ms later. */
   readonly fillDeadlineMs: number;
-  /** Issued with a deposit address that once received money: such a request is kept. */
+  /** Issued with a deposit address that received funds: such a request is retained. */
   readonly isKept?: boolean;
   /** Pruning has already checked them. */
-  readonly isLookedAt?: boolean;
+  readonly isChecked?: boolean;
   /** Bytes of destination calls in its terms. */
   readonly callBytes?: number;
 }
@@ -44,7 +44,7 @@ export async function storeQuotes(pool: pg.Pool, quotes: StoredQuotes): Promise<
 
 async function storeChunk(
   pool: pg.Pool,
-  { chainId, state, fillDeadlineMs, isKept = false, isLookedAt = false, callBytes = 0 }: StoredQuotes,
+  { chainId, state, fillDeadlineMs, isKept = false, isChecked = false, callBytes = 0 }: StoredQuotes,
   { from, to }: { readonly from: number; readonly to: number },
 ): Promise<void> {
   await pool.query(
@@ -63,6 +63,6 @@ async function storeChunk(
        '{"requestId":"' || id || '","orderId":"' || id || '","kind":"bridge","filler":"' || repeat(md5(id), 4)
          || (select coalesce(string_agg(md5(id || part), ''), '') from generate_series(1, $7::integer / 16) part) || '"}'
      from made`,
-    [from, to, chainId, state, fillDeadlineMs, isKept, callBytes, isLookedAt],
+    [from, to, chainId, state, fillDeadlineMs, isKept, callBytes, isChecked],
   );
 }

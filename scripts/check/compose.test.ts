@@ -11,8 +11,8 @@ import { solverSettings } from "../../apps/api/src/config/solver.ts";
 import { oracleSettingGroups } from "../../apps/oracle/src/settings.ts";
 import { root } from "./run-command.ts";
 
-// Compose reads a whole file before it starts one of its services: a variable that one service requires is
-// required for all.
+// Compose interpolates the whole file before it starts any service: a variable that one service requires is
+// required to start any of them.
 
 /** Names of the variables that a compose file requires; `$$` is a literal `$`, and comments do not count. */
 async function requiredBy(file: string): Promise<readonly string[]> {
@@ -22,11 +22,11 @@ async function requiredBy(file: string): Promise<readonly string[]> {
   );
 }
 
-test("an oracle alone requires nothing that only the API needs", async () => {
+test("the oracle's compose file requires no variables", async () => {
   expect(await requiredBy("docker-compose.oracle.yml")).toEqual([]);
 });
 
-test("the oracle has its own file, and the API's file requires passwords but no key, so that keys may come from files", async () => {
+test("the API's compose file requires passwords but no keys, and excludes the oracle", async () => {
   expect(await readFile(join(root, "docker-compose.yml"), "utf8")).not.toContain("Dockerfile.oracle");
   expect(await readFile(join(root, "docker-compose.oracle.yml"), "utf8")).toContain("Dockerfile.oracle");
   expect(new Set(await requiredBy("docker-compose.yml"))).toEqual(
@@ -57,7 +57,7 @@ async function serviceOf(file: string, name: string): Promise<string> {
   return new RegExp(`^  ${name}:\n(?:    .*\n|\n)+`, "m").exec(text)?.[0] ?? "";
 }
 
-test("each process reads a secrets folder of its own, where it looks for one, and the folders are in no repository or image", async () => {
+test("mounts a separate secrets folder into each process, and keeps the folders out of git and the image", async () => {
   const folders = [
     ["docker-compose.yml", "signer"],
     ["docker-compose.yml", "payment-signer"],
@@ -78,7 +78,7 @@ test("each process reads a secrets folder of its own, where it looks for one, an
   expect((await lines(".dockerignore")).filter((line) => /^(\*$|!secrets)/.test(line))).toEqual(["*"]);
 });
 
-test("no process gets a private key from .env, and the API none from a file that .env names", async () => {
+test("passes no private key from .env to any process, and no key file to the API", async () => {
   const text = await readFile(join(root, "docker-compose.yml"), "utf8");
   const shared = /^x-solver:.*\n(?:  .*\n|\n)+/m.exec(text)?.[0] ?? "";
   const [signer, paymentSigner, api, worker] = await Promise.all(
@@ -103,7 +103,7 @@ test.each([
   ["signer", "signer", "api"],
   ["payment-signer", "payment-signer", "worker"],
 ])(
-  "%s is reached through a socket in the volume %s, which only the %s mounts besides",
+  "%s listens on a socket in volume %s, which only %s also mounts",
   async (name, volume, client) => {
     const services = await servicesOf("docker-compose.yml");
     const mounting = Object.entries(services).flatMap(([service, { volumes = [] }]) =>
@@ -118,7 +118,7 @@ test("the API uses the socket of its signer", async () => {
   expect(await serviceOf("docker-compose.yml", "api")).toContain("ORDER_SIGNER_URL: *order-signer");
 });
 
-test("the limited signer starts with its profile alone, reads the files of docs/operations/keys.md, and keeps its record", async () => {
+test("the limited signer starts only with its profile, uses the files from docs/operations/keys.md, and persists its record", async () => {
   const services = await servicesOf("docker-compose.yml");
   const signer = services["payment-signer"];
   expect(signer?.profiles).toEqual(["limits"]);
@@ -134,7 +134,7 @@ test("the limited signer starts with its profile alone, reads the files of docs/
   expect(mounts.find(([, path]) => path === dirname(SIGNING_RECORD))?.[0]).toBe("signing-record");
 });
 
-test("the limited signer accepts its variables of compose, with the key and the rules from files", async () => {
+test("the limited signer accepts its compose variables, with the key and the rules from files", async () => {
   const { environment } = (await servicesOf("docker-compose.yml"))["payment-signer"] ?? {};
   const folder = await mkdtemp(join(tmpdir(), "causeway-compose-"));
   try {
@@ -159,8 +159,9 @@ test("the limited signer accepts its variables of compose, with the key and the 
   }
 });
 
+// YAML parses an unquoted list item that contains a colon and a space as a map.
 test.each(["docker-compose.yml", "docker-compose.oracle.yml"])(
-  "every health check of %s is a list of strings: a colon and a space in one would make it a map",
+  "every health check in %s is a list of strings",
   async (file) => {
     const checks = Object.entries(await servicesOf(file)).flatMap(([name, { healthcheck }]) =>
       healthcheck?.test === undefined ? [] : [{ name, test: healthcheck.test }],
@@ -171,7 +172,7 @@ test.each(["docker-compose.yml", "docker-compose.oracle.yml"])(
   },
 );
 
-test("Redis is process 1 of its container, so that it gets the SIGTERM of a stop, with its password outside the command", async () => {
+test("runs Redis as PID 1, so that it receives SIGTERM, without its password on the command line", async () => {
   const { redis } = await servicesOf("docker-compose.yml");
   const [shell = "", ...args] = (redis?.command ?? []).map((word) => word.replaceAll("$$", "$"));
   const folder = await mkdtemp(join(tmpdir(), "causeway-compose-"));
@@ -196,7 +197,7 @@ test("Redis is process 1 of its container, so that it gets the SIGTERM of a stop
   }
 });
 
-test("API, worker and oracle read the mounted configs/, and the worker's metrics are reachable from this machine alone", async () => {
+test("API, worker and oracle read the mounted configs/, and the worker's metrics are reachable only from the host", async () => {
   const { api, worker } = await servicesOf("docker-compose.yml");
   const { oracle } = await servicesOf("docker-compose.oracle.yml");
   for (const service of [api, worker, oracle])
@@ -204,7 +205,7 @@ test("API, worker and oracle read the mounted configs/, and the worker's metrics
   expect(worker?.ports).toEqual(["127.0.0.1:${WORKER_PORT:-3001}:3001"]);
 });
 
-test("keys that only an operator's command needs reach neither API nor worker", async () => {
+test("keys that only operator commands need reach neither the API nor the worker", async () => {
   const compose = await readFile(join(root, "docker-compose.yml"), "utf8");
   const shared = /^x-solver:.*\n(?:  .*\n|\n)+/m.exec(compose)?.[0] ?? "";
   const names = [withdrawSettings, deploySettings].flatMap((group) =>
@@ -213,7 +214,7 @@ test("keys that only an operator's command needs reach neither API nor worker", 
   expect(names.filter((name) => !shared.includes(`    ${name}: ""\n`))).toEqual([]);
 });
 
-test("every required setting and every private key has a place in .env.example or in compose", async () => {
+test("every required setting and every private key appears in .env.example or in the compose file", async () => {
   const places = [".env.example", "docker-compose.yml"] as const;
   const texts = await Promise.all(places.map(async (file) => await readFile(join(root, file), "utf8")));
   const settings = apiSettingGroups.flatMap((group) => Object.values(group.settings));

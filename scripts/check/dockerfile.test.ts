@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { commonInstructions, isInContext, parseDockerfile, type Instruction } from "./dockerfile.ts";
 
-test("stages hold their instructions, with continued lines joined and comments left out", () => {
+test("splits stages into instructions, joining continued lines and omitting comments", () => {
   const stages = parseDockerfile(
     "# note\nFROM a AS build\nRUN one \\\n    two\n# RUN three\nCOPY . .\n\nFROM b\nCOPY --from=build /x ./\n",
   );
@@ -17,7 +17,7 @@ test("stages hold their instructions, with continued lines joined and comments l
   ]);
 });
 
-test("the context is what the top includes and nothing below excludes", () => {
+test("the context is what the first lines include and later lines do not exclude", () => {
   const ignore = "*\n!apps\n!package.json\n!scripts/pnpm\n**/node_modules\n**/*.test.ts\n**/.env*";
   const inside = ["package.json", "apps/api/src/main.ts", "scripts/pnpm/package.json"];
   const outside = [
@@ -31,7 +31,7 @@ test("the context is what the top includes and nothing below excludes", () => {
   expect([...inside, ...outside].filter((path) => isInContext(path, ignore))).toEqual(inside);
 });
 
-test("what stages have in common ends at the first instruction that differs", () => {
+test("the common prefix of stages ends at the first different instruction", () => {
   const [copy, one, two] = ["COPY . .", "RUN one", "RUN two"].map((line) => {
     const [name = "", ...text] = line.split(" ");
     return { name, text: text.join(" ") };

@@ -30,7 +30,7 @@ export function parseDockerfile(text: string): readonly Stage[] {
   return stages;
 }
 
-/** The instructions that all stages start with: an engine runs them once for all stages. */
+/** The common first instructions of all stages: an engine runs them once for all stages. */
 export function commonInstructions(stages: readonly (readonly Instruction[])[]): readonly Instruction[] {
   const [first = [], ...others] = stages;
   const end = first.findIndex(({ name, text }, at) =>

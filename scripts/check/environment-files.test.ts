@@ -54,7 +54,7 @@ test.each([
   },
 );
 
-/** A compose file with its blanks filled in. */
+/** A compose file with its placeholders filled in. */
 async function filledIn(
   file: string,
   values: Readonly<Record<string, string>>,

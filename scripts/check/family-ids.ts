@@ -20,7 +20,7 @@ function belongsTo(path: string, family: FamilyId): boolean {
   return path.split("/").some((part) => part.split(/[-.]/)[0] === family);
 }
 
-/** As a string literal, or by its name in the list. */
+/** Matches a string literal, or the name in the list. */
 function timesNamed(text: string, family: FamilyId): number {
   const names = [`"${FAMILY_VM_TYPES[family]}"`, `FAMILY_VM_TYPES.${family}`];
   return names.reduce((sum, name) => sum + text.split(name).length - 1, 0);

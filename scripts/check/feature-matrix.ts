@@ -1,7 +1,7 @@
 /** Reads the feature matrix: which pairs of features it lists, and which tests it cites for them. */
 
 interface CitedTest {
-  /** As linked from the page. */
+  /** Its path as linked from the page. */
   readonly file: string;
   readonly name: string;
 }

@@ -4,8 +4,7 @@ import { resolve } from "node:path";
 import { root } from "./run-command.ts";
 
 /**
- * The versions of a file in the history that this clone has, oldest first, then the one in the working
- * tree.
+ * All versions of a file in this clone's first-parent history, oldest first, followed by the working tree's.
  * @param path relative to the repository
  */
 export function versionsOf(path: string): readonly string[] {

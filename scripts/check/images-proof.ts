@@ -21,7 +21,7 @@ const INPUTS = [
 
 const proofFile = join(root, ".cache", "images-proof");
 
-/** Whether the images were built from the same inputs before, on this machine. */
+/** Whether this machine has already built the images from the same inputs. */
 export async function imagesProof(): Promise<{ readonly isFresh: boolean; keep(): Promise<void> }> {
   const fingerprint = await fingerprintOfInputs();
   const proven = await readFile(proofFile, "utf8").catch(() => "");

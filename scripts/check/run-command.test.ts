@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { runCommand } from "./run-command.ts";
 
-test("a command that times out says its bound and how long it usually takes", async () => {
+test("a command that times out reports its limit and its usual duration", async () => {
   const { signal } = new AbortController();
   expect(await runCommand(["sleep", "60"], { timeoutMs: 50, typicalSeconds: 2, signal })).toEqual({
     ok: false,

@@ -12,7 +12,7 @@ export interface StepResult extends Counts {
 /** One part of the check. */
 export interface Step {
   readonly name: string;
-  /** Usual duration on two otherwise idle processors. */
+  /** Usual duration on two otherwise idle CPUs. */
   readonly typicalSeconds: number;
   /** A step that takes this long is killed and fails. */
   readonly timeoutMs: number;
@@ -124,7 +124,7 @@ const independent: readonly Step[] = [
 
 /**
  * In parallel, because a whole system often waits for blocks while integration tests compute. End-to-end
- * tests get the processors first, so that a system does not wait for a busy machine.
+ * tests get the CPUs first, so that a system does not wait for a busy machine.
  */
 const running: readonly Step[] = [tests("e2e", 940), tests("integration", 1050, 5)];
 

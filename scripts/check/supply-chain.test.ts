@@ -20,7 +20,7 @@ test("the Node that runs the project comes from the lockfile with its hash, not 
   expect(workspace).toContain(`\nnodeVersion: ${node}\n`);
 });
 
-test("the bootstrap script refuses to go on when the pinned Node was not installed", async () => {
+test("the bootstrap script stops if the pinned Node was not installed", async () => {
   const folder = await mkdtemp(join(tmpdir(), "causeway-bootstrap-"));
   try {
     const pnpm = join(folder, "scripts/pnpm/node_modules/pnpm/bin");
@@ -49,7 +49,7 @@ test("the bootstrap script refuses to go on when the pinned Node was not install
 const manifest = /"packageManager": "pnpm@(?<version>[\d.]+)\+sha512\.(?<hex>[0-9a-f]{128})"/;
 const locked = /"version": "(?<version>[\d.]+)",\n\s*"integrity": "sha512-(?<base64>[^"]+)"/;
 
-test("checks pnpm against one hash, however it is started", async () => {
+test("checks pnpm against the same hash, no matter how it is started", async () => {
   const declared = manifest.exec(await read("package.json"))?.groups;
   const installed = locked.exec(await read("scripts/pnpm/package-lock.json"))?.groups;
   expect(declared).toEqual({

@@ -28,14 +28,14 @@ test.each(["GPL-3.0", "LGPL-3.0-or-later", "BUSL-1.1", "(MIT AND GPL-3.0)", "UNL
   },
 );
 
-test("a GPL text is refused although the manifest says MIT", () => {
+test("refuses a GPL license text even if the manifest says MIT", () => {
   const text = "                    GNU GENERAL PUBLIC LICENSE\n Version 3, 29 June 2007";
   expect(licenseProblems([dependency("MIT", text)])).toEqual([
     "some-package@1.2.3: its license file contains a GPL or BUSL text; remove it from the production dependencies",
   ]);
 });
 
-test("notices list what production loads, directly or not, and each license text once", async () => {
+test("lists direct and transitive production dependencies, and each license text once", async () => {
   const folder = await realpath(await mkdtemp(join(tmpdir(), "causeway-notices-")));
   try {
     const write = async (path: string, content: object | string): Promise<void> => {

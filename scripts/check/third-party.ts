@@ -14,7 +14,7 @@ const ALLOWED_LICENSES: ReadonlySet<string> = new Set([
   "Unlicense",
 ]);
 
-/** Beginnings of license texts that are forbidden in production, whatever the package's manifest says. */
+/** Beginnings of license texts that are forbidden in production, regardless of the package's manifest. */
 const FORBIDDEN_TEXTS = /GNU (AFFERO |LESSER )?GENERAL PUBLIC LICENSE|Business Source License/i;
 const LICENSE_FILE = /^(licen[cs]e|copying|notice)/i;
 

@@ -12,7 +12,7 @@ test("tests are counted as vitest reports them", () => {
   });
 });
 
-test("a file that broke before its first test is one failure", () => {
+test("a file that fails before its first test counts as one failure", () => {
   const testResults = [
     { status: "failed", assertionResults: [] },
     { status: "failed", assertionResults: [{}] },
@@ -20,7 +20,7 @@ test("a file that broke before its first test is one failure", () => {
   expect(countsOf(report({ numFailedTests: 1, testResults }), false).failed).toBe(2);
 });
 
-test("a run that ended badly never counts as clean", () => {
+test("a run that failed or left no report never counts as clean", () => {
   expect(countsOf(report({}), false).failed).toBe(1);
   expect(countsOf(undefined, true).failed).toBe(1);
 });

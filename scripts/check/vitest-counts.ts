@@ -22,7 +22,7 @@ export interface Counts {
  * that fails without a failed test (an unhandled error, no test file at all), so that every problem is
  * counted.
  */
-export function countsOf(reportText: string | undefined, endedWell: boolean): Counts {
+export function countsOf(reportText: string | undefined, exitedCleanly: boolean): Counts {
   if (reportText === undefined) return { passed: 0, failed: 1, skipped: 0 };
   const report = JSON.parse(reportText) as VitestReport;
   const brokenFiles = report.testResults.filter(
@@ -31,7 +31,7 @@ export function countsOf(reportText: string | undefined, endedWell: boolean): Co
   const failed = report.numFailedTests + brokenFiles.length;
   return {
     passed: report.numPassedTests,
-    failed: failed === 0 && !endedWell ? 1 : failed,
+    failed: failed === 0 && !exitedCleanly ? 1 : failed,
     skipped: report.numPendingTests + (report.numTodoTests ?? 0),
   };
 }

@@ -413,7 +413,7 @@ test("a process's own setting replaces the shared one", () => {
   expect(levels).toEqual([[{ name: "LOG_LEVEL", value: "debug" }], [{ name: "LOG_LEVEL", value: "info" }]]);
 });
 
-test("a pod has longer than the shutdown of its processes takes", () => {
+test("a pod's grace period exceeds the shutdown time of its processes", () => {
   const { whenAbsent } = httpSettings.shutdownTimeoutMs;
   const shutdownSeconds = whenAbsent.kind === "value" ? whenAbsent.value / 1000 : Number.POSITIVE_INFINITY;
   const beforeStop = 5;
@@ -421,7 +421,7 @@ test("a pod has longer than the shutdown of its processes takes", () => {
     expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(shutdownSeconds + beforeStop);
 });
 
-test("the migration runs before an upgrade, and the database is reached by no other pod than those that need it", () => {
+test("the migration runs before an upgrade, and only the pods that need the database can reach it", () => {
   const migration = everything.find(({ kind }) => kind === "Job");
   expect(migration?.metadata).toMatchObject({ annotations: { "helm.sh/hook": "pre-install,pre-upgrade" } });
   const policies = everything.filter(({ kind }) => kind === "NetworkPolicy");
@@ -454,7 +454,7 @@ test("Prometheus finds the jobs that the rules expect, and the rules are those o
   expect(everything.find(({ kind }) => kind === "PrometheusRule")?.["spec"]).toEqual(rules);
 });
 
-test("an oracle can be a release of its own", async () => {
+test("an oracle can be a separate release", async () => {
   const off = { enabled: false };
   const values = {
     environment: "mainnets.prod",

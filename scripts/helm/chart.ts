@@ -33,14 +33,14 @@ function merged(base: Values, over: Values): Values {
 const yamlFile = async (path: string): Promise<Values> =>
   parse(await readFile(join(chart, path), "utf8")) as Values;
 
-/** The chart's values with an installation's own. */
+/** The chart's values merged with those of an installation. */
 export const valuesWith = async (own: Values): Promise<Values> => merged(await yamlFile("values.yaml"), own);
 
 const valuesValidator = readFile(join(chart, "values.schema.json"), "utf8").then((schema) =>
   new Ajv({ allErrors: true, strict: false }).compile(JSON.parse(schema) as AnySchema),
 );
 
-/** Where values violate values.schema.json. */
+/** The places where values violate values.schema.json. */
 export async function valueProblems(own: Values): Promise<readonly string[]> {
   const validate = await valuesValidator;
   return validate(await valuesWith(own)) ? [] : (validate.errors ?? []).map(problemOf);

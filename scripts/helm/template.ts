@@ -1,4 +1,4 @@
-// A strict subset of Go templates, as Helm renders them: unknown syntax is an error, and never skipped.
+// A strict subset of Go templates, as Helm renders them: unknown syntax is an error and never skipped.
 
 import { stringify } from "yaml";
 

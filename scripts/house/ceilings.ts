@@ -19,10 +19,10 @@ export function problemWith(
 }
 
 /**
- * Ceilings that a later version raised, also across versions that lack them.
+ * Ceilings that a later version raised, even if versions in between lack them.
  * @param versions oldest first
  */
-export function raised(versions: readonly Ceilings[]): readonly string[] {
+export function raisedCeilings(versions: readonly Ceilings[]): readonly string[] {
   const latest = new Map<string, number>();
   return versions.flatMap((version) =>
     Object.entries(version).flatMap(([name, ceiling]) => {

@@ -5,7 +5,7 @@ const OWN_FILES = 4;
 
 /** Names of endpoints; a list of all endpoints has all names of one of these groups. */
 export interface EndpointNames {
-  /** As the OpenAPI document writes them: `/requests/{requestId}/trace`. */
+  /** Paths as in the OpenAPI document: `/requests/{requestId}/trace`. */
   readonly paths: readonly string[];
   /** Functions that add routes: `requestTraceRoute`. */
   readonly routes: readonly string[];

@@ -13,7 +13,7 @@ test("events count where a transaction is open, unless they are the transaction'
   expect(raised("function f(services) { services.events.alarm('x', {}); }")).toBe(0);
 });
 
-test("events count where `uow.run` opens a transaction, whatever its parameter is called", () => {
+test("events count where `uow.run` opens a transaction, regardless of the name of its parameter", () => {
   const raised = (text: string): number => figure("eventsInsideTransactions", ["a/b.ts", text]);
   const foreign = "services.events.happened('x', {});";
   expect(raised(`uow.run(async (t) => { ${foreign} });`)).toBe(1);
@@ -33,7 +33,7 @@ test("events count in functions with a parameter of type `Tx`", () => {
   expect(raised("function f(t: Tx) { t.events.alarm('x', {}); }")).toBe(0);
 });
 
-test("casts count in files of SQL, and `as const` is none", () => {
+test("casts count in SQL files, except `as const`", () => {
   const text = "const a = row.id as Hex; const b = [1] as const;";
   expect(figure("castsInDatabaseCode", ["a/b.postgres.ts", text])).toBe(1);
   expect(figure("castsInDatabaseCode", ["a/b.ts", text])).toBe(0);
@@ -61,7 +61,7 @@ test("a type that a query or its template only claims is a cast", () => {
   expect(casts("client.query(statement); new Map<string, Row>(); run<Row>(statement);")).toBe(0);
 });
 
-test("two rooms that import each other are a pair; one direction is none", () => {
+test("two rooms count as a pair only if they import each other", () => {
   const [up, down] = ['import { x } from "../b/x.ts";', 'import { y } from "../../a/y.ts";'];
   expect(figure("mutualPairs", ["a/y.ts", up], ["b/deep/x.ts", down])).toBe(1);
   expect(figure("mutualPairs", ["a/y.ts", up], ["b/deep/x.ts", ""])).toBe(0);

@@ -74,7 +74,7 @@ const boardSchema = closed({
   },
 });
 
-test("every dashboard has the form that Grafana imports", async () => {
+test("every dashboard has the format that Grafana imports", async () => {
   const isBoard = new Ajv({ allErrors: true }).compile<Board>(boardSchema);
   const boards = [...(await generatedFiles())].flatMap(([path, json]) =>
     path.startsWith("deploy/grafana/") ? [[path, JSON.parse(json) as unknown] as const] : [],

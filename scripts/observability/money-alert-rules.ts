@@ -45,7 +45,7 @@ export const moneyRules: RuleGroup = {
     },
     {
       name: "CausewayInventoryLow",
-      // Relative, because only the operator knows how much a day needs.
+      // Relative, because only the operator knows how much one day requires.
       expression: `max by (chain, currency) (causeway_solver_balance) < 0.2 * max by (chain, currency) (max_over_time(causeway_solver_balance[3d]))`,
       forSeconds: 300,
       severity: "warning",

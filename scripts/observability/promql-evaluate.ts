@@ -76,7 +76,7 @@ function overRange(
   return select(selector, series).flatMap(({ labels, values }) => {
     const known = values.slice(from, scrape + 1).filter((value) => value !== undefined);
     if (name === "max_over_time") return known.length === 0 ? [] : [{ labels, value: Math.max(...known) }];
-    // Like Prometheus: two samples make a rate, and a first sample is no rise from zero.
+    // As in Prometheus, a rate needs two samples, and the first one does not count as an increase from zero.
     if (known.length < 2) return [];
     const rise = known
       .slice(1)
@@ -142,23 +142,23 @@ function combine(
     const partner = partnerOf(sample);
     if (partner === undefined) return [];
     const value = calculate(operator, sample.value, partner.value);
-    // A comparison keeps the left value; undefined: it does not hold.
+    // A true comparison keeps the left value; a false one yields no sample.
     return value === undefined ? [] : [{ labels: sample.labels, value }];
   });
 }
 
 function calculate(operator: Operator, a: number, b: number): number | undefined {
-  const kept = (holds: boolean): number | undefined => (holds ? a : undefined);
+  const keepIf = (isTrue: boolean): number | undefined => (isTrue ? a : undefined);
   if (operator === "+") return a + b;
   if (operator === "-") return a - b;
   if (operator === "*") return a * b;
   if (operator === "/") return a / b;
-  if (operator === "==") return kept(a === b);
-  if (operator === "!=") return kept(a !== b);
-  if (operator === "<") return kept(a < b);
-  if (operator === "<=") return kept(a <= b);
-  if (operator === ">") return kept(a > b);
-  if (operator === ">=") return kept(a >= b);
+  if (operator === "==") return keepIf(a === b);
+  if (operator === "!=") return keepIf(a !== b);
+  if (operator === "<") return keepIf(a < b);
+  if (operator === "<=") return keepIf(a <= b);
+  if (operator === ">") return keepIf(a > b);
+  if (operator === ">=") return keepIf(a >= b);
   throw new SyntaxError(`${operator} takes vectors`);
 }
 

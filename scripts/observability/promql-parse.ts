@@ -32,7 +32,7 @@ export interface Matcher {
 
 const CALLS = ["rate", "increase", "absent", "max_over_time", "histogram_quantile"] as const;
 const AGGREGATIONS = ["sum", "max", "min", "count"] as const;
-/** By precedence, the weakest first. */
+/** By precedence, lowest first. */
 const OPERATORS = [
   ["or"],
   ["and", "unless"],

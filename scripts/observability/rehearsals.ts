@@ -16,13 +16,13 @@ const each = (valueAt: (scrape: number) => number | undefined): Values =>
   Array.from({ length: SCRAPES }, (_, at) => valueAt(at));
 const level = (before: number, after: number | undefined = before): Values =>
   each((at) => (at < BEGINS ? before : after));
-/** An age: `from` until the incident, then it grows with the clock. */
+/** An age that is `from` until the incident, then grows with the clock. */
 const aging = (from: number, step = 15): Values =>
   each((at) => (at < BEGINS ? from : from + (at - BEGINS) * step));
-/** A counter that rises by these amounts per scrape, before and during the incident. */
+/** A counter that increases by these amounts per scrape, before and during the incident. */
 const rising = (before: number, after: number = before): Values =>
   each((at) => Math.min(at, BEGINS) * before + Math.max(0, at - BEGINS) * after);
-/** A counter that rises by one, once. */
+/** A counter that increases by one, once. */
 const once = (): Values => level(0, 1);
 
 const series = (metric: string, labels: Labels, values: Values): Series => ({ metric, labels, values });
@@ -67,7 +67,7 @@ export const healthy: readonly Series[] = [
     series("causeway_settlement_waiting", { ...WORKER, state }, level(state === "due" ? 30 : 0)),
   ]),
   series("causeway_mappings_oldest_seconds", { ...WORKER, state: "stored" }, level(20)),
-  // Inventory moves with the load, but not to a fifth.
+  // Inventory changes with the load, but does not drop to a fifth.
   series(
     "causeway_solver_balance",
     { ...WORKER, chain: "base", currency: "usdc" },
@@ -94,7 +94,7 @@ export const healthy: readonly Series[] = [
   event("fill_mined", "info", rising(3)),
   event("fill_waits", "warn", level(0)),
   event("payment_unrecorded", "warn", level(0)),
-  // One fault that the next attempt overcame.
+  // One fault, after which the next attempt succeeded.
   event("chain_fault", "error", once()),
   series("causeway_outbox_oldest_seconds", WORKER, level(1)),
   series("causeway_queue_jobs", { ...WORKER, queue: "legs", state: "wait" }, level(5)),

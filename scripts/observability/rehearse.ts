@@ -4,13 +4,13 @@ import type { Rule } from "./rule.ts";
 
 /** The states of an alert, by scrape number. */
 export interface AlertCourse {
-  /** The scrape at which its expression first held; undefined: never. */
+  /** The scrape at which its expression was first true; undefined: never. */
   readonly pendingAt: number | undefined;
   /** The scrape at which it first fired; undefined: never. */
   readonly firingAt: number | undefined;
-  /** Whether its expression held at the last scrape. */
+  /** Whether its expression was true at the last scrape. */
   readonly isPending: boolean;
-  /** The labels of what was pending first or, if anything fired, fired first. */
+  /** The labels of the first alert that fired or, if none fired, was pending. */
   readonly labels: string | undefined;
 }
 

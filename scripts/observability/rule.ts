@@ -2,7 +2,7 @@
 export interface Rule {
   readonly name: string;
   readonly expression: string;
-  /** How long the expression must hold before the alert fires. */
+  /** How long the expression must be true before the alert fires. */
   readonly forSeconds: number;
   readonly severity: "critical" | "warning";
   /** One sentence; `{{ $labels.x }}` is a label and `{{ $value }}` the value. */

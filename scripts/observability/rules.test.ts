@@ -29,7 +29,7 @@ test("every rule has a rehearsal, and the healthy system exports what it reads",
   expect(missing).toEqual([]);
 });
 
-test("a worker whose target is gone fires, whether or not Prometheus still lists it", () => {
+test("an alert fires for a worker whose target is gone, whether or not Prometheus still lists it", () => {
   const rule = rules.find(({ name }) => name === "CausewayWorkerMissing");
   if (rule === undefined) throw new Error("no such rule");
   const isUp = (value: number | undefined) =>

@@ -80,7 +80,7 @@ function expectedChanges(
 }
 
 /**
- * All accounts that may have changed: the expected ones, the standing ones, and those that the chain's logs
+ * All accounts that may have changed: the expected ones, the fixed ones, and those that the chain's logs
  * name.
  */
 function partiesOf(

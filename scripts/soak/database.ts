@@ -13,7 +13,7 @@ export interface FillTiming {
 
 /** The data that the run reads from the service's own tables. */
 export interface SoakDatabase {
-  /** How many of these requests are neither final nor ended, by state. */
+  /** The number of these requests that are not final or ended, by state. */
   unsettled(requestIds: readonly string[]): Promise<Map<string, number>>;
   fillTimings(): Promise<FillTiming[]>;
   /** Descriptions of rows that should not exist. */
@@ -101,7 +101,7 @@ const lanesSql = `
   where lower(l.sender) = $1
   group by l.chain_id, l.sender, l.next_nonce`;
 
-/** Each returns one row per leftover. */
+/** Each query returns one row per leftover. */
 const leftoverQuestions: readonly { readonly sql: string; readonly takesIds?: boolean }[] = [
   {
     takesIds: true,

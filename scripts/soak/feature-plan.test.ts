@@ -15,7 +15,7 @@ test("two hundred requests use every feature that a route of the table has", () 
   expect(yes.map(cellName).filter((name) => !used.has(name))).toEqual([]);
 });
 
-test("asks for nothing that its route lacks, and for one trade type", () => {
+test("requests one trade type, and no feature that its route lacks", () => {
   for (const one of planned) {
     expect(one.features.filter((feature) => reasonAgainst(feature, route(one)) !== undefined)).toEqual([]);
     expect(one.features.filter((feature) => /exact|expected/i.test(feature))).toHaveLength(1);

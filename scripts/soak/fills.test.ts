@@ -40,7 +40,7 @@ test("a no-op belongs to no order", () => {
   expect(readPayment(sent({ to: someone, value: 0n, input: "0x" })).orderId).toBeUndefined();
 });
 
-test("those that end when another begins are not in flight together", () => {
+test("a fill that ends when another starts is not in flight with it", () => {
   const spans = [
     { fromMs: 0, toMs: 10 },
     { fromMs: 10, toMs: 20 },

@@ -36,7 +36,7 @@ export interface KeptTransactions {
   send(account: PrivateKeyAccount, call: UserCall): Promise<KeptTransaction>;
   /** Resolves with the receipt once the transaction is mined. @throws if the signal aborts first */
   untilMined(transaction: KeptTransaction, signal: AbortSignal): Promise<TransactionReceipt>;
-  /** How many were rebroadcast. */
+  /** The number of rebroadcast transactions. */
   readonly resent: number;
   close(): Promise<void>;
 }

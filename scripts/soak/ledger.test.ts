@@ -4,7 +4,7 @@ import { burned, differences, imbalances, Ledger, writeGas } from "./ledger.ts";
 const chain = 7;
 const native = "0x00";
 
-test("gas leaves the sender, the base fee of it is burned and the fee recipient gets the rest", () => {
+test("charges gas to the sender, burns the base fee and credits the rest to the fee recipient", () => {
   const ledger = new Ledger();
   const gas = { gasUsed: 21_000n, effectiveGasPrice: 10n, baseFeePerGas: 7n };
   writeGas(ledger, chain, native, { from: "0xA", feeRecipient: "0xF" }, gas);
@@ -25,7 +25,7 @@ test("an account that appears on one side only is a difference", () => {
   ]);
 });
 
-test("finds one unit without an owner in the sum of its currency and in no other", () => {
+test("reports one unaccounted unit in the sum of its currency only", () => {
   const ledger = new Ledger();
   ledger.move(chain, "usdc", "0xa", "0xb", 5n);
   ledger.move(chain, "tst", "0xa", "0xb", 9n);
@@ -33,7 +33,7 @@ test("finds one unit without an owner in the sum of its currency and in no other
   expect(imbalances(ledger)).toEqual([{ chainId: chain, currency: "tst", sum: -1n }]);
 });
 
-test("accounts are the same whatever the case of their address", () => {
+test("ignores the case of addresses", () => {
   const [one, other] = [new Ledger(), new Ledger()];
   one.add(chain, "0xAB", "0xCD", 1n);
   other.add(chain, "0xab", "0xcd", 1n);

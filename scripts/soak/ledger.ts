@@ -1,4 +1,4 @@
-/** Money per (chain, currency, account), in base units; entries that do not exist are zero. Pure. */
+/** Balances per (chain, currency, account), in base units; missing entries are zero. Pure. */
 export class Ledger {
   readonly #entries = new Map<string, bigint>();
 

@@ -9,13 +9,13 @@ export interface LoadOptions {
   readonly spreadMs: number;
   /** Every request must have its outcome by then. */
   readonly withinMs: number;
-  /** The fault during the load; undefined: none. */
+  /** The fault to inject during the load; undefined: none. */
   readonly chaos: { readonly kills: number; readonly reorgs: number } | undefined;
   readonly signal: AbortSignal;
   readonly say: (text: string) => void;
 }
 
-/** The faults of a run, and where it caused fewer than requested. */
+/** The faults of a run, and a problem if it caused fewer than requested. */
 export interface Chaos {
   readonly remarks: readonly string[];
   readonly problems: readonly string[];
@@ -23,7 +23,7 @@ export interface Chaos {
 
 export const NO_CHAOS: Chaos = { remarks: [], problems: [] };
 
-/** Starts all requests, spread evenly, and returns once each has its outcome or the time is over. */
+/** Starts all requests, spread evenly, and returns once each has its outcome or the time is up. */
 export async function runLoad(
   world: World,
   runs: readonly RequestRun[],

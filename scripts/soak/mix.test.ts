@@ -14,7 +14,7 @@ test("the same seed plans the same requests, another seed others", () => {
   expect(planMix({ ...options, seed: 2 })).not.toEqual(plans);
 });
 
-test("all start within the time given, evenly", () => {
+test("spreads the starts evenly over the given time", () => {
   const starts = plans.map(({ startAfterMs }) => startAfterMs);
   expect(starts.slice(0, 3)).toEqual([0, 100, 200]);
   expect(Math.max(...starts)).toBe(19_900);
@@ -25,7 +25,7 @@ test("no user pays twice on one chain", () => {
   expect(new Set(uses).size).toBe(uses.length);
 });
 
-test("everything that a run must show is in it", () => {
+test("plans everything that a run must cover", () => {
   const share = (is: (plan: (typeof plans)[number]) => boolean): number => plans.filter(is).length;
   expect(share(({ kind }) => kind === "send")).toBeGreaterThan(8);
   expect(share(({ kind }) => kind === "swap")).toBeGreaterThan(2);
@@ -47,7 +47,7 @@ test("a direct payment stays on its chain and in its currency, and a native depo
   }
 });
 
-test("an amount is worth what its band says, in the currency that the trade type names", () => {
+test("the value of an amount is within its band, in the currency that the trade type names", () => {
   for (const { tradeType, amount, pay, receive } of plans) {
     const named = tradeType === "EXACT_INPUT" ? pay : receive;
     const cents = (amount * named.usdCents) / 10n ** BigInt(named.decimals);

@@ -49,7 +49,7 @@ export interface MixOptions {
 
 const tradeTypes: readonly TradeType[] = ["EXACT_INPUT", "EXPECTED_OUTPUT", "EXACT_OUTPUT"];
 
-/** USD cents from, to, and how often: one confirmation, two, four. */
+/** USD cents from, USD cents to, and weight: for one confirmation, two and four. */
 const valueBands = [
   { from: 500, to: 90_000, weight: 85 },
   { from: 110_000, to: 900_000, weight: 10 },

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { readOptions } from "./options.ts";
 
-test("without options it is a plain load with the seed that was drawn", () => {
+test("defaults to a plain load with a random seed", () => {
   expect(readOptions([], 42)).toMatchObject({
     mode: "load",
     requests: 200,
@@ -11,30 +11,30 @@ test("without options it is a plain load with the seed that was drawn", () => {
   });
 });
 
-test("the number of a lane is the number of its fills", () => {
+test("--lane sets the number of fills", () => {
   expect(readOptions(["--lane", "100"], 1)).toMatchObject({ mode: "lane", requests: 100 });
 });
 
-test("the number of takeovers is how often the leading worker is broken", () => {
+test("--takeovers sets how often the leading worker is killed, frozen or disconnected", () => {
   expect(readOptions(["--takeovers", "20"], 1)).toMatchObject({ mode: "takeovers", takeovers: 20 });
   expect(() => readOptions(["--takeovers", "201"], 1)).toThrow("--takeovers");
   expect(() => readOptions(["--takeovers", "20", "--chaos"], 1)).toThrow("--chaos");
 });
 
-test("a watched run breaks nothing", () => {
+test("--watched cannot be combined with chaos or routes", () => {
   expect(readOptions(["--watched"], 1)).toMatchObject({ mode: "load", watched: true });
   expect(() => readOptions(["--watched", "--chaos"], 1)).toThrow("without --chaos");
   expect(() => readOptions(["--watched", "--routes"], 1)).toThrow("--watched is only supported");
 });
 
-test("of the kinds of a run there is one at a time", () => {
+test("accepts only one mode per run", () => {
   expect(readOptions(["--routes"], 1)).toMatchObject({ mode: "routes" });
   expect(() => readOptions(["--routes", "--lane", "10"], 1)).toThrow(
     "--routes and --families are mutually exclusive",
   );
 });
 
-test("numbers that make no sense are refused with the option's name", () => {
+test("refuses invalid numbers and names the option", () => {
   for (const bad of ["0", "-1", "1.5", "many", "99999"])
     expect(() => readOptions([`--requests=${bad}`], 1)).toThrow("--requests");
 });

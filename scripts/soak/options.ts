@@ -8,7 +8,7 @@ export interface SoakOptions {
   readonly chaos: boolean;
   /** Whether no alert rule may fire. */
   readonly watched: boolean;
-  /** How many times the leading worker is taken over. */
+  /** How many times another worker must take over from the leader. */
   readonly takeovers: number;
   /** With chaos: how many times a worker is killed, and one chain reorganized. */
   readonly kills: number;

@@ -1,12 +1,12 @@
 import { expect, test } from "vitest";
 import { percentilesOf } from "./percentiles.ts";
 
-test("a percentile is the smallest value that so many do not exceed", () => {
+test("a percentile is the smallest value that this share of the values does not exceed", () => {
   const values = Array.from({ length: 200 }, (_, index) => 200 - index);
   expect(percentilesOf(values)).toEqual({ count: 200, p50: 100, p90: 180, p99: 198, max: 200 });
 });
 
-test("of a single value every percentile is that value", () => {
+test("every percentile of a single value is that value", () => {
   expect(percentilesOf([3])).toEqual({ count: 1, p50: 3, p90: 3, p99: 3, max: 3 });
 });
 

@@ -12,7 +12,7 @@ export interface Random {
   weighted(weights: readonly number[]): number;
 }
 
-/** The mulberry32 generator, with 32 bits of state: enough for test data, and for nothing else. */
+/** The mulberry32 generator, with 32 bits of state: enough for test data, but not for anything else. */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0;
   const next = (): number => {

@@ -8,8 +8,8 @@ import type { SoakChain } from "./world.ts";
 //   transactions given with the call. Without any they are empty; the height stays the same, and all hashes
 //   from the fork on are new.
 // - The dropped transactions are gone: they are in no block and not in the pool, and
-//   `eth_getTransactionByHash` returns null. The same bytes can be rebroadcast at once ("transaction already
-//   imported" if they are in the pool already, "nonce too low" if they are mined again).
+//   `eth_getTransactionByHash` returns null. The same bytes can be rebroadcast immediately ("transaction
+//   already imported" if they are in the pool already, "nonce too low" if they are mined again).
 // - Nonces and balances roll back, also for reads at a block number; `eth_getLogs` and receipts return
 //   only the new chain, and a query by the old block hash fails with "unknown block". Balances set by
 //   `anvil_setBalance` roll back too if the fork is before the call, so everything is funded some blocks

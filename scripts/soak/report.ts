@@ -51,8 +51,8 @@ export function busiestLanes(verdict: Verdict): Map<number, number> {
   return new Map([...byChain].map(([chainId, list]) => [chainId, maxInFlight(list)]));
 }
 
-/** The bounds of this kind of run that its figures exceed. */
-export function missedBounds(
+/** The limits of this mode that the run exceeded. */
+export function exceededLimits(
   mode: Mode,
   requests: number,
   measures: ReadonlyMap<string, readonly number[]>,
@@ -90,7 +90,7 @@ export function printResult(result: SoakResult, print: (line: string) => void): 
   for (const [name, values] of result.measures) print(percentileLine(name, values));
   for (const remark of result.remarks) print(`- ${remark}`);
   print("");
-  for (const problem of result.problems.slice(0, SHOWN_PROBLEMS)) print(`WRONG: ${problem}`);
+  for (const problem of result.problems.slice(0, SHOWN_PROBLEMS)) print(`PROBLEM: ${problem}`);
   if (result.problems.length > SHOWN_PROBLEMS)
     print(`… and ${result.problems.length - SHOWN_PROBLEMS} more problems`);
   print(

@@ -12,7 +12,7 @@ import {
 } from "./takeovers.ts";
 import type { World } from "./world.ts";
 
-/** Half of them start before the leader breaks, half right after. */
+/** Half of the requests start before the leader breaks, half right after. */
 export const REQUESTS_PER_TAKEOVER = 4;
 const OUTCOME_WITHIN_MS = 120_000;
 

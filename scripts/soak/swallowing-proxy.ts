@@ -3,9 +3,9 @@ import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 /** A network cable between a client and a server that can be pulled. */
 export interface SwallowingProxy {
   readonly port: number;
-  /** From now on nothing passes, silently: connections stay open, and new ones are accepted. */
+  /** From now on, silently drops all data: connections stay open, and new ones are accepted. */
   cut(): void;
-  /** Ends the cut connections; new ones pass again. */
+  /** Closes the cut connections; new ones work again. */
   heal(): void;
   close(): Promise<void>;
 }
@@ -28,7 +28,7 @@ export async function startSwallowingProxy(to: {
     });
     from.on("close", () => {
       sockets.delete(from);
-      // The end of a connection is not passed on either.
+      // The end of a connection is not forwarded either.
       if (!isCut) target.destroy();
     });
   };

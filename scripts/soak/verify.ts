@@ -10,14 +10,14 @@ import type { SoakChain, World } from "./world.ts";
 
 /** What the chains, the tables and the API report about a finished run. */
 export interface Verdict {
-  /** Empty if everything holds. Each names the request, account or row that is wrong. */
+  /** Empty if everything is correct. Each names the request, account or row that is wrong. */
   readonly problems: readonly string[];
   readonly remarks: readonly string[];
   readonly timings: readonly FillTiming[];
   readonly payments: readonly SolverPayment[];
 }
 
-/** Waits until nothing can change any more, then checks everything. */
+/** Waits until nothing can change anymore, then checks everything. */
 export async function verify(
   world: World,
   runs: readonly RequestRun[],

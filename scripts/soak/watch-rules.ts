@@ -29,7 +29,7 @@ const DECIDED_WITHIN_MS = 16 * 60_000;
 export interface WatchedRules {
   /** Continues while an alert is pending: the end of a run must not hide it. */
   stop(signal: AbortSignal): Promise<RulesReport>;
-  /** Stops at once, and judges as if the last observed state continued. */
+  /** Stops immediately, and judges as if the last observed state continued. */
   stopNow(): Promise<RulesReport>;
 }
 
@@ -99,7 +99,7 @@ export function watchRules(
 
 /**
  * Evaluates the rules as if every series kept its last value for as long as any rule needs to fire: a short
- * run shows which alerts a state would raise. Counters stand still, so faults of a moment end.
+ * run shows which alerts a state would raise. Counters stay constant, so momentary faults end.
  */
 export function judgeContinued(series: readonly Series[], scrapes: number, stepSeconds: number): RulesReport {
   const more = Math.ceil(DECIDED_WITHIN_MS / 1_000 / stepSeconds);

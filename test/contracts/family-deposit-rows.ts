@@ -133,7 +133,7 @@ export const depositRows: readonly Row[] = [
   ),
   rowOf(
     "ids of zeros or cut short are not accepted",
-    ({ deposits }) => deposits.idsThatAreNone,
+    ({ deposits }) => deposits.invalidIds,
     async (judge, scene) => {
       const all = await final(judge, scene());
       expect(all.length).toBeGreaterThan(0);

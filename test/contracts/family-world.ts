@@ -150,7 +150,7 @@ export interface FamilyWorld {
     /** Bytes that look like an id, in the wrong place. */
     readonly idElsewhere: Scene<[id: Hex32], MadeDeposits | NoDeposit>;
     /** Invalid ids: zero, sixteen leading zero bytes, cut short. */
-    readonly idsThatAreNone: Scene<[], readonly MadeDeposits[]>;
+    readonly invalidIds: Scene<[], readonly MadeDeposits[]>;
     /** Money that arrived without a deposit. */
     readonly withoutDeposit: Scene<[], NoDeposit | MadeDeposits>;
     /** A plain transfer of the native token with the id in its data. */

@@ -28,7 +28,7 @@ export async function begun(
   nowMs = NOW_MS,
 ): Promise<IdempotencyLease> {
   const begin = await idempotency.begin(call, nowMs);
-  if (begin.kind !== "begun") throw new Error(`the call is ${begin.kind}`);
+  if (begin.kind !== "started") throw new Error(`the call is ${begin.kind}`);
   return begin.lease;
 }
 
@@ -38,11 +38,11 @@ export function idempotencyContract(name: string, make: () => Promise<Idempotenc
     const store = await make();
     const call = aCall();
     const lease = await begun(store, call);
-    expect(await store.begin(call, NOW_MS + 1)).toEqual({ kind: "underWay" });
+    expect(await store.begin(call, NOW_MS + 1)).toEqual({ kind: "inProgress" });
     await store.finish(lease, anAnswer);
     for (const atMs of [NOW_MS + 2, NOW_MS + DAY_MS - 1])
       expect(await store.begin(call, atMs)).toEqual({ kind: "answered", answer: anAnswer });
-    expect(await store.begin(call, NOW_MS + DAY_MS)).toMatchObject({ kind: "begun" });
+    expect(await store.begin(call, NOW_MS + DAY_MS)).toMatchObject({ kind: "started" });
   });
 
   test(`${name}: a call is identified by caller, endpoint and key together`, async () => {
@@ -50,7 +50,7 @@ export function idempotencyContract(name: string, make: () => Promise<Idempotenc
     const call = aCall();
     await begun(store, call);
     for (const other of [{ scope: "other" }, { endpoint: "POST /execute" }, { key: `${call.key}x` }])
-      expect(await store.begin({ ...call, ...other }, NOW_MS)).toMatchObject({ kind: "begun" });
+      expect(await store.begin({ ...call, ...other }, NOW_MS)).toMatchObject({ kind: "started" });
   });
 
   test(`${name}: a key belongs to its first body for a day, whatever the outcome of the call`, async () => {
@@ -58,22 +58,22 @@ export function idempotencyContract(name: string, make: () => Promise<Idempotenc
     const call = aCall();
     const other = { ...call, bodyHash: "bb" };
     const lease = await begun(store, call);
-    expect(await store.begin(other, NOW_MS)).toEqual({ kind: "otherBody" });
-    expect(await store.begin(other, NOW_MS + MINUTE_MS)).toEqual({ kind: "otherBody" });
+    expect(await store.begin(other, NOW_MS)).toEqual({ kind: "bodyMismatch" });
+    expect(await store.begin(other, NOW_MS + MINUTE_MS)).toEqual({ kind: "bodyMismatch" });
     await store.finish(lease, anAnswer);
-    expect(await store.begin(other, NOW_MS + DAY_MS - 1)).toEqual({ kind: "otherBody" });
-    expect(await store.begin(other, NOW_MS + DAY_MS)).toMatchObject({ kind: "begun" });
+    expect(await store.begin(other, NOW_MS + DAY_MS - 1)).toEqual({ kind: "bodyMismatch" });
+    expect(await store.begin(other, NOW_MS + DAY_MS)).toMatchObject({ kind: "started" });
   });
 
   test(`${name}: a run that died is taken over after a minute, and can no longer answer`, async () => {
     const store = await make();
     const call = aCall();
     const dead = await begun(store, call);
-    expect(await store.begin(call, NOW_MS + MINUTE_MS - 1)).toEqual({ kind: "underWay" });
+    expect(await store.begin(call, NOW_MS + MINUTE_MS - 1)).toEqual({ kind: "inProgress" });
     const heir = await begun(store, call, NOW_MS + MINUTE_MS);
     await expect(store.finish(dead, { status: 200, body: '"dead"' })).rejects.toBeInstanceOf(LeaseLost);
     await store.abandon(dead);
-    expect(await store.begin(call, NOW_MS + MINUTE_MS + 1)).toEqual({ kind: "underWay" });
+    expect(await store.begin(call, NOW_MS + MINUTE_MS + 1)).toEqual({ kind: "inProgress" });
     await store.finish(heir, anAnswer);
     expect(await store.begin(call, NOW_MS + 2 * MINUTE_MS)).toEqual({ kind: "answered", answer: anAnswer });
   });
@@ -91,8 +91,8 @@ export function idempotencyContract(name: string, make: () => Promise<Idempotenc
     const call = aCall();
     const lease = await begun(store, call);
     for (const backMs of [MINUTE_MS, 60 * MINUTE_MS, 2 * DAY_MS])
-      expect(await store.begin(call, NOW_MS - backMs)).toEqual({ kind: "underWay" });
-    expect(await store.begin({ ...call, bodyHash: "bb" }, NOW_MS - DAY_MS)).toEqual({ kind: "otherBody" });
+      expect(await store.begin(call, NOW_MS - backMs)).toEqual({ kind: "inProgress" });
+    expect(await store.begin({ ...call, bodyHash: "bb" }, NOW_MS - DAY_MS)).toEqual({ kind: "bodyMismatch" });
     await store.finish(lease, anAnswer);
     for (const atMs of [NOW_MS - 2 * DAY_MS, NOW_MS - MINUTE_MS, NOW_MS + 1])
       expect(await store.begin(call, atMs)).toEqual({ kind: "answered", answer: anAnswer });
@@ -132,8 +132,8 @@ export function idempotencyContract(name: string, make: () => Promise<Idempotenc
     const store = await make();
     const call = aCall();
     const all = await Promise.all(Array.from({ length: 100 }, () => store.begin(call, NOW_MS)));
-    expect(all.filter(({ kind }) => kind === "begun")).toHaveLength(1);
-    expect(all.filter(({ kind }) => kind === "underWay")).toHaveLength(99);
+    expect(all.filter(({ kind }) => kind === "started")).toHaveLength(1);
+    expect(all.filter(({ kind }) => kind === "inProgress")).toHaveLength(99);
   });
 
   test(`${name}: only one of a hundred concurrent takeovers runs`, async () => {
@@ -142,6 +142,6 @@ export function idempotencyContract(name: string, make: () => Promise<Idempotenc
     await begun(store, call);
     const atMs = NOW_MS + MINUTE_MS;
     const all = await Promise.all(Array.from({ length: 100 }, () => store.begin(call, atMs)));
-    expect(all.filter(({ kind }) => kind === "begun")).toHaveLength(1);
+    expect(all.filter(({ kind }) => kind === "started")).toHaveLength(1);
   });
 }

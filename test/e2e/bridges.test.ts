@@ -183,7 +183,7 @@ test.concurrent("no approval is requested while the allowance suffices", async (
 });
 
 for (const symbol of ["ETH", "USDC"])
-  test.concurrent(`a same-chain send of ${symbol} succeeds in full once its transaction is reported`, async () => {
+  test.concurrent(`a same-chain send of ${symbol} delivers the full amount once its transaction is reported`, async () => {
     const chain = chainNamed("local-a");
     const currency = currencyOf(chain, symbol);
     const [user, recipient] = [aUser(), anAddress()];
@@ -208,7 +208,7 @@ for (const symbol of ["ETH", "USDC"])
     expect(await user.balance(chain.id, currency.address, recipient)).toBe(amount);
   });
 
-test.concurrent("a refunded request never reports failure, however often it is polled, and returns the deposit", async () => {
+test.concurrent("a refunded request never reports failure while it is polled, and returns the deposit", async () => {
   const [origin, destination] = [chainNamed("local-a"), chainNamed("local-b")];
   const [user, refundTo] = [aUser(), anAddress()];
   const quote = await api.quote({

@@ -1,7 +1,7 @@
 import { zeroAddress } from "viem";
 import type { Chain, Client, Currency, Wallet } from "./client.ts";
 import { currenciesOf, everyPair, tradeTypes, type Pair, type TradeType } from "./route-pairs.ts";
-import { runRoute, type RouteResult } from "./travel-route.ts";
+import { runRoute, type RouteResult } from "./run-route.ts";
 
 /** The outcome of one pair with one trade type. */
 export interface Outcome {

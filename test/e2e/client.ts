@@ -128,7 +128,7 @@ export function createClient(url: string, headers: Readonly<Record<string, strin
       const seen: Status[] = [];
       for (const endMs = Date.now() + withinMs; Date.now() < endMs;) {
         const now = await status(requestId).catch((error: unknown) => {
-          // The service may be unavailable for a moment.
+          // The service may be briefly unavailable.
           if (error instanceof TypeError) return undefined;
           throw error;
         });

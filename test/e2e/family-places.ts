@@ -40,7 +40,7 @@ export const vmTypeOf = (chain: string): VmType => vmTypes[chain] ?? "ethereum-v
 const noFees = async (): Promise<bigint> => 0n;
 
 /**
- * The places of a system with all families.
+ * The currencies and accounts of a system with all families.
  * @param currencyOf looks up a currency by chain name and symbol, as in `GET /chains`
  */
 export async function familyPlaces(

@@ -20,7 +20,7 @@ import {
   type Moved,
 } from "./feature-world.ts";
 
-/** A request that uses features of its route. Its recipient and the app that takes fees are new accounts. */
+/** A request that uses features of its route. Its recipient and the app charging fees are new accounts. */
 export interface FeatureRequest {
   readonly from: FamilyPlace;
   readonly to: FamilyPlace;
@@ -38,7 +38,7 @@ export interface FeatureOutcome {
   readonly request: FeatureRequest;
   readonly quote: QuoteAnswer;
   readonly status: StatusAnswer["status"];
-  /** The wallet of the app that takes fees. */
+  /** The wallet of the app that charges fees. */
   readonly app: Address;
   /** What the payer spent, without network fees. */
   readonly paid: bigint;
@@ -48,7 +48,7 @@ export interface FeatureOutcome {
   /** Native tokens for gas that the recipient received, in wei. */
   readonly topup: bigint;
   readonly deposited: readonly Moved[];
-  /** What the solver spent of its tokens. */
+  /** The tokens that the solver spent. */
   readonly spent: readonly Moved[];
   /**
    * Blocks of an EVM destination around the fill of a fixed rate: the newest one before the quote, and the
@@ -71,10 +71,10 @@ export async function runFeatureRequest(
 ): Promise<FeatureOutcome> {
   const { from, to, features, user, dollars } = request;
   const has = (feature: FeatureName): boolean => features.includes(feature);
-  const pays = moneyAt(world, from, has("swapBefore"));
-  const gets = moneyAt(world, to, has("swapAfter"));
-  const input = BigInt(dollars) * pays.perDollar;
-  const payment = { chain: from.chain, currency: pays.currency, amount: input, user };
+  const input = currencyFor(world, from, has("swapBefore"));
+  const output = currencyFor(world, to, has("swapAfter"));
+  const amount = BigInt(dollars) * input.perDollar;
+  const payment = { chain: from.chain, currency: input.currency, amount, user };
   const payer = await payerFor(world, payment, features);
   const [recipient, app, callee] = [await to.newRecipient(), newAccount(), newAccount()];
   const startedAtMs = performance.now();
@@ -82,7 +82,7 @@ export async function runFeatureRequest(
   const isGasPriced = has("fixedRate") && request.isRefunded !== true && kindOf(to.chain) === "evm";
   const quoted = isGasPriced ? await evmReads(world, to.chain).getBlockNumber() : undefined;
   const quote = quoteAnswer.parse(
-    await callApi(world, "/quote/v2", quoteBodyOf(request, parties, pays, gets)),
+    await callApi(world, "/quote/v2", quoteBodyOf(request, parties, input, output)),
   );
   if (has("fastFill")) await callApi(world, "/fast-fill", { requestId: quote.requestId });
   const before = await payer.balance();
@@ -96,7 +96,7 @@ export async function runFeatureRequest(
   const accounts = [recipient, ...(has("calls") ? [callee] : [])];
   // Some chains report a payment slightly later than the service.
   const received = await untilSeen(
-    async () => await receivedBy(world, to, gets, accounts),
+    async () => await receivedBy(world, to, output, accounts),
     (amount) => amount > 0n || end.status !== "success",
   );
   return {
@@ -124,7 +124,7 @@ export async function runFeatureRequest(
 interface Parties {
   readonly user: string;
   readonly recipient: string;
-  /** Takes fees. */
+  /** Charges fees. */
   readonly app: Address;
   /** Receives a quarter of the output through a call. */
   readonly callee: Address;
@@ -134,22 +134,22 @@ interface Parties {
 function quoteBodyOf(
   { from, to, features, dollars, isRefunded = false }: FeatureRequest,
   { user, recipient, app, callee }: Parties,
-  pays: Money,
-  gets: Money,
+  input: PricedCurrency,
+  output: PricedCurrency,
 ): object {
   const has = (...any: readonly FeatureName[]): boolean => any.some((feature) => features.includes(feature));
   const amount = has("exactInput")
-    ? BigInt(dollars) * pays.perDollar
-    : (BigInt(dollars) * gets.perDollar * 9n) / 10n;
-  // A payment to an address does not tell where refunds go. Open addresses on EVM chains need none.
+    ? BigInt(dollars) * input.perDollar
+    : (BigInt(dollars) * output.perDollar * 9n) / 10n;
+  // A payment to an address does not reveal a refund recipient. Open addresses on EVM chains do not need one.
   const needsRefundTo = has("strictAddress") || (has("openAddress") && kindOf(from.chain) !== "evm");
   return {
     user,
     recipient,
     originChainId: from.chainId,
     destinationChainId: to.chainId,
-    originCurrency: pays.currency,
-    destinationCurrency: gets.currency,
+    originCurrency: input.currency,
+    destinationCurrency: output.currency,
     amount: String(amount),
     tradeType: has("exactOutput")
       ? "EXACT_OUTPUT"
@@ -169,7 +169,7 @@ function quoteBodyOf(
     ...(has("permit") && { usePermit: true }),
     ...(has("originGas") && { originGasOverhead: "80000" }),
     ...(has("calls") && {
-      txs: [transferCall(gets.currency, callee, (BigInt(dollars) * gets.perDollar) / 4n)],
+      txs: [transferCall(output.currency, callee, (BigInt(dollars) * output.perDollar) / 4n)],
     }),
     ...(has("gasTopup") && { topupGas: true, topupGasAmount: String(TOPUP_DOLLARS * 1_000_000) }),
   };
@@ -183,12 +183,12 @@ const transferCall = (token: string, to: Address, amount: bigint) => ({
   data: encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [to, amount] }),
 });
 
-interface Money {
+interface PricedCurrency {
   readonly currency: string;
   readonly perDollar: bigint;
 }
 
-function moneyAt(world: FeatureWorld, { chain, currency, perDollar }: FamilyPlace, swapped: boolean): Money {
+function currencyFor(world: FeatureWorld, { chain, currency, perDollar }: FamilyPlace, swapped: boolean): PricedCurrency {
   return swapped
     ? { currency: currencyAt(world, chain, POOL_TOKEN.symbol), perDollar: POOL_TOKEN.perDollar }
     : { currency, perDollar };
@@ -215,7 +215,7 @@ async function paymentOf(
 async function receivedBy(
   world: FeatureWorld,
   to: FamilyPlace,
-  { currency }: Money,
+  { currency }: PricedCurrency,
   accounts: readonly string[],
 ): Promise<bigint> {
   const amounts = await Promise.all(

@@ -27,7 +27,7 @@ const row = (from: string, to: string, ...features: readonly FeatureName[]): Fea
   features,
 });
 
-/** Rows of features.test.ts, which runs them all at once. */
+/** Rows of features.test.ts, which runs them all concurrently. */
 export const featureRows: readonly FeatureRow[] = [
   row(a, b, "expectedOutput", "appFees"),
   row(b, a, "exactOutput", "subsidizeFees"),

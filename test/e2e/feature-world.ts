@@ -12,7 +12,7 @@ export interface FeatureWorld {
   readonly places: readonly FamilyPlace[];
   /** By user, then by chain name. */
   readonly wallets: ReadonlyArray<ReadonlyMap<string, FamilyWallet>>;
-  /** Gives money to an account on an EVM chain. */
+  /** Funds an account on an EVM chain. */
   fund(chain: string, ...fundings: Parameters<typeof fundLocal>[1]): Promise<void>;
 }
 

@@ -7,9 +7,9 @@ import { featureRows, rowName } from "./feature-rows.ts";
 import { openFeatureWorld, type FeatureWorld } from "./feature-world.ts";
 import { portBaseOf } from "./port-bases.ts";
 
-// Features of routes from and to chains of all kinds, each request with its own recipient and app. All run at
-// once. Every unit that a user pays is accounted for: it reached the recipient or an app's balance, or stayed
-// with the solver, and the hub owes the solver every deposit. Local prices are fixed.
+// Features of routes from and to chains of all kinds, each request with its own recipient and app. All run
+// concurrently. Every unit that a user pays is accounted for: it reached the recipient or an app's balance,
+// or stayed with the solver, and the hub owes the solver every deposit. Local prices are fixed.
 
 const DOLLARS = 40;
 

@@ -16,7 +16,7 @@ export interface FlowWorld {
   readonly withinMs: number;
 }
 
-/** Where a flow's money is after its request completed. */
+/** Where a flow's funds are after its request completed. */
 export interface Outcome {
   /** According to the service. `unquoted`: no quote in time; `open`: the request did not complete in time. */
   readonly end: "success" | "refund" | "failure" | "unquoted" | "open";
@@ -59,7 +59,7 @@ export const expectedOutcomes: Readonly<Record<string, Outcome>> = Object.fromEn
   mainFlows.map(({ name, expected }) => [name, expected]),
 );
 
-/** Runs all flows at once. `readOutcomes` reads the chains, and may be called repeatedly. */
+/** Runs all flows concurrently. `readOutcomes` reads the chains, and may be called repeatedly. */
 export async function runMainFlows(
   world: FlowWorld,
 ): Promise<{ readOutcomes: () => Promise<Readonly<Record<string, Outcome>>> }> {

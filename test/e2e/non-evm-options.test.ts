@@ -204,7 +204,7 @@ async function until<T>(read: () => Promise<T>, isExpected: (seen: T) => boolean
 
 const sumOf = (amounts: readonly bigint[]): bigint => amounts.reduce((sum, amount) => sum + amount, 0n);
 
-/** The solver's money on the EVM chain. */
+/** The solver's funds on the EVM chain. */
 const readSolver = async () => ({
   usdc: await tokensOf(system.solver.address),
   wei: await nativeOf(system.solver.address),

@@ -47,7 +47,7 @@ beforeAll(async () => {
 });
 
 /**
- * Waits for `count` more blocks on the deposit's chain. The page requests an attestation at once, so the
+ * Waits for `count` more blocks on the deposit's chain. The page requests an attestation immediately, so the
  * deposit must already be final.
  */
 async function waitForBlocks(count: number): Promise<void> {
@@ -73,7 +73,7 @@ afterAll(async () => {
 test("the commands in docs/ORACLE.md set up a quorum, a shadow oracle and a KMS key, exactly as written", async () => {
   const page = await readFile(PAGE, "utf8");
   const script = [...page.matchAll(/^```bash\n([\s\S]*?)^```$/gm)].map(([, block]) => block).join("\n");
-  // If a step fails, whatever it left running is killed.
+  // If a step fails, everything that it left running is killed.
   const safely = `trap 'kill $(jobs -p) 2> /dev/null || true' EXIT\n${script}`;
   const endpoints = join(folder, "endpoints.json");
   await writeFile(endpoints, JSON.stringify(system.endpoints));

@@ -20,7 +20,7 @@ export interface Bridge {
   readonly checkPayment: () => Promise<void>;
 }
 
-/** What each status of a bridge says about the money, and what the request waits for. */
+/** What each status of a bridge says about the funds, and what the request waits for. */
 const WAITING: Readonly<Partial<Record<Status["status"], Partial<Status>>>> = {
   waiting: { fundsAt: "user", nextAction: "send_deposit" },
   depositing: { fundsAt: "user", nextAction: "wait_for_confirmations" },
@@ -30,7 +30,7 @@ const WAITING: Readonly<Partial<Record<Status["status"], Partial<Status>>>> = {
 const PENDING = ["wait_for_confirmations", "wait_for_fill"];
 
 /**
- * Bridges native tokens from one chain to the other, and expects it to succeed, with a true status all along.
+ * Bridges native tokens from one chain to the other, and expects it to succeed, with an accurate status throughout.
  *
  * @param user whose key pays
  * @param origin place of the chain that the deposit is made on
@@ -133,7 +133,7 @@ async function arrivedAt(
   return { payments, amount: await client.getBalance({ address: recipient }) };
 }
 
-/** Waits until every chain has mined this many blocks: a second payment would be broadcast meanwhile. */
+/** Waits until every chain has mined this many blocks: a second payment would be broadcast by then. */
 export async function blocksPass(nodes: readonly NodeAddress[], blocks: bigint): Promise<void> {
   await Promise.all(
     nodes.map(async (node) => {

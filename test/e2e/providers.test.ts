@@ -19,7 +19,7 @@ const rows = providerRows.filter(({ name, isInCheck }, at) => {
   if (wanted === "") return isInCheck === true;
   return at === 0 || wanted.split(";").some((part) => name.includes(part));
 });
-/** The check shares its machine with other tests, so no clock decides there. */
+/** The check shares its machine with other tests, so timing does not decide there. */
 const isJudgedByClock = wanted !== "";
 /** Anvil's first account. */
 const fundingKey = "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80";

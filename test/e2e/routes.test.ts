@@ -8,7 +8,7 @@ import { currenciesOf } from "./route-pairs.ts";
 /**
  * Every ordered pair of the native token, its wrapped token, a stablecoin, an 18-decimal token and one with a
  * single shallow pool: within a chain and across two, with all trade types, over the public API alone. All
- * run at once, so that prices and pools move between quote and deposit.
+ * run concurrently, so that prices and pools move between quote and deposit.
  */
 
 let system: System;

@@ -165,7 +165,7 @@ test("the solver withdraws its hub balance from the depository, with attestation
   expect(await operator("withdrawals")).toEqual([expect.objectContaining({ state: "executed" })]);
 }, 120_000);
 
-test("quote, deposit, fill and settlement are one trace, although two processes record them", async () => {
+test("quote, deposit, fill and settlement are one trace even though two processes record them", async () => {
   const names = (): string[] => {
     const quote = collector.spans.find(({ name }) => name === "quote");
     const own = collector.spans.filter(
@@ -209,7 +209,7 @@ test("exports every metric that an alert rule or a panel reads, and names all me
   }
 });
 
-test("no alert rule fires while 150 requests are paid, nor if the state after them continued", async () => {
+test("no alert fires during or after a load of 150 requests", async () => {
   const [first, second] = system.chains;
   if (first === undefined || second === undefined) throw new Error("the system has too few chains");
   const watch = watchRules(system, METRICS_TOKEN, 2);

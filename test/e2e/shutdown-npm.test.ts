@@ -51,7 +51,7 @@ async function treeOf(root: number): Promise<readonly Process[]> {
   return all.filter(({ pid }) => tree.has(pid));
 }
 
-async function leftOf(tree: readonly Process[]): Promise<readonly Process[]> {
+async function survivorsOf(tree: readonly Process[]): Promise<readonly Process[]> {
   const now = await processes();
   return tree.filter(({ pid, command }) => now.some((one) => one.pid === pid && one.command === command));
 }
@@ -84,10 +84,10 @@ test.each(["SIGTERM", "SIGHUP", "SIGKILL"] as const)(
       const { headers } = await fetch(`http://127.0.0.1:${portBase}/chains`);
       expect(headers.get("ratelimit-limit"), "RATE_LIMITS=on was not set").toBe("120");
       process.kill(pid, signal);
-      await expect.poll(async () => await leftOf(tree), { timeout: 25_000, interval: 250 }).toEqual([]);
+      await expect.poll(async () => await survivorsOf(tree), { timeout: 25_000, interval: 250 }).toEqual([]);
       expect(output()).toContain("stopped; all processes have ended");
     } finally {
-      for (const one of await leftOf(tree)) process.kill(one.pid, "SIGKILL");
+      for (const one of await survivorsOf(tree)) process.kill(one.pid, "SIGKILL");
     }
   },
   150_000,

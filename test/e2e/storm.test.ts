@@ -24,7 +24,7 @@ import { portBaseOf } from "./port-bases.ts";
 // The apps' balances do not cover all calls.
 
 const CALLS = 1_000;
-const AT_ONCE = 120;
+const CONCURRENCY = 120;
 const EXECUTIONS = 220;
 const FAST_FILLS = 60;
 const UNKEYED = 40;
@@ -90,7 +90,7 @@ interface Call {
   readonly app: App;
   readonly path: "/execute" | "/fast-fill";
   readonly body: object;
-  /** Identifies the same call, whichever of its duplicates is answered. */
+  /** Shared by all duplicates of a call. */
   readonly subject: Hex;
   readonly idempotencyKey: string | undefined;
 }
@@ -101,7 +101,7 @@ interface Answered {
   readonly body: Record<string, unknown>;
 }
 
-test("a thousand calls never run twice and never overdraw, no matter which processes die meanwhile", async () => {
+test("runs each of a thousand calls at most once and never overdraws, even when processes are killed", async () => {
   const executions = Array.from({ length: EXECUTIONS + UNKEYED }, (_, n) => pad(toHex(n + 1)));
   const appOf = (id: Hex): App => (BigInt(id) % 2n === 0n ? "rich" : "poor");
   const quotes = await Promise.all(Array.from({ length: FAST_FILLS }, async () => await quote()));
@@ -138,9 +138,9 @@ test("a thousand calls never run twice and never overdraw, no matter which proce
   expect(overdrawn.filter(({ call }) => call.path === "/execute").length).toBeGreaterThan(5);
   expect(overdrawn.filter(({ call }) => call.path === "/fast-fill").length).toBeGreaterThan(5);
   for (const answer of refused) expectDocumented(answer);
-  await untilQuiet(accepted);
+  await waitUntilIdle(accepted);
 
-  // One answer per idempotency key, whichever process gave it and however often.
+  // Every process returns the same answer for an idempotency key.
   for (const [, same] of groupedBy(answers, ({ call }) => call.idempotencyKey)) {
     const settled = same.filter(({ status }) => status !== 409 && status !== 429);
     expect(
@@ -219,7 +219,7 @@ async function sendAll(calls: readonly Call[]): Promise<Answered[]> {
   const answers: Answered[] = [];
   const queue = calls.values();
   await Promise.all(
-    Array.from({ length: AT_ONCE }, async (_, worker) => {
+    Array.from({ length: CONCURRENCY }, async (_, worker) => {
       for (const call of queue) {
         const answer = await send(call, worker % 2);
         if (answer !== undefined) answers.push(answer);
@@ -261,7 +261,7 @@ async function send(call: Call, first: number): Promise<Answered | undefined> {
   }
 }
 
-/** Sends SIGKILL to an API or worker repeatedly; it restarts at once. */
+/** Sends SIGKILL to an API or worker repeatedly; it restarts immediately. */
 async function killRepeatedly(isDone: () => boolean): Promise<void> {
   const victims = [...system.apis, ...system.workers];
   for (let kills = 0; kills < 6 && !isDone(); kills++) {
@@ -273,7 +273,7 @@ async function killRepeatedly(isDone: () => boolean): Promise<void> {
 }
 
 /** Waits until every accepted request has completed and nothing is in progress. */
-async function untilQuiet(accepted: readonly Answered[]): Promise<void> {
+async function waitUntilIdle(accepted: readonly Answered[]): Promise<void> {
   const client = createClient(apiUrl(0));
   const ids = new Set(
     accepted.map(({ call, body }) => (body["requestId"] as Hex | undefined) ?? call.subject),

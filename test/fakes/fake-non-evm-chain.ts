@@ -21,7 +21,7 @@ export interface FakeDeposit {
   readonly salt: string;
 }
 
-/** A payment out of it. */
+/** A payment from the solver's account. */
 export interface FakePayment {
   readonly type: "payment";
   readonly to: Hex;
@@ -115,7 +115,7 @@ export class FakeNonEvmChain {
     this.mine();
   }
 
-  /** Sends money to the solver; it waits for a block. */
+  /** Sends funds to the solver; the transfer waits for a block. */
   deposit(deposit: Omit<FakeDeposit, "type" | "salt">): Hex {
     return this.take(fakeBytes({ ...deposit, type: "deposit", salt: randomBytes(8).toString("hex") }));
   }
@@ -127,7 +127,7 @@ export class FakeNonEvmChain {
       .digest("hex")}`;
   }
 
-  /** Bytes reach the mempool. */
+  /** Accepts bytes into the mempool. */
   take(raw: Hex): Hex {
     const id = this.idOf(raw);
     const isMined = this.#blocks.some((block) => block.transactions.some((one) => one.id === id));
@@ -156,7 +156,7 @@ export class FakeNonEvmChain {
   }
 
   /**
-   * Replaces the newest blocks by empty ones; their transactions do not return to the mempool.
+   * Replaces the newest blocks with empty ones; their transactions do not return to the mempool.
    *
    * @throws RangeError if a block is final
    */

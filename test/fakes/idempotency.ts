@@ -8,7 +8,7 @@ import { LeaseLost } from "../../apps/api/src/http/idempotency.port.ts";
 
 /** As in the Postgres adapter. */
 const LEASE_MS = 60_000;
-const KEPT_MS = 24 * 3600 * 1000;
+const RETENTION_MS = 24 * 3600 * 1000;
 
 interface Entry {
   readonly bodyHash: string;
@@ -30,15 +30,15 @@ export function fakeIdempotency(): Idempotency {
   return {
     async begin(call, nowMs) {
       const entry = entries.get(nameOf(call));
-      if (entry !== undefined && nowMs - entry.atMs < KEPT_MS) {
-        if (entry.bodyHash !== call.bodyHash) return { kind: "otherBody" };
+      if (entry !== undefined && nowMs - entry.atMs < RETENTION_MS) {
+        if (entry.bodyHash !== call.bodyHash) return { kind: "bodyMismatch" };
         if (entry.answer !== undefined) return { kind: "answered", answer: entry.answer };
-        if (nowMs - entry.atMs < LEASE_MS) return { kind: "underWay" };
+        if (nowMs - entry.atMs < LEASE_MS) return { kind: "inProgress" };
       }
       const { scope, endpoint, key, bodyHash } = call;
       const token = String(++tokens);
       entries.set(nameOf(call), { bodyHash, token, atMs: nowMs, answer: undefined });
-      return { kind: "begun", lease: { scope, endpoint, key, token } };
+      return { kind: "started", lease: { scope, endpoint, key, token } };
     },
     async finish(lease, answer) {
       const entry = own(lease);

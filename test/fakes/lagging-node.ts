@@ -6,9 +6,9 @@ export type Lag =
   | "logs"
   /** Answers with an empty list for missing logs, even for a single block. */
   | "logs without an error"
-  /** Neither blocks nor their logs. */
+  /** Lacks blocks and their logs. */
   | "blocks"
-  /** Neither receipts nor transactions. */
+  /** Lacks receipts and transactions. */
   | "receipts";
 
 type Call = { readonly method: string; readonly params: readonly unknown[] };

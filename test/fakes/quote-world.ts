@@ -31,7 +31,7 @@ export const rareOn = (chainId: number): Address => addressOf(chainId, 3);
 export const lockedOn = (chainId: number): Address => addressOf(chainId, 4);
 /** Not configured: only in a token list, and traded in one pool, against WETH. */
 export const foreignOn = (chainId: number): Address => addressOf(chainId, 5);
-/** Listed, and in no pool. */
+/** Listed, but in no pool. */
 export const lonelyOn = (chainId: number): Address => addressOf(chainId, 6);
 /** Known only to its chain, and traded in one pool, against USDC: anyone may have created both. */
 export const strangeOn = (chainId: number): Address => addressOf(chainId, 7);

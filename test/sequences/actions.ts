@@ -19,7 +19,7 @@ import { isNodeFault } from "./node-trouble.ts";
 import { troubles, type Trouble } from "./troubles.ts";
 import { NATIVE, lower } from "./memory-evm.ts";
 import { FIRST_CONFIGURATION, OUR_KEYS } from "./keys.ts";
-import { isDeath } from "../fakes/mortal-services.ts";
+import { isCrash } from "../fakes/crashing-services.ts";
 import { TOP_UP_TAIL, type Quoted, type SequenceWorld } from "./world.ts";
 
 /**
@@ -453,7 +453,7 @@ async function refusable(world: SequenceWorld, work: () => Promise<Outcome | voi
   try {
     return (await work()) ?? "done";
   } catch (error) {
-    if (isDeath(error)) {
+    if (isCrash(error)) {
       await world.recover();
       return "refused";
     }

@@ -29,7 +29,7 @@ import { trackLane } from "../../apps/api/src/payments/track-lane.ts";
 import { trackSends } from "../../apps/api/src/payments/track-sends.ts";
 import { anApiKey } from "../fakes/api-keys.ts";
 import { adjustablePrices, type AdjustablePrices } from "../fakes/adjustable-prices.ts";
-import { mortalServices, type MortalServices } from "../fakes/mortal-services.ts";
+import { crashingServices, type CrashingServices } from "../fakes/crashing-services.ts";
 import { recordedEvents, type RecordedEvents } from "../fakes/recorded-events.ts";
 import {
   APP_WALLETS,
@@ -237,7 +237,7 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
   let troubledRounds = 0;
   let configuration = FIRST_CONFIGURATION;
   let service = startService(around, configuration);
-  let doomed: MortalServices | undefined;
+  let doomed: CrashingServices | undefined;
   let deaths = 0;
   const revoked = new Set<string>();
   const lostSolvers = new Map<Address, number>();
@@ -425,13 +425,13 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
       revision++;
       for (const one of chains)
         await guarded(`announcing ${one.chain.name}`, async () => await announce(one));
-      const mortal = doomed;
+      const crashing = doomed;
       const by =
-        mortal === undefined
+        crashing === undefined
           ? service
           : workerSide(
-              mortal,
-              new Map([...service.connected].map(([chainId, one]) => [chainId, mortal.mortal(one)])),
+              crashing,
+              new Map([...service.connected].map(([chainId, one]) => [chainId, crashing.crashingChain(one)])),
               around,
             );
       let taken: Promise<readonly Waiting[]> | undefined;
@@ -471,7 +471,7 @@ export async function startSequenceWorld(home: SequenceHome): Promise<SequenceWo
     },
     scheduleDeath: ({ moment, skipped }) => {
       let left = skipped;
-      doomed = mortalServices(service.services, (name) => name.startsWith(moment) && left-- === 0);
+      doomed = crashingServices(service.services, (name) => name.startsWith(moment) && left-- === 0);
     },
     async recover() {
       if (doomed?.isDead() !== true) return;

@@ -238,7 +238,7 @@ function ofOwner<T>(keyId: string, value: T): T {
   return value;
 }
 
-/** Every request is known and final. */
+/** Treats every request as known and final. */
 const follow: StatusPush["follow"] = async (_requestId, follower) => {
   follower.updated({ view: aView, sequence: 3, onlyFinal: false });
   return () => undefined;

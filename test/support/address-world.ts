@@ -28,7 +28,7 @@ export interface AddressWorld extends EngineWorld {
     ask?: Parameters<EngineWorld["quote"]>[0],
     keyId?: string,
   ): Promise<Agreed & { readonly at: Address }>;
-  /** Sends money to an address; the transfer is pending. */
+  /** Sends funds to an address; the transfer is pending. */
   sendTo(
     at: Address,
     amount: bigint,
@@ -76,7 +76,7 @@ export async function startAddressWorld(options: WorldOptions = {}): Promise<Add
   const watchOf = (chain: TestChain, by: WorkerServices): ReturnType<typeof createAddressWatch> => {
     const connected = by.chains.get(chain.chain.id);
     if (connected === undefined) throw new Error("both chains are in the directory");
-    // A process that dies forgets which addresses it has checked.
+    // A process that crashes forgets which addresses it has checked.
     if (by !== world.services) return createAddressWatch(watching(by), connected);
     const known = lookedAt.get(chain.chain.id) ?? createAddressWatch(watching(by), connected);
     lookedAt.set(chain.chain.id, known);

@@ -8,7 +8,7 @@ export interface BatchedCall {
 /** Bytes of code per call below. */
 const CALL_BYTES = 44;
 
-/** Code of a contract that makes these calls in order whenever it is called. A failing one is skipped. */
+/** Code of a contract that makes these calls in order whenever it is called, skipping failed ones. */
 export function batchCode(calls: readonly BatchedCall[]): Hex {
   const word = (value: number): string => value.toString(16).padStart(4, "0");
   let offset = calls.length * CALL_BYTES + 1;

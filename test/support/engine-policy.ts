@@ -1,7 +1,10 @@
 import { fixedEnginePolicy } from "../../apps/api/src/config/engine.ts";
 import type { EnginePolicy } from "../../apps/api/src/db/engine-policy.port.ts";
 
-/** Production's pace, since tests move the clock, with limits that only their own tests reach. */
+/**
+ * Production timing, because tests control the clock. Limits are so high that only the tests of those limits
+ * reach them.
+ */
 export const enginePolicy: EnginePolicy = {
   ...fixedEnginePolicy,
   maxAttempts: 4,

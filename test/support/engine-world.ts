@@ -50,7 +50,7 @@ import { enginePolicy } from "./engine-policy.ts";
 import { runJob } from "./run-job.ts";
 import { startTestChain, type TestChain } from "./test-chain.ts";
 
-/** What a test changes in a quote request; the default is 100 USDC from the first chain to the second. */
+/** What a test overrides in a quote request; the default is 100 USDC from the first chain to the second. */
 export type Ask = Partial<QuoteInput>;
 
 /** A quote, and its terms as stored. */
@@ -93,7 +93,7 @@ export interface EngineWorld {
   /** Does what a watcher of this process does at a new head. */
   watch(chain: TestChain, by?: WorkerServices): Promise<readonly BlockRef[]>;
   /**
-   * Runs every job that was queued since the last call, once. A job whose process dies is lost, as with its
+   * Runs every job that was queued since the last call, once. A job whose process crashes is lost with its
    * queue.
    */
   work(by?: WorkerServices): Promise<void>;

@@ -21,7 +21,7 @@ const mintAbi = parseAbi(["function mint(address to, uint256 amount)"]);
 
 type Calls = NonNullable<ExecuteInput["executionOptions"]["destinationChainExecutionData"]>["calls"];
 
-/** What a test changes in a call; the default is a sponsored call without value on the first chain. */
+/** What a test overrides in a call; the default is a sponsored call without value on the first chain. */
 export interface RequestedExecution {
   readonly to: Address;
   readonly data?: Hex;

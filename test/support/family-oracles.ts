@@ -92,7 +92,7 @@ export async function startFamilyOracles(
     askWithLyingPeer: async (route, body) =>
       await first.post(route, { ...body, requestPeerSignatures: true }),
     async askThrough(fault, route, body) {
-      // Nothing remembered from an earlier request may affect this one.
+      // No state from an earlier request may affect this one.
       await fronted.readAt(fronts.urls);
       fronts.begin(fault);
       return { answer: await fronted.post(route, body), heard: fronts.answers };

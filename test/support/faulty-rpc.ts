@@ -45,7 +45,7 @@ export interface FaultyRpcOptions {
   readonly upstream: string;
   /** A node on another branch of the same chain. */
   readonly branch?: string;
-  /** Milliseconds that a late answer takes. Default 1 000. */
+  /** Milliseconds that a late answer takes. Default: 1,000. */
   readonly lateMs?: number;
   /** Bytes of a huge answer. Default 1 MiB. */
   readonly hugeBytes?: number;

@@ -124,7 +124,7 @@ function distinct(type: string): string {
 }
 
 /**
- * Writes `rows` rows into each table that grows, distributed as a busy instance has them, and analyzes all
+ * Writes `rows` rows into each table that grows, distributed as on a busy instance, and analyzes all
  * tables. Only for planning: the rows of different tables do not belong together.
  */
 export async function fillTables(databaseUrl: string, rows: number): Promise<void> {
@@ -143,7 +143,7 @@ async function fill(client: pg.Client, rows: number): Promise<void> {
      where contype = 'c' and connamespace = 'public'::regnamespace and conislocal`,
   );
   for (const { drop } of checks) await client.query(drop);
-  // Neither foreign keys nor triggers.
+  // Disables foreign keys and triggers.
   await client.query("set session_replication_role = replica");
   for (const table of growingTables()) {
     const { name, columns } = getTableConfig(table);

@@ -20,7 +20,7 @@ export async function lostFill(
   return agreed;
 }
 
-/** Loses the rows of every payment, and returns their requests to the state before them. */
+/** Loses the rows of every payment, and resets their requests to the state before them. */
 export async function forgetPayments({
   services,
   pool,

@@ -403,7 +403,7 @@ function someNonEvmTerms(
   const order: Order = {
     version: "v1",
     solverChainId: SOLVER_CHAIN,
-    // An account on the hub, whatever the chains of the order are.
+    // An account on the hub, regardless of the chains of the order.
     solver: localAccount("solver").address.toLowerCase() as Hex,
     salt: anAccount(),
     inputs: [

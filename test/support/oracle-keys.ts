@@ -25,8 +25,8 @@ export interface KeysInKms {
 }
 
 /**
- * Oracles of this file sign with keys in a service that implements the AWS KMS protocol, through AWS's own
- * client.
+ * Oracles of this file sign with keys in a service that implements the AWS KMS protocol, through the AWS
+ * SDK.
  */
 export async function keepKeysInKms(count = 3): Promise<KeysInKms> {
   const before = process.env;

@@ -2,7 +2,7 @@ import type { NonEvmAttempt, NonEvmPayment, PayingConnection } from "@causeway/c
 
 /**
  * Checks which payments a connection accepts an attempt as: its own payment, and others that differ in one
- * part.
+ * field.
  * @returns the names of the payments that it accepts
  */
 export async function acceptedPayments(

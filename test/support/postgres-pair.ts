@@ -8,7 +8,7 @@ import { startTcpSwitch } from "./tcp-switch.ts";
 export interface PostgresPair {
   /** A migrated database at the common address. */
   readonly url: string;
-  /** The same database on the server that is the primary at first, whatever happens later. */
+  /** The same database on the server that is the primary at first, even after a failover. */
   readonly formerUrl: string;
   /** Waits until the standby has caught up. */
   catchUp(): Promise<void>;

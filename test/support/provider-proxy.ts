@@ -165,7 +165,7 @@ export async function startProviderProxy(nodeUrl: string): Promise<ProviderProxy
   };
 }
 
-/** Passes messages on in both directions, as far as the provider does. */
+/** Forwards messages in both directions, as far as the provider does. */
 function join(client: WebSocket, node: WebSocket, acting: NonNullable<ProviderBehavior["socket"]>): void {
   const waiting: string[] = [];
   const drop =

@@ -9,7 +9,7 @@ import type {
   Reply,
 } from "./provider-proxy.ts";
 
-/** A way in which providers misbehave, documented or observed. */
+/** A documented or observed provider misbehavior. */
 export interface ProviderRow {
   readonly name: string;
   /** Created anew for each provider. */
@@ -116,7 +116,7 @@ function limitedBatches(max: number, refusal: HttpReply | "each"): ProviderBehav
   return { answer: ({ calls }) => (calls.length > max ? refusal : undefined) };
 }
 
-/** Passes the transaction on, but answers something else. */
+/** Forwards the transaction, but gives another answer. */
 function broadcasting(answer: (bytes: Hex, at: number) => Reply): ProviderBehavior {
   let at = 0;
   return {
@@ -190,7 +190,7 @@ function lateReceipts(blocks: number): ProviderBehavior {
   };
 }
 
-/** All provider rows. The honest one comes first, because the others are compared with it. */
+/** All provider rows. The honest one is first, because the others are compared with it. */
 export const providerRows: readonly ProviderRow[] = [
   { name: "honest", behavior: () => ({}), isInCheck: true },
   {
@@ -345,7 +345,7 @@ export const providerRows: readonly ProviderRow[] = [
     withinMs: 120_000,
   },
   { name: "no eth_feeHistory", behavior: () => withoutMethods(["eth_feeHistory"]) },
-  // An endpoint that refused batches gets small ones for a minute: these rows come last.
+  // An endpoint that refused batches gets small ones for a minute: these rows are last.
   {
     name: "batches refused with status 200",
     bridge: "prompt",

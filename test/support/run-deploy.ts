@@ -7,7 +7,7 @@ import { expect, vi } from "vitest";
 import { runDeploy } from "../../apps/api/src/process/commands/deploy-command.ts";
 
 /** What `operator deploy` printed. */
-export interface RanDeploy {
+export interface DeployRun {
   readonly code: number;
   /** Lines of JSON. */
   readonly lines: readonly Readonly<Record<string, unknown>>[];
@@ -15,12 +15,12 @@ export interface RanDeploy {
   readonly errors: string;
 }
 
-/** Runs `operator deploy`. @param times how often at the same time; the highest exit code counts */
+/** Runs `operator deploy`. @param times number of concurrent runs; the highest exit code is returned */
 export async function runDeployCommand(
   words: string,
   env: Readonly<Record<string, string>>,
   times = 1,
-): Promise<RanDeploy> {
+): Promise<DeployRun> {
   let [output, errors] = ["", ""];
   vi.spyOn(process.stdout, "write").mockImplementation((chunk) => {
     output += String(chunk);
@@ -36,11 +36,11 @@ export async function runDeployCommand(
   const lines = output
     .split("\n")
     .filter((line) => line.startsWith("{"))
-    .map((line) => JSON.parse(line) as RanDeploy["lines"][number]);
+    .map((line) => JSON.parse(line) as DeployRun["lines"][number]);
   return { code, lines, output, errors };
 }
 
-/** Runs it as a process, and kills it with SIGKILL once it has printed `count` lines with a text. */
+/** Runs the command in a child process and kills it after `count` output lines contain `printed`. */
 export async function runDeployKilled(
   words: string,
   env: Readonly<Record<string, string>>,

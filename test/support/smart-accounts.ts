@@ -15,8 +15,7 @@ import {
 } from "viem/account-abstraction";
 import type { Endpoints } from "@causeway/localnet";
 
-// Accounts whose owner signs and another account sends, written with viem alone, like an integrator's
-// backend.
+// Smart accounts: the owner signs and another account submits. Uses only viem, like an integrator's backend.
 
 type ChainEndpoint = Endpoints["chains"][number];
 
@@ -76,7 +75,7 @@ export function smartEoa(chain: ChainEndpoint, owner: PrivateKeyAccount): SmartA
         sender: owner.address,
         callData: encodeFunctionData({ abi: batchAbi, args: [calls.map(asTuple)] }),
       };
-      const call = await signed08(chain, owner, { ...operation, ...change });
+      const call = await signV08(chain, owner, { ...operation, ...change });
       return { ...call, authorizationList: [{ chainId, address, nonce, yParity: yParity ?? 0, r, s }] };
     },
   };
@@ -104,18 +103,18 @@ export async function simpleAccount(
   return {
     address,
     sign: async (calls, change = {}) => {
-      const isThere = (await reads.getCode({ address })) !== undefined;
-      const sender = { sender: address, ...(isThere ? {} : creation), ...change };
+      const isDeployed = (await reads.getCode({ address })) !== undefined;
+      const sender = { sender: address, ...(isDeployed ? {} : creation), ...change };
       if (version === "0.8") {
         const callData = encodeFunctionData({ abi: batchAbi, args: [calls.map(asTuple)] });
-        return await signed08(chain, owner, { ...sender, callData });
+        return await signV08(chain, owner, { ...sender, callData });
       }
       const lists = [
         calls.map(({ to }) => to),
         calls.map(({ value }) => value),
         calls.map(({ data }) => data),
       ] as const;
-      return await signed07(chain, owner, {
+      return await signV07(chain, owner, {
         ...sender,
         callData: encodeFunctionData({ abi: batch07Abi, args: lists }),
       });
@@ -139,13 +138,13 @@ interface Operation {
   readonly maxFeePerGas?: bigint;
 }
 
-async function signed07(
+async function signV07(
   chain: ChainEndpoint,
   owner: PrivateKeyAccount,
   operation: Operation,
 ): Promise<RawCall> {
   const entryPoint = contractOf(chain, "entryPoint07");
-  const unsigned = await complete(chain, entryPoint, operation);
+  const unsigned = await fillDefaults(chain, entryPoint, operation);
   const hash = getUserOperationHash({
     chainId: chain.id,
     entryPointAddress: entryPoint,
@@ -162,13 +161,13 @@ async function signed07(
   return { chainId: chain.id, to: entryPoint, data, value: "0" };
 }
 
-async function signed08(
+async function signV08(
   chain: ChainEndpoint,
   owner: PrivateKeyAccount,
   operation: Operation,
 ): Promise<RawCall> {
   const entryPoint = contractOf(chain, "entryPoint08");
-  const unsigned = await complete(chain, entryPoint, operation);
+  const unsigned = await fillDefaults(chain, entryPoint, operation);
   const hash = getUserOperationHash({
     chainId: chain.id,
     entryPointAddress: entryPoint,
@@ -184,7 +183,7 @@ async function signed08(
   return { chainId: chain.id, to: entryPoint, data, value: "0" };
 }
 
-async function complete(chain: ChainEndpoint, entryPoint: Address, operation: Operation) {
+async function fillDefaults(chain: ChainEndpoint, entryPoint: Address, operation: Operation) {
   const reads = createPublicClient({ transport: http(chain.rpcUrl), cacheTime: 0 });
   const nonce = await reads.readContract({
     address: entryPoint,

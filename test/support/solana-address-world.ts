@@ -28,7 +28,7 @@ const bytes = (text: string): Hex => encodeAddress("solana-vm", text);
 /** The engine with deposit addresses on a local Solana cluster. */
 export interface SolanaAddressWorld extends AddressWorld {
   readonly solana: SolanaWorld;
-  readonly end: TransferChain;
+  readonly solanaChain: TransferChain;
   /** SOL; USDC of 6 decimals; and a token that keeps one percent of each transfer. */
   readonly currencies: Readonly<Record<"sol" | "usdc" | "fee", Currency>>;
   /** A new wallet's address, in the network's format. */
@@ -39,11 +39,11 @@ export interface SolanaAddressWorld extends AddressWorld {
     amount: bigint,
     ask?: Ask,
   ): Promise<Agreed & { readonly address: string; readonly bytes: Hex }>;
-  /** Sends money to an address, in its own slot. */
+  /** Sends funds to an address and advances one slot. */
   payTo(address: string, currency: Currency, amount: bigint): Promise<void>;
   /** Base units that a wallet holds. */
-  held(wallet: string, currency: Currency): Promise<bigint>;
-  /** In each round, advances the cluster by some slots and does what a worker does. */
+  balanceOf(wallet: string, currency: Currency): Promise<bigint>;
+  /** Each round advances the cluster a few slots and runs one worker pass. */
   solanaRound(rounds?: number, by?: WorkerServices): Promise<void>;
   /** Runs rounds until the request has this status. @throws after 40 rounds */
   untilStatus(requestId: RequestId, status: string): Promise<void>;
@@ -99,31 +99,31 @@ export async function startSolanaAddressWorld(): Promise<SolanaAddressWorld> {
   const users = await connectNonEvmUsers(options);
   if (users === undefined) throw new Error("users pay on Solana");
   node.controls.finalize();
-  const held = await connection.balances([native, ...chain.tokens.map(({ address }) => address)]);
+  const balances = await connection.balances([native, ...chain.tokens.map(({ address }) => address)]);
   const cost = new Map<Hex, bigint>();
   for (const { address } of [sol, ...chain.tokens])
     cost.set(address, await connection.paymentCost(address, undefined));
-  const end: TransferChain = {
+  const solanaChain: TransferChain = {
     chain,
     connection,
     pulse: {
-      solverBalance: (currency) => ({ amount: held.get(currency) ?? 0n }),
+      solverBalance: (currency) => ({ amount: balances.get(currency) ?? 0n }),
       paymentCost: (currency) => cost.get(currency) ?? 0n,
       lagging: () => false,
       headAgeMs: () => 0,
     },
     users,
   };
-  Object.assign(services, { chains: createChainDirectory(services.chains.all, [end]) });
-  await openNonEvmLane(services, end);
-  await readArrivals(services, end, undefined);
+  Object.assign(services, { chains: createChainDirectory(services.chains.all, [solanaChain]) });
+  await openNonEvmLane(services, solanaChain);
+  await readArrivals(services, solanaChain, undefined);
 
-  const endOf = (by: WorkerServices): TransferChain => by.chains.nonEvm(chain.id) ?? end;
+  const chainOf = (by: WorkerServices): TransferChain => by.chains.nonEvm(chain.id) ?? solanaChain;
   const stop = world.stop.bind(world);
   const mintOf = ({ address }: Currency): LocalMint => solana.mintOf(formatAddress(chain, address));
   const solanaWorld: SolanaAddressWorld = Object.assign(world, {
     solana,
-    end,
+    solanaChain,
     currencies,
     aWallet: async () => (await solanaKey()).address,
     async solanaAddress(currency: Currency, amount: bigint, ask: Ask = {}) {
@@ -146,7 +146,7 @@ export async function startSolanaAddressWorld(): Promise<SolanaAddressWorld> {
       else await mintTo(node.url, mintOf(currency), address, amount);
       node.controls.passSlots(1);
     },
-    async held(wallet: string, currency: Currency) {
+    async balanceOf(wallet: string, currency: Currency) {
       node.controls.passSlots(1);
       if (currency === sol) return node.controls.account(wallet)?.lamports ?? 0n;
       const { mint, tokenProgram } = mintOf(currency);
@@ -156,9 +156,9 @@ export async function startSolanaAddressWorld(): Promise<SolanaAddressWorld> {
     async solanaRound(rounds = 1, by: WorkerServices = services) {
       for (let n = 0; n < rounds; n++) {
         node.controls.passSlots(FINALITY_LAG / 2);
-        await readArrivals(by, endOf(by), await by.reads.nonEvmCursor(chain.id));
-        await trackNonEvm(by, endOf(by));
-        await createAddressWatch(world.watching(by), endOf(by)).look(0n);
+        await readArrivals(by, chainOf(by), await by.reads.nonEvmCursor(chain.id));
+        await trackNonEvm(by, chainOf(by));
+        await createAddressWatch(world.watching(by), chainOf(by)).look(0n);
         clock.forward(2_000);
         await world.work(by);
         await world.destination.mine();

@@ -16,7 +16,7 @@ interface Asked extends SolanaCall {
 }
 
 /**
- * A server in front of a node that changes requests or results; the result `"error"` stands for an error of
+ * A server in front of a node that changes requests or results; the result `"error"` stands for an error from
  * the node. An outage responds with HTTP 503, before or after the node got the call.
  */
 export async function startSolanaFront(

@@ -18,7 +18,6 @@ import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 import { openLane } from "../../apps/api/src/payments/open-lane.ts";
 import { exchangeInFill } from "../../apps/api/src/payments/fill-exchange.ts";
 import { pricingOfFill } from "../../apps/api/src/payments/fill-amount.ts";
-import { judgePayments } from "@causeway/families/evm";
 import { startEngineWorld, type Agreed, type EngineWorld, type WorldOptions } from "./engine-world.ts";
 import { approveCall } from "./execution-world.ts";
 import { someAddress, someHash } from "./terms.ts";
@@ -28,7 +27,7 @@ import type { TestChain } from "./test-chain.ts";
  * The terms to agree on: a deposit of 100 USDC on the first chain, and by default a fill on the second that
  * is swapped from USDC.
  */
-export interface SwapAsk {
+export interface SwapParams {
   /** The currency that the recipient gets. */
   readonly currency: Address;
   /** The currency that the solver pays from. Default: `currency`. */
@@ -50,16 +49,14 @@ export interface SwapWorld extends EngineWorld {
   readonly tst: Address;
   readonly odd: Address;
   readonly weth: Address;
-  /** Stores terms as a quote with swaps would fix them now. */
-  agree(ask: SwapAsk): Promise<Agreed>;
+  /** Stores the terms that a quote with swaps would have now. */
+  agree(params: SwapParams): Promise<Agreed>;
   /** The best swap on a chain now. */
   best(chain: TestChain, tokenIn: Address, tokenOut: Address, amountIn: bigint): Promise<SwapAnswer>;
-  /** The value of the solver's part of a deposit of this size, in the currency that it pays in. */
+  /** What the solver would pay out for a deposit of this amount, before the swap. */
   worthOf(agreed: Agreed, deposited?: bigint): Promise<bigint>;
   /** A third party swaps this amount on a chain; returns the hash of the pending swap. */
   trade(chain: TestChain, tokenIn: Address, tokenOut: Address, amountIn: bigint): Promise<TxHash>;
-  /** An oracle's verdict on a transaction on the second chain. */
-  judged(agreed: Agreed, hash: `0x${string}`): Promise<ReturnType<typeof judgePayments>>;
 }
 
 const toLower = (address: string | null): Address => (address ?? "0x").toLowerCase() as Address;
@@ -141,9 +138,9 @@ export async function startSwapWorld(options: WorldOptions = {}): Promise<SwapWo
     };
     const { currency, paidFrom } = to;
     const { routed } = world.services.quotePolicy.gas;
-    const exchange =
+    const swap =
       paidFrom && exchangeInFill(world.services.liquidity, destination.chain, { paidFrom, currency }, routed);
-    const facts = { toContract: false, exchange };
+    const facts = { toContract: false, exchange: swap };
     const pricing = await pricingOfFill(world.services, terms, { origin, destination }, deposited, facts);
     return forward(deposited, pricing.facts).output;
   };
@@ -170,7 +167,7 @@ export async function startSwapWorld(options: WorldOptions = {}): Promise<SwapWo
       recipient = world.anAddress(),
       slippageBps = 100,
       terms: change = {},
-    }: SwapAsk): Promise<Agreed> {
+    }: SwapParams): Promise<Agreed> {
       const { origin, destination, services, usdc, user } = world;
       const depositCurrency = change.origin?.currency ?? usdc;
       const worth = await worthOf(depositCurrency, { currency, paidFrom }, deposit);
@@ -270,9 +267,9 @@ export async function startSwapWorld(options: WorldOptions = {}): Promise<SwapWo
       worthOf(origin.currency, destination, deposited),
     async trade(chain: TestChain, tokenIn: Address, tokenOut: Address, amountIn: bigint) {
       const { calls } = await best(chain, tokenIn, tokenOut, amountIn);
-      let exchanged: TxHash = "0x";
+      let swapHash: TxHash = "0x";
       for (const call of calls({ kind: "exactIn", limit: 0n, recipient: world.stranger.address }))
-        exchanged = await chain.client.sendTransaction({
+        swapHash = await chain.client.sendTransaction({
           account: privateKeyToAccount(world.stranger.privateKey),
           ...call,
           gas: 1_000_000n,
@@ -283,48 +280,7 @@ export async function startSwapWorld(options: WorldOptions = {}): Promise<SwapWo
             blockTag: "pending",
           }),
         });
-      return exchanged;
-    },
-    async judged({ terms }: Agreed, hash: `0x${string}`) {
-      const { client, chain } = world.destination;
-      const [transaction, receipt] = await Promise.all([
-        client.getTransaction({ hash }),
-        client.getTransactionReceipt({ hash }),
-      ]);
-      const { timestamp } = await client.getBlock({ blockHash: receipt.blockHash });
-      return judgePayments(
-        {
-          depositories: [chain.contracts.depository],
-          fillContracts: [chain.contracts.router, chain.contracts.approvalProxy],
-          isZksyncStack: false,
-        },
-        {
-          transaction: {
-            from: toLower(transaction.from),
-            to: toLower(transaction.to),
-            input: transaction.input,
-            value: transaction.value,
-          },
-          logs: receipt.logs.map((log) => ({
-            address: toLower(log.address),
-            topics: log.topics,
-            data: log.data,
-            logIndex: log.logIndex,
-            blockNumber: log.blockNumber,
-            blockHash: log.blockHash,
-            txHash: log.transactionHash,
-          })),
-          timestamp,
-        },
-        {
-          orderId: terms.orderId,
-          solver: terms.order.solver,
-          deadline: terms.order.output.deadline,
-          extraData: terms.order.output.extraData,
-          receipts: terms.order.output.payments.map(({ recipient, currency }) => ({ recipient, currency })),
-          calls: terms.order.output.calls,
-        },
-      );
+      return swapHash;
     },
     async stop() {
       await Promise.all(closing.map(async (close) => await close()));

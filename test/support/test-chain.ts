@@ -11,13 +11,13 @@ import type { ConnectedChain } from "../../apps/api/src/chains/chains.port.ts";
 import { steppedHeads } from "../fakes/stepped-heads.ts";
 import { sentTransactions, type SentTransaction } from "./sent-transactions.ts";
 
-/** A transaction to send from an account; a node fills in no field. */
+/** A transaction to send from an account; a node fills in no fields. */
 export interface UserCall {
   readonly to: Address;
   readonly data?: Hex;
   readonly value?: bigint;
   readonly nonce?: number;
-  /** Limit; default 300,000. */
+  /** Gas limit; default 300,000. */
   readonly gas?: bigint;
 }
 
@@ -29,7 +29,7 @@ export interface TestChain {
   /** Mines blocks with the pending transactions. */
   mine(blocks?: number): Promise<void>;
   /**
-   * Replaces the newest blocks by as many empty ones plus one more, so that the new branch is longer; their
+   * Replaces the newest blocks with as many empty ones plus one more, so that the new branch is longer; their
    * transactions do not return to the mempool.
    */
   reorg(depth: number): Promise<void>;

@@ -3,13 +3,13 @@ import { connect, createServer, type AddressInfo, type Socket } from "node:net";
 /** A proxy to a Postgres server that counts what clients send. */
 export interface WatchedConnections {
   readonly url: string;
-  /** What clients sent so far: about one for each statement. */
+  /** Number of chunks that clients sent so far, about one per statement. */
   sent(): number;
   /** Closes all connections, as the kernel does for a killed process. */
   close(): Promise<void>;
 }
 
-/** @param onSent called with the number of each piece before it is passed on */
+/** @param onSent called with the count so far before each chunk is forwarded */
 export async function watchConnections(
   databaseUrl: string,
   onSent: (number: number) => void,

@@ -123,7 +123,7 @@ test("queryTokenList finds tokens by name, chain and address", async () => {
   expect(byAddress).toMatchObject([{ symbol: "USDC", chainId: destination.id }]);
 });
 
-test("queryTokenPrice returns a price, and passes on the service's error for an unknown token", async () => {
+test("queryTokenPrice returns a price, and forwards the service's error for an unknown token", async () => {
   expect(await queryTokenPrice(url, { address: usdcOn(origin), chainId: origin.id })).toEqual({ price: 1 });
   const unknown = { address: `0x${"ab".repeat(20)}`, chainId: origin.id };
   await expect(queryTokenPrice(url, unknown)).rejects.toThrow(/price|token|currency/i);
@@ -164,7 +164,7 @@ test("queryDepositAddressStatus reports that a transfer to a deposit address arr
   expect((await queryDepositAddressStatus(url, query))?.txHashes).toEqual([fill]);
 });
 
-test("queryQuote passes on the service's error", async () => {
+test("queryQuote forwards the service's error", async () => {
   await expect(requestQuote(user, { amount: "1" })).rejects.toMatchObject({
     response: { status: 400, data: { errorCode: "AMOUNT_TOO_LOW" } },
   });

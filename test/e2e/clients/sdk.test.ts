@@ -283,7 +283,7 @@ test("pays through a deposit address", async () => {
   expect(received).toBeGreaterThanOrEqual(minimumOutput(quote));
 });
 
-test("passes on the error message and code of the service", async () => {
+test("forwards the error message and code of the service", async () => {
   const chain = chainNamed("local-a");
   const asked = getClient().actions.getQuote({
     chainId: chain.id,

@@ -58,7 +58,7 @@ export function transfers(
   return [native, { to: usdc, data: encodeFunctionData(transfer) }];
 }
 
-/** Does what docs/operations/money.md says about new accounts: money, gas and approvals. */
+/** Follows docs/operations/money.md for new accounts: funds, gas and approvals. */
 export async function fundAccounts(
   chains: Chains,
   accounts: {

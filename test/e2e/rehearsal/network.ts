@@ -18,7 +18,7 @@ import { json } from "node:stream/consumers";
 import { encodeDeployData, encodeFunctionData, getContractAddress, type Address } from "viem";
 import { sendFrom, treasury } from "./money.ts";
 
-/** What exists before an operator begins. None of this project's contracts is deployed. */
+/** What exists before an operator starts. None of this project's contracts is deployed. */
 export interface Network {
   readonly ethereum: RunningAnvil;
   readonly base: RunningAnvil;
@@ -26,7 +26,7 @@ export interface Network {
   readonly hub: RunningAnvil;
   /** USDC, at the same address on Ethereum and Base. */
   readonly usdc: Address;
-  /** A contract, as a multisignature wallet is, at the same address everywhere. */
+  /** A contract that stands in for a multisig wallet, at the same address on every chain. */
   readonly multisig: Address;
   /** A server with CoinGecko's API, which also receives notifications. */
   readonly thirdPartyUrl: string;

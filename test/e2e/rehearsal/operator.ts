@@ -25,7 +25,7 @@ import { fundAccounts, hubBalanceOf } from "./money.ts";
 import type { Network } from "./network.ts";
 import { planOracles, startOracles, THRESHOLD, type OraclePlan } from "./oracles.ts";
 
-/** An operator with machines, keys and money, who follows docs/OPERATIONS.md. */
+/** An operator with machines, keys and funds, who follows docs/OPERATIONS.md. */
 export class Operator {
   readonly network: Network;
   readonly instance: Instance;

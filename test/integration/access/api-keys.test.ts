@@ -199,7 +199,7 @@ test("accepts the old secret for the grace period after a rotation, and no earli
   expect(await keys.find(fourth.key)).toMatchObject({ id });
 });
 
-test("a key in use causes at most two queries a second, however many concurrent requests it makes", async () => {
+test("a key in use causes at most two queries a second, no matter how many concurrent requests it makes", async () => {
   const { keys, queries } = await aProcess({ isWithoutListener: true });
   const { key, record } = await createKey(keyServices(), someSettings());
   await Promise.all(Array.from({ length: 1_000 }, () => keys.find(key)));

@@ -59,7 +59,7 @@ test("the effects of a commit and its answer are stored together", async () => {
   await postgresUnitOfWork(pools[0], recordedEvents()).run(async (tx) => {
     await tx.outbox.add([{ job: "fill", jobId: call.key, payload: {} }], NOW_MS);
     await tx.idempotency.finish(lease, anAnswer);
-    expect(await store.begin(call, NOW_MS)).toEqual({ kind: "underWay" });
+    expect(await store.begin(call, NOW_MS)).toEqual({ kind: "inProgress" });
   });
   expect(await queued(call.key)).toBe(true);
   expect(await store.begin(call, NOW_MS)).toEqual({ kind: "answered", answer: anAnswer });
@@ -145,8 +145,8 @@ test("a process whose clock is ahead replays the stored answer and takes over no
   await begun(store, underWay, nowMs);
   const aheadMs = nowMs + 25 * 60 * MINUTE_MS;
   expect(await store.begin(answered, aheadMs)).toEqual({ kind: "answered", answer: anAnswer });
-  expect(await store.begin({ ...answered, bodyHash: "cc" }, aheadMs)).toEqual({ kind: "otherBody" });
-  expect(await store.begin(underWay, aheadMs)).toEqual({ kind: "underWay" });
+  expect(await store.begin({ ...answered, bodyHash: "cc" }, aheadMs)).toEqual({ kind: "bodyMismatch" });
+  expect(await store.begin(underWay, aheadMs)).toEqual({ kind: "inProgress" });
 });
 
 test("the Postgres store and the fake agree on any sequence of calls", async () => {
@@ -170,7 +170,7 @@ test("the Postgres store and the fake agree on any sequence of calls", async () 
         if (what === "begin") {
           const [real, fake] = await Promise.all(both.map((store) => store.begin(call, nowMs)));
           expect({ ...real, lease: undefined }).toEqual({ ...fake, lease: undefined });
-          if (real?.kind === "begun" && fake?.kind === "begun") leases.push([real.lease, fake.lease]);
+          if (real?.kind === "started" && fake?.kind === "started") leases.push([real.lease, fake.lease]);
           continue;
         }
         const pair = leases[lease % Math.max(1, leases.length)];

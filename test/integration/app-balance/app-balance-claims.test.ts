@@ -20,7 +20,7 @@ import {
   contractAllocatorAbi,
   contractAllocatorBytecode,
 } from "../../../packages/contracts/src/generated/contract-allocator.ts";
-import { Died, mortalServices } from "../../fakes/mortal-services.ts";
+import { Crashed, crashingServices } from "../../fakes/crashing-services.ts";
 import { loseRows } from "../../support/lost-rows.ts";
 import { startEngineWorld, type EngineWorld } from "../../support/engine-world.ts";
 import { violatedInvariants } from "../../support/ledger-world.ts";
@@ -110,7 +110,7 @@ async function untilEnded(claimId: Hex32): Promise<ClaimRecord> {
   throw new Error(`still ${JSON.stringify(await record(claimId), (_, v: unknown) => String(v))}`);
 }
 
-test("a signed claim is paid once: its reservation ends when the payout is final, and its cost is earned", async () => {
+test("a signed claim is paid once: the reservation ends when the payout is final, and the fee is booked as revenue", async () => {
   const account = await aWallet(10_000_000n);
   const { claimId, recipient, feeAmount } = await offer(account.address);
   expect(feeAmount).toBeGreaterThan(0n);
@@ -125,7 +125,7 @@ test("a signed claim is paid once: its reservation ends when the payout is final
   await world.work();
   await world.round();
   expect((await record(claimId)).txHash).toMatch(/^0x[0-9a-f]{64}$/);
-  expect((await record(claimId)).state, "mined, but not beyond reorgs").toBe("paying");
+  expect((await record(claimId)).state, "mined, but not final").toBe("paying");
   expect(await untilEnded(claimId)).toMatchObject({ state: "paid" });
   expect(await line(account.address)).toEqual({ balance: 10_000_000n - total, pending: 0n, owed: 0n });
   expect(await world.origin.balance(recipient, world.usdc)).toBe(4_000_000n);
@@ -163,7 +163,7 @@ test("only the wallet's own signature moves money, and only over this claim", as
   expect((await line(account.address)).pending).toBe(0n);
 });
 
-test("accepts a contract wallet's EIP-1271 signature, and passes on the error of an unreachable node", async () => {
+test("accepts a contract wallet's EIP-1271 signature, and reports the error of an unreachable node", async () => {
   const owner = privateKeyToAccount(generatePrivateKey());
   const hash = await world.origin.client.deployContract({
     account: privateKeyToAccount(world.stranger.privateKey),
@@ -268,7 +268,7 @@ test("refuses an invalid claim with the error code of its fault", async () => {
   for (const [refused, code] of cases) await expect(refused()).rejects.toMatchObject({ code });
 });
 
-test("a claim whose recipient rejects native tokens is returned to the balance, including its cost", async () => {
+test("a claim whose recipient rejects native tokens is returned to the balance, including its fee", async () => {
   const account = await aWallet(ONE, NATIVE_CURRENCY);
   // A contract whose code rejects plain transfers.
   const refuses = world.anAddress();
@@ -283,7 +283,7 @@ test("a claim whose recipient rejects native tokens is returned to the balance, 
   expect(await line(account.address, NATIVE_CURRENCY)).toEqual({ balance: ONE, pending: 0n, owed: 0n });
 });
 
-test("a payout that reverts is returned without its cost when its block is final, and not paid again", async () => {
+test("returns a reverted payout minus its fee once the block is final, and does not retry it", async () => {
   const account = await aWallet(ONE, NATIVE_CURRENCY);
   const earnedBefore = await earned(NATIVE_CURRENCY);
   const { claimId, recipient } = await offer(account.address, {
@@ -332,23 +332,23 @@ test("after a crash at any step of accepting or paying, another process pays the
     const account = await aWallet(10_000_000n);
     const { claimId, recipient } = await offer(account.address);
     const signature = await signed(account, claimId);
-    const mortal = mortalServices(world.services, dieAt);
+    const crashing = crashingServices(world.services, dieAt);
     let died = false;
     try {
-      await accept(claimId, signature, mortal);
-      await world.work(mortal);
+      await accept(claimId, signature, crashing);
+      await world.work(crashing);
       await world.origin.mine();
-      await world.watch(world.origin, mortal);
+      await world.watch(world.origin, crashing);
     } catch (error) {
-      if (!(error instanceof Died) && !mortal.isDead()) throw error;
+      if (!(error instanceof Crashed) && !crashing.isDead()) throw error;
       died = true;
     }
     // The client got no answer and submits its signature again.
     await accept(claimId, signature);
     expect((await untilEnded(claimId)).state).toBe("paid");
-    expect(await world.origin.balance(recipient, world.usdc), mortal.acts.at(-1)).toBe(4_000_000n);
+    expect(await world.origin.balance(recipient, world.usdc), crashing.acts.at(-1)).toBe(4_000_000n);
     expect((await line(account.address)).pending).toBe(0n);
-    if (!died && !mortal.isDead()) {
+    if (!died && !crashing.isDead()) {
       expect(dieAt).toBeGreaterThan(20);
       return;
     }
@@ -356,7 +356,7 @@ test("after a crash at any step of accepting or paying, another process pays the
 }, 300_000);
 
 for (const currency of ["token", "native"] as const)
-  test(`a ${currency} payout whose commit a failover lost is neither repeated nor returned`, async () => {
+  test(`neither repeats nor returns a ${currency} payout whose commit was lost in a failover`, async () => {
     const asset = currency === "token" ? world.usdc : NATIVE_CURRENCY;
     const amount = currency === "token" ? 4_000_000n : 10n ** 17n;
     const account = await aWallet(amount * 2n, asset);

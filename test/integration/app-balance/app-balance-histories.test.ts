@@ -53,7 +53,7 @@ interface Act {
     | "claimReturned";
   readonly at: number;
   readonly asset: LedgerAsset;
-  /** Cents, for any asset. */
+  /** In cents, for any asset. */
   readonly cents: number;
 }
 
@@ -191,7 +191,7 @@ async function apply(names: Names, { kind, at, asset, cents }: Act): Promise<voi
   }
 }
 
-/** Offers a claim unless it was offered before, and accepts it if the balance suffices. */
+/** Offers a claim unless it was already offered, and accepts it if the balance suffices. */
 async function claim(wallet: Address, claimId: Hex32, asset: LedgerAsset, cents: number): Promise<void> {
   const balances = balanceReads(sqlOn(world.pool));
   const createdAtMs = world.services.clock.nowMs();

@@ -107,13 +107,13 @@ test("charges fees from the preferred currency first, then from the next, at the
   });
 });
 
-test("fees are all or nothing: a dollar short reserves nothing and reports the available balance", async () => {
+test("reserves nothing if the balance is a dollar short, and reports the available balance", async () => {
   const wallet = await aWallet(3_000_000n);
   expect(await reserve(wallet, 4n * ONE)).toMatchObject({ kind: "insufficient", availableUsd: 3n * ONE });
   expect(await world.line(wallet, usdc)).toMatchObject({ balance: 3_000_000n, pending: 0n, owed: 0n });
 });
 
-test("reserving, paying and releasing the same request twice does it once", async () => {
+test("reserving, paying or releasing the same request twice has the effect of once", async () => {
   const wallet = await aWallet(10_000_000n);
   const requestId = someHash();
   const [first, second] = [await reserve(wallet, ONE, requestId), await reserve(wallet, ONE, requestId)];
@@ -287,7 +287,7 @@ test("a balance in the hold's own currency is its collateral: it needs its hairc
   });
 });
 
-test("never transfers held funds to others in a sponsored charge, whatever its fees are", async () => {
+test("never transfers held funds to others in a sponsored charge, regardless of its fees", async () => {
   const wallet = await aWallet(10_000_000n);
   expect(await hold(wallet, 7n * ONE)).toEqual({ kind: "placed" });
   expect(await reserve(wallet, 9n * ONE, someHash(), 3n * ONE + 1n)).toEqual({
@@ -304,7 +304,7 @@ test("never transfers held funds to others in a sponsored charge, whatever its f
   expect((await reserve(wallet, ONE, someHash(), 1n)).kind).toBe("insufficient");
 });
 
-test("the active holds of a key never exceed its limit, whatever its wallet's balance", async () => {
+test("the active holds of a key never exceed its limit, regardless of its wallet's balance", async () => {
   const wallet = await aWallet(100_000_000n);
   const limit = { keyId: someHash(), maxExposureUsd: 10n * ONE };
   expect(await hold(wallet, 6n * ONE, limit)).toEqual({ kind: "placed" });

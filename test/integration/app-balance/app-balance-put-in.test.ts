@@ -28,7 +28,7 @@ import {
 } from "../../support/ledger-world.ts";
 import { someAddress, someHash, someTerms } from "../../support/terms.ts";
 
-// An app and cooperating parties: whatever they do with a balance, they never take out more than they put in.
+// An app and cooperating parties never take out more than they put in, no matter what they do with a balance.
 
 const SEED = Number(process.env["FUZZ_SEED"] ?? "20261122");
 const RUNS = Number(process.env["FUZZ_RUNS"] ?? "60");
@@ -352,7 +352,7 @@ test("never lets cooperating parties take out more than they put in, for any seq
       await group.start();
       for (const act of acts) await group.act(act);
       await group.end();
-      // A claim below one base unit is not made, and adds nothing either.
+      // A claim below one base unit is skipped and adds nothing.
       expect(group.tookOutUsd - group.putInUsd).toBeLessThanOrEqual(0n);
       if (group.tookOutUsd > 0n) moved++;
     }),

@@ -250,7 +250,7 @@ test("a crash before the commit of a credit changes nothing, and the next scan c
   await world.origin.mine(2);
   const head = await world.origin.announce();
   const { services } = world;
-  const mortal: EngineWorld["services"] = {
+  const crashing: EngineWorld["services"] = {
     ...services,
     uow: {
       run: async (work) =>
@@ -261,7 +261,7 @@ test("a crash before the commit of a credit changes nothing, and the next scan c
     },
   };
   const trail = await loadTrail(services, world.origin.connected);
-  await expect(scanChain(mortal, world.origin.connected, trail, head)).rejects.toThrow("died");
+  await expect(scanChain(crashing, world.origin.connected, trail, head)).rejects.toThrow("died");
   expect((await line(wallet, world.usdc)).balance).toBe(0n);
   await world.watch(world.origin);
   expect((await line(wallet, world.usdc)).balance).toBe(1_000_000n);

@@ -172,7 +172,7 @@ test("a transaction that fails leaves no state, job or trace", async () => {
     expect((await pool.query(`select 1 from ${table}`, [terms.requestId])).rows).toEqual([]);
 });
 
-test("a transaction's events are raised once, after its commit and in order; those of a rolled back one never", async () => {
+test("raises a transaction's events once, in order, after its commit, and never after a rollback", async () => {
   const events = recordedEvents();
   const own = postgresUnitOfWork(pool, events);
   const raisedInside = await own.run(async (tx) => {
@@ -382,7 +382,7 @@ test("a lane's next nonce never decreases, and skips nonces that the key used el
   expect(await next()).toBe(20);
 });
 
-test("money of open payments is reserved until a balance shows that it left", async () => {
+test("funds of open payments are reserved until a balance shows that they left", async () => {
   const sender = await aLane();
   const plan = aPlan(sender, aFill(someHash()));
   const { currency } = plan.outflow;
@@ -689,7 +689,7 @@ const quotePolicy = {
   solverChainName: "one",
 };
 
-test("the reconciler closes overdue requests and restores lost jobs, however many processes run it", async () => {
+test("the reconciler closes overdue requests and restores lost jobs, even if several processes run it", async () => {
   await pool.query("truncate requests, deposits, outbox, chain_blocks cascade");
   const lateMs = NOW_MS - enginePolicy.expiryGraceMs - 1;
   const overdue = await aStoredRequest({ fillDeadlineMs: lateMs });

@@ -112,7 +112,7 @@ async function paidBy(address: string, amount: bigint) {
   return { payer, utxo };
 }
 
-test("quotes the money of an open address again, at the fees of the day, if its sweep is too expensive when the quote ends", async () => {
+test("re-quotes funds at an open address at current fees if their sweep is too expensive when the quote expires", async () => {
   const { bitcoin, clock } = world;
   const { connection, pulse, chain } = bitcoin.end;
   const former = { paymentCost: connection.paymentCost, ofPulse: pulse.paymentCost };
@@ -132,7 +132,7 @@ test("quotes the money of an open address again, at the fees of the day, if its 
       [200_000n, "void"],
       [200_000n, "final"],
     ]);
-    // Money at a strict address is deposited under its own order alone.
+    // Funds at a strict address are deposited under its own order only.
     expect(await statesOf(strict.bytes)).toEqual([[200_000n, "planned"]]);
     const [, successor] = await world.requestsOf(open.bytes);
     const { destination } = (await world.request(successor ?? open.requestId)).terms;
@@ -250,7 +250,7 @@ test("refuses to fast fill while the sweep may take too long, and never both fil
   await expect(app.fastFill(agreed, {}, settling(87 * 60_000))).rejects.toMatchObject(early);
   await expect(app.fastFill(agreed), "between different assets").rejects.toMatchObject(early);
   expect(await app.holdOf(agreed)).toBeUndefined();
-  // Past the deadline of the payment and the grace, the sweep still moves what was paid in time.
+  // After the payment deadline and the grace period, the sweep still moves what was paid in time.
   clock.forward(2_400_000);
   await expect(app.fastFill(agreed, {}, settling(87 * 60_000))).rejects.toMatchObject(early);
   expect(await app.fastFill(agreed, {}, settling(30 * 24 * 3_600_000))).toBe("queued");

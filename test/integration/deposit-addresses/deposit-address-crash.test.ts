@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { startAddressWorld, type AddressWorld } from "../../support/address-world.ts";
-import { dieAtEveryMoment } from "../../support/every-death.ts";
+import { crashAtEveryStep } from "../../support/crash-at-every-step.ts";
 
 let world: AddressWorld;
 
@@ -10,10 +10,10 @@ beforeAll(async () => {
 afterAll(async () => await world.stop());
 
 // Slow: crashes about a hundred times, and completes the request with another process each time.
-test("whenever the process dies between detecting money at an address and sweeping it, the money is swept once, for one request, and filled once", async () => {
+test("whenever the process crashes between detecting money at an address and sweeping it, the money is swept once, for one request, and filled once", async () => {
   const { origin, destination, usdc } = world;
   const addresses = new Map<string, `0x${string}`>();
-  const deaths = await dieAtEveryMoment(world, {
+  const deaths = await crashAtEveryStep(world, {
     prepare: async () => {
       const agreed = await world.address();
       addresses.set(agreed.requestId, agreed.at);
@@ -22,7 +22,7 @@ test("whenever the process dies between detecting money at an address and sweepi
       await world.scan(origin);
       return agreed;
     },
-    live: async (by) => {
+    run: async (by) => {
       await world.look(origin, by);
       await world.work(by);
     },

@@ -61,7 +61,7 @@ test("a quoted address is the one that the factory derives from the order, and i
   expect(native.answer.steps[0]?.items[0]?.data).toMatchObject({ data: "0x", value: "40000000000000000" });
 });
 
-test("an open address gets three other amounts: the first is the quote's, the others get their own requests, and all are filled", async () => {
+test("fills three payments of other amounts to an open address: the first under the quote, the others under new requests", async () => {
   const { destination, origin, usdc } = world;
   const { at, terms } = await world.address();
   const { recipient } = terms;
@@ -141,7 +141,7 @@ const atAddress = {
   nextAction: "wait_for_confirmations",
 } as const;
 
-test("money at a deposit address is shown by every endpoint once it is seen, and a timely payment is filled however long gas is missing", async () => {
+test("every endpoint shows funds at a deposit address once they are seen, and a timely payment is filled even if gas is missing for long", async () => {
   const { origin, destination, usdc, services, pool } = world;
   const operator = services.depositAddressOperator?.address ?? "0x";
   const balanceBefore = await origin.balance(operator, NATIVE_CURRENCY);
@@ -167,7 +167,7 @@ test("money at a deposit address is shown by every endpoint once it is seen, and
   await world.watch(origin);
   expect(await world.status(requestId)).toMatchObject(atAddress);
   for (let n = 0; n < 3; n++) await world.round();
-  // Planned, and not swept without gas.
+  // Planned, but not swept without gas.
   expect(await world.sweepsFrom(at)).toMatchObject([{ state: "planned" }]);
   expect(await world.status(requestId)).toMatchObject(atAddress);
   const lookup = await lookUpAddress(world.watching(), { address: at }, undefined);
@@ -388,7 +388,7 @@ test("an excess below its own refund cost stays at the strict address, and the q
   expect((await world.status(requestId)).status).toBe("success");
 });
 
-test("another token at a strict address, and the right one on another chain, are refunded there in the same token", async () => {
+test("refunds another token at a strict address, and the quoted token on another chain, in place and in kind", async () => {
   const { origin, destination, tst, usdc } = world;
   const wrongToken = await world.address({ strict: true, refundTo: world.anAddress() });
   await world.sendTo(wrongToken.at, parseEther("100"), { currency: tst });
@@ -626,7 +626,7 @@ test("refunds to the sender if there is only one, and to none of two senders", a
   await world.sendTo(two.at, usd(30), { from: user });
   for (let n = 0; n < 4; n++) await world.round();
   expect(await world.reads.fundsAt(two.at)).toMatchObject([{ amount: usd(60), held: "SENDER_UNKNOWN" }]);
-  // The quoted amount is still filled once it is there.
+  // The quoted amount is still filled once it arrives.
   await world.sendTo(two.at, usd(40), { from: stranger });
   await world.untilSettled(two.at, 1);
   expect((await world.status(two.requestId)).status).toBe("success");
@@ -694,7 +694,7 @@ test("keeps the money of a sweep that reverted after a recovery assigned until t
   expect(await destination.balance(terms.recipient, usdc)).toBe(terms.destination.expectedAmount);
 });
 
-test("a sweep whose commit a failover lost is not repeated with money that arrived later", async () => {
+test("does not repeat a sweep whose commit was lost in a failover with funds that arrived later", async () => {
   const { origin, usdc, services, pool } = world;
   const operator = services.depositAddressOperator?.address as Address;
   const { at, requestId } = await world.address({ strict: true, refundTo: world.anAddress() });
@@ -801,7 +801,7 @@ test("keeps reporting the funds of a new quote whose sweep is refused after a wa
   ]);
 });
 
-test("after two sweeps that moved nothing the next one is planned only after a pause", async () => {
+test("waits before it plans another sweep after two that moved nothing", async () => {
   const { origin, pool, usdc } = world;
   const { at, requestId } = await world.address();
   await pool.query(
@@ -933,7 +933,7 @@ test("a requested check finds money that scans miss, reconsiders held money, and
     failedAddresses: [],
   });
 
-  // Too little while gas is expensive; enough when it is cheap.
+  // Insufficient while gas is expensive; sufficient when it is cheap.
   await world.sendTo(at, usd(0.5));
   world.prices.set("ethereum", "250000");
   for (let n = 0; n < 3; n++) await world.round();
@@ -1000,7 +1000,7 @@ test("a requested check finds money that scans miss, reconsiders held money, and
   expect(await refused({ currency: "0x12" })).toBe("INVALID_INPUT_CURRENCY");
 });
 
-test("the status asks for no second payment if the whole amount is at the address but below today's fees", async () => {
+test("the status asks for no second payment if the whole amount is at the address but below the current fees", async () => {
   const { at, requestId } = await world.address({ amount: "2000000" });
   world.clock.forward(120_000);
   world.prices.set("ethereum", "25000000");
@@ -1029,7 +1029,7 @@ for (const [name, referrer] of [
       expect(await world.untilSettled(at, 1)).toEqual([terms.requestId]);
   });
 
-test("after a scan whose result was not stored, senders are searched from the last complete scan on", async () => {
+test("searches for senders from the last complete scan if the result of a later one was not stored", async () => {
   const { origin } = world;
   const { at } = await world.address();
   const watching = world.watching();
@@ -1078,7 +1078,7 @@ test("a fault at one address does not hide money at another one", async () => {
   expect(await world.untilSettled(broken.at, 1)).toEqual([broken.requestId]);
 });
 
-test("unconfigured tokens and dust change no status, alert no operator and add a bounded number of rows", async () => {
+test("unconfigured tokens and dust change no status, raise no alert and add a bounded number of rows", async () => {
   const { origin, usdc } = world;
   const finished = await world.address();
   await world.sendTo(finished.at, usd(100));
@@ -1379,7 +1379,7 @@ test("after the solver's key changed, money at an open address is filled under a
   expect(await world.status(strict.requestId)).toMatchObject({ fundsAt: "depository" });
 });
 
-test("an inactive address is still scanned in its turn", async () => {
+test("an inactive address is still scanned periodically", async () => {
   const { at } = await world.address({ refundTo: world.anAddress() });
   await world.pool.query("update deposit_addresses set active_at_ms = 0 where address = $1", [at]);
   await world.sendTo(at, usd(12));

@@ -3,13 +3,13 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { LegKind } from "../../../apps/api/src/payments/legs/leg-kind.ts";
 import { sweepLeg } from "../../../apps/api/src/payments/legs/sweep-leg.ts";
 import { pay } from "../../../apps/api/src/payments/pay.ts";
-import { isDeath, mortalServices } from "../../fakes/mortal-services.ts";
+import { isCrash, crashingServices } from "../../fakes/crashing-services.ts";
 import { startAddressWorld, type AddressWorld } from "../../support/address-world.ts";
 import { loseRows } from "../../support/lost-rows.ts";
 import { aSponsor } from "../../support/sponsors.ts";
 
-// Sweeps that were decided while their quote was firm, and are sent later: at an open address, money whose
-// order would be refunded by then gets a new quote.
+// Sweeps planned while the quote was firm but sent after it expired. At an open address, funds are re-quoted
+// if the old order would now be refunded.
 
 let world: AddressWorld;
 
@@ -33,7 +33,7 @@ async function fundOperator(value: bigint): Promise<void> {
   await world.origin.announce();
 }
 
-/** A quote of ETH for USDC whose money is at its address, with a decided sweep that waits for gas. */
+/** A quote of ETH for USDC whose funds are at its address, with a planned sweep that waits for gas. */
 async function waitingSweep(ask: Parameters<AddressWorld["address"]>[0] = {}): Promise<Address> {
   await fundOperator(0n);
   const agreed = await world.address({
@@ -50,7 +50,7 @@ async function waitingSweep(ask: Parameters<AddressWorld["address"]>[0] = {}): P
   return agreed;
 }
 
-/** The quote's firm time ends, and ETH loses a tenth of its value. */
+/** Lets the quote expire and drops the ETH price by 10%. */
 async function outdate({ terms }: Address): Promise<void> {
   world.clock.forward(120_000);
   expect(world.clock.nowMs()).toBeGreaterThan(terms.firmUntilMs);
@@ -63,7 +63,7 @@ const statesAt = async ({ at }: Address) =>
 const received = async ({ terms }: Address): Promise<bigint> =>
   await world.destination.balance(terms.recipient, world.usdc);
 
-/** Another transaction used the nonce of a sweep that was sent, so it is planned again. */
+/** Simulates that another transaction used the sweep's nonce, so that the sweep is planned again. */
 async function dropSweep(id: string): Promise<void> {
   const slot = await world.services.reads.slotOfLeg("sweep", id);
   const [attempt] = slot?.attempts ?? [];
@@ -74,17 +74,17 @@ async function dropSweep(id: string): Promise<void> {
   await world.pool.query("update deposit_sweeps set state = 'planned' where id = $1", [id]);
 }
 
-test("quotes the money of an open address again if its sweep waited until its order would be refunded", async () => {
+test("re-quotes funds at an open address when the order of a delayed sweep would be refunded", async () => {
   const agreed = await waitingSweep();
   await outdate(agreed);
   await world.work();
   expect(await statesAt(agreed)).toEqual([[PAID, "void"]]);
-  expect(await world.status(agreed.requestId), "while no quote has it").toMatchObject({
+  expect(await world.status(agreed.requestId), "while no quote covers the funds").toMatchObject({
     status: "depositing",
     fundsAt: "depositAddress",
   });
   const [successor] = await world.untilSettled(agreed.at, 1);
-  if (successor === undefined) throw new Error("the money has no new quote");
+  if (successor === undefined) throw new Error("the funds have no new quote");
   expect(await statesAt(agreed)).toEqual([
     [PAID, "void"],
     [PAID, "final"],
@@ -116,7 +116,7 @@ test("sweeps a strict address under its own order, which refunds", async () => {
   expect(await received(agreed)).toBe(0n);
 });
 
-test("quotes a second payment that came in between together with the first one", async () => {
+test("re-quotes a payment that arrived in the meantime together with the first", async () => {
   const agreed = await waitingSweep();
   await world.sendTo(agreed.at, PAID / 2n, { currency: NATIVE_CURRENCY });
   for (let n = 0; n < 2; n++) await world.round();
@@ -124,7 +124,7 @@ test("quotes a second payment that came in between together with the first one",
   const requests = await world.requestsOf(agreed.at);
   await outdate(agreed);
   const [successor] = await world.untilSettled(agreed.at, 1);
-  if (successor === undefined) throw new Error("the money has no new quote");
+  if (successor === undefined) throw new Error("the funds have no new quote");
   expect(await statesAt(agreed)).toEqual([
     [PAID, "void"],
     [PAID / 2n, "void"],
@@ -157,7 +157,7 @@ test("keeps the order of a sweep that covers a fast fill, so that its recipient 
   expect(await app.holdState(agreed)).toBe("released");
 });
 
-test("plans a sweep again immediately if a fast fill relies on it before it is undone", async () => {
+test("plans a sweep again immediately if a fast fill relies on it before it is voided", async () => {
   const app = await aSponsor(world, 10_000);
   const agreed = await waitingSweep({ originCurrency: world.usdc, amount: "100000000" });
   const { amount } = agreed.terms.origin;
@@ -191,7 +191,7 @@ test("plans a sweep again immediately if a fast fill relies on it before it is u
   expect(await statesAt(agreed)).toEqual([[amount, "final"]]);
 });
 
-test("undoes no sweep while its lane may lack payments, because one of them may have moved the money", async () => {
+test("does not void a sweep while payments may be missing from its lane", async () => {
   const { services, pool } = world;
   const agreed = await waitingSweep();
   await outdate(agreed);
@@ -210,12 +210,12 @@ test("undoes no sweep while its lane may lack payments, because one of them may 
 });
 
 test.each(["before depositAddresses.voidSweep", "before commit", "after commit"])(
-  "sweeps the money once and fills it once if the process dies %s while it undoes a sweep",
+  "sweeps the funds once and fills once if the process crashes %s while it voids a sweep",
   async (moment) => {
     const agreed = await waitingSweep();
     await outdate(agreed);
-    const by = mortalServices(world.services, (name) => name === moment);
-    await expect(world.work(by)).rejects.toSatisfy(isDeath);
+    const by = crashingServices(world.services, (name) => name === moment);
+    await expect(world.work(by)).rejects.toSatisfy(isCrash);
     const [successor] = await world.untilSettled(agreed.at, 1);
     expect(await statesAt(agreed)).toEqual([
       [PAID, "void"],

@@ -19,7 +19,7 @@ const received = async (recipient: Hex): Promise<bigint> =>
 const statesOf = async (at: Hex): Promise<(bigint | string)[][]> =>
   (await world.sweepsFrom(at)).map(({ amount, excess, state }) => [amount, excess, state]);
 const vaultHas = async (currency = world.currencies.sol): Promise<bigint> =>
-  await world.held(world.solana.at.vault, currency);
+  await world.balanceOf(world.solana.at.vault, currency);
 
 test("fills an open address once its sweep is final, and reports fundsAt until then", async () => {
   const { sol } = world.currencies;
@@ -35,7 +35,7 @@ test("fills an open address once its sweep is final, and reports fundsAt until t
   expect(await received(terms.recipient)).toBe(0n);
   await world.untilStatus(requestId, "success");
   expect(await received(terms.recipient)).toBe(terms.destination.expectedAmount);
-  expect([await world.held(address, sol), (await vaultHas()) - had]).toEqual([0n, SOL]);
+  expect([await world.balanceOf(address, sol), (await vaultHas()) - had]).toEqual([0n, SOL]);
   const found = await lookUpAddress(world.watching(), { address }, undefined);
   expect(found).toMatchObject({ depositAddress: address, funds: [], chainIds: [world.end.chain.id] });
   expect(found?.deposits[0]?.depositTxHash).toMatch(/^[1-9A-HJ-NP-Za-km-z]{80,90}$/);
@@ -65,7 +65,7 @@ test("quotes each further payment of tokens to an open address once, and leaves 
   await world.solanaRound(4);
   const found = await lookUpAddress(world.watching(), { address }, undefined);
   expect(found?.funds).toMatchObject([{ amount: "700", heldReason: "AMOUNT_TOO_LOW" }]);
-  expect([await world.held(address, usdc), (await vaultHas(usdc)) - had]).toEqual([700n, 110_000_000n]);
+  expect([await world.balanceOf(address, usdc), (await vaultHas(usdc)) - had]).toEqual([700n, 110_000_000n]);
 });
 
 test("a strict address fills its quote and refunds the excess, underpaid and late payments to refundTo", async () => {
@@ -91,13 +91,13 @@ test("a strict address fills its quote and refunds the excess, underpaid and lat
     // One transaction deposits the quoted amount and the excess.
     expect(await statesOf(more.bytes)).toEqual([[quoted, over - quoted, "final"]]);
     for (const [at, paid] of [over - quoted, under, quoted].entries()) {
-      const refund = await world.held(refundTos[at] ?? "", currency);
+      const refund = await world.balanceOf(refundTos[at] ?? "", currency);
       expect(refund).toBeLessThan(paid);
       // A refund of tokens also pays for the recipient's token account.
       expect(refund).toBeGreaterThan(paid - (currency === world.currencies.sol ? 200_000n : 400_000n));
     }
     for (const { terms, address } of [less, late])
-      expect([await received(terms.recipient), await world.held(address, currency)]).toEqual([0n, 0n]);
+      expect([await received(terms.recipient), await world.balanceOf(address, currency)]).toEqual([0n, 0n]);
     expect((await vaultHas(currency)) - had).toBe(over + under + quoted);
   }
 }, 60_000);
@@ -109,23 +109,23 @@ test("deposits dust below the rent minimum together with the payment, and fills 
   await world.payTo(address, sol, 1n);
   await world.untilStatus(requestId, "success");
   expect(await received(terms.recipient)).toBe(terms.destination.expectedAmount);
-  expect(await world.held(address, sol)).toBe(0n);
+  expect(await world.balanceOf(address, sol)).toBe(0n);
   const amounts = (await world.depositsOf(requestId)).map(({ amount }) => amount);
   expect(amounts.toSorted((a, b) => Number(a - b))).toEqual([1n, SOL]);
 });
 
 test("after a crash before or after the broadcast of a sweep, another process moves the money once", async () => {
-  const { services, end } = world;
+  const { services, solanaChain } = world;
   const { sol } = world.currencies;
   const had = await vaultHas();
   for (const dies of ["prepare", "send"] as const) {
     const { address, bytes, requestId, terms } = await world.solanaAddress(sol, SOL);
     await world.payTo(address, sol, SOL);
-    const dead = {
-      ...end,
-      connection: { ...end.connection, [dies]: async () => await Promise.reject(new Error("died")) },
+    const crashing = {
+      ...solanaChain,
+      connection: { ...solanaChain.connection, [dies]: async () => await Promise.reject(new Error("died")) },
     };
-    const by = { ...services, chains: { ...services.chains, nonEvm: () => dead } };
+    const by = { ...services, chains: { ...services.chains, nonEvm: () => crashing } };
     await expect(world.solanaRound(4, by)).rejects.toThrow(/^died|^maintenance failed/);
     expect(await statesOf(bytes)).toEqual([[SOL, 0n, "sent"]]);
     world.clock.forward(60_000);
@@ -147,11 +147,11 @@ test("sweeps again when the fork with the sweep was dropped, and moves the money
   controls.finalize();
   controls.pauseFinality();
   const from = controls.slot();
-  for (let n = 0; (await world.held(address, sol)) > 0n && n < 8; n++) await world.solanaRound();
-  expect([await world.held(address, sol), (await vaultHas()) - had]).toEqual([0n, SOL]);
+  for (let n = 0; (await world.balanceOf(address, sol)) > 0n && n < 8; n++) await world.solanaRound();
+  expect([await world.balanceOf(address, sol), (await vaultHas()) - had]).toEqual([0n, SOL]);
   controls.dropFrom(from);
   controls.resumeFinality();
-  expect(await world.held(address, sol)).toBe(SOL);
+  expect(await world.balanceOf(address, sol)).toBe(SOL);
   expect(await received(terms.recipient)).toBe(0n);
   // The first attempt expires with its blockhash, unless the node includes it again.
   controls.passSlots(150 + 32 + 10);
@@ -159,7 +159,7 @@ test("sweeps again when the fork with the sweep was dropped, and moves the money
   expect(await received(terms.recipient)).toBe(terms.destination.expectedAmount);
   await world.solanaRound(3);
   expect(await statesOf(bytes)).toEqual([[SOL, 0n, "final"]]);
-  expect([await world.held(address, sol), (await vaultHas()) - had]).toEqual([0n, SOL]);
+  expect([await world.balanceOf(address, sol), (await vaultHas()) - had]).toEqual([0n, SOL]);
 });
 
 test("a strict address refunds a payment in another currency than quoted", async () => {
@@ -169,7 +169,7 @@ test("a strict address refunds a payment in another currency than quoted", async
   await world.payTo(address, usdc, 20_000_000n);
   await world.solanaRound(10);
   expect(await statesOf(bytes)).toEqual([[20_000_000n, 0n, "final"]]);
-  const refund = await world.held(refundTo, usdc);
+  const refund = await world.balanceOf(refundTo, usdc);
   expect(refund).toBeGreaterThan(19_600_000n);
   expect(refund).toBeLessThan(20_000_000n);
   expect((await world.status(requestId)).status).not.toBe("success");

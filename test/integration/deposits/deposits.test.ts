@@ -13,7 +13,7 @@ import { depositKey, factKey } from "../../../apps/api/src/deposits/record-depos
 import type { UnitOfWork } from "../../../apps/api/src/db/unit-of-work.port.ts";
 import { createReportTurns, REPORT_LIMITS, ReportsBusy } from "../../../apps/api/src/db/report-turns.ts";
 import { recheckFinalBlocks } from "../../../apps/api/src/deposits/recheck-final-blocks.ts";
-import { mortalServices } from "../../fakes/mortal-services.ts";
+import { crashingServices } from "../../fakes/crashing-services.ts";
 import { deposit } from "../../support/deposits.ts";
 import { pileDeposits } from "../../support/piled-deposits.ts";
 import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";
@@ -72,7 +72,7 @@ test("a deposit that is reorged out before its fill leaves the request waiting; 
     fundsAt: "user",
   });
   expect((await world.depositsOf(agreed.requestId))[0]?.canonical).toBe(false);
-  // The job that was queued meanwhile finds no deposit to fill.
+  // The job that was queued in the meantime finds no deposit to fill.
   await world.work();
   expect(await world.services.reads.slotOfLeg("fill", agreed.requestId)).toBeUndefined();
 
@@ -248,7 +248,7 @@ test("a plain token transfer that carries the order id is a deposit", async () =
   await filledOnce(agreed);
 });
 
-test("after downtime everything is read in bounded ranges, in order, and nothing is skipped or recorded twice", async () => {
+test("after downtime, reads all blocks in bounded ranges, in order, without skipping or recording anything twice", async () => {
   const agreed: Agreed[] = [];
   for (let at = 0; at < 4; at++) {
     agreed.push(await agree());
@@ -509,10 +509,10 @@ async function loggedAndStored(since: bigint): Promise<{ logged: string[]; store
 }
 
 /**
- * The services of a process that dies before its database transaction with the index `dies`, and runs
+ * The services of a process that crashes before its database transaction with the index `dies`, and runs
  * `between` before each transaction after the first.
  */
-function mortal(
+function crashing(
   dies: number,
   between: () => Promise<unknown> = async () => undefined,
 ): typeof world.services {
@@ -557,7 +557,7 @@ async function pileBlock(): Promise<PiledBlock> {
   return { since, named, honest, raws: await Promise.all(transactions.map(rawOf)) };
 }
 
-test("a block of hundreds of deposits is committed in slices, and a crash between any two of them loses and repeats nothing", async () => {
+test("a block of hundreds of deposits is committed in slices, and a crash between any two of them neither loses nor repeats one", async () => {
   const { origin } = world;
   const { since, named, honest } = await aPiledBlock();
   const { logged } = await loggedAndStored(since);
@@ -568,7 +568,7 @@ test("a block of hundreds of deposits is committed in slices, and a crash betwee
     [1, 250],
     [2, 500],
   ] as const) {
-    await expect(scanChain(mortal(dies), origin.connected, trail, head)).rejects.toThrow("ends here");
+    await expect(scanChain(crashing(dies), origin.connected, trail, head)).rejects.toThrow("ends here");
     expect((await loggedAndStored(since)).stored).toHaveLength(stored);
     expect(await world.services.reads.cursor(origin.chain.id)).toMatchObject({ number: since });
   }
@@ -588,7 +588,7 @@ async function callsFor(deposits: readonly (readonly [Agreed, count: number])[])
   const scans: string[][] = [];
   for (const seen of ["in its block", "confirmed"]) {
     await origin.mine();
-    const process = mortalServices(world.services);
+    const process = crashingServices(world.services);
     const trail = await loadTrail(world.services, origin.connected);
     await scanChain(process, origin.connected, trail, await origin.announce());
     expect(process.acts.length, seen).toBeGreaterThan(0);
@@ -642,7 +642,7 @@ test("a client's report is recorded between two slices of a block that is being 
   const answers: string[] = [];
   const report = async () =>
     answers.push((await indexTransaction(world.services, { chainId: origin.chain.id, txHash })).message);
-  await scanChain(mortal(-1, report), origin.connected, trail, head);
+  await scanChain(crashing(-1, report), origin.connected, trail, head);
   expect(answers).toEqual(["Transaction indexed", "Transaction indexed"]);
   const { logged, stored } = await loggedAndStored(since);
   expect(stored).toEqual(logged);
@@ -654,7 +654,7 @@ test("a reorg between two slices removes the committed ones", async () => {
   const { origin } = world;
   const { since, honest, raws } = await aPiledBlock();
   const trail = await loadTrail(world.services, origin.connected);
-  await expect(scanChain(mortal(1), origin.connected, trail, await origin.announce())).rejects.toThrow();
+  await expect(scanChain(crashing(1), origin.connected, trail, await origin.announce())).rejects.toThrow();
   await origin.reorg(1);
   await world.watch(origin);
   expect(await loggedAndStored(since)).toEqual({ logged: [], stored: [] });
@@ -680,7 +680,7 @@ test("the last slice undoes a report of an orphaned block", async () => {
   const reports: string[] = [];
   const report = async () =>
     reports.push((await indexTransaction(stale, { chainId: origin.chain.id, txHash })).message);
-  await scanChain(mortal(-1, report), origin.connected, trail, await origin.announce());
+  await scanChain(crashing(-1, report), origin.connected, trail, await origin.announce());
   expect(reports).toEqual(["Transaction indexed", "Transaction indexed"]);
   const { logged, stored } = await loggedAndStored(since - 1n);
   expect(stored).toEqual(logged);
@@ -700,7 +700,7 @@ test("a report that moves a deposit back to an orphaned block between two slices
   await mineAgain(raws);
   const trail = await loadTrail(world.services, origin.connected);
   const report = async () => await indexTransaction(stale, { chainId: origin.chain.id, txHash });
-  await scanChain(mortal(-1, report), origin.connected, trail, await origin.announce());
+  await scanChain(crashing(-1, report), origin.connected, trail, await origin.announce());
   const { logged, stored } = await loggedAndStored(since);
   expect(logged).toHaveLength(601);
   expect(stored).toEqual(logged);
@@ -747,7 +747,7 @@ test("after a crash between slices of an orphaned branch, only the canonical bra
   await world.watch(origin);
   const trail = await loadTrail(world.services, origin.connected);
   const branch = await anotherBranch(await newestFact(lasting), phantom);
-  await expect(scanChain(mortal(1), branch.connected, trail, branch.head)).rejects.toThrow("ends here");
+  await expect(scanChain(crashing(1), branch.connected, trail, branch.head)).rejects.toThrow("ends here");
   expect((await world.request(phantom.requestId)).state.name).toBe("fillable");
   expect((await world.request(lasting.requestId)).state.name).toBe("quoted");
 
@@ -760,7 +760,7 @@ test("after a crash between slices of an orphaned branch, only the canonical bra
   await filledOnce(lasting);
 });
 
-test("when two leaders commit slices of two branches, the scan that began last wins", async () => {
+test("when two leaders commit slices of two branches, the scan that started last wins", async () => {
   const { origin } = world;
   const { since, honest } = await aPiledBlock();
   const phantom = await agree();
@@ -770,9 +770,9 @@ test("when two leaders commit slices of two branches, the scan that began last w
   let scans = 0;
   const another = async (): Promise<void> => {
     if (scans++ > 0) return;
-    await expect(scanChain(mortal(1), branch.connected, trail, branch.head)).rejects.toThrow("ends here");
+    await expect(scanChain(crashing(1), branch.connected, trail, branch.head)).rejects.toThrow("ends here");
   };
-  const scan = scanChain(mortal(-1, another), origin.connected, trail, head);
+  const scan = scanChain(crashing(-1, another), origin.connected, trail, head);
   await expect(scan).rejects.toThrow(TrailMoved);
 
   await world.watch(origin);
@@ -793,7 +793,7 @@ for (const dies of [-1, 1, 2])
     await mineAgain(raws);
     const trail = await loadTrail(world.services, origin.connected);
     const removed = world.events.of("deposit_removed").length;
-    const scan = scanChain(mortal(dies), origin.connected, trail, await origin.announce());
+    const scan = scanChain(crashing(dies), origin.connected, trail, await origin.announce());
     if (dies < 0) await scan;
     else {
       await expect(scan).rejects.toThrow("ends here");
@@ -827,7 +827,7 @@ test("the second reading records deposits that a lagging node hid, in slices", a
     since,
     origin.chain.id,
   ]);
-  await expect(recheckFinalBlocks(mortal(1), final, trail)).rejects.toThrow("ends here");
+  await expect(recheckFinalBlocks(crashing(1), final, trail)).rejects.toThrow("ends here");
   expect((await loggedAndStored(since)).stored).toHaveLength(250);
   expect(await world.services.reads.recheckedBlock(origin.chain.id)).toBe(since);
   await recheckFinalBlocks(world.services, final, trail);

@@ -188,7 +188,7 @@ test("a token that is listed later does not make an earlier deposit count twice"
   expect(await world.status(agreed.requestId)).toMatchObject({ status: "success", refundTxHashes: [] });
 });
 
-test("a fill that dies while its deposit is reorged out leaves the request waiting, and the deposit mined again is filled", async () => {
+test("a fill whose process crashes while its deposit is reorged out leaves the request waiting, and the deposit mined again is filled", async () => {
   const { origin, destination } = world;
   const agreed = await agree();
   await deposit(origin, world.user, agreed);
@@ -451,7 +451,7 @@ const transports: RpcTransport[] = [];
 afterAll(async () => await Promise.all(transports.map(async (transport) => await transport.close())));
 
 for (const lag of ["logs", "logs without an error", "blocks", "receipts"] as const)
-  test(`every deposit in a final block is recorded although a node behind the same URL lags: ${lag}`, async () => {
+  test(`records every deposit in a final block even if a node behind the same URL lags: ${lag}`, async () => {
     const { origin } = world;
     const first = (await origin.client.getBlockNumber()) + 1n;
     const missedBefore = world.events.of("deposit_missed").length;

@@ -6,7 +6,7 @@ import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import { attributeKnown } from "../../../apps/api/src/payments/attribute-known.ts";
 import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
 import { returnUnattributed } from "../../../apps/api/src/deposits/return-unattributed.ts";
-import { isDeath, mortalServices } from "../../fakes/mortal-services.ts";
+import { isCrash, crashingServices } from "../../fakes/crashing-services.ts";
 import { deposit } from "../../support/deposits.ts";
 import { startEngineWorld, type Agreed, type Ask, type EngineWorld } from "../../support/engine-world.ts";
 import { loseRows } from "../../support/lost-rows.ts";
@@ -233,16 +233,16 @@ test("after a crash of the worker at any step, another one pays once for the dep
   for (let dieAt = 0; ; dieAt++) {
     const lost = await lostRequest();
     await lost.restore();
-    const mortal = mortalServices(world.services, dieAt);
+    const crashing = crashingServices(world.services, dieAt);
     try {
-      await checkUnattributed(mortal);
+      await checkUnattributed(crashing);
     } catch (error) {
-      if (!mortal.isDead() || !isDeath(error)) throw error;
+      if (!crashing.isDead() || !isCrash(error)) throw error;
     }
     await rounds(4);
-    const moment = mortal.acts.at(-1) ?? "before anything";
+    const moment = crashing.acts.at(-1) ?? "before anything";
     expect(await payments(lost), moment).toEqual({ fills: 1, refunds: 0, returns: 0 });
-    if (!mortal.isDead()) break;
+    if (!crashing.isDead()) break;
     deaths.add(moment);
   }
   expect(deaths).toContain("before commit");

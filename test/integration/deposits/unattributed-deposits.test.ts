@@ -17,7 +17,7 @@ import { searchTurns } from "../../../apps/api/src/requests/history/search-turns
 import { indexTransaction } from "../../../apps/api/src/deposits/index-transaction.ts";
 import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
 import { returnUnattributed } from "../../../apps/api/src/deposits/return-unattributed.ts";
-import { isDeath, mortalServices } from "../../fakes/mortal-services.ts";
+import { isCrash, crashingServices } from "../../fakes/crashing-services.ts";
 import { batchCode } from "../../support/batch-code.ts";
 import { deposit, type Deviation } from "../../support/deposits.ts";
 import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";
@@ -132,7 +132,7 @@ test("returns native currency too", async () => {
   expect(await sentBack(hash, depositor, NATIVE_CURRENCY, 0n)).toBeGreaterThan(parseEther("0.04"));
 });
 
-test("a deposit that is not final waits, however much time has passed", async () => {
+test("a deposit that is not final waits, no matter how much time has passed", async () => {
   const hash = await stray({ depositor: world.anAddress() });
   world.clock.forward(2 * HOUR_MS);
   await start();
@@ -271,17 +271,17 @@ test("after a crash of the worker at any step, another one returns the deposit o
     const hash = await stray({ depositor });
     world.clock.forward(HOUR_MS);
     await world.round(world.services, FINALITY_BLOCKS);
-    const mortal = mortalServices(world.services, dieAt);
+    const crashing = crashingServices(world.services, dieAt);
     try {
-      await start(mortal);
-      await world.work(mortal);
+      await start(crashing);
+      await world.work(crashing);
     } catch (error) {
-      if (!mortal.isDead() || !isDeath(error)) throw error;
+      if (!crashing.isDead() || !isCrash(error)) throw error;
     }
     await anHourLater(world.services, FINALITY_BLOCKS + 1, 3);
-    const moment = mortal.acts.at(-1) ?? "before anything";
+    const moment = crashing.acts.at(-1) ?? "before anything";
     expect(await sentBack(hash, depositor, world.usdc, 0n), moment).toBeGreaterThan(0n);
-    if (!mortal.isDead()) break;
+    if (!crashing.isDead()) break;
     deaths.add(moment);
   }
   expect(deaths.size).toBeGreaterThan(3);

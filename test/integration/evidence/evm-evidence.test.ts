@@ -332,7 +332,7 @@ describe("withdrawals", () => {
     expect(await source.withdrawal(payload, undefined)).toMatchObject({ value: { status: "pending" } });
     await world.mine(DEPTH);
     expect(await source.withdrawal(payload, undefined)).toMatchObject({ value: { status: "executed" } });
-    // Executed stays executed, however late it is.
+    // Executed stays executed, no matter how late it is.
     expect((await source.withdrawal(payload, absentHash)).kind).toBe("final");
   });
 
@@ -381,7 +381,7 @@ describe("withdrawals", () => {
     expect(await source.withdrawal(payload, undefined)).toMatchObject({ value: { status: "expired" } });
   });
 
-  test("a token withdrawal is proven by its transaction, named or searched", async () => {
+  test("proves a token withdrawal by a given or found transaction", async () => {
     await world.mint(world.token, world.depository, 50n);
     const { payload, request } = world.payloadOf(tokenCall(world.token, alice, 50n));
     const hash = await world.wallet.send(await world.execution(request));
@@ -406,7 +406,7 @@ describe("withdrawals", () => {
       });
   });
 
-  test("attests nothing without code at the depository's address, not even that a request is unused", async () => {
+  test("refuses to attest when the depository address has no code", async () => {
     const empty = open(world.chainAt(undefined, { depository: alice }));
     const { payload } = world.payloadOf(nativeCall(userAddress, 10n), 1n);
     await expect(empty.withdrawal(payload, undefined)).rejects.toMatchObject({

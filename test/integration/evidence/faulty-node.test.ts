@@ -235,7 +235,7 @@ const schedule = fc.record({
   when: fc.array(fc.boolean(), { minLength: 5, maxLength: 40 }),
 });
 
-test("invariant c: whenever and however often a node fails, a withdrawal is never both executed and expired, and nothing false is final", async () => {
+test("invariant c: no matter when and how often a node fails, a withdrawal is never both executed and expired, and nothing false is final", async () => {
   const statuses = new Map<string, Set<string>>();
   await fc.assert(
     fc.asyncProperty(schedule, async ({ trouble, when }) => {
@@ -268,7 +268,7 @@ test("invariant c: whenever and however often a node fails, a withdrawal is neve
 }, 60_000);
 
 describe("several endpoints", () => {
-  test("two honest ones answer while the third has any trouble", async () => {
+  test("two honest ones answer regardless of the fault of the third", async () => {
     const source = evmEvidence(
       { ...world.chainAt([proxy.url, world.node.url, world.node.url]), rpcQuorum: 2 },
       { rpc: { deadlineMs: 2_000 } },

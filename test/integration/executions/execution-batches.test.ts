@@ -8,7 +8,7 @@ import { groupedAcceptance } from "../../../apps/api/src/executions/grouped-acce
 import type { WantedPayment } from "../../../apps/api/src/payments/wanted-payment.port.ts";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import { groupedPayments, payTogether } from "../../../apps/api/src/payments/pay-together.ts";
-import { dieAtEveryMoment } from "../../support/every-death.ts";
+import { crashAtEveryStep } from "../../support/crash-at-every-step.ts";
 import type { Agreed } from "../../support/engine-world.ts";
 import { startExecutionWorld, type ExecutionWorld } from "../../support/execution-world.ts";
 
@@ -167,7 +167,7 @@ async function expectEachOnce(calls: ReadonlyMap<RequestId, Address>, moment?: s
   }
 }
 
-test("simultaneous calls get their nonces in few commits, in sequence, and each is broadcast once however often it is submitted", async () => {
+test("simultaneous calls get their nonces in few commits, in sequence, and each is broadcast once, no matter how often it is submitted", async () => {
   const { origin, executor, services } = world;
   const calls = await accepted(10);
   let commits = 0;
@@ -252,9 +252,9 @@ test("calls that waited too long after their checks are not sent, and are checke
   await expectEachOnce(calls);
 });
 
-test("whenever the process dies while it broadcasts calls together, each of them runs exactly once", async () => {
+test("whenever the process crashes while it broadcasts calls together, each of them runs exactly once", async () => {
   let calls = new Map<RequestId, Address>();
-  const deaths = await dieAtEveryMoment(world, {
+  const deaths = await crashAtEveryStep(world, {
     prepare: async () => {
       calls = await accepted(3);
       const [first] = calls;
@@ -262,7 +262,7 @@ test("whenever the process dies while it broadcasts calls together, each of them
       const [requestId, recipient] = first;
       return { requestId, terms: { recipient } } as unknown as Agreed;
     },
-    live: async (by) => {
+    run: async (by) => {
       const plans = await plansOf(calls.keys(), by);
       for (const sent of await payTogether(by, executionLeg, plans)) if (sent instanceof Error) throw sent;
     },

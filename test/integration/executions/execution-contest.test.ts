@@ -179,7 +179,7 @@ test("stores the answer to an Idempotency-Key in the accepting commit, and commi
     bodyHash: "h",
   };
   const begun = await store.begin(keyedCall, world.clock.nowMs());
-  if (begun.kind !== "begun") throw new Error(`expected a new call, got ${begun.kind}`);
+  if (begun.kind !== "started") throw new Error(`expected a new call, got ${begun.kind}`);
   const call = world.mintCall(world.anAddress());
   const requestId = await world.execute(call, world.app, world.services, begun.lease);
   const again = await store.begin(keyedCall, world.clock.nowMs());

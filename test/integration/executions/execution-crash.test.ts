@@ -2,8 +2,8 @@ import type { Address, RequestId } from "@causeway/domain";
 import { transactionsOf } from "@causeway/wire";
 import { generatePrivateKey, privateKeyToAccount } from "viem/accounts";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { Died, mortalServices } from "../../fakes/mortal-services.ts";
-import { dieAtEveryMoment } from "../../support/every-death.ts";
+import { Crashed, crashingServices } from "../../fakes/crashing-services.ts";
+import { crashAtEveryStep } from "../../support/crash-at-every-step.ts";
 import type { Agreed } from "../../support/engine-world.ts";
 import {
   approveCall,
@@ -38,14 +38,14 @@ async function expectSettled(moment: string): Promise<void> {
   expect(rows[0]?.open, moment).toBe(0);
 }
 
-test("whenever the process dies between the acceptance of a call and its end, it runs exactly once and is charged exactly once", async () => {
+test("whenever the process crashes between the acceptance of a call and its end, it runs exactly once and is charged exactly once", async () => {
   const { origin, usdc } = world;
-  const deaths = await dieAtEveryMoment(world, {
+  const deaths = await crashAtEveryStep(world, {
     prepare: async () => {
       const recipient = world.anAddress();
       return asAgreed(await world.execute(world.mintCall(recipient, 7n)), recipient);
     },
-    live: async (by) => {
+    run: async (by) => {
       await world.work(by);
       await origin.mine();
       await world.watch(origin, by);
@@ -75,9 +75,9 @@ test("whenever the process dies between the acceptance of a call and its end, it
     expect(deaths).toContain(moment);
 }, 120_000);
 
-test("whenever the process dies while it drops a call that reverts by now, the app's reservation is released", async () => {
+test("whenever the process crashes while it drops a call that reverts by now, the app's reservation is released", async () => {
   const { origin, usdc, user, executor } = world;
-  await dieAtEveryMoment(world, {
+  await crashAtEveryStep(world, {
     prepare: async () => {
       await origin.send(user, approveCall(usdc, executor, 10n));
       await origin.mine();
@@ -87,7 +87,7 @@ test("whenever the process dies while it drops a call that reverts by now, the a
       await origin.mine();
       return asAgreed(requestId, recipient);
     },
-    live: async (by) => await world.work(by),
+    run: async (by) => await world.work(by),
     verify: async ({ requestId, terms }, moment) => {
       expect(await world.status(requestId), moment).toMatchObject({ failReason: "EXECUTION_REVERTED" });
       expect(await origin.balance(terms.recipient, usdc), moment).toBe(0n);
@@ -98,7 +98,7 @@ test("whenever the process dies while it drops a call that reverts by now, the a
   expect(await origin.sentBy(executor)).toEqual([]);
 }, 120_000);
 
-test("whenever the process dies while it accepts the execution of a quote, a retry accepts it once, and it is filled once", async () => {
+test("whenever the process crashes while it accepts the execution of a quote, a retry accepts it once, and it is filled once", async () => {
   const { origin, destination, usdc } = world;
   const chain = await world.withSmartAccounts(origin);
   const deaths: string[] = [];
@@ -117,11 +117,11 @@ test("whenever the process dies while it accepts the execution of a quote, a ret
       })),
     );
     const execution: RequestedExecution = { to, data, requestId: agreed.requestId };
-    const mortal = mortalServices(world.services, dieAt);
-    await world.execute(execution, world.app, mortal).catch((error: unknown) => {
-      if (!mortal.isDead() || !(error instanceof Died)) throw error;
+    const crashing = crashingServices(world.services, dieAt);
+    await world.execute(execution, world.app, crashing).catch((error: unknown) => {
+      if (!crashing.isDead() || !(error instanceof Crashed)) throw error;
     });
-    const moment = mortal.acts.at(-1) ?? "before anything";
+    const moment = crashing.acts.at(-1) ?? "before anything";
     expect(await world.execute(execution), moment).toBe(agreed.requestId);
     await world.untilFinal(agreed.requestId);
     expect(await world.paymentsOf(agreed, destination), moment).toHaveLength(1);
@@ -130,7 +130,7 @@ test("whenever the process dies while it accepts the execution of a quote, a ret
     );
     await world.round();
     await expectSettled(moment);
-    if (!mortal.isDead()) break;
+    if (!crashing.isDead()) break;
     deaths.push(moment);
   }
   for (const moment of [

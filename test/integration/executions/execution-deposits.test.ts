@@ -152,7 +152,7 @@ test.each(["before the fill is broadcast", "after the recipient was paid"])(
     const sponsor = await aSponsor(world, 1_000);
     expect(await sponsor.fastFill(agreed)).toBe("queued");
     if (when.startsWith("after")) await fill();
-    // The execution's time limit starts with the execution, however long the fill took.
+    // The execution's time limit starts with the execution, no matter how long the fill took.
     world.clock.forward(world.services.enginePolicy.inventoryWaitMs + 1);
     const before = (await world.request(agreed.requestId)).state;
     expect(await world.execute(call(account, agreed))).toBe(agreed.requestId);

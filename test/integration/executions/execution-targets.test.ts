@@ -186,7 +186,7 @@ test("a call that was accepted before its target was known as the service's own 
   expect(await services.reads.slotOfLeg("execution", first)).toBeUndefined();
   expect((await world.status(first)).status).toBe("failure");
 
-  // A process reserves a nonce for the call and dies before it signs.
+  // A process reserves a nonce for the call and crashes before it signs.
   const second = await accepted();
   const dying: WorkerServices = {
     ...withoutFactory,

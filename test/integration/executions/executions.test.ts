@@ -161,7 +161,7 @@ test("reverts the result and the charge of an orphaned call, and mines the same 
   expect((await world.book()).pending).toBe(0n);
 });
 
-test("a call whose commit a failover lost is neither broadcast again nor abandoned, however late it is", async () => {
+test("a call whose commit a failover lost is neither broadcast again nor abandoned, no matter how late it is", async () => {
   const { services, pool, origin, usdc, executor, clock, anAddress } = world;
   const recipient = anAddress();
   const requestId = await world.execute(world.mintCall(recipient, 7n));
@@ -288,7 +288,7 @@ test("a call that one process broadcast is not abandoned by another one whose de
   expect((await world.book()).fees).toBeGreaterThan(0n);
 });
 
-test("however many processes submit the same call, it is broadcast once", async () => {
+test("broadcasts a call once, no matter how many processes submit it", async () => {
   const { services, origin, executor } = world;
   const requestId = await world.execute(world.mintCall(world.anAddress()));
   await Promise.all(Array.from({ length: 8 }, async () => await pay(services, executionLeg, requestId)));

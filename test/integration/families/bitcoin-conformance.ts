@@ -114,7 +114,7 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
       withdrawalId: sha256(Buffer.from(payload)),
       execute: async () => await send(spend([held, feeUtxo], outputs, { change })),
       expire: async () => {
-        // After the execution the output is spent already.
+        // After the execution the output is already spent.
         await instead([{ to: user, amount }]).catch(() => undefined);
       },
     } satisfies MadeWithdrawal;
@@ -166,7 +166,7 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
           depositor: recipients[0].canonical,
         }),
       idElsewhere: async (id) => await withoutId(` ${id}`, `${id}ab`),
-      idsThatAreNone: async () => {
+      invalidIds: async () => {
         const all: MadeDeposits[] = [];
         for (const text of [
           `0x${"00".repeat(32)}`,
@@ -273,7 +273,7 @@ export async function startBitcoinFamily(): Promise<FamilyWorld> {
         await tools.attests(made);
       },
       "a depositor named by another account": async (tools) => {
-        // A named depositor is credited; without one, or with two, the name is ignored.
+        // Credits a named depositor; with none or two, ignores the name.
         const id = tools.newId();
         const named = await deposited([id, `|depositor=${recipients[1].address}|`], {
           depositId: id,

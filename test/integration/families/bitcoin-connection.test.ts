@@ -64,7 +64,7 @@ test("a Bitcoin deposit waits while one of two endpoints is down, and counts whe
   }
 });
 
-test("a payment is current until a block spends what it spends", async () => {
+test("a payment is current until a block spends one of its inputs", async () => {
   const world = await bitcoinThrough(connectBitcoin);
   try {
     const { connection, currency, amount } = world;

@@ -99,7 +99,7 @@ test("a deposit becomes final, and one that was replaced or reorged out never do
   const rival = spend([utxo], [{ to: user, amount: 60_000n }]);
   await bitcoinOf().reorganize(CONFIRMATIONS - 1, [rival.hex]);
   await bitcoinOf().mine(CONFIRMATIONS);
-  // The node still has the block, but no longer in its chain.
+  // The node still stores the block, but it is no longer in the chain.
   expect(await evidence.deposits(deposit.id)).toMatchObject({ kind: "notFinal" });
   expect(await evidence.deposits(rival.id)).toMatchObject({ kind: "final", value: { deposits: [] } });
 
@@ -210,7 +210,7 @@ const question = (orderId: OrderId, recipient: string) => ({
   calls: [],
 });
 
-test("an oracle attests the adapter's payment once, however often it is broadcast", async () => {
+test("attests the adapter's payment once, even if it is broadcast repeatedly", async () => {
   const { connection } = await aConnection([200_000n, 90_000n]);
   const recipient = anOwner();
   const orderId = newId();

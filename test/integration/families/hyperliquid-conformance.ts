@@ -49,7 +49,7 @@ const FORMER = addressOf(former);
 /** A sub-account of the user. */
 const SUB_ACCOUNT: Address = `0x${"b1".repeat(20)}`;
 
-/** Starts Hyperliquid on its simulator, with the chain names of the client contract. */
+/** Starts the Hyperliquid simulator with the chain names that the conformance tests use. */
 export async function startHyperliquidFamily(mappings: MappingBook): Promise<FamilyWorld> {
   const exchange = await startExchange();
   const { control } = exchange;
@@ -61,13 +61,13 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
   let lastNonce = 0;
   const nextNonce = (): number => (lastNonce = Math.max(lastNonce + 1, control.now()));
 
-  /** Signs an action with any changes; returns its transaction, whether it succeeded or not. */
+  /** Signs and posts an action with overrides; returns its transaction hash even if it failed. */
   const send = async (by: PrivateKeyAccount, fields: Partial<ExchangeAction>): Promise<string> => {
     const before = control.transactions().length;
     const answer = await post(exchange.url, by, sendAsset(fields, nextNonce()));
-    const made = control.transactions()[before];
-    if (made === undefined) throw new Error(`rejected: ${answer}`);
-    return made.hash;
+    const transaction = control.transactions()[before];
+    if (transaction === undefined) throw new Error(`rejected: ${answer}`);
+    return transaction.hash;
   };
   const transactionOf = (id: string) => {
     const found = control.transactions().find(({ hash }) => hash === id);
@@ -86,7 +86,7 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
     const transactionId = await send(user, { destination: DEPOSITORY, ...fields });
     return id === undefined ? transactionId : mapNonce(transactionId, id);
   };
-  const made = (
+  const depositResult = (
     transactionId: string,
     one: { depositId: Hex32 | undefined; currency?: string; amount?: bigint },
   ): MadeDeposits => ({
@@ -99,7 +99,7 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
     return mapNonce(await send(solver, { ...arriving(payment), ...fields }), orderId);
   };
   const withdrawal = async (plan: WithdrawalPlan): Promise<MadeWithdrawal & { action: ExchangeAction }> => {
-    const action = sendAsset(arriving(plan), nextNonce());
+    const action = sendAsset(transferFields(plan), nextNonce());
     const { types, primaryType, value } = exchangeTypedData(profile, action);
     return await Promise.resolve({
       action,
@@ -117,15 +117,15 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
       },
     });
   };
-  const lyingCopy = async (lie: Parameters<ExchangeControl["lie"]>[0]): Promise<readonly string[]> => {
-    const front = await startExchange();
-    others.push(front);
-    front.control.lie(lie);
-    return [front.url];
+  const startFaultyCopy = async (lie: Parameters<ExchangeControl["lie"]>[0]): Promise<readonly string[]> => {
+    const copy = await startExchange();
+    others.push(copy);
+    copy.control.lie(lie);
+    return [copy.url];
   };
   const without = async (field: string, transactionId: string): Promise<readonly string[]> => {
     const { [field]: _omitted, ...tx } = transactionOf(transactionId) as unknown as Record<string, unknown>;
-    return await lyingCopy((path, question, honest) =>
+    return await startFaultyCopy((path, question, honest) =>
       path === "explorer" && question["hash"] === transactionId ? { type: "txDetails", tx } : honest,
     );
   };
@@ -148,7 +148,7 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
     ],
     omissibleFields: [],
     deposit: async ({ depositId, currency, amount }) =>
-      made(await deposit(depositId, arriving({ recipient: DEPOSITORY, currency, amount })), {
+      depositResult(await deposit(depositId, transferFields({ recipient: DEPOSITORY, currency, amount })), {
         depositId,
         currency,
         amount,
@@ -156,13 +156,13 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
     pay: async (plan) => await transfer(plan),
     withdrawal,
     finalize: async () => await Promise.resolve(),
-    finalAtOnce: not("Hyperliquid's blocks are final immediately"),
+    finalAtOnce: notApplicable("Hyperliquid's blocks are final immediately"),
 
     deposits: {
       twoInOne: ONE_TRANSFER,
       none: async () => empty(await send(user, { destination: RECIPIENTS[0] })),
-      orphaned: not("Hyperliquid's blocks are final immediately"),
-      splitNode: not("Hyperliquid's blocks are final immediately, without confirmations"),
+      orphaned: notApplicable("Hyperliquid's blocks are final immediately"),
+      splitNode: notApplicable("Hyperliquid's blocks are final immediately, without confirmations"),
       failed: async (id) => {
         control.failNext("Insufficient balance");
         return { transactionId: await deposit(id), as: "rejected" };
@@ -171,15 +171,15 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
         const alike = `${DEPOSITORY.slice(0, -1)}${DEPOSITORY.endsWith("0") ? "1" : "0"}`;
         return empty(await deposit(id, { destination: alike }));
       },
-      lyingToken: not("balances belong to Hyperliquid: no token code runs"),
-      feeOnTransfer: not("a transfer's fee is taken from the sender in addition"),
-      withoutTransfer: not("the transfer itself is the deposit: there are no events"),
+      lyingToken: notApplicable("balances belong to Hyperliquid: no token code runs"),
+      feeOnTransfer: notApplicable("a transfer's fee is taken from the sender in addition"),
+      withoutTransfer: notApplicable("the transfer itself is the deposit: there are no events"),
       reportedTwice: ONE_TRANSFER,
-      throughForwarder: not("the signer of a transfer is its payer; there are no forwarders"),
-      idElsewhere: not("a transfer carries no bytes of the sender's choice"),
-      idsThatAreNone: async () => {
+      throughForwarder: notApplicable("the signer of a transfer is its payer; there are no forwarders"),
+      idElsewhere: notApplicable("a transfer carries no bytes of the sender's choice"),
+      invalidIds: async () => {
         const transactionId = mapNonce(await deposit(undefined), `0x${"00".repeat(32)}`);
-        return [made(transactionId, { depositId: undefined })];
+        return [depositResult(transactionId, { depositId: undefined })];
       },
       withoutDeposit: async () => {
         const before = control.transactions().length;
@@ -194,7 +194,7 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
         });
         return empty(control.transactions()[before]?.hash ?? "");
       },
-      plainWithId: not("a transfer carries no bytes of the sender's choice"),
+      plainWithId: notApplicable("a transfer carries no bytes of the sender's choice"),
       ownTransfer: async (id) => {
         const transactionId = await send(former, { destination: DEPOSITORY });
         return empty(mapNonce(transactionId, id));
@@ -242,9 +242,9 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
           }),
           orderId,
         ),
-      reportedByStranger: not("there are no contracts"),
+      reportedByStranger: notApplicable("there are no contracts"),
       strangersExtraData: "0x",
-      calls: not("there are no contracts"),
+      calls: notApplicable("there are no contracts"),
       withoutTime: async (plan) => {
         const transactionId = await transfer(plan);
         return { transactionId, urls: await without("time", transactionId) };
@@ -288,7 +288,7 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
       },
     },
 
-    own: ownCasesOf({ deposit, made, transfer, mapNonce, mappings, transactionOf }),
+    own: ownCasesOf({ deposit, depositResult, transfer, mapNonce, mappings, transactionOf }),
     close: async () => {
       for (const one of [exchange, ...others]) await one.close();
     },
@@ -297,7 +297,7 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
 
 interface Tools {
   deposit(id: Hex32 | undefined, fields?: Partial<ExchangeAction>): Promise<string>;
-  made(
+  depositResult(
     transactionId: string,
     one: { depositId: Hex32 | undefined; currency?: string; amount?: bigint },
   ): MadeDeposits;
@@ -308,7 +308,7 @@ interface Tools {
 }
 
 function ownCasesOf(tools: Tools): Readonly<Record<string, (own: OwnTools) => Promise<void>>> {
-  const { deposit, made, transfer, mapNonce, mappings, transactionOf } = tools;
+  const { deposit, depositResult, transfer, mapNonce, mappings, transactionOf } = tools;
   const paid: Payment = { recipient: RECIPIENTS[0], currency: PERPS_CURRENCY, amount: AMOUNT };
   const rejected = (transactionId: string): NoDeposit => ({ transactionId, as: "rejected" });
   const hypes = { token: HYPE, sourceDex: "spot", destinationDex: "spot" };
@@ -316,11 +316,11 @@ function ownCasesOf(tools: Tools): Readonly<Record<string, (own: OwnTools) => Pr
 
   return {
     "more decimals than the currency has": async (own) => {
-      // Hyperliquid stores more digits of this token than it trades and attests with.
+      // Hyperliquid stores more decimals of this token than it trades and attests.
       await own.refuses(rejected(await deposit(own.newId(), { ...hypes, amount: "1.005" })));
       const id = own.newId();
       const exact = await deposit(id, { ...hypes, amount: "1.25" });
-      await own.attests(made(exact, { depositId: id, currency: HYPE_ID, amount: 125n }));
+      await own.attests(depositResult(exact, { depositId: id, currency: HYPE_ID, amount: 125n }));
       const tooFine = { recipient: RECIPIENTS[0], currency: HYPE_ID, amount: 100n };
       await own.refusesFill(
         [tooFine],
@@ -333,7 +333,7 @@ function ownCasesOf(tools: Tools): Readonly<Record<string, (own: OwnTools) => Pr
       await own.withdrawal(
         plan,
         async (payment) => {
-          const action = { ...sendAsset(arriving(payment), 1_763_761_234_567), amount: "125e-3" };
+          const action = { ...sendAsset(transferFields(payment), 1_763_761_234_567), amount: "125e-3" };
           return await Promise.resolve({ payload: payloadOf(action), withdrawalId: idOf(action) });
         },
         "refused",
@@ -342,7 +342,7 @@ function ownCasesOf(tools: Tools): Readonly<Record<string, (own: OwnTools) => Pr
     "another dex": async (own) => {
       const id = own.newId();
       const there = await deposit(id, { destinationDex: "xyz" });
-      await own.attests(made(there, { depositId: id, currency: `${MAINNET_USDC_TOKEN_ID}78797a` }));
+      await own.attests(depositResult(there, { depositId: id, currency: `${MAINNET_USDC_TOKEN_ID}78797a` }));
       await own.refusesFill(
         [paid],
         async (orderId) => await transfer({ orderId, payments: [paid] }, { destinationDex: "xyz" }),
@@ -353,17 +353,17 @@ function ownCasesOf(tools: Tools): Readonly<Record<string, (own: OwnTools) => Pr
     },
     "a late mapping": async (own) => {
       const transactionId = await deposit(undefined);
-      await own.attests(made(mapNonce(transactionId, own.newId(), HOUR + 1n), { depositId: undefined }));
+      await own.attests(depositResult(mapNonce(transactionId, own.newId(), HOUR + 1n), { depositId: undefined }));
       const id = own.newId();
       const inTime = await deposit(undefined);
-      await own.attests(made(mapNonce(inTime, id, HOUR), { depositId: id }));
+      await own.attests(depositResult(mapNonce(inTime, id, HOUR), { depositId: id }));
       await own.refusesFill([paid], async (orderId) => {
         const payment = await transfer({ orderId, payments: [paid] });
         return mapNonce(payment, orderId, HOUR + 1n);
       });
     },
     "a missing mapping": async (own) => {
-      await own.attests(made(await deposit(undefined), { depositId: undefined }));
+      await own.attests(depositResult(await deposit(undefined), { depositId: undefined }));
       await own.refusesFill([paid], async () => await transfer({ orderId: own.newId(), payments: [paid] }));
     },
     "a mapping that may still be set": async (own) => {
@@ -373,7 +373,7 @@ function ownCasesOf(tools: Tools): Readonly<Record<string, (own: OwnTools) => Pr
         mappings.setAsOf(time + HOUR);
         await own.refuses({ transactionId, as: "not_final" });
         const id = own.newId();
-        await own.attests(made(mapNonce(transactionId, id), { depositId: id }));
+        await own.attests(depositResult(mapNonce(transactionId, id), { depositId: id }));
       } finally {
         mappings.setAsOf(2n ** 40n);
       }
@@ -423,7 +423,7 @@ function sendAsset(fields: Partial<ExchangeAction>, nonce: number): ExchangeActi
 }
 
 /** Fields of a transfer from a currency's dex to the same dex of another account. */
-function arriving({ recipient, currency, amount }: Payment): Partial<ExchangeAction> {
+function transferFields({ recipient, currency, amount }: Payment): Partial<ExchangeAction> {
   const place = exchangePlaceOf(currency);
   if (place === undefined) throw new Error(`${currency} is not a Hyperliquid currency`);
   const dex = exchangeDexName(place);
@@ -480,5 +480,5 @@ async function post(url: string, by: PrivateKeyAccount, action: ExchangeAction):
 }
 
 const empty = (transactionId: string): NoDeposit => ({ transactionId, as: "empty" });
-const not = (notApplicable: string): NotApplicable => ({ notApplicable });
-const ONE_TRANSFER = not("a Hyperliquid transaction is one transfer");
+const notApplicable = (reason: string): NotApplicable => ({ notApplicable: reason });
+const ONE_TRANSFER = notApplicable("a Hyperliquid transaction is one transfer");

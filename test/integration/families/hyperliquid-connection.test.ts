@@ -40,7 +40,7 @@ const [solver, user] = [addressOf(solverKey), addressOf(userKey)];
 const anAccount = (): Address => `0x${randomBytes(20).toString("hex")}`;
 
 /**
- * An adapter on its own Hyperliquid simulator, with money for the solver and a user.
+ * An adapter on its own Hyperliquid simulator, with funds for the solver and a user.
  * @param urls of the endpoints; two of them are a quorum
  */
 async function openConnection(
@@ -232,7 +232,7 @@ test("deposits of every currency arrive as that currency", async () => {
   );
 });
 
-test("reports each deposit once per cursor, however the indexes lag and wherever the reader stopped", async () => {
+test("reports each deposit once per cursor, regardless of index lag and of where the reader stopped", async () => {
   const { control } = exchange;
   let { cursor } = await connection.arrivals(undefined);
   const made: Hex32[] = [];
@@ -252,7 +252,7 @@ test("reports each deposit once per cursor, however the indexes lag and wherever
   expect(reported).toEqual(made);
 });
 
-test("a deposit that the explorer does not list yet waits, and delays no other", async () => {
+test("a deposit that the explorer does not list yet waits without delaying others", async () => {
   const { control } = exchange;
   const { cursor } = await connection.arrivals(undefined);
   const [first, second] = [await sent(exchange), await sent(exchange)];
@@ -290,7 +290,7 @@ test("a deposit is reported no matter how late the explorer lists it and how far
   expect(reported).toEqual([...made, first]);
 });
 
-test("a transfer that the explorer reports incompletely delays no other, and is abandoned after half a day", async () => {
+test("a transfer that the explorer reports incompletely delays no others and is abandoned after half a day", async () => {
   const { control } = exchange;
   let { cursor } = await connection.arrivals(undefined);
   const read = async (): Promise<Hex32[]> => {
@@ -351,7 +351,7 @@ test("finds deposits after a moment with more transfers than the ledger shows, a
     return deposits.filter(({ amount }) => amount > 1n).map(({ txHash }) => txHash as Hex32);
   };
   const stranger = anAccount();
-  // One reading cannot get past four crowded moments within a minute.
+  // One read cannot get past four crowded moments within a minute.
   for (let n = 0; n < 4; n++) {
     time += 10_000;
     exchange.control.crowd(stranger, DEPOSITORY, 500);
@@ -374,7 +374,7 @@ test("finds deposits after a moment with more transfers than the ledger shows, a
   expect(await read()).toEqual([last]);
 });
 
-test("a payment is final although strangers flood the solver's ledger in its window", async () => {
+test("a payment becomes final even if strangers flood the solver's ledger in its window", async () => {
   const attempt = await prepared();
   await connection.send(attempt);
   const { hash: txId } = exchange.control.transactions().at(-1)!;
@@ -385,7 +385,7 @@ test("a payment is final although strangers flood the solver's ledger in its win
   expect(await connection.outcome(attempt)).toMatchObject({ kind: "final", txId });
 });
 
-test("an index that lags for some time without other activity hides nothing permanently", async () => {
+test("an index that lags during a quiet period hides no deposit permanently", async () => {
   const { control } = exchange;
   let { cursor } = await connection.arrivals(undefined);
   const late = await sent(exchange);
@@ -460,7 +460,7 @@ test("reposting a payment whose outcome a flood hides pays once, and it is never
     time += 1_000;
   }
   exchange.control.crowd(anAccount(), solver, 500);
-  // The payment is posted in the crowded block, and the process dies before it records that.
+  // The payment is posted in the crowded block, and the process crashes before it records that.
   exchange.control.loseAnswers(true);
   await expect(connection.send(attempt)).rejects.toThrow();
   exchange.control.loseAnswers(false);
@@ -494,7 +494,7 @@ test("pending payments are subtracted once, in their own currency", async () => 
   expect((await connection.prepare(elsewhere, [], [first.raw])).raw).toBeDefined();
 });
 
-test("bytes are dead as soon as Hyperliquid can no longer accept their nonce, and no earlier", async () => {
+test("reports a payment as dead as soon as Hyperliquid can no longer accept its nonce, and no earlier", async () => {
   const attempt = await prepared();
   const until = Number(nonceOfSigned(attempt.raw)) + 2 * DAY_MS + HOUR_MS - exchange.control.now();
   exchange.control.advance(until - 60_000);
@@ -511,7 +511,7 @@ test("a completed payment stays final after its nonce has lapsed", async () => {
   expect((await connection.outcome(attempt)).kind).toBe("final");
 });
 
-test("while bytes may still be accepted, further attempts at the same payment share their nonce: one of them counts", async () => {
+test("reuses the nonce for further attempts while an earlier one may still be accepted, so that only one counts", async () => {
   const recipient = anAccount();
   const payment = paymentTo(recipient);
   const first = await prepared(payment);

@@ -164,7 +164,7 @@ test("an unreachable hub is a fault, and never makes a deposit unattributed", as
   await expect(source.deposits(lastHash())).rejects.toBeInstanceOf(RpcFault);
 });
 
-test("every oracle gives the same answer about an unmapped nonce, whatever its clock", async () => {
+test("every oracle gives the same answer about an unmapped nonce, regardless of its clock", async () => {
   await usdSend(config(), { destination: depository, amount: "1" });
   const { time } = exchange.control.transactions().at(-1)!;
   const latest = BigInt(time) / 1_000n + 3_600n;
@@ -221,7 +221,7 @@ const statusOf = async (source: EvidenceSource, payload: Hex, hint?: string): Pr
   return found.kind === "final" ? found.value.status : found.kind;
 };
 
-test("finds an execution in the ledger or by its transaction, however old it is", async () => {
+test("finds an execution in the ledger or by its transaction, regardless of its age", async () => {
   const source = await evidenceAt([exchange.url]);
   for (const type of ["usdSend", "sendAsset"] as const) {
     const { payload, execute } = await aWithdrawal(type);
@@ -234,7 +234,7 @@ test("finds an execution in the ledger or by its transaction, however old it is"
   }
 });
 
-test("a failed attempt is not final: it is pending until the window is closed, and executed when posted again", async () => {
+test("keeps a withdrawal pending after a failed attempt, and reports it executed after a successful one", async () => {
   const source = await evidenceAt([exchange.url]);
   const { payload, execute } = await aWithdrawal();
   exchange.control.failNext("Insufficient margin");
@@ -246,7 +246,7 @@ test("a failed attempt is not final: it is pending until the window is closed, a
   expect(await statusOf(source, payload)).toBe("executed");
 });
 
-test("a withdrawal expires by Hyperliquid's clock once the indexes must include its last moment, and is refused after", async () => {
+test("expires a withdrawal by Hyperliquid's clock once the indexes cover its signing window", async () => {
   const source = await evidenceAt([exchange.url]);
   const { payload, execute } = await aWithdrawal();
   exchange.control.advance(2 * DAY_MS);
@@ -256,7 +256,7 @@ test("a withdrawal expires by Hyperliquid's clock once the indexes must include 
   expect(await statusOf(source, payload)).toBe("expired");
 });
 
-test("one endpoint that hides an execution, or whose clock is ahead, expires nothing while another must agree", async () => {
+test("one endpoint that hides an execution or has a fast clock cannot expire a withdrawal when two must agree", async () => {
   const { payload, execute } = await aWithdrawal();
   await execute();
   exchange.control.advance(3 * DAY_MS);
@@ -279,10 +279,10 @@ test("one endpoint that hides an execution, or whose clock is ahead, expires not
   expect(await statusOf(bothSources, open.payload)).toBe("notFinal");
 });
 
-test("an incomplete ledger expires nothing", async () => {
+test("does not expire a withdrawal based on an incomplete ledger", async () => {
   const { payload } = await aWithdrawal();
   exchange.control.advance(3 * DAY_MS);
-  const crowded = await startFront((_path, question, honest) =>
+  const fullLedger = await startFront((_path, question, honest) =>
     question["type"] === "userNonFundingLedgerUpdates"
       ? Array.from({ length: 500 }, () => ({
           time: question["startTime"],
@@ -291,7 +291,7 @@ test("an incomplete ledger expires nothing", async () => {
         }))
       : honest,
   );
-  expect(await statusOf(await evidenceAt([crowded]), payload)).toBe("pending");
+  expect(await statusOf(await evidenceAt([fullLedger]), payload)).toBe("pending");
   expect(await statusOf(await evidenceAt([exchange.url]), payload)).toBe("expired");
 });
 
@@ -320,7 +320,7 @@ test("if the explorer refuses old data, the ledger decides", async () => {
   expect(await statusOf(source, payload)).toBe("executed");
 });
 
-test("expires nothing while the explorer is down, because the ledger alone may be wrong", async () => {
+test("does not expire a withdrawal while the explorer is down, because the ledger alone may be wrong", async () => {
   const { payload, execute } = await aWithdrawal();
   await execute();
   exchange.control.advance(3 * DAY_MS);

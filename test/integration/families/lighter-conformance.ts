@@ -132,7 +132,7 @@ export async function startLighterFamily(): Promise<FamilyWorld> {
       reportedTwice: ONE_TRANSFER,
       throughForwarder: notApplicable("the sender signs the transfer: no account transfers for another"),
       idElsewhere: notApplicable("a transfer has one memo, and no other bytes of the sender"),
-      idsThatAreNone: async () => {
+      invalidIds: async () => {
         const memos: readonly Hex32[] = [NO_MEMO, `0x${"ab".repeat(20)}${"00".repeat(12)}`];
         const all: MadeDeposits[] = [];
         for (const memo of memos)

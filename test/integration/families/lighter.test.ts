@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(async () => await lighter.close());
 
-/** Each test withdraws with its own key, so that its nonces begin at zero. */
+/** Each test withdraws with its own key, so that its nonces start at zero. */
 beforeEach(() => {
   depository.addKey((key += 1n));
   lighter.exchange.pace = "executed";
@@ -127,7 +127,7 @@ test("endpoints that lag agree once they catch up; contradicting ones are report
   expect(JSON.stringify(reported)).not.toContain("127.0.0.1");
 });
 
-test("two of three endpoints suffice, whatever the third answers", async () => {
+test("two of three endpoints suffice, regardless of the third", async () => {
   const [second, third] = [await lighter.openEndpoint(), await lighter.openEndpoint()];
   const source = sourceOf({ rpcUrls: [lighter.url, second.url, third.url], rpcQuorum: 2 });
   for (const broken of ["drop", "html", "error"] as const) {
@@ -167,7 +167,7 @@ test("money between the service's own accounts is neither a deposit nor a paymen
   expect(await source.payments(payout, question)).toMatchObject({ kind: "refuted" });
 });
 
-test("a withdrawal is executed once its transfer is settled, whether or not its transaction is named", async () => {
+test("reports a withdrawal as executed once its transfer is settled, whether or not its transaction is given", async () => {
   const source = sourceOf();
   const { transfer, payload } = aPayout();
   expect(await statusOf(source, payload)).toBe("pending");
@@ -194,7 +194,7 @@ test("a withdrawal from an additional depository belongs to that one", async () 
   });
 });
 
-test("the end of a transaction's lifetime is not final: the same content may be sent again with another", async () => {
+test("does not treat an expired transaction as final, because the same content may be sent again with a new lifetime", async () => {
   const source = sourceOf();
   const { transfer, payload } = aPayout();
   lighter.exchange.pace = "queued";
@@ -214,7 +214,7 @@ test("the end of a transaction's lifetime is not final: the same content may be 
   expect(await statusOf(source, payload, late)).toBe("executed");
 });
 
-test("a nonce that was used for another transfer ends it permanently", async () => {
+test("expires a withdrawal once another transfer has used its nonce", async () => {
   const source = sourceOf();
   const { transfer, payload } = aPayout();
   lighter.exchange.pace = "committed";
@@ -229,7 +229,7 @@ test("a nonce that was used for another transfer ends it permanently", async () 
   expect(await statusOf(source, payload)).toBe("expired");
 });
 
-test("a failure inside a block ends it once that block is settled and all transfers since are known", async () => {
+test("expires a withdrawal that failed in a block once that block is settled and all later transfers are known", async () => {
   const source = sourceOf();
   const { transfer, payload } = aPayout();
   lighter.exchange.pace = "queued";
@@ -245,7 +245,7 @@ test("a failure inside a block ends it once that block is settled and all transf
   expect(await statusOf(blind, payload, failed)).toBe("pending");
 });
 
-test("an explorer that hides, invents or lags can only keep a withdrawal pending", async () => {
+test("an explorer that hides or invents transfers, or lags, can only keep a withdrawal pending", async () => {
   const { transfer, payload } = aPayout();
   lighter.exchange.pace = "queued";
   const rejected = await depository.send(transfer);
@@ -275,7 +275,7 @@ test("an explorer that hides, invents or lags can only keep a withdrawal pending
   await expect(sourceOf().withdrawal(payload, undefined)).rejects.toMatchObject({ kind: "garbage" });
 });
 
-test("without an explorer only a named transaction is found", async () => {
+test("without an explorer, finds only a given transaction", async () => {
   const blind = sourceOf({ lighter: { explorerApiUrl: undefined, exchangeChainId: 304n } });
   const { transfer, payload } = aPayout();
   const hash = await depository.send(transfer);
@@ -300,7 +300,7 @@ test("a long history is searched page by page", async () => {
   expect(await statusOf(onePage, payload)).toBe("pending");
 });
 
-test("a Lighter network with another number accepts no payload of this one", async () => {
+test("a Lighter network with another chain id accepts no payload of this one", async () => {
   const { payload } = aPayout({ lighterChainId: 300n });
   expect(await statusOf(sourceOf(), payload)).toBe("refuted");
 });

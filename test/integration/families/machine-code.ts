@@ -2,7 +2,7 @@ import type { Address, Hex } from "@causeway/domain";
 
 // Small hand-written contracts that emit false events or report false balances.
 
-/** An event, in the form that an emitting contract needs. */
+/** An event, in the format that an emitting contract needs. */
 export interface RawLog {
   readonly topics: readonly Hex[];
   readonly data: Hex;

@@ -26,7 +26,7 @@ import { selfDestructCode, emitterCode, eventWord, pretendingToken, type RawLog 
 import type { Call, Machine } from "./machine.ts";
 import { startBalancer, startRememberingFront } from "./two-faced-nodes.ts";
 
-// The conformance cases of every chain with an EVM. Only sending and naming transactions differ, see
+// The conformance cases of every chain with an EVM. Only sending and identifying transactions differ, see
 // `Machine`.
 
 const AMOUNT = 1_000n;
@@ -56,7 +56,7 @@ const callRequestTypes = {
 
 /** Differences between the two families. */
 export interface MachineFamily extends Pick<FamilyWorld, "own" | "foreignAddress"> {
-  /** Starts a separate network, equal or different. */
+  /** Starts a separate network, with the same or another identity. */
   startOther(kind: "sameNetwork" | "otherNetwork"): Promise<Machine>;
   /**
    * A payment that names one order at the end of its input, and the other one in every other way that the
@@ -303,7 +303,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
         return { transactionId, urls: [balanced.url], as: "upstream_unavailable" };
       },
       failed: async (id) => ({
-        // The depository has no allowance to take it.
+        // The depository has no allowance for it.
         transactionId: await send("solver", depositErc20(token, AMOUNT, id)),
         as: "rejected",
       }),
@@ -362,7 +362,7 @@ export async function machineFamily(machine: Machine, family: MachineFamily): Pr
           deposits: [deposit("0", undefined, { depositor: multicall3 })],
         };
       },
-      idsThatAreNone: async () => {
+      invalidIds: async () => {
         const ids = ["00".repeat(32), `${"00".repeat(16)}${"ab".repeat(16)}`, "ab".repeat(31)];
         const all: MadeDeposits[] = [];
         for (const id of ids)

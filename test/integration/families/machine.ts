@@ -71,7 +71,7 @@ export interface MachineContracts {
   readonly multicall3: Address;
   readonly token: Address;
   readonly feeToken: Address;
-  /** Returns `false` for everything. */
+  /** Returns `false` for every call. */
   readonly falseToken: Address;
 }
 
@@ -86,7 +86,7 @@ export interface Machine extends MachineBase, MachineContracts {
   pass(seconds: number): Promise<void>;
   /** Unix seconds of the newest block. */
   now(): Promise<bigint>;
-  /** Replaces the newest blocks by empty ones, and adds one. */
+  /** Replaces the newest blocks with empty ones, and adds one. */
   reorg(depth: number): Promise<void>;
   /** The call that executes a request, signed by the allocator. */
   execution(request: EvmCallRequest): Promise<Call>;

@@ -163,7 +163,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
       },
       splitNode: async (id) => {
         const { url } = await front({
-          // Answers with its newest state, whatever commitment is requested.
+          // Answers with its newest state, regardless of the requested commitment.
           question: ({ method, params }) =>
             method === "getTransaction"
               ? { method, params: [params[0], { ...(params[1] as object), commitment: "confirmed" }] }
@@ -204,7 +204,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
       },
       idElsewhere: async (id) =>
         made(await world.send(user, [memo(id), await depositing(ZERO_ID)]), { index: "1" }),
-      idsThatAreNone: async () => [made(await world.send(user, [await depositing(ZERO_ID)]), {})],
+      invalidIds: async () => [made(await world.send(user, [await depositing(ZERO_ID)]), {})],
       withoutDeposit: async () => {
         const [, transfer] = await world.transfer(user, at.vault, token.mint, AMOUNT);
         return made(await world.send(user, [computePrice(), ...(transfer ? [transfer] : [])]), {});
@@ -392,7 +392,7 @@ export async function startSolanaFamily(): Promise<FamilyWorld> {
   };
 }
 
-/** A compute price, which does not change what a transaction does. */
+/** A compute unit price, which does not change the effect of a transaction. */
 function computePrice(): PlainInstruction {
   const data = Buffer.alloc(9);
   data.writeUInt8(3, 0);

@@ -81,7 +81,7 @@ async function aConnection(urls: readonly string[] = [world.node.url]): Promise<
 }
 
 const finalize = (): void => world.node.controls.finalize();
-/** Every block that could contain what was signed so far is final and listed. */
+/** Every block that could contain a transaction signed so far is final and listed. */
 const expire = (): void => world.node.controls.passSlots(150 + 32 + 10);
 
 async function lamports(of: string): Promise<bigint> {
@@ -117,7 +117,7 @@ test("the solver is the key's account", () => {
   expect(decodeAddress("solana-vm", connection.solver)).toBe(world.solver.address);
 });
 
-test("every attestable deposit is reported once final, oldest first and once", async () => {
+test("reports every attestable deposit exactly once, when final, oldest first", async () => {
   const { user, at, token, feeToken, forwarder } = world;
   finalize();
   const { cursor } = await connection.arrivals(undefined);
@@ -247,7 +247,7 @@ test.each<[string, (json: unknown) => unknown]>([
   },
 );
 
-test("bytes with a last height that is too low are not dead while blocks can still contain them", async () => {
+test("does not report a transaction as dead for a last height that is too low while blocks can still contain it", async () => {
   const fronts = await startFaultyFronts([world.node.url]);
   const lying = await aConnection(fronts.urls);
   try {
@@ -263,7 +263,7 @@ test("bytes with a last height that is too low are not dead while blocks can sti
   }
 });
 
-test("money at a deposit address is what two of three endpoints show, whatever the first one does", async () => {
+test("reports the funds at a deposit address that two of three endpoints show, regardless of the first one", async () => {
   const key = { id: id(0x62), depositor: bytes(world.user.address), strict: true };
   const address = connection.depositAddresses?.addressOf(key) ?? "0x";
   const wallet = decodeAddress("solana-vm", address);
@@ -297,7 +297,7 @@ test("money at a deposit address is what two of three endpoints show, whatever t
   }
 });
 
-test("a deposit that nodes list late is read later, and only once", async () => {
+test("reads a deposit that nodes list late, and only once", async () => {
   finalize();
   const { cursor } = await connection.arrivals(undefined);
   const early = await world.send(world.user, [await world.deposit({ id: id(9), amount: 1n })]);
@@ -321,7 +321,7 @@ test("a deposit that nodes list late is read later, and only once", async () => 
   expect(late).not.toBe(early);
 });
 
-test("a reading with a failed answer reads nothing, and the next reads all", async () => {
+test("reads nothing if one answer fails, and everything the next time", async () => {
   finalize();
   const { cursor } = await connection.arrivals(undefined);
   await world.send(world.user, [await world.deposit({ id: id(11), amount: 4n })]);
@@ -402,7 +402,7 @@ test("a dropped payment is unseen until no block can contain it, then dead; only
   world.node.controls.passSlots(140);
   expect(await connection.outcome(attempt)).toEqual({ kind: "unseen" });
   await expect(connection.prepare(payment, [attempt], [])).rejects.toMatchObject({ code: "RPC_FAULT" });
-  // The newest block is beyond its last valid height, the final one is not.
+  // The newest block is past its last valid height; the final one is not.
   world.node.controls.pauseFinality();
   expire();
   expect(await connection.outcome(attempt)).toEqual({ kind: "unseen" });
@@ -417,7 +417,7 @@ test("a dropped payment is unseen until no block can contain it, then dead; only
   expect(await lamports(to)).toBe(10_000_000n);
 });
 
-test("a completed payment is never dead, whatever a node forgets or omits", async () => {
+test("never reports a completed payment as dead, even if a node forgets or omits it", async () => {
   const to = (await solanaKey()).address;
   const attempt = await paid(aPayment(to));
   expire();
@@ -464,7 +464,7 @@ test("a completed payment is never dead, whatever a node forgets or omits", asyn
   expect((await connection.outcome(attempt)).kind).toBe("final");
 });
 
-test("a payment whose block is reorged out does not count, and its bytes pay again while they are valid", async () => {
+test("a payment whose block is reorged out does not count, and its transaction pays again while it is valid", async () => {
   const to = (await solanaKey()).address;
   const slot = world.node.controls.slot();
   const attempt = await paid(aPayment(to));

@@ -92,7 +92,7 @@ async function tokenSweepOf(issued: Issued, mint: LocalMint, change: Partial<Swe
   ];
 }
 
-/** Replaces the operator by another signer. */
+/** Replaces the operator with another signer. */
 const signedBy = (instruction: PlainInstruction, key: SolanaKey): PlainInstruction => ({
   ...instruction,
   keys: instruction.keys.map((one, at) => (at === 2 ? { ...one, pubkey: key.address } : one)),
@@ -126,7 +126,7 @@ async function depositsOf(signature: string) {
 
 const custom = (code: number): RegExp => new RegExp(`"Custom":${code}\\}`);
 
-test("sweeps lamports into the vault as deposits of the order, and an excess as another one", async () => {
+test("sweeps lamports into the vault as a deposit for the order, and any excess as a second deposit", async () => {
   for (const excess of [0n, 5_000_000n]) {
     const issued = issue();
     await fund(issued, 20_000_000n + excess);
@@ -142,20 +142,23 @@ test("sweeps lamports into the vault as deposits of the order, and an excess as 
 });
 
 test.each([
-  ["one lamport", 1n, 0n],
-  ["one lamport less than the rent-exempt minimum", MINIMUM - 1n, 0n],
-  ["the rent-exempt minimum", MINIMUM, MINIMUM],
-])(
-  "a sweep that would leave %s leaves nothing below the rent-exempt minimum, and deposits the rest",
-  async (_, rest, stays) => {
-    const issued = issue();
-    await fund(issued, 10_000_000n + rest);
-    const signature = await world.send(operator, [sweepOf(issued, { amount: 10_000_000n })]);
-    expect(await lamports(issued.address)).toBe(stays);
-    const amounts = [10_000_000n, ...(stays === 0n ? [rest] : [])];
-    expect((await depositsOf(signature)).map(({ amount }) => amount)).toEqual(amounts);
-  },
-);
+  ["one lamport", 1n],
+  ["one lamport less than the rent-exempt minimum", MINIMUM - 1n],
+])("deposits the remainder too when a sweep would leave %s", async (_, rest) => {
+  const issued = issue();
+  await fund(issued, 10_000_000n + rest);
+  const signature = await world.send(operator, [sweepOf(issued, { amount: 10_000_000n })]);
+  expect(await lamports(issued.address)).toBe(0n);
+  expect((await depositsOf(signature)).map(({ amount }) => amount)).toEqual([10_000_000n, rest]);
+});
+
+test("keeps a remainder of the rent-exempt minimum at the address", async () => {
+  const issued = issue();
+  await fund(issued, 10_000_000n + MINIMUM);
+  const signature = await world.send(operator, [sweepOf(issued, { amount: 10_000_000n })]);
+  expect(await lamports(issued.address)).toBe(MINIMUM);
+  expect((await depositsOf(signature)).map(({ amount }) => amount)).toEqual([10_000_000n]);
+});
 
 test("sweeps tokens of both programs, in two deposits, and leaves the other tokens", async () => {
   for (const mint of [world.token, world.feeToken]) {
@@ -173,7 +176,7 @@ test("sweeps tokens of both programs, in two deposits, and leaves the other toke
   }
 });
 
-test("only the operator sweeps, or the depository's owner in its place", async () => {
+test("only the operator or the depository's owner can sweep", async () => {
   const [issued, stranger] = [issue(), await solanaKey()];
   for (const { address } of [stranger, owner])
     await askNode(world.node.url, "requestAirdrop", [address, 1_000_000_000]);
@@ -182,7 +185,7 @@ test("only the operator sweeps, or the depository's owner in its place", async (
   await expect(world.send(stranger, [signedBy(sweep, stranger)])).rejects.toThrow(custom(6000));
   const keys = sweep.keys.map((key) => ({ ...key, isSigner: false }));
   await expect(world.send(stranger, [{ ...sweep, keys }])).rejects.toThrow("MissingRequiredSignature");
-  // A stranger who names themselves as operator addresses another deposit address.
+  // A stranger who names themselves as the operator derives a different deposit address.
   const own = sweepOf({ ...issued, from: { ...issued.from, operator: stranger.address } }, { amount: 1n });
   await expect(world.send(stranger, [withKey(own, 4, issued.address)])).rejects.toThrow(custom(6001));
   await world.send(owner, [signedBy(sweep, owner)]);
@@ -211,7 +214,7 @@ test("a strict address deposits only for its own order, an open one for any orde
   await expect(world.send(operator, [sweepOf(strict, { amount, orderId: another })])).rejects.toThrow(
     custom(6003),
   );
-  // Nor when it is called open, because those seeds belong to another address.
+  // Claiming that it is open does not help: those seeds derive a different address.
   const asOpen = sweepOf(
     { ...strict, from: { ...strict.from, strict: false } },
     { amount, orderId: another },
@@ -228,7 +231,7 @@ test("pays into no other depository, vault or token account, and for no other de
   await fund(issued, 10_000_000n);
   await mintTo(world.node.url, world.token, issued.address, 10n);
   const sweep = sweepOf(issued, { amount: 10_000_000n });
-  // With another program in place of the depository, the seeds belong to another address.
+  // With another program in place of the depository, the seeds derive a different address.
   await expect(world.send(operator, [withKey(sweep, 0, world.forwarder)])).rejects.toThrow(custom(6001));
   await expect(world.send(operator, [withKey(sweep, 3, stranger.address)])).rejects.toThrow(custom(6001));
   // The depository refuses these.
@@ -261,7 +264,7 @@ test("a sweep moves its whole amount or nothing", async () => {
   await expect(world.send(operator, [{ ...whole, data: `${String(whole.data)}00` }])).rejects.toThrow(
     "InvalidInstructionData",
   );
-  // The depository's own error, from the token program: nothing was paid there.
+  // The token program fails inside the depository, so nothing is deposited.
   await mintTo(world.node.url, world.token, issued.address, 5n);
   await expect(
     world.send(operator, await tokenSweepOf(issued, world.token, { amount: 4n, excess: 2n })),

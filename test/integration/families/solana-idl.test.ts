@@ -203,7 +203,7 @@ test("the size and the compute units of every instruction are the committed ones
   if (process.env["UPDATE_GAS"] !== undefined)
     writeFileSync(reportFile, `${JSON.stringify(report, undefined, 2)}\n`);
   expect(report).toEqual(JSON.parse(readFileSync(reportFile, "utf8")));
-  // What a transaction of one instruction may use without asking for more.
+  // What a transaction with one instruction may use without requesting more.
   for (const used of Object.values({ ...units, ...addressUnits })) expect(used).toBeLessThan(200_000);
 });
 
@@ -266,7 +266,7 @@ test.each(["depository", "deposit-address"] as const)(
       expect([...bytes.subarray(0, 8)]).toEqual(discriminator);
       expect(keys.map(({ isSigner }) => isSigner)).toEqual(accounts.map(({ signer = false }) => signer));
       const writable = accounts.map(({ writable: one = false }, index) =>
-        // The program's own address stands for an account that is left out.
+        // The program's own address stands for an omitted account.
         keys[index]?.pubkey === idl.address ? false : one,
       );
       expect(keys.map(({ isWritable }) => isWritable)).toEqual(writable);

@@ -203,7 +203,7 @@ test("the upgrade authority must sign, and must show the loader's own record of 
   await expect(initialize(program, { signer: other, programData: forged })).rejects.toThrow(custom(6021));
 });
 
-test("a program whose upgrade authority was removed before cannot be initialized", async () => {
+test("a program without an upgrade authority cannot be initialized", async () => {
   const program = (await solanaKey()).address;
   node.controls.addProgram(program, depositoryProgram());
   await expect(initialize(program, { signer: user })).rejects.toThrow(custom(6003));
@@ -256,7 +256,7 @@ test("tokens of both programs are in the vault's own account; a mint's fee is no
   }
 });
 
-test("a deposit into another vault, another owner's token account or with cut data is refused", async () => {
+test("refuses a deposit into another vault or another owner's token account, and one with truncated data", async () => {
   const stranger = await solanaKey();
   const fine = depositNativeInstruction({ pdas: at, sender: user.address, amount: 1n, id: id(9) });
   const withKey = (of: PlainInstruction, index: number, pubkey: string): PlainInstruction => ({

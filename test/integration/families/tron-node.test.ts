@@ -58,7 +58,7 @@ const mint = (amount: bigint): Hex =>
 test("a payment moves exactly its amount, and has the id that the wallet computed", async () => {
   const id = await alice.transfer(bob.address, 7n, { memo: orderId });
   expect(id).toMatch(/^[0-9a-f]{64}$/);
-  // The library asks for solid balances.
+  // The library requests solid balances.
   await tron.controls.solidify();
   const web = new TronWeb({ fullHost: tron.url });
   expect(await web.trx.getBalance(alice.address)).toBe(999_999_993);
@@ -71,7 +71,7 @@ test("a payment moves exactly its amount, and has the id that the wallet compute
   });
 });
 
-test("a call runs for real, and both interfaces show it under one id and in one block", async () => {
+test("executes a call, and both interfaces show it under the same id and in the same block", async () => {
   const id = await alice.call(usdcAddress, mint(500n));
   const info = await ask("/wallet/gettransactioninfobyid", { value: id });
   expect(info).toMatchObject({
@@ -100,7 +100,7 @@ test("refuses transactions that the owner did not sign, duplicates and expired o
       (error: unknown) => (error as { code: string }).code,
     );
   expect(await refusal({ ...signed, signature: byBob.signature })).toBe("SIGERROR");
-  // Other content under an old signature: the id is recomputed, whatever the client says it is.
+  // Other content under an old signature: the id is recomputed, regardless of the one that the client sends.
   const raw_data = { ...signed.raw_data, data: "00" };
   expect(await refusal({ ...signed, raw_data })).toBe("SIGERROR");
   expect(await refusal({ ...signed, signature: [] })).toBe("SIGERROR");

@@ -20,8 +20,8 @@ import { readRawTransaction } from "@causeway/families/tron";
 import { startFaultyFronts } from "../../support/faulty-front.ts";
 import { startTronMachine, type TronMachine } from "./tron-machine.ts";
 
-// An oracle's evidence from a Tron node, for cases specific to Tron. The numbers are those of the hostile
-// cases; the common cases of all families are in `conformance.test.ts`.
+// An oracle's evidence from a Tron node, for cases specific to Tron. The common cases of all families are in
+// `conformance.test.ts`.
 
 const orderId: Hex32 = `0x${"1d".repeat(32)}`;
 const otherId: Hex32 = `0x${"2e".repeat(32)}`;
@@ -186,7 +186,7 @@ describe("deposits", () => {
     expect(await (await fresh()).deposits(id)).toEqual({ kind: "absent" });
   });
 
-  test("an answer that contradicts another answer is the node's fault, not a deposit", async () => {
+  test("treats contradictory node answers as a node fault", async () => {
     const id = await deposit();
     await machine.finalize();
     const edited =
@@ -203,7 +203,7 @@ describe("deposits", () => {
     const reported: Record<string, [string, TronLie]> = {
       "another block": [info, edited((one) => (one.blockNumber -= 1))],
       "another time": [info, edited((one) => (one.blockTimeStamp += 1_000))],
-      "another transaction's": [info, edited((one) => (one.id = "77".repeat(32)))],
+      "another transaction's receipt": [info, edited((one) => (one.id = "77".repeat(32)))],
       "a larger amount": [info, edited((one) => (one.log[0]!.data = one.log[0]!.data.replace("3e8", "3e9")))],
       "a larger amount, by the other interface": [
         receipt,
@@ -211,13 +211,13 @@ describe("deposits", () => {
       ],
       "no log": [info, edited((one) => (one.log = []))],
       "no log, by the other interface": [receipt, edited((one) => (one.logs = []))],
-      "a log more": [receipt, edited((one) => one.logs.push({ ...one.logs[0]!, logIndex: "0x1" }))],
-      "it failed": [info, edited((one) => (one.receipt.result = "REVERT"))],
+      "an extra log": [receipt, edited((one) => one.logs.push({ ...one.logs[0]!, logIndex: "0x1" }))],
+      "a failed result": [info, edited((one) => (one.receipt.result = "REVERT"))],
       "a failed result in the transaction itself": [
         content,
         edited((one) => (one.ret[0]!.contractRet = "REVERT")),
       ],
-      "it failed, by the other interface": [receipt, edited((one) => (one.status = "0x0"))],
+      "a failed result, by the other interface": [receipt, edited((one) => (one.status = "0x0"))],
       "other bytes": [
         content,
         edited((one) => (one.raw_data_hex = one.raw_data_hex.replace("1d1d", "1d1e"))),
@@ -243,7 +243,7 @@ describe("deposits", () => {
             : truth,
       ],
       "an error": [info, () => ({ Error: "class java.lang.NullPointerException : null" })],
-      "a page": [info, () => new RawAnswer(200, "<html>502 Bad Gateway</html>")],
+      "an HTML page": [info, () => new RawAnswer(200, "<html>502 Bad Gateway</html>")],
       "a refusal": [content, () => new RawAnswer(403, "{}")],
     };
     for (const [what, [operation, how]] of Object.entries(reported)) {
@@ -254,7 +254,7 @@ describe("deposits", () => {
     expect(await (await fresh()).deposits(id)).toMatchObject({ kind: "final" });
   });
 
-  test("sends no request to a node of another network except for its network id", async () => {
+  test("sends only a chain id request to a node of another network", async () => {
     const before = machine.tron.controls.calls("/walletsolidity/gettransactioninfobyid");
     lie("eth_chainId", () => "0x1");
     const source = await fresh();
@@ -330,7 +330,7 @@ interface Answer {
   block_header: { raw_data: { number: number } };
 }
 
-/** A head of the same form, a hundred blocks lower or the first one. */
+/** A head in the same format, a hundred blocks lower or the first one. */
 function olderHead({ blockID, block_header }: Answer): Pick<Answer, "blockID" | "block_header"> {
   const number = Math.max(0, block_header.raw_data.number - 100);
   return {
@@ -380,7 +380,7 @@ describe("withdrawals", () => {
     expect(await statusOf(request)).toBe("executed");
   });
 
-  test("expires a withdrawal by a later solid state, and not at the exact second", async () => {
+  test("expires a withdrawal only once a solid block is later than its expiration", async () => {
     const expiration = (await machine.now()) + 500n;
     const request = requestOf({ value: 10n }, expiration);
     // Without a lag the newest block is solid, so that the test knows the solid one.
@@ -396,7 +396,7 @@ describe("withdrawals", () => {
     machine.tron.controls.setSolidLag(machine.depth);
   });
 
-  test("later blocks that are not solid expire nothing", async () => {
+  test("does not expire a withdrawal based on blocks that are not solid", async () => {
     await machine.finalize();
     const request = requestOf({ value: 10n }, (await machine.now()) + 100n);
     await machine.tron.controls.holdSolidification();
@@ -419,10 +419,10 @@ describe("withdrawals", () => {
     await execute(request);
     await machine.pass(5_000);
     await machine.finalize();
-    // The older state itself shows its height, whatever block the node calls the newest.
+    // The older state itself shows its height, no matter which block the node calls the newest.
     lie(call, () => old);
     expect(await statusOf(request)).toBe("pending");
-    // Nor can the node claim another block's state.
+    // The node cannot pass the older state off as a later block's either.
     const {
       constant_result: [words = ""],
     } = old as { constant_result: string[] };
@@ -436,7 +436,7 @@ describe("withdrawals", () => {
     expect(await statusOf(request)).toBe("executed");
   });
 
-  test("an unexpected answer of the node is a fault, and decides nothing about the request", async () => {
+  test("treats an unexpected node answer as a fault, not as a decision about the request", async () => {
     await machine.finalize();
     const request = requestOf({ value: 10n }, 1n);
     const call = "/walletsolidity/triggerconstantcontract";
@@ -461,7 +461,7 @@ describe("withdrawals", () => {
     expect(await statusOf(request)).toBe("expired");
   });
 
-  test("attests nothing without code at the depository's address, not even that a request is unused", async () => {
+  test("refuses to attest when the depository address has no code", async () => {
     const depository = machine.format(machine.accounts.alice);
     const empty = await fresh(chainAt(undefined, { depository }));
     const payload = encodeEvmCallRequest(requestOf({ to: machine.accounts.user, value: 10n }, 1n));
@@ -473,7 +473,7 @@ describe("withdrawals", () => {
     expect(await statusOf(native)).toMatchObject({ kind: "refuted" });
   });
 
-  test("proves a token withdrawal by its transaction, named or searched, and never that of a lying token", async () => {
+  test("proves a token withdrawal by a given or found transaction, but not for a token that moves nothing", async () => {
     await machine.mint(machine.token, machine.depository, AMOUNT);
     const good = tokenRequest(machine.token);
     const id = await execute(good);

@@ -1,7 +1,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-// URLs behind which there are several nodes, or one that remembers.
+// URLs that lead to alternating nodes, or to one that repeats its answers.
 
 /** A server that a test closes. */
 export interface RunningServer {
@@ -9,7 +9,7 @@ export interface RunningServer {
   close(): Promise<void>;
 }
 
-/** A URL behind which one node answers, then the other. */
+/** A URL that one node answers first, then the other. */
 export async function startBalancer(urls: readonly string[]): Promise<RunningServer> {
   let turn = 0;
   return await startProxy(urls, async (ask) => await ask(turn++ % urls.length));

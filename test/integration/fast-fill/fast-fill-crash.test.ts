@@ -3,10 +3,10 @@ import { idempotencyStore } from "../../../apps/api/src/http/idempotency-store.p
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import { LeaseLost, type IdempotencyLease } from "../../../apps/api/src/http/idempotency.port.ts";
 import { reconcileRequests } from "../../../apps/api/src/reconcile/reconcile-requests.ts";
-import { Died, type MortalServices } from "../../fakes/mortal-services.ts";
+import { Crashed, type CrashingServices } from "../../fakes/crashing-services.ts";
 import { deposit } from "../../support/deposits.ts";
 import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";
-import { dieAtEveryMoment } from "../../support/every-death.ts";
+import { crashAtEveryStep } from "../../support/crash-at-every-step.ts";
 import { violatedInvariants } from "../../support/ledger-world.ts";
 import { aSponsor, type Sponsor } from "../../support/sponsors.ts";
 
@@ -36,9 +36,9 @@ async function paidOnce(agreed: Agreed, moment: string): Promise<void> {
 }
 
 test("after a crash of the accepting process at any step, the hold and its fill both exist or neither, and a retry fills the request once", async () => {
-  const deaths = await dieAtEveryMoment(world, {
+  const deaths = await crashAtEveryStep(world, {
     prepare: agree,
-    live: async (by, agreed) => {
+    run: async (by, agreed) => {
       try {
         await sponsor.fastFill(agreed, {}, by);
       } catch (error) {
@@ -77,14 +77,14 @@ test("after a crash of the accepting process at any step, the hold and its fill 
     expect(deaths).toContain(moment);
 }, 120_000);
 
-test("whenever the worker dies between the acceptance and the end of a fast fill, the recipient is paid exactly once and the hold follows the deposit", async () => {
-  const deaths = await dieAtEveryMoment(world, {
+test("whenever the worker crashes between the acceptance and the end of a fast fill, the recipient is paid exactly once and the hold follows the deposit", async () => {
+  const deaths = await crashAtEveryStep(world, {
     prepare: async () => {
       const agreed = await agree();
       await sponsor.fastFill(agreed);
       return agreed;
     },
-    live: async (by, agreed) => {
+    run: async (by, agreed) => {
       await world.work(by);
       await world.destination.mine();
       await world.watch(world.destination, by);
@@ -97,7 +97,7 @@ test("whenever the worker dies between the acceptance and the end of a fast fill
     verify: async (agreed, moment) => {
       await paidOnce(agreed, moment);
       const [found] = await world.depositsOf(agreed.requestId);
-      // If the process died early, the deposit was never made: the hold stays.
+      // If the process crashed early, the deposit was never made: the hold stays.
       expect(await sponsor.holdState(agreed), moment).toBe(found === undefined ? "active" : "released");
     },
   });
@@ -169,7 +169,7 @@ test("stores the answer to an Idempotency-Key in the accepting commit, and commi
     );
   const leaseOf = async (key: string): Promise<IdempotencyLease> => {
     const begun = await begin(key);
-    if (begun.kind !== "begun") throw new Error(`the call is ${begun.kind}`);
+    if (begun.kind !== "started") throw new Error(`the call is ${begun.kind}`);
     return begun.lease;
   };
   const [kept, lost] = [await agree(), await agree()];
@@ -197,7 +197,7 @@ test("after a crash of the process that debits a missing deposit, the app pays o
   const ttl = 600;
   const { quotePolicy, enginePolicy } = world.services;
   const overdueMs = (ttl + quotePolicy.fillGraceSeconds + 2) * 1_000 + enginePolicy.fastFillGraceMs;
-  const deaths = await dieAtEveryMoment(world, {
+  const deaths = await crashAtEveryStep(world, {
     prepare: async () => {
       const agreed = await world.quote({ recipient: world.anAddress(), ttl });
       await sponsor.fastFill(agreed);
@@ -211,10 +211,10 @@ test("after a crash of the process that debits a missing deposit, the app pays o
       await world.watch(world.origin);
       return agreed;
     },
-    live: async (by) => {
+    run: async (by) => {
       await reconcileRequests(by);
       // The reconciler does not throw this, because a fault of one debit does not end its round.
-      if ("isDead" in by && (by as MortalServices).isDead()) throw new Died("during the debit");
+      if ("isDead" in by && (by as CrashingServices).isDead()) throw new Crashed("during the debit");
     },
     verify: async (agreed, moment) => {
       await reconcileRequests(world.services);

@@ -633,7 +633,7 @@ test.each([
   },
 );
 
-test("a deposit that is confirmed while its fast fill waits for funds is refunded, and nothing was credited meanwhile", async () => {
+test("a deposit that is confirmed while its fast fill waits for funds is refunded, and nothing was credited in the meantime", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree({ slippageTolerance: "300" }, sponsor);
   await sponsor.fastFill(agreed, { inputAmount: 98_000_000n });
@@ -768,7 +768,7 @@ test("deposits for the order of an unfunded fast fill extend neither its wait no
   await world.watch(destination);
 });
 
-test("after a failed fast fill, the user's wrong deposit that arrived meanwhile is shown for the request and refunded", async () => {
+test("after a failed fast fill, the user's wrong deposit that arrived in the meantime is shown for the request and refunded", async () => {
   const sponsor = await aSponsor(world, 1_000);
   const agreed = await agree({ destinationCurrency: NATIVE_CURRENCY });
   await sponsor.fastFill(agreed);
@@ -1251,7 +1251,7 @@ test("charges the app for the fill and its gas at the higher of both prices when
   expect(paid).toBeLessThan(fillNow + 5n * USDC);
 });
 
-test("a booked deposit that a reorg removed covers the fast fill again when it is mined again, however late", async () => {
+test("a booked deposit that a reorg removed covers the fast fill again when it is mined again, no matter how late", async () => {
   const sponsor = await aSponsor(world, 40_000);
   const agreed = await agreeOnEther(sponsor, { ttl: 7 * 24 * 3_600 });
   await sponsor.fastFill(agreed);

@@ -1,6 +1,7 @@
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Address } from "@causeway/domain";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { judgeFill } from "../../support/judge-fill.ts";
 import type { Agreed } from "../../support/engine-world.ts";
 import { violatedInvariants } from "../../support/ledger-world.ts";
 import { aPayingKey } from "../../support/paying-key.ts";
@@ -53,7 +54,7 @@ test("charges the sponsor for the swap cost of a fill, pays the gas top-up and c
   expect(await balanceOf(payer.wallet)).toBe(100_000_000n - (sponsorship?.amount ?? 0n));
   const [fill, ...more] = await world.paymentsOf(agreed, world.destination);
   expect(more).toEqual([]);
-  expect(await world.judged(agreed, fill?.hash ?? "0x")).toEqual({
+  expect(await judgeFill(world, agreed, fill?.hash ?? "0x")).toEqual({
     amounts: [destination.expectedAmount, topup],
   });
   const { router } = world.destination.chain.contracts;

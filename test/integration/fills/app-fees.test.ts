@@ -14,9 +14,9 @@ import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
 import { reconcileRequests } from "../../../apps/api/src/reconcile/reconcile-requests.ts";
 import { transition } from "../../../apps/api/src/requests/transition.ts";
 import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";
-import { dieAtEveryMoment } from "../../support/every-death.ts";
+import { crashAtEveryStep } from "../../support/crash-at-every-step.ts";
 import { approveCall } from "../../support/execution-world.ts";
-import { judgedFill } from "../../support/judged-fill.ts";
+import { judgeFill } from "../../support/judge-fill.ts";
 import { violatedInvariants } from "../../support/ledger-world.ts";
 import { aPayingKey } from "../../support/paying-key.ts";
 import { someHash } from "../../support/terms.ts";
@@ -79,10 +79,10 @@ async function depositAndFill(agreed: Agreed): Promise<void> {
   await world.work();
 }
 
-test("whenever the process dies while a fill becomes final, apps are credited once, the sponsor is charged once, and the recipient gets everything", async () => {
+test("whenever the process crashes while a fill becomes final, apps are credited once, the sponsor is charged once, and the recipient gets everything", async () => {
   const payer = await aPayingKey(world, 100);
   let charged = 0n;
-  const deaths = await dieAtEveryMoment(world, {
+  const deaths = await crashAtEveryStep(world, {
     prepare: async () => {
       const appFees = [25, 10].map((fee) => ({ recipient: world.anAddress(), fee }));
       const agreed = await agree({ ...sponsored, appFees }, payer);
@@ -91,7 +91,7 @@ test("whenever the process dies while a fill becomes final, apps are credited on
       await world.watch(world.destination);
       return agreed;
     },
-    live: async (by) => {
+    run: async (by) => {
       await world.destination.mine(2);
       await world.watch(world.destination, by);
     },
@@ -568,7 +568,7 @@ test("pays the gas top-up and the output in one transaction that oracles count a
   expect(await destination.balance(recipient, NATIVE_CURRENCY)).toBe(4n * 10n ** 14n);
   const [payment, ...more] = await world.paymentsOf(agreed, destination);
   expect(more).toEqual([]);
-  expect(await judgedFill(world, agreed, payment?.hash ?? "0x")).toEqual({
+  expect(await judgeFill(world, agreed, payment?.hash ?? "0x")).toEqual({
     amounts: [promised.expectedAmount, 4n * 10n ** 14n],
   });
 });

@@ -18,7 +18,7 @@ import { acceptExecution } from "../../../apps/api/src/executions/accept-executi
 import { forgiveCosts } from "../../../apps/api/src/payments/executions/settle-execution.ts";
 import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
 import type { Agreed } from "../../support/engine-world.ts";
-import { judgedFill } from "../../support/judged-fill.ts";
+import { judgeFill } from "../../support/judge-fill.ts";
 import { someHash } from "../../support/terms.ts";
 import {
   approveCall,
@@ -88,7 +88,7 @@ test.each([
     const [payment, ...more] = await world.paymentsOf(agreed, destination);
     expect(more).toEqual([]);
     if (payment === undefined) throw new Error("no payment found");
-    expect(await judgedFill(world, agreed, payment.hash)).toEqual({ amounts: [promised.expectedAmount] });
+    expect(await judgeFill(world, agreed, payment.hash)).toEqual({ amounts: [promised.expectedAmount] });
 
     await world.round();
     const { originUsd = 0n, destinationUsd = 0n, costUsd, settled } = await world.execution(agreed.requestId);
@@ -332,7 +332,7 @@ test("accepts the same calls when they take nothing, and oracles count the payme
   const { expectedAmount } = agreed.terms.destination;
   expect(await destination.balance(recipient, usdc)).toBe(expectedAmount);
   const [payment] = await world.paymentsOf(agreed, destination);
-  expect(await judgedFill(world, agreed, payment?.hash ?? "0x")).toEqual({ amounts: [expectedAmount] });
+  expect(await judgeFill(world, agreed, payment?.hash ?? "0x")).toEqual({ amounts: [expectedAmount] });
 });
 
 test("only the app pays for calls that burn gas and revert in the block, to the last wei", async () => {

@@ -6,7 +6,7 @@ import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import { trackLane } from "../../../apps/api/src/payments/track-lane.ts";
 import { loadTrail, scanChain } from "../../../apps/api/src/deposits/scan-chain.ts";
 import { groupedPayments, payTogether } from "../../../apps/api/src/payments/pay-together.ts";
-import { dieAtEveryMoment } from "../../support/every-death.ts";
+import { crashAtEveryStep } from "../../support/crash-at-every-step.ts";
 import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";
 
 let world: EngineWorld;
@@ -250,9 +250,9 @@ test("an outcome that cannot be stored fails alone, and those of the same block 
   await expectEachOnce(list);
 });
 
-test("whenever the process dies while it stores the outcomes of fills together, each pays exactly once", async () => {
+test("whenever the process crashes while it stores the outcomes of fills together, each pays exactly once", async () => {
   let list: readonly Due[] = [];
-  const deaths = await dieAtEveryMoment(world, {
+  const deaths = await crashAtEveryStep(world, {
     prepare: async () => {
       list = await due(2);
       const [first] = list;
@@ -261,7 +261,7 @@ test("whenever the process dies while it stores the outcomes of fills together, 
       await world.destination.mine();
       return first.agreed;
     },
-    live: async (by) => {
+    run: async (by) => {
       await track(by);
       await world.destination.mine();
       await track(by);
@@ -279,16 +279,16 @@ test("whenever the process dies while it stores the outcomes of fills together, 
     expect(deaths).toContain(moment);
 }, 300_000);
 
-test("whenever the process dies while it sends fills together, each fill pays exactly once", async () => {
+test("whenever the process crashes while it sends fills together, each fill pays exactly once", async () => {
   let list: readonly Due[] = [];
-  const deaths = await dieAtEveryMoment(world, {
+  const deaths = await crashAtEveryStep(world, {
     prepare: async () => {
       list = await due(3);
       const [first] = list;
       if (first === undefined) throw new Error("no request is due");
       return first.agreed;
     },
-    live: async (by) => {
+    run: async (by) => {
       const fills = await plansOf(list, by);
       for (const sent of await payTogether(by, fillLeg, fills)) if (sent instanceof Error) throw sent;
     },

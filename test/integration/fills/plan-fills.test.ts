@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import { createFillsAhead, planAhead } from "../../../apps/api/src/payments/fills-ahead.ts";
 import { NOT_STORED } from "../../../apps/api/src/deposits/plan-likely-fills.ts";
-import { dieAtEveryMoment } from "../../support/every-death.ts";
+import { crashAtEveryStep } from "../../support/crash-at-every-step.ts";
 import { startEngineWorld, type Agreed, type EngineWorld } from "../../support/engine-world.ts";
 
 let world: EngineWorld;
@@ -177,17 +177,17 @@ test("a plan for a deposit whose transaction was rolled back pays nothing, and t
   expect(await world.untilFinal(agreed.requestId)).toMatchObject({ status: "success" });
 });
 
-test("whenever the process dies around a fill that it plans at the commit, the recipient is paid exactly once", async () => {
+test("whenever the process crashes around a fill that it plans at the commit, the recipient is paid exactly once", async () => {
   const { origin, destination } = world;
-  const deaths = await dieAtEveryMoment(world, {
+  const deaths = await crashAtEveryStep(world, {
     prepare: async () => {
       const agreed = await world.quote({ recipient: world.anAddress() });
       await world.pay(agreed);
       await origin.mine();
       return agreed;
     },
-    live: async (mortal) => {
-      const by = { ...mortal, fillsAhead: createFillsAhead() };
+    run: async (crashing) => {
+      const by = { ...crashing, fillsAhead: createFillsAhead() };
       await world.watch(origin, { ...by, planAhead: planAhead(by) });
       await world.work(by);
     },

@@ -8,11 +8,12 @@ import { decodeFunctionData } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { judgeOrigin, NOTHING_OF_SENDER } from "../../../apps/api/src/deposits/judge-origin.ts";
 import { recordSingleTransaction } from "../../../apps/api/src/deposits/record-single-transaction.ts";
+import { judgeFill } from "../../support/judge-fill.ts";
 import { deposit } from "../../support/deposits.ts";
 import type { Agreed } from "../../support/engine-world.ts";
-import { dieAtEveryMoment } from "../../support/every-death.ts";
+import { crashAtEveryStep } from "../../support/crash-at-every-step.ts";
 import { approveCall } from "../../support/execution-world.ts";
-import { startSwapWorld, type SwapAsk, type SwapWorld } from "../../support/swap-world.ts";
+import { startSwapWorld, type SwapParams, type SwapWorld } from "../../support/swap-world.ts";
 
 let world: SwapWorld;
 
@@ -22,7 +23,7 @@ beforeAll(async () => {
 afterAll(async () => await world.stop());
 
 /** Deposits the agreed amount, or another one, and lets the watcher see it. */
-async function deposited(ask: SwapAsk, amount?: bigint): Promise<Agreed> {
+async function deposited(ask: SwapParams, amount?: bigint): Promise<Agreed> {
   const agreed = await world.agree(ask);
   await deposit(world.origin, world.user, agreed, amount === undefined ? {} : { amount });
   await world.origin.mine();
@@ -63,7 +64,7 @@ async function ended(agreed: Agreed) {
 
 const NOTHING_LEFT = [0n, 0n, 0n];
 
-const toOdd = (): SwapAsk => ({ currency: world.odd, paidFrom: world.usdc });
+const toOdd = (): SwapParams => ({ currency: world.odd, paidFrom: world.usdc });
 /** Another trader buys or sells the odd token, which is traded in one shallow pool. */
 async function movePool(bought: "bought" | "sold", amount: bigint) {
   const { destination, tst, odd, trade } = world;
@@ -80,7 +81,7 @@ async function poolMoved(bought: "bought" | "sold", amount: bigint): Promise<voi
   await world.watch(destination);
 }
 
-test.each<[string, () => SwapAsk]>([
+test.each<[string, () => SwapParams]>([
   ["a token through a pool", () => ({ currency: world.tst, paidFrom: world.usdc })],
   ["a token through several pools", () => ({ currency: world.odd, paidFrom: world.usdc })],
   ["the wrapped native token", () => ({ currency: world.weth, paidFrom: world.usdc })],
@@ -107,7 +108,7 @@ test.each<[string, () => SwapAsk]>([
     expect(spent).toBeGreaterThan((worth * 999n) / 1_000n);
     expect(spent).toBeLessThanOrEqual((worth * 1_001n) / 1_000n);
     const [fill] = fills;
-    expect(await world.judged(agreed, fill?.hash ?? "0x")).toEqual({ amounts: [expectedAmount] });
+    expect(await judgeFill(world, agreed, fill?.hash ?? "0x")).toEqual({ amounts: [expectedAmount] });
   },
 );
 
@@ -224,7 +225,7 @@ test.each([
     // The output in a shallow pool is not exactly proportional.
     expect(received).toBeGreaterThan((part * 99n) / 100n);
     expect(received).toBeLessThanOrEqual(part + 1n);
-    expect(await world.judged(agreed, fills[0]?.hash ?? "0x")).toEqual({ amounts: [received] });
+    expect(await judgeFill(world, agreed, fills[0]?.hash ?? "0x")).toEqual({ amounts: [received] });
     const [found] = await world.depositsOf(agreed.requestId);
     expect(found).toMatchObject({ amount: brought, disposition: "accepted" });
     // Oracles attest no fill below the order's minimum.
@@ -328,7 +329,7 @@ test("counts a user's own swap once it is mined and paid the quoted amount to th
   const pools = await world.best(origin, usdc, tst, 10_000_000n);
   const recipient = world.anAddress();
   const { approvalProxy } = origin.chain.contracts;
-  const ask: SwapAsk = {
+  const ask: SwapParams = {
     currency: usdc,
     recipient,
     terms: {
@@ -383,9 +384,9 @@ test("counts a user's own swap once it is mined and paid the quoted amount to th
   await expect(report(other, misdirected)).rejects.toMatchObject({ code: "INVALID_REQUEST" });
 });
 
-test("whenever the process dies while it plans, signs or broadcasts a fill with a swap, the recipient is paid exactly once", async () => {
+test("whenever the process crashes while it plans, signs or broadcasts a fill with a swap, the recipient is paid exactly once", async () => {
   const { origin, destination } = world;
-  const deaths = await dieAtEveryMoment(world, {
+  const deaths = await crashAtEveryStep(world, {
     prepare: async () => {
       const agreed = await world.agree(toOdd());
       await deposit(origin, world.user, agreed);
@@ -393,7 +394,7 @@ test("whenever the process dies while it plans, signs or broadcasts a fill with 
       await world.watch(origin);
       return agreed;
     },
-    live: async (by) => await world.work(by),
+    run: async (by) => await world.work(by),
     verify: async (agreed, moment) => {
       const { recipient, destination: promised } = agreed.terms;
       expect(await world.paymentsOf(agreed, destination), moment).toHaveLength(1);

@@ -87,7 +87,7 @@ test("finds a key by its id, its ARN and its alias", async () => {
   for (const keyId of [key.id, key.arn, "alias/oracle"]) await expectSigns(await open({ keyId }));
 });
 
-test("the service's endpoint may come from the environment, like in AWS's own tools", async () => {
+test("the service's endpoint may come from the environment, as in the AWS CLI", async () => {
   vi.stubEnv("AWS_ENDPOINT_URL_KMS", kms.url);
   const signer = await awsKmsSigner({ keyId: key.id, region: kms.region, ...times });
   opened.push(signer);
@@ -176,7 +176,7 @@ test.each<[string, KmsFault, SignerFault, Partial<AwsKmsOptions>]>([
   await expectSigns(signer);
 });
 
-test("ends each call at the deadline, however slow its attempts are", async () => {
+test("ends each call at the deadline, no matter how slow its attempts are", async () => {
   const signer = await open({ deadlineMs: 300, attemptMs: 60_000 });
   kms.onCall(first(99, { kind: "delay", ms: 30_000 }));
   const before = performance.now();

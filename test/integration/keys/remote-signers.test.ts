@@ -111,7 +111,7 @@ test.each<[number, SignerFault]>([
   await signer.close();
 });
 
-test("an access token is requested once for many signatures, also when they start together", async () => {
+test("requests one access token for many signatures, even if they start together", async () => {
   const before = google.tokens();
   const signer = await openGoogle();
   await Promise.all(Array.from({ length: 20 }, () => signer.signDigest(digest)));

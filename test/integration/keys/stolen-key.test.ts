@@ -141,7 +141,7 @@ const usdc = (whole: number | bigint): bigint => parseUnits(String(whole), 6);
 const call = (to: Address, data: Hex, value = 0n): Unsigned => ({ to, data, value });
 const oneCall = [{ to: NATIVE_CURRENCY, data: "0x", value: 0n, allowFailure: false }] as const;
 
-/** Transactions that are refused whatever was signed before, each with the rule that it breaks. */
+/** Transactions that are refused regardless of what was signed before, each with the rule that it breaks. */
 function forbidden(): readonly (readonly [string, Unsigned, string])[] {
   const { contracts, tokens } = world.destination.chain;
   const { router, approvalProxy, depository } = contracts;
@@ -253,7 +253,7 @@ async function plantClaim(amount: bigint, sender: Address): Promise<void> {
   });
 }
 
-test("a stolen solver key moves at most the day's limit, whichever way a thief tries", async () => {
+test("a stolen solver key moves at most the day's limit, no matter what a thief tries", async () => {
   await startSigner("solver");
   const { origin, destination, services, solver } = world;
   const before = await worth(solver.address);

@@ -274,7 +274,7 @@ test("an address that does not answer like a token is not found, and does not af
   ]);
 });
 
-test("a token with a name of a quarter of a megabyte is named by its address", async () => {
+test("a token whose name is a quarter of a megabyte is shown by its address", async () => {
   const { at } = unlisted.longWinded;
   expect((await findToken(at)).body).toMatchObject([
     { symbol: `${at.slice(0, 6)}…${at.slice(-4)}`, decimals: 0 },
@@ -291,7 +291,7 @@ test("an unavailable chain does not mean that the token does not exist", async (
   expect((await find({ address: at, useExternalSearch: true })).body).toMatchObject([{ chainId: ALDER }]);
 });
 
-test("a readable list names verified tokens although another list fails", async () => {
+test("a readable list names verified tokens even if another list fails", async () => {
   expect((await find({ term: "list" })).body).toMatchObject([
     { symbol: "LIST", address: LISTED, decimals: 8, metadata: { verified: true } },
   ]);

@@ -2,7 +2,7 @@ import { feeSponsorshipOf } from "@causeway/domain";
 import type { Hex } from "@causeway/domain";
 import { afterEach, expect, test } from "vitest";
 import { keepSignedBytes } from "../../support/signed-bytes.ts";
-import { dieAtEveryMoment } from "../../support/every-death.ts";
+import { crashAtEveryStep } from "../../support/crash-at-every-step.ts";
 import type { FakeChainKind } from "../../fakes/fake-non-evm-chain.ts";
 import { violatedInvariants } from "../../support/ledger-world.ts";
 import { aPayingKey } from "../../support/paying-key.ts";
@@ -24,14 +24,14 @@ test.each(kinds)(
   "after a crash at any step between a deposit and the end of its fill with %s, the recipient is paid exactly once",
   async (destination) => {
     world = await startNonEvmWorld({ destination });
-    const deaths = await dieAtEveryMoment<AgreedOnNonEvmChains>(world, {
+    const deaths = await crashAtEveryStep<AgreedOnNonEvmChains>(world, {
       prepare: async () => {
         const agreed = await world.agree();
         world.pay(agreed);
         world.origin.network.settle();
         return agreed;
       },
-      live: async (by) => {
+      run: async (by) => {
         await world.watch(world.origin, by);
         await world.work(by);
         world.destination.network.mine();
@@ -66,7 +66,7 @@ test.each(kinds)(
   120_000,
 );
 
-test("whenever the process dies while a fill is made, its apps are credited once and its sponsor is charged once", async () => {
+test("whenever the process crashes while a fill is made, its apps are credited once and its sponsor is charged once", async () => {
   world = await startNonEvmWorld({ destination: "outputs" });
   const payer = await aPayingKey(world, 10_000_000);
   const { id: chainId } = world.origin.chain;
@@ -78,7 +78,7 @@ test("whenever the process dies while a fill is made, its apps are credited once
   };
   const opening = await balanceOf(payer.wallet);
   let charged = 0n;
-  const deaths = await dieAtEveryMoment<AgreedOnNonEvmChains>(world, {
+  const deaths = await crashAtEveryStep<AgreedOnNonEvmChains>(world, {
     prepare: async () => {
       const fees = [100, 30].map((bps) => ({
         recipient: anAccount().slice(0, 42) as Hex,
@@ -106,7 +106,7 @@ test("whenever the process dies while a fill is made, its apps are credited once
       await world.watch(world.origin);
       return agreed;
     },
-    live: async (by) => {
+    run: async (by) => {
       await world.work(by);
       world.destination.network.mine();
       await world.track(world.destination, by);
@@ -128,16 +128,16 @@ test("whenever the process dies while a fill is made, its apps are credited once
   expect(await violatedInvariants(world.pool)).toEqual([]);
 }, 240_000);
 
-test("refunds exactly once, whenever the process dies during the refund", async () => {
+test("refunds exactly once, whenever the process crashes during the refund", async () => {
   world = await startNonEvmWorld({ origin: "outputs" });
-  const deaths = await dieAtEveryMoment<AgreedOnNonEvmChains>(world, {
+  const deaths = await crashAtEveryStep<AgreedOnNonEvmChains>(world, {
     prepare: async () => {
       const agreed = await world.agree({ forceRefund: true });
       world.pay(agreed);
       world.origin.network.settle();
       return agreed;
     },
-    live: async (by) => {
+    run: async (by) => {
       await world.watch(world.origin, by);
       await world.work(by);
       world.origin.network.mine();
@@ -158,12 +158,12 @@ test("refunds exactly once, whenever the process dies during the refund", async 
 }, 120_000);
 
 test.each(kinds)(
-  "whenever the process dies while it prepares a replacement fill with %s, only one of its variants pays",
+  "whenever the process crashes while it prepares a replacement fill with %s, only one of its variants pays",
   async (destination) => {
     world = await startNonEvmWorld({ destination });
     const { network } = world.destination;
     const signedBytes = await keepSignedBytes(world.pool);
-    const deaths = await dieAtEveryMoment<AgreedOnNonEvmChains>(world, {
+    const deaths = await crashAtEveryStep<AgreedOnNonEvmChains>(world, {
       prepare: async () => {
         const agreed = await world.agree();
         world.pay(agreed);
@@ -177,7 +177,7 @@ test.each(kinds)(
         world.clock.forward(world.services.enginePolicy.stuckAfterMs + 1);
         return agreed;
       },
-      live: async (by) => {
+      run: async (by) => {
         await world.track(world.destination, by);
         network.mine();
         await world.track(world.destination, by);
@@ -205,7 +205,7 @@ test.each([true, false])(
     world = await startNonEvmWorld();
     const { network } = world.origin;
     let nonce = 0n;
-    const deaths = await dieAtEveryMoment<AgreedOnNonEvmChains>(
+    const deaths = await crashAtEveryStep<AgreedOnNonEvmChains>(
       {
         services: world.services,
         // A return to the sender does not end the request.
@@ -231,7 +231,7 @@ test.each([true, false])(
           else world.clock.forward(3_700_000);
           return agreed;
         },
-        live: async (by) => {
+        run: async (by) => {
           await world.watch(world.origin, by);
           await world.work(by);
         },

@@ -6,7 +6,7 @@ import type { Agreed, Ask } from "../../support/engine-world.ts";
 import { addBitcoin, type AddedBitcoin } from "../../support/non-evm-world.ts";
 import { startSwapWorld, type SwapWorld } from "../../support/swap-world.ts";
 
-// Deposits of bitcoin whose fills make calls on an EVM chain: the money of both chains is accounted for,
+// Deposits of bitcoin whose fills make calls on an EVM chain: the funds on both chains are accounted for,
 // whether the calls succeed or not.
 
 const DEPOSIT = 200_000n;
@@ -93,7 +93,7 @@ test("refunds bitcoin to refundTo, minus the gas of calls that revert only in th
   expect(await world.destination.balance(agreed.terms.recipient, world.usdc)).toBe(0n);
 });
 
-test("reprices a deposit that is confirmed after its quote expired, and passes what it buys then to the calls", async () => {
+test("reprices a deposit that is confirmed after its quote expired, and passes the new output to the calls", async () => {
   const callee = world.anAddress();
   const agreed = await quote({ txs: [transfer(callee, 30_000_000n)] });
   const { expectedAmount, minimumAmount } = agreed.terms.destination;

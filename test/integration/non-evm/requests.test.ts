@@ -65,7 +65,7 @@ async function depositAndFill(agreed: AgreedOnNonEvmChains): Promise<void> {
 
 async function expectFilledOnce(agreed: AgreedOnNonEvmChains): Promise<void> {
   expect((await world.untilFinal(agreed.requestId)).status).toBe("success");
-  // Finishes whatever is still in progress.
+  // Finishes everything that is still in progress.
   for (let more = 0; more < 8; more++) await world.round();
   expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
   expect(received(agreed.terms.recipient, world.destination)).toBe(95_000n);
@@ -108,7 +108,7 @@ test("a deposit fills its request once it is final, and every interim status is 
   await expectFilledOnce(agreed);
 });
 
-test("records the deposits that a reading found before a fault, and reports the fault", async () => {
+test("records the deposits that a read found before a fault, and reports the fault", async () => {
   await start();
   const agreed = await world.agree();
   const deposit = world.pay(agreed);
@@ -399,7 +399,7 @@ test("a refund that would cost more than the rest is not sent, and an alarm is r
   expect(await stranded()).toContainEqual(expect.objectContaining({ request_id: agreed.requestId }));
 });
 
-test("money for an unknown order is held and reported to the operator", async () => {
+test("funds for an unknown order are held and reported to the operator", async () => {
   await start();
   const currency = world.origin.network.native;
   const from = anAccount();
@@ -411,7 +411,7 @@ test("money for an unknown order is held and reported to the operator", async ()
   expect(received(from, world.origin)).toBe(0n);
 });
 
-test("money for an unknown order is returned to its depositor once the operator releases it", async () => {
+test("funds for an unknown order are returned to their depositor once the operator releases them", async () => {
   await start();
   const { network } = world.origin;
   const from = anAccount();
@@ -598,7 +598,7 @@ test("cancels a lost payment past its deadline with a payment to the solver itse
   expect(received(agreed.terms.recipient, world.destination)).toBe(0n);
 });
 
-test("does not cancel a payment that is in the mempool, however late it is", async () => {
+test("does not cancel a payment that is in the mempool, no matter how late it is", async () => {
   await start({ destination: "outputs" });
   const agreed = await world.agree({ fillDeadlineMs: world.clock.nowMs() + 60_000 });
   await depositAndFill(agreed);
@@ -672,7 +672,7 @@ test("at most two jobs of each kind wait for a chain's rate limit, and each paym
   );
   release();
   expect((await Promise.all(jobs)).filter(({ waitMs }) => waitMs === 0)).toHaveLength(4);
-  // A rate-limited request is not a fault of the fill, however long the limit lasts.
+  // A rate-limited request is not a fault of the fill, no matter how long the limit lasts.
   const beyond = limited(async () => await Promise.reject(usedUp));
   const states = await Promise.all(paid.map(async ({ requestId }) => await world.request(requestId)));
   const unpaid = states.find(({ state }) => state.name === "fillable");
@@ -759,7 +759,7 @@ test("a transfer whose mapping is set later is shown as waiting, counts as one d
   await expectFilledOnce(agreed);
 });
 
-test("attributes a transfer with a late mapping although every reading of the chain fails", async () => {
+test("attributes a transfer with a late mapping even if every read of the chain fails", async () => {
   await start();
   const agreed = await world.agree();
   const { user, orderId } = agreed.terms;
@@ -794,7 +794,7 @@ test("attributes a transfer with a late mapping although every reading of the ch
   await expectFilledOnce(agreed);
 });
 
-test("alarms once while transfers wait to be read, and reports when they are read", async () => {
+test("raises one alarm while transfers wait to be read, and reports when they are read", async () => {
   await start();
   const connected = world.services.chains.nonEvm(world.origin.chain.id);
   if (connected === undefined) throw new Error("no connection for the origin chain");
@@ -918,7 +918,7 @@ test("ignores a mapping that was set too late, even if it exists when the transf
   expect((await world.status(agreed.requestId)).inTxHashes).toEqual([]);
 });
 
-test("watchers of non-EVM chains run one at a time, and another takes over if the leader dies", async () => {
+test("watchers of non-EVM chains run one at a time, and another takes over if the leader crashes", async () => {
   await start();
   const hurried = {
     ...world.services,

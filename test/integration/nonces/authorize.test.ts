@@ -58,7 +58,7 @@ test("has oracles sign a wallet's authorization, sets it on the hub, and counts 
   expect(await world.reads.of(EXCHANGE_ID, wallet.address, authorization.nonce)).toEqual(mapped);
 });
 
-test("a repeated authorization gets the same answer and changes nothing, whatever its state", async () => {
+test("a repeated authorization gets the same answer and changes nothing, regardless of its state", async () => {
   const terms = await world.quote(wallet.address);
   const authorization = await world.authorization(wallet, terms);
   for (let time = 0; time < 2; time++) expect(await world.authorize(authorization)).toBe(terms.requestId);

@@ -47,15 +47,15 @@ async function carryAndSubmit(): Promise<void> {
   await submitExecutions(world.settling);
 }
 
-class Died extends Error {}
+class Crashed extends Error {}
 
-/** The services of a process that dies at its moment `dieAt`: before or after an external action. */
-function mortal(dieAt: number): { readonly services: MappingServices; readonly acts: string[] } {
+/** The services of a process that crashes at its moment `dieAt`: before or after an external action. */
+function crashing(dieAt: number): { readonly services: MappingServices; readonly acts: string[] } {
   const acts: string[] = [];
   const moment = (name: string): void => {
-    if (acts.length > dieAt) throw new Died("the process is dead");
+    if (acts.length > dieAt) throw new Crashed("the process is dead");
     acts.push(name);
-    if (acts.length > dieAt) throw new Died(name);
+    if (acts.length > dieAt) throw new Crashed(name);
   };
   const acting = <T extends object>(target: T, prefix: string, names: readonly string[]): T =>
     new Proxy(target, {
@@ -104,7 +104,7 @@ test("after a crash at any step, the next process continues, and the mapping is 
   for (let dieAt = 0; ; dieAt++) {
     const fromBlock = await nextBlock();
     const authorization = await anAuthorization();
-    const { services, acts } = mortal(dieAt);
+    const { services, acts } = crashing(dieAt);
     let died = false;
     try {
       for (const blocks of [1, 2, 1]) {
@@ -112,7 +112,7 @@ test("after a crash at any step, the next process continues, and the mapping is 
         await world.mineHub(blocks);
       }
     } catch (error) {
-      if (!(error instanceof Died)) throw error;
+      if (!(error instanceof Crashed)) throw error;
       died = true;
     }
     died ||= acts.length > dieAt;
@@ -128,7 +128,7 @@ test("after a crash at any step, the next process continues, and the mapping is 
   expect(new Set(moments)).toContain("after hub.broadcast");
 }, 90_000);
 
-test("many mappings share a transaction, each once, though several processes run concurrently", async () => {
+test("many mappings share a transaction, each once, even if several processes run concurrently", async () => {
   const fromBlock = await nextBlock();
   const sent = await world.hubClient.getTransactionCount({ address: world.services.signer.address });
   const all: NonceAuthorization[] = [];

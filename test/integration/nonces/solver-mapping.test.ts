@@ -139,7 +139,7 @@ test("the payment waits for its mapping, which was committed with its bytes, and
   expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
 });
 
-test("a hub that is unreachable, or has no mapping yet, holds the payment back; it is broadcast once the hub has the mapping", async () => {
+test("a hub that is unreachable, or has no mapping yet, delays the payment, which is broadcast once the hub has the mapping", async () => {
   world = await startNonEvmWorld();
   const agreed = await deposited();
   let state: "down" | "unmapped" | "mapped" = "down";

@@ -78,7 +78,7 @@ function process() {
   };
 }
 
-test("an alarm is notified if its transaction commits, and only then", async () => {
+test("notifies an alarm only if its transaction commits", async () => {
   const { uow, fold, deliver } = process();
   const aborted = uow.run(async (tx) => {
     tx.events.alarm("payment_unrecorded", { requestId: "0x01", chain: "base" });
@@ -102,7 +102,7 @@ test("an alarm is notified if its transaction commits, and only then", async () 
   ]);
 });
 
-test("an alarm of a process that dies after its commit is notified by another, once", async () => {
+test("another process sends the notification of an alarm whose process crashed after its commit, once", async () => {
   await process().uow.run(async (tx) => {
     tx.events.alarm("fill_waits", { requestId: "0x03" });
     await Promise.resolve();
@@ -144,7 +144,7 @@ test("a repeated alarm outside of a transaction is one message; another subject 
   expect(received.map(({ subject }) => subject).toSorted()).toEqual(["chain base", "chain optimism"]);
 });
 
-test("a condition is notified when it begins and when it has ended, across processes", async () => {
+test("notifies the start and the end of a condition once across processes", async () => {
   const chainFault = (isOpen: boolean): Finding => ({
     rule: "node_away",
     subject: "base",

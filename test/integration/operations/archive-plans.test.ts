@@ -8,9 +8,9 @@ import { NEWEST_MS, storeHistory } from "../../../bench/history/store-history.ts
 import { createTestDatabase, type TestDatabase } from "../../support/database.ts";
 
 const STORED = 4_000;
-/** Positions that are read at once. */
+/** Positions per page. */
 const RANGE = 100;
-/** Rows that a page may read besides, for example of payments that keep their call data. */
+/** Additional rows that a page may read, such as payments that keep their calldata. */
 const LAST_ROWS = 200;
 
 interface Plan {
@@ -46,10 +46,10 @@ const rowsRead = (plan: Plan): number =>
       0,
     );
 
-test("a page of exported entries or payments reads only its own rows, also near the end", async () => {
+test("a page of exported entries or payments reads only its own rows, even near the end", async () => {
   const client = await pool.connect();
   const pages: { readonly text: string; readonly values: readonly unknown[] }[] = [];
-  const noted = new Proxy(client, {
+  const recording = new Proxy(client, {
     get: (target, name) =>
       name === "query"
         ? async (statement: { readonly text: string; readonly values: readonly unknown[] }) => {
@@ -59,7 +59,7 @@ test("a page of exported entries or payments reads only its own rows, also near 
         : (Reflect.get(target, name) as unknown),
   });
   try {
-    const store = archiveStore(noted);
+    const store = archiveStore(recording);
     const month = monthOf(NEWEST_MS);
     await store.begin(month, endOfMonth(month), endOfMonth(month));
     const archive = await store.unfinished();
@@ -69,7 +69,7 @@ test("a page of exported entries or payments reads only its own rows, also near 
       for (let at = after; at < through; at += RANGE)
         await allOf(store.read(archive, table, { after: at, through: at + RANGE }));
     expect(pages.length).toBeGreaterThanOrEqual((2 * STORED) / RANGE);
-    // As for large tables.
+    // Forces the plans that large tables would get.
     await client.query("set enable_seqscan = off");
     for (const { text, values } of pages) {
       const { rows } = await client.query<{ "QUERY PLAN": readonly [{ readonly Plan: Plan }] }>(

@@ -120,7 +120,7 @@ function startArchive(url: string) {
   return { kill: () => child.kill("SIGKILL"), ended };
 }
 
-/** A copy of the filled database, and what the archives in it name. */
+/** A copy of the filled database, and the files that its archives name. */
 async function copyOfSeeded() {
   const name = `causeway_test_${randomBytes(6).toString("hex")}`;
   const serverUrl = inject("databaseUrl");
@@ -150,7 +150,7 @@ async function copyOfSeeded() {
   };
 }
 
-test("killed at many moments, the next run moves every row exactly once", { timeout: 600_000 }, async () => {
+test("moves every row exactly once even if earlier runs were killed", { timeout: 600_000 }, async () => {
   const before = await rowsInTables(seeded.url);
   const sorted = (rows: readonly string[]) => rows.toSorted();
   const reached = new Set<string>();
@@ -162,7 +162,7 @@ test("killed at many moments, the next run moves every row exactly once", { time
       moment === MOMENTS ? Number.POSITIVE_INFINITY : Math.ceil(((moment + 0.5) / MOMENTS) * total);
     await rm(folder, { recursive: true, force: true });
     const database = await copyOfSeeded();
-    // Each third moment lies before a statement, right after it, or while its rows are written to a file.
+    // The moments alternate: before a statement, right after it, and while its rows are written to a file.
     const watched = await watchConnections(database.url, (sent) => {
       if (sent !== dieAt) return;
       if (moment % 3 === 0) running.kill();
@@ -222,7 +222,7 @@ test.for(["export", "removal"] as const)(
     const clients = [await pool.connect(), await pool.connect()] as const;
     const stores = [archiveStore(clients[0]), archiveStore(clients[1])] as const;
     const files = archiveFiles(folder);
-    // The first connection has finished a part of the work by then.
+    // By then, the first connection has finished part of the work.
     const finished = Promise.withResolvers<void>();
     let deaths = 0;
     const store: ArchiveStore = {
@@ -384,7 +384,7 @@ test("refuses a folder that has archives of another database, and leaves them as
   }
 });
 
-test("a process that dies while it writes the manifest leaves none, so the part does not count", async () => {
+test("a process that is killed while it writes the manifest leaves none, so the part does not count", async () => {
   const table = { table: "slots", file: "slots.ndjson.gz", rows: 1, bytes: 1, sha256: "0".repeat(64) };
   const manifest = {
     database: { systemIdentifier: "1", name: "causeway" },
@@ -404,7 +404,7 @@ test("a process that dies while it writes the manifest leaves none, so the part 
     await once(child, "exit");
     return await readdir(join(folder, FIRST, "part-1"));
   };
-  // No file may be longer than a few blocks: the process dies, or its write fails, after a part.
+  // No file may be longer than a few blocks: the process is killed, or its write fails, after a part.
   expect(await run("8")).not.toContain("manifest.json");
   expect(await run("unlimited")).toEqual(["manifest.json"]);
 });

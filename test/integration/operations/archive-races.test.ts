@@ -105,7 +105,7 @@ test("keeps a finished archive of another database in the same folder", async ()
   expect(await textOfFiles()).toContain(terms.requestId);
 });
 
-test("exports again after it died twice between the manifest and its commit", async () => {
+test("exports again after two crashes between the manifest and its commit", async () => {
   const { terms } = await ended();
   const real = archiveFiles(folder);
   const dying: ArchiveFiles = {
@@ -148,7 +148,7 @@ test("holds no snapshot while it writes files, so that vacuum can remove dead ro
   expect(Math.max(...ages)).toBeLessThan(0.2);
 });
 
-test("exports every payment, with bounded memory however large their call data is", async () => {
+test("exports every payment with bounded memory, regardless of the size of its calldata", async () => {
   const { terms } = await ended();
   const largest = 256 * 1024;
   await world.pool.query(
@@ -193,7 +193,7 @@ test("keeps an event that is written while its partition is replaced", async () 
   expect(rows).toHaveLength(1);
 });
 
-test("makes a partition while an event of its month is being written, and those of the next months", async () => {
+test("creates a partition while an event of its month is being written, and the partitions of the next months", async () => {
   const nowMs = Date.UTC(2031, 5, 15);
   const writer = await world.pool.connect();
   try {
@@ -217,7 +217,7 @@ test("makes a partition while an event of its month is being written, and those 
   }
 });
 
-test("keeps a request listed that became active after it was chosen", async () => {
+test("keeps a request in the list if it became active after it was chosen", async () => {
   const { terms } = await ended();
   const real = archiveFiles(folder);
   const files: ArchiveFiles = {

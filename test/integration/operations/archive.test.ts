@@ -65,7 +65,7 @@ async function settle(requestId: RequestId): Promise<void> {
   );
 }
 
-/** The command, by one process. */
+/** Runs the command in one process. */
 async function archive(before = NEXT, nowMs = LATER_MS, files = archiveFiles(folder)): Promise<Archived[]> {
   const client = await world.pool.connect();
   try {
@@ -255,7 +255,7 @@ test("a list omits an archived request, even if requested by id or order", async
   expect(await listed("id", unpaid.requestId)).toBe(1);
 });
 
-test("running it again moves nothing", async () => {
+test("a second run moves nothing", async () => {
   await ended();
   expect(await archive()).toHaveLength(1);
   const files = await inFiles();
@@ -347,7 +347,7 @@ test("a request that ends later is moved by a later run, into files of its own",
   });
 });
 
-test("removes nothing when a file is missing or was changed", async () => {
+test("removes nothing if a file is missing or was changed", async () => {
   const { terms } = await ended();
   const before = await stored([terms.requestId]);
   const files = archiveFiles(folder);
@@ -392,17 +392,17 @@ test("an archived request that changes again is listed again, without its archiv
   expect(later.map(({ month, part }) => [month, part])).toEqual([[MONTH, 2]]);
 });
 
-class Died extends Error {}
+class Crashed extends Error {}
 
-/** Dies before the n-th statement or file operation. */
-function mortal(dieAt: number): {
+/** Crashes before the n-th statement or file operation. */
+function crashing(dieAt: number): {
   readonly client: (client: pg.PoolClient) => pg.PoolClient;
   readonly files: ArchiveFiles;
 } {
   let acts = 0;
-  // Dying after one operation is the same as dying before the next one.
+  // Crashing after one operation is the same as crashing before the next one.
   const act = async <T>(work: () => Promise<T>): Promise<T> => {
-    if (acts++ === dieAt) throw new Died();
+    if (acts++ === dieAt) throw new Crashed();
     return await work();
   };
   const real = archiveFiles(folder);
@@ -440,7 +440,7 @@ test(
       const doneIds = done.map(({ terms }) => terms.requestId);
       const before = await stored(doneIds);
       const openBefore = await stored([open.terms.requestId]);
-      const dying = mortal(dieAt);
+      const dying = crashing(dieAt);
       const client = await world.pool.connect();
       let isDead = false;
       try {
@@ -456,7 +456,7 @@ test(
           ),
         );
       } catch (error) {
-        if (!(error instanceof Died)) throw error;
+        if (!(error instanceof Crashed)) throw error;
         isDead = true;
       } finally {
         // The server rolls back what it has not committed.

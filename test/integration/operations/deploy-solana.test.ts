@@ -23,7 +23,7 @@ import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
 import { runDeployCommand as run, runDeployKilled as runKilled } from "../../support/run-deploy.ts";
 import { startSolanaFront } from "../../support/solana-front.ts";
 
-// The operator's command on a cluster, as a process of its own where it is killed.
+// The operator's command on a cluster; tests that kill it run it in a separate process.
 
 const GENESIS = "4uhcVJyU9pJkvQyS88uRDiswHXSCkY3zQawwpjk2NsNY";
 const SOL = 1_000_000_000n;
@@ -33,7 +33,7 @@ const elf = depositoryProgram();
 
 let node: RunningSolana;
 let folder: string;
-/** Like the vault of a multisignature wallet: an account without a private key. */
+/** Like the vault of a multisig wallet: an account without a private key. */
 let vault: string;
 let allocator: SolanaKey;
 
@@ -78,11 +78,11 @@ async function entryIn(of: string): Promise<Written | undefined> {
 interface Operator {
   readonly key: SolanaKey;
   readonly env: Record<string, string>;
-  /** Of the command, after the action. */
+  /** Options of the command, after the action. */
   readonly options: string;
 }
 
-/** A deployer that never sent anything. */
+/** A deployer that has never sent anything. */
 async function newOperator(lamports = 2n * SOL): Promise<Operator> {
   const key = await solanaKey();
   await askNode(node.url, "requestAirdrop", [key.address, Number(lamports)]);
@@ -129,7 +129,7 @@ async function plannedBy({ env, options }: Operator): Promise<Planned> {
   return { ...(lines[0] as unknown as Planned), buffer: String(buffer), transactions, fees };
 }
 
-/** Initializes a program that is there, with another allocator. */
+/** Initializes an existing program with another allocator. */
 async function initializeAs(owner: SolanaKey, program: string): Promise<SolanaKey> {
   const other = await solanaKey();
   await askNode(node.url, "requestAirdrop", [owner.address, Number(SOL)]);
@@ -282,7 +282,7 @@ test.each(Object.keys(INTERRUPTIONS))(
     expect(node.controls.account(buffer)).toBeUndefined();
     const kept = [program, programData, depository, held].reduce((sum, one) => sum + lamportsOf(one), 0n);
     const fees = 2n * SOL - lamportsOf(key.address) - kept;
-    // Between each transaction once and each twice.
+    // Every transaction is paid for at least once and at most twice.
     expect([fees >= once, fees <= 2n * once]).toEqual([true, true]);
     const before = sent();
     expect((await run(`apply ${options}`, env)).code).toBe(0);
@@ -290,7 +290,7 @@ test.each(Object.keys(INTERRUPTIONS))(
   },
 );
 
-test("completes in one run while endpoints fail at times, and pays for no transaction twice", async () => {
+test("completes in one run despite intermittent endpoint failures, and pays for no transaction twice", async () => {
   const operator = await newOperator();
   const { env, options, key } = operator;
   const planned = await plannedBy(operator);
@@ -454,7 +454,7 @@ test.each([
   expect(sent()).toBe(before);
 });
 
-test("deploys the program of deposit addresses in the same way, and continues after a kill", async () => {
+test("deploys the deposit address program in the same way, and resumes after a kill", async () => {
   const { env, key } = await newOperator(SOL / 5n);
   const options = "--chain sol --deposit-addresses --wait 30";
   const own = await mkdtemp(join(folder, "written-"));

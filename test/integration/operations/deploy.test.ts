@@ -23,12 +23,12 @@ import { afterAll, afterEach, beforeAll, expect, inject, test, vi } from "vitest
 import { startFaultyRpc } from "../../support/faulty-rpc.ts";
 import { runDeployCommand, runDeployKilled } from "../../support/run-deploy.ts";
 
-// The operator's command on a node, as a process of its own where it is killed.
+// The operator's command on a node; tests that kill it run it in a separate process.
 
 const key = (byte: string): Hex => `0x${byte.repeat(32)}`;
 const address = (byte: string): Address => getAddress(`0x${byte.repeat(20)}`);
 
-/** A contract, as a multisignature wallet is. */
+/** A contract that stands in for a multisig wallet. */
 const OWNER = address("0a");
 const [ALLOCATOR, SOLVER, OPERATOR] = [address("0b"), address("0c"), address("0d")];
 const STRANGER = address("0e");
@@ -111,7 +111,7 @@ async function undone(act: () => Promise<void>): Promise<void> {
   }
 }
 
-/** The environment of a deployer that never sent anything. */
+/** The environment of a deployer that has never sent anything. */
 async function newDeployer(): Promise<{ readonly env: Record<string, string>; readonly account: Address }> {
   keys += 1;
   const privateKey = key((0x30 + keys).toString(16));
@@ -179,7 +179,7 @@ test("refuses before anything is sent: an owner without code, insufficient funds
   expect(await sentBy(account)).toBe(0);
 });
 
-test("killed after any step and run again, it gives the same addresses and deploys nothing twice", async () => {
+test("produces the same addresses and deploys nothing twice when it is killed after any step and rerun", async () => {
   const words = `apply ${OPTIONS} ${HUB.split(" ").slice(4).join(" ")} ${QUICK}`;
   const creations = [...plan.creations, ...hubPlan.creations];
   for (const [step, count] of [
@@ -222,7 +222,7 @@ test("waits for transactions of a killed run, and ends with code 3 while they ar
   });
 });
 
-test("two runs at once with one key deploy every contract once", async () => {
+test("two concurrent runs with one key deploy every contract once", async () => {
   await undone(async () => {
     const { env } = await newDeployer();
     const both = await run(`apply ${OPTIONS} ${QUICK}`, env, 2);
@@ -245,8 +245,8 @@ test("waits for confirmations, and resends transactions that a reorg dropped", a
     const last = plannedAddress(plan, "DepositAddressFactory");
     const hasCode = async () => (await client.getCode({ address: last })) !== undefined;
     await vi.waitFor(async () => expect(await hasCode()).toBe(true), { timeout: 10_000 });
-    // Until the command has seen it, too; else it takes the transactions for pending for 30 seconds. A second
-    // read of the nonce follows the answer of the first.
+    // Until the command has seen it too; otherwise it treats the transactions as pending for 30 seconds. A
+    // second read of the nonce follows the answer to the first.
     nonceReads = 0;
     await vi.waitFor(() => expect(nonceReads).toBeGreaterThanOrEqual(2), { timeout: 30_000 });
     await client.revert({ id: before });
@@ -325,7 +325,7 @@ test("verify finds one altered byte, a wrong immutable, a wrong owner and other 
       1,
       expect.stringContaining("threshold() is 1, expected 2 (threshold)"),
     ]);
-    // Nor does apply go on with them.
+    // `apply` does not continue with them either.
     const refused = await run(`apply ${OPTIONS} ${QUICK}`, env);
     expect([refused.code, refused.errors]).toEqual([1, expect.stringContaining("Depository at 0x")]);
   });

@@ -48,7 +48,7 @@ const keyOf = (key: SolanaKey | undefined): Uint8Array =>
 /** Places in the accounts of the loader and of the depository, in bytes. */
 const IN = { authority: 12, code: 45 + 5_000, owner: 8, allocator: 40, domain: 74 };
 
-/** Changes an account's data, and returns what undoes it. */
+/** Changes an account's data; returns a function that restores it. */
 function change(address: string, edit: (data: Buffer) => unknown): () => void {
   const account = node.controls.account(address);
   if (account === undefined) throw new Error(`no account ${address}`);
@@ -110,7 +110,7 @@ test("finds no fault in a program that was deployed as documented", async () => 
 
 interface Fault {
   readonly name: string;
-  /** Makes the fault, and returns what the configuration must name, or what undoes the fault. */
+  /** Creates the fault; returns what the configuration must name, or what undoes the fault. */
   readonly seed: () => Promise<Configured> | (() => void);
   readonly check: string;
   readonly found: () => string;
@@ -236,8 +236,8 @@ test("warns of any upgrade authority while the configuration names none", async 
   undoVault();
 });
 
-test("believes a quorum of the endpoints, and names the others", async () => {
-  /** Shows a program that is not there. */
+test("trusts a quorum of the endpoints, and names the others", async () => {
+  /** Shows a program that does not exist. */
   const lying = async (): Promise<SolanaFront> =>
     await startSolanaFront(node.url, {
       result: ({ method }, honest) =>

@@ -17,7 +17,7 @@ import { withChain } from "../../support/other-chain.ts";
 import { startPostgresPair, type PostgresPair } from "../../support/postgres-pair.ts";
 
 /**
- * More seeds take a few seconds each; `FAILOVER_FIRST_SEED` chooses others. `FAILOVER_GUARD=off` shows what
+ * Each seed takes a few seconds; `FAILOVER_FIRST_SEED` selects others. `FAILOVER_GUARD=off` shows what
  * happens without the guard.
  */
 const SEEDS = Number(process.env["FAILOVER_SEEDS"] ?? 1);

@@ -149,7 +149,7 @@ test("enters payments again that Redis has lost, so that a later failover of Pos
   const agreed = await lostFill(world, before, false);
   const journal = await aJournal();
   const by = { ...world.services, journal };
-  // The first round begins the new journal.
+  // The first round starts the new journal.
   for (let round = 0; round < 2; round++)
     for (const connected of by.chains.nonEvmChains) await openNonEvmLane(by, connected);
   await forgetPayments(world);
@@ -159,7 +159,7 @@ test("enters payments again that Redis has lost, so that a later failover of Pos
   expect(world.paymentsOf(agreed, world.destination)).toHaveLength(1);
 });
 
-/** Takes the payments of every lane from this nonce on out of Redis, as a failover to a late replica does. */
+/** Removes the payments of every lane from this nonce on from Redis, like a failover to a lagging replica. */
 async function losePaymentsInRedis(prefix: string, from: number): Promise<void> {
   const redis = new Redis(testRedis().url);
   opened.push(() => redis.disconnect());

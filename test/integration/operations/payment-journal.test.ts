@@ -33,7 +33,7 @@ type Lane = Parameters<PaymentJournal["entries"]>;
 
 const SENDER: Address = `0x${"5e".repeat(20)}`;
 
-/** A payment of a request at a nonce, with one attempt per given bytes. */
+/** A payment of a request at a nonce, with one attempt for each of the given transactions. */
 function aPayment(nonce: number, requestId: Hex = `0x${"01".repeat(32)}`, ...bytes: readonly Hex[]) {
   const attempts = (bytes.length === 0 ? (["0xaa"] as const) : bytes).map((raw, n): Attempt => ({
     n,
@@ -256,7 +256,7 @@ test("holds a non-EVM lane after a failover that also lost the journal, until th
   expect((await world.status(next.requestId)).status).toBe("success");
 });
 
-test("waits for the request of a lost payment, counted from the failover, however old the payment is", async () => {
+test("waits for the request of a lost payment, counted from the failover, regardless of the payment's age", async () => {
   const world = await startNonEvmWorld();
   opened.push(async () => await world.stop());
   const by = { ...world.services, journal: await aJournal() };
@@ -359,7 +359,7 @@ test("broadcasts an abandoned payment again instead of a cancel transaction at i
   expect((await destination.sentBy(solver.address)).map(({ input }) => input)).not.toContain("0x");
 });
 
-test("pays a request again once the lost payment that was given up for it is dead on its chain", async () => {
+test("pays a request again once its abandoned payment is dead on the chain", async () => {
   const world = await startNonEvmWorld({ destination: "expiring" });
   opened.push(async () => await world.stop());
   const { network, chain } = world.destination;
@@ -368,7 +368,7 @@ test("pays a request again once the lost payment that was given up for it is dea
   const agreed = await lostFill(world, by);
   const become = async (state: string) =>
     await world.pool.query("update requests set state = $2 where request_id = $1", [agreed.requestId, state]);
-  // It cannot be restored now, and no node has it any more.
+  // It can no longer be restored, and no node has it.
   await become("failed");
   network.forgetPool();
   for (const connected of by.chains.nonEvmChains) await openNonEvmLane(by, connected);

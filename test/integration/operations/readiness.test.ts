@@ -137,7 +137,7 @@ test("a service with one working chain is ready, and one whose chains are all un
   });
 });
 
-test("a service whose required chain is unavailable is not ready, whatever the others do", async () => {
+test("a service whose required chain is unavailable is not ready, regardless of the others", async () => {
   const required = (...names: string[]) => ({ requiredChains: names });
   for (const state of ["lagging", "unheard"] as const)
     expect(await withChains(["ok", state], required("chain-1"))).toMatchObject({

@@ -117,7 +117,7 @@ const answers = async (relay: OutboxRelay): Promise<boolean> =>
     () => false,
   );
 
-test("a cluster runs jobs, counts calls and keeps the journal with keys of one slot, even after a node failed", async () => {
+test("a cluster runs jobs, counts calls and keeps the journal in one slot, even after a node fails", async () => {
   const { cluster, place } = await aCluster();
   const prefix = keyPrefix(place, PREFIX);
   const { ran, relay } = await service(place);
@@ -157,7 +157,7 @@ test("without a hash tag, a cluster refuses the scripts of the queues", async ()
   expect(cluster.refused()).toBeGreaterThan(0);
 });
 
-test("sentinels name the primary, and jobs that a failover lost are queued again", async () => {
+test("finds the primary through sentinels, and queues jobs again that were lost in a failover", async () => {
   const [first, second] = [await aServer(), await aServer()];
   const { sentinels, place } = await sentinelsOf(first.at);
   const { ran, relay } = await service(place);
@@ -172,7 +172,7 @@ test("sentinels name the primary, and jobs that a failover lost are queued again
   await expect.poll(() => events.of("queue_lost"), { timeout: 5_000 }).toHaveLength(2);
 });
 
-test("reports why there is no connection: the sentinels refuse the password, or no node answers", async () => {
+test("reports why it cannot connect: the sentinels refuse the password, or no node answers", async () => {
   const { at } = await aServer();
   const { place } = await sentinelsOf(at, "secret");
   await service(place);

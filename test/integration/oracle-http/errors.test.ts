@@ -132,7 +132,7 @@ test("a chain of a family that this build does not support is unavailable, not w
   ]);
 });
 
-test("other paths, methods, types and sizes get errors of the same form", async () => {
+test("unknown paths and wrong methods, types and sizes get errors in the same format", async () => {
   const world = await aWorld();
   const missing = await world.get("/attestations/depository-deposits/v2");
   expect([missing.status, missing.body.code, missing.body.error]).toEqual([404, "not_found", "Not Found"]);
@@ -372,7 +372,7 @@ test("a payload settles only the withdrawal that it pays", async () => {
   ).toEqual([400, "invalid_request", "withdrawalAddressRequest.chainId"]);
 });
 
-test("without recorded payloads, attests executions and never expiries", async () => {
+test("without recorded payloads, attests executions but never expiries", async () => {
   const world = await aWorld({ hub: { allocatorAddress: undefined } });
   expect(face(await withdrawal(world, { status: "expired" }))[1]).toBe("rejected");
   expect((await withdrawal(world, { status: "executed" })).status).toBe(200);

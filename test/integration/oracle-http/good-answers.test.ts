@@ -34,8 +34,7 @@ import {
 } from "../../support/oracle-world.ts";
 import type { World } from "../../support/oracle-world.ts";
 
-// Invariant (f): every signature recovers to its claimed signer over the returned payload, checked with
-// another
+// Every signature recovers to its claimed signer over the returned payload, checked with an independent
 // implementation.
 
 let world: World;
@@ -105,7 +104,7 @@ test("mints a deposit to its order's account, one without an id to its depositor
   ]);
 });
 
-test("answers a transaction without deposits with an empty list, and signs nothing", async () => {
+test("returns an empty, unsigned list for a transaction without deposits", async () => {
   world.origin.deposited(DEPOSIT_TX, []);
   const { status, body } = await world.post("depository-deposits", {
     chainId: "origin",
@@ -116,7 +115,7 @@ test("answers a transaction without deposits with an empty list, and signs nothi
   expect(body).toEqual({ messages: [], quorum: { signers: 0, threshold: 1, local: "ok" } });
 });
 
-test("a fill credits every deposit to the solver minus the fees, under the key of order and payment", async () => {
+test("a fill credits every deposit to the solver minus the fees, with an idempotency key of order and payment", async () => {
   const order = anOrder((one) => {
     one.fees.push({
       recipientChainId: "destination",
@@ -155,7 +154,7 @@ test("a fill credits every deposit to the solver minus the fees, under the key o
   expect(await messageSigners("solverFill", body.message)).toEqual([world.signer.address]);
 });
 
-test("a refund credits the deposit to the solver, under the key that a fill by the same payment would have", async () => {
+test("a refund credits the deposit to the solver, with the idempotency key that a fill by the same payment would have", async () => {
   const request = await aRefund(world);
   const { status, body } = await world.post("solver-refunds", request);
   expect(status).toBe(200);
@@ -351,7 +350,7 @@ test("confirms a reservation to the allocator, even if the balance is larger", a
   expect((await world.post("withdrawal-initiated", hubWithdrawal)).body.code).toBe("rejected");
 });
 
-test("the chains are listed by name, family and depository, and nothing about their nodes", async () => {
+test("lists chains by name, family and depository without revealing their nodes", async () => {
   const { body, text } = await world.get("/chains/v1");
   expect(body.chains[0]).toEqual({ id: "origin", vmType: "ethereum-vm", depository: DEPOSITORY });
   expect(text).not.toContain("127.0.0.1");

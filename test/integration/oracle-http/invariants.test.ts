@@ -80,7 +80,7 @@ const payloadOf = ({ body }: Answer): string =>
     body.execution?.actions,
   ]);
 
-test("(a) (d) (f): no set of requests, in whatever format, mints more than was deposited; oracles agree byte for byte", async () => {
+test("(a) (d) (f): no set of requests, in any format, mints more than was deposited, and oracles agree byte for byte", async () => {
   const requests = fc.array(fc.tuple(fc.nat(2), fc.constantFrom(...formats)), {
     minLength: 1,
     maxLength: 6,
@@ -164,7 +164,7 @@ test("(b): an attested fill was paid to the last unit, with each transfer counte
   );
 }, 60_000);
 
-test("(b): however often, in whatever way and with whichever deposits a payment is claimed, it settles its order once", async () => {
+test("(b): a payment settles its order once, no matter how often and with which deposits it is claimed", async () => {
   // A payment that matches both the order's output and its refund.
   const order = anOrder((one) => {
     one.output.chainId = "origin";

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { startOracle } from "./process.ts";
 import { account } from "../../support/oracle-world.ts";
 
-// Where the real process reads its credentials for a key in a service that implements AWS's protocol.
+// Where the real process reads its credentials for a key in a service that implements the AWS protocol.
 
 const KEY = `0x${"5a".repeat(32)}` as const;
 const folder = mkdtempSync(join(tmpdir(), "causeway-kms-credentials-"));
@@ -26,7 +26,7 @@ beforeAll(async () => {
     HUB_CHAIN_ID: "123",
     HUB_ADDRESS: account("e1"),
     HUB_ORACLE_ADDRESS: account("e2"),
-    // AWS's client would read its own files and the machine's role.
+    // The AWS SDK would read its own files and the machine's role.
     HOME: folder,
     AWS_EC2_METADATA_DISABLED: "true",
     SIGNING_MODULE: "aws-kms",
@@ -46,7 +46,7 @@ async function refused(changes: Record<string, string>): Promise<string> {
   return oracle.errors();
 }
 
-test("AWS region, endpoint and credentials that are only in the secrets folder are used", async () => {
+test("uses AWS region, endpoint and credentials that are only in the secrets folder", async () => {
   const secrets = [
     `AWS_KMS_SIGNER_KEY_REGION=${kms.region}`,
     `AWS_ENDPOINT_URL_KMS=${kms.url}`,

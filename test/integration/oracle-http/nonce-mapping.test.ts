@@ -118,7 +118,7 @@ test("signs a wallet's signed mapping as an entry of its account on the hub", as
   expect(signatures.map(({ oracleSigner }) => oracleSigner)).toEqual([world.signer.address]);
   expect(await signersOf(answer)).toEqual([world.signer.address]);
   expect(answer.body.quorum).toEqual({ signers: 1, threshold: 1, local: "ok" });
-  // A lower-case wallet gives the same bytes.
+  // A lowercase wallet address gives the same bytes.
   const lowered = await ask(world, await request({ wallet: signedMapping.wallet.toLowerCase() }));
   expect(lowered.body.genericMapping).toEqual(answer.body.genericMapping);
 });

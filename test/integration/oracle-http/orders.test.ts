@@ -128,7 +128,7 @@ function withValue(json: unknown, [key, ...rest]: readonly (string | number)[], 
     : { ...(json as object), [key]: changed };
 }
 
-test("the solver's signature must be the solver's, canonical, over this order", async () => {
+test("requires a canonical signature by the solver over this order", async () => {
   const order = anOrder();
   const stranger = await signedBy(rawKeySigner(word("55")), order);
   expect(face(await fillOf(undefined, (r) => (r.orderSignature = stranger)))).toEqual([
@@ -142,7 +142,7 @@ test("the solver's signature must be the solver's, canonical, over this order", 
   );
   expect(face(await fillOf(undefined, (r) => (r.orderSignature = other)))[1]).toBe("rejected");
 
-  // The same signature with s in the upper half of the curve order: mathematically valid, but another text.
+  // The same signature with s in the upper half of the order: mathematically valid, but different bytes.
   const n = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
   const good = await signedBy(solver, order);
   const s = (n - BigInt(`0x${good.slice(66, 130)}`)).toString(16).padStart(64, "0");
@@ -228,7 +228,7 @@ test("deposits of two currencies with one id stay separate: each input names the
   expect(body.message.result["totalWeightedInputPaymentBpsDiff"]).toBe("600000000000000000");
 });
 
-test("the difference is exact and truncated toward zero, on both sides of it", async () => {
+test("the difference is exact, and truncated toward zero whether positive or negative", async () => {
   // If the key is derived from the deposits, a fill may be lower than requested.
   const byDeposits = await startWorld({ hub: { settlementKey: "deposits" } });
   const order = anOrder((o) => {
@@ -260,7 +260,7 @@ test("the difference is exact and truncated toward zero, on both sides of it", a
   await byDeposits.close();
 });
 
-test("payments to one recipient in one currency are required in sum: one transfer cannot satisfy two of them", async () => {
+test("requires the sum of the payments to one recipient in one currency, so that one transfer cannot satisfy two of them", async () => {
   const twice = anOrder((o) => {
     o.output.payments.push({ ...(o.output.payments[0] ?? never()), minimumAmount: "10" });
   });

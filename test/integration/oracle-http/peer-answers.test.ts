@@ -29,8 +29,8 @@ import {
 } from "../../support/oracle-world.ts";
 import type { AnswerBody, World } from "../../support/oracle-world.ts";
 
-// Unsigned fields and irrelevant signatures of a peer are never passed on. The signers are listed, and this
-// oracle sees nothing itself.
+// Unsigned fields and irrelevant signatures of a peer are never forwarded. The signer list is configured, and
+// this oracle's own nodes have no data.
 
 const closing: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -42,7 +42,7 @@ type Edit = (body: AnswerBody) => unknown;
 const honestSigner = oracleSigner(1);
 const sealer = createSealer(honestSigner, aHub, () => undefined);
 
-/** A peer that passes on an honest peer's answer, edited. */
+/** A peer that forwards an honest peer's answer after editing it. */
 async function relay(target: string, edit: Edit): Promise<string> {
   const server = createServer((request, response) => {
     let text = "";
@@ -64,10 +64,8 @@ async function relay(target: string, edit: Edit): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/**
- * The answer of an oracle that sees nothing itself, and whose only peer edits an honest oracle's answer.
- */
-async function edited(
+/** The answer of an oracle without data of its own, whose only peer edits an honest oracle's answer. */
+async function postThroughEditingPeer(
   route: string,
   requestOf: (honest: World) => Promise<object>,
   edit: Edit,
@@ -78,13 +76,13 @@ async function edited(
   honest.balances.get = () => 50n;
   honest.recorded.get = () => word("77");
   const request = await requestOf(honest);
-  const blind = await startWorld({ signers, peers: [await relay(honest.url, edit)] });
-  closing.push(blind.close);
-  const { status, body } = await blind.post(route, { ...request, requestPeerSignatures: true });
+  const oracleWithoutData = await startWorld({ signers, peers: [await relay(honest.url, edit)] });
+  closing.push(oracleWithoutData.close);
+  const { status, body } = await oracleWithoutData.post(route, { ...request, requestPeerSignatures: true });
   return { status, body };
 }
 
-const words = {
+const withdrawalFields = {
   chainId: "origin",
   currency: USDC,
   withdrawer: owner.address,
@@ -92,7 +90,7 @@ const words = {
   recipient: RECIPIENT,
   withdrawalNonce: word("66"),
 };
-const ordered = { ...words, settlementChainId: "hub", expectedAmount: "50" };
+const ordered = { ...withdrawalFields, settlementChainId: "hub", expectedAmount: "50" };
 
 const cases = {
   "depository-deposits": async (honest: World) => {
@@ -111,7 +109,7 @@ const cases = {
       amount: 50n,
     } as const;
     honest.origin.withdrawals.set("0xabcd", { kind: "final", value });
-    return { chainId: "origin", withdrawal: "0xabcd", withdrawalAddressRequest: words };
+    return { chainId: "origin", withdrawal: "0xabcd", withdrawalAddressRequest: withdrawalFields };
   },
   "withdrawal-initiation": async () => ({
     ...ordered,
@@ -119,13 +117,13 @@ const cases = {
       owner,
       ownerAuthorizationHash({
         operation: "withdrawal",
-        chainId: words.chainId,
-        currency: words.currency,
+        chainId: withdrawalFields.chainId,
+        currency: withdrawalFields.currency,
         amount: ordered.expectedAmount,
-        ownerChainId: words.withdrawerChainId,
-        owner: words.withdrawer,
-        recipient: words.recipient,
-        nonce: words.withdrawalNonce,
+        ownerChainId: withdrawalFields.withdrawerChainId,
+        owner: withdrawalFields.withdrawer,
+        recipient: withdrawalFields.recipient,
+        nonce: withdrawalFields.withdrawalNonce,
         settlementChainId: "hub",
         settlementNetwork: String(aHub.chainId),
         depository: DEPOSITORY,
@@ -137,7 +135,7 @@ const cases = {
 };
 
 test.each(Object.entries(cases))("%s: unsigned fields are not passed on", async (route, ask) => {
-  const { status, body } = await edited(route, ask, (answer) => {
+  const { status, body } = await postThroughEditingPeer(route, ask, (answer) => {
     Object.assign(answer, { quorum: { signers: 9, threshold: 9, local: "ok" }, remark: "<script>" });
     const evil = { address: "<script>", chainId: "mars", family: "x" };
     const metadata = [{ hubTokenId: "666", origin: evil, oracleChainId: "1", oracleContract: account("66") }];
@@ -160,8 +158,8 @@ test.each(Object.entries(cases))("%s: unsigned fields are not passed on", async 
   else expect(body.execution?.metadata).toBeUndefined();
 });
 
-test("a deposit's time is passed on if the signed mint proves it, and omitted otherwise", async () => {
-  const { body } = await edited("depository-deposits", cases["depository-deposits"], (answer) =>
+test("forwards a deposit's time if the signed mint proves it, and omits it otherwise", async () => {
+  const { body } = await postThroughEditingPeer("depository-deposits", cases["depository-deposits"], (answer) =>
     Object.assign(answer.messages[1] ?? {}, { extraData: { timestamp: "4242424242" } }),
   );
   expect(body.messages.map((message) => (message as { extraData?: unknown }).extraData)).toEqual([
@@ -202,7 +200,7 @@ test.each<[keyof typeof cases, string, Edit]>([
   ],
   [
     "depository-deposits",
-    "a mint more",
+    "an extra mint",
     (b) => otherExecution(b, { actions: [...b.execution.actions, ...b.execution.actions.slice(0, 1)] }),
   ],
   [
@@ -263,7 +261,7 @@ test.each<[keyof typeof cases, string, Edit]>([
     (b) => Object.assign(b.payloadParams, { spender: account("99") }),
   ],
 ])("%s: a signed answer with %s does not count", async (route, _what, edit) => {
-  const { status, body } = await edited(route, cases[route], edit);
+  const { status, body } = await postThroughEditingPeer(route, cases[route], edit);
   expect(status).toBeGreaterThanOrEqual(400);
   expect(JSON.stringify(body)).not.toMatch(/0x[0-9a-f]{130}/);
 });
@@ -311,7 +309,7 @@ test("two slightly different concurrent requests each get their own answer", asy
       "depository-withdrawals",
       withdrawal,
       { ...withdrawal, withdrawal: "0xabce" },
-      { ...withdrawal, withdrawalAddressRequest: { ...words, recipient: account("99") } },
+      { ...withdrawal, withdrawalAddressRequest: { ...withdrawalFields, recipient: account("99") } },
       withdrawal,
     ),
   ).toEqual([200, 400, 400, 200]);
@@ -342,7 +340,7 @@ test("two slightly different concurrent requests each get their own answer", asy
   ).toEqual([200, 400, 400]);
 });
 
-test("two concurrent initiations of one owner stay separate, as their owner signed them", async () => {
+test("does not mix up two concurrent initiations by the same owner", async () => {
   const world = await startWorld();
   closing.push(world.close);
   world.hubReads.delayMs = 150;
@@ -351,12 +349,12 @@ test("two concurrent initiations of one owner stay separate, as their owner sign
     const request = { ...ordered, withdrawalNonce: nonce };
     const hash = ownerAuthorizationHash({
       operation: "withdrawal",
-      chainId: words.chainId,
-      currency: words.currency,
+      chainId: withdrawalFields.chainId,
+      currency: withdrawalFields.currency,
       amount: ordered.expectedAmount,
-      ownerChainId: words.withdrawerChainId,
-      owner: words.withdrawer,
-      recipient: words.recipient,
+      ownerChainId: withdrawalFields.withdrawerChainId,
+      owner: withdrawalFields.withdrawer,
+      recipient: withdrawalFields.recipient,
       nonce,
       settlementChainId: "hub",
       settlementNetwork: String(aHub.chainId),
@@ -372,7 +370,7 @@ test("two concurrent initiations of one owner stay separate, as their owner sign
   expect(first.execution.idempotencyKey).not.toBe(second.execution.idempotencyKey);
 });
 
-test("returns a quorum of peers that contradicts this oracle without its own signature", async () => {
+test("returns the peers' quorum, without its own signature, when the peers disagree with it", async () => {
   const seen = (amount: bigint, delayMs: number): FakeChain => {
     const origin = new FakeChain(aChain("origin", 1));
     origin.deposited(DEPOSIT_TX, [{ amount }]);

@@ -240,7 +240,7 @@ test("peers alone can satisfy the quorum, and the answer says that this oracle d
   expect(headers.get("x-attestation-local")).toBe(body.quorum.local);
 });
 
-test("the local answer wins over one with equally many signers, whatever and whenever the peer answers", async () => {
+test("prefers the local answer over one with as many signers, regardless of what and when the peer answers", async () => {
   const seen = (amount: bigint): FakeChain => {
     const { origin } = chains();
     origin.deposited(DEPOSIT_TX, [{ amount }]);
@@ -343,7 +343,7 @@ test("a shadow that is slower than its peers is compared when it is done", async
     .toMatchObject({ mismatch: 1, pending: 0 });
 });
 
-test("honest oracles answer the same, byte for byte, in whatever order their nodes list events", async () => {
+test("honest oracles give byte-identical answers, regardless of the order in which their nodes list events", async () => {
   const { main, peers, origin } = await three();
   origin.deposited(DEPOSIT_TX, [{ depositId: word("0a") }, { index: "9" }]);
   const answers = await Promise.all(

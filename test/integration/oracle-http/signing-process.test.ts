@@ -72,7 +72,7 @@ const rawKey = (): Record<string, string> => ({
 
 const awsKms = (): Record<string, string> => ({
   ...common(),
-  // AWS's client would read its own files.
+  // The AWS SDK would read its own files.
   HOME: home,
   SIGNING_MODULE: "aws-kms",
   AWS_KMS_SIGNER_KEY_ID: "alias/oracle",

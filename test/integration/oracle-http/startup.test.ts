@@ -8,7 +8,7 @@ import { startFakeNode } from "./fake-node.ts";
 import { startOracle } from "./process.ts";
 import { account } from "../../support/oracle-world.ts";
 
-// The real process: the configurations that it refuses, and those with which it starts.
+// The real process: the configurations that it refuses, and those that it accepts.
 
 const configsDir = resolve(import.meta.dirname, "../../../configs");
 const dir = mkdtempSync(join(tmpdir(), "causeway-oracle-"));
@@ -43,7 +43,7 @@ afterAll(async () => {
   rmSync(dir, { recursive: true });
 });
 
-async function refused(changes: Record<string, string>, without: readonly string[] = []): Promise<string> {
+async function expectStartFailure(changes: Record<string, string>, without: readonly string[] = []): Promise<string> {
   const wanted = Object.entries({ ...env, ...changes }).filter(([name]) => !without.includes(name));
   const oracle = startOracle(Object.fromEntries(wanted));
   // If it does start, the test must not wait forever.
@@ -92,7 +92,7 @@ test("reports all problems of the configuration together, one line each, without
     join(dir, "vault", "keys"),
     "ECDSA_PRIVATE_KEY=$(echo hunter2)\nAPI_KEYS=hunter3;hunter6:caller\n",
   );
-  const output = await refused(
+  const output = await expectStartFailure(
     {
       VAULT_SECRETS_DIR: join(dir, "vault"),
       PEERS: "nowhere|hunter4;http://127.0.0.1|k;http://127.0.0.1|k2;http://peer.test|hunter5",
@@ -166,13 +166,13 @@ test.each<[string, Record<string, string>, string]>([
 ])(
   "refuses to start with %s",
   async (_what, changes, problem) => {
-    expect(await refused(changes)).toContain(problem);
+    expect(await expectStartFailure(changes)).toContain(problem);
   },
   30_000,
 );
 
 test("refuses to start without ENVIRONMENT", async () => {
-  expect(await refused({}, ["ENVIRONMENT"])).toContain("ENVIRONMENT is required");
+  expect(await expectStartFailure({}, ["ENVIRONMENT"])).toContain("ENVIRONMENT is required");
 }, 30_000);
 
 test("refuses to start with a hub that the oracle contract does not serve", async () => {
@@ -181,7 +181,7 @@ test("refuses to start with a hub that the oracle contract does not serve", asyn
   expect(oracle.output()).toContain("the Oracle contract belongs to");
 }, 30_000);
 
-test("a threshold without a list is ignored with a warning, and so is a missing list of keys", async () => {
+test("warns about a threshold without signers, and about missing API keys", async () => {
   const oracle = startOracle({ ...env, ORACLE_SIGNERS_THRESHOLD: "2" });
   await oracle.url();
   expect(oracle.output()).toContain("ORACLE_SIGNERS_THRESHOLD is ignored");

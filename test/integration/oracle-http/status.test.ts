@@ -55,7 +55,7 @@ test("reports an oracle that the hub does not count, and a hub whose multisig is
   expect((await statusOf(unknown)).hub.multisig).toBeNull();
 });
 
-test("is answered although the hub and a chain are unavailable, and reveals only the kind of the fault", async () => {
+test("answers even if the hub and a chain are unavailable, and reveals only the kind of fault", async () => {
   const world = await aWorld();
   const wrongChain = new RpcFault({ kind: "wrongChain", method: "eth_chainId", reason: "secret reason" });
   world.hubHead.read = async () => await Promise.reject(wrongChain);

@@ -211,7 +211,7 @@ test("a base URL with a path is the prefix of requests", async () => {
   expect(peer.received[0]?.path).toBe("/oracle/notes/v1");
 });
 
-test("keeps connections alive, and replaces one that was closed meanwhile", async () => {
+test("keeps connections alive, and replaces one that was closed in the meantime", async () => {
   const peer = await startPeer(answering(await answerBy([B])));
   const connected = connect()(peer);
   for (let n = 0; n < 3; n++) {

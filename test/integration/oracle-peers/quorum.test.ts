@@ -229,7 +229,7 @@ test("the same note for another contract or chain counts as a different answer",
   }
 });
 
-test("a peer's explanation is neither compared nor passed on", async () => {
+test("a peer's explanation is neither compared nor forwarded", async () => {
   const chatty = { ...(await answerBy([A])), comment: "trust me", more: { metadata: "<script>" } };
   const together = await ask({
     local: says({ ...(await answerBy([L])), comment: "ours" }),

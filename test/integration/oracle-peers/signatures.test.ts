@@ -43,7 +43,7 @@ test("a signature of another note is invalid", async () => {
   expect(signersOf(outcome)).toEqual([["L"]]);
 });
 
-test("bytes that are not a signature are dropped, whatever signer they name", async () => {
+test("drops bytes that are not a signature, regardless of the signer that they name", async () => {
   const outcome = await withPeerAnswers(2, answerWith(A.address, "0xdeadbeef"));
   expect(signersOf(outcome)).toEqual([["L"]]);
   expect(outcome.warnings[0]).toMatchObject({ kind: "signatureRefused", peer: 0 });
@@ -68,7 +68,7 @@ test("a peer that returns our own signature adds nothing", async () => {
   expect(outcome.quorum?.signers).toBe(1);
 });
 
-test("an unlisted signer's valid signature neither counts nor is passed on", async () => {
+test("an unlisted signer's valid signature is neither counted nor forwarded", async () => {
   const alone = await withPeerAnswers(2, await answerBy([Z]));
   expect(signersOf(alone)).toEqual([["L"]]);
   const withOther = await withPeerAnswers(2, await answerBy([Z, A]));

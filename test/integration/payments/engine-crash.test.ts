@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { startEngineWorld, type EngineWorld } from "../../support/engine-world.ts";
-import { dieAtEveryMoment } from "../../support/every-death.ts";
+import { crashAtEveryStep } from "../../support/crash-at-every-step.ts";
 
 let world: EngineWorld;
 
@@ -9,16 +9,16 @@ beforeEach(async () => {
 });
 afterEach(async () => await world.stop());
 
-test("whenever the process dies between a deposit and the end of its fill, the recipient is paid exactly once", async () => {
+test("whenever the process crashes between a deposit and the end of its fill, the recipient is paid exactly once", async () => {
   const { origin, destination, usdc } = world;
-  const deaths = await dieAtEveryMoment(world, {
+  const deaths = await crashAtEveryStep(world, {
     prepare: async () => {
       const agreed = await world.quote({ recipient: world.anAddress() });
       await world.pay(agreed);
       await origin.mine();
       return agreed;
     },
-    live: async (by) => {
+    run: async (by) => {
       await world.watch(origin, by);
       await world.work(by);
       await destination.mine();
@@ -58,16 +58,16 @@ test("whenever the process dies between a deposit and the end of its fill, the r
     expect(deaths).toContain(moment);
 }, 120_000);
 
-test("whenever the process dies during a refund, the money is refunded exactly once", async () => {
+test("whenever the process crashes during a refund, the deposit is refunded exactly once", async () => {
   const { origin, usdc } = world;
-  const deaths = await dieAtEveryMoment(world, {
+  const deaths = await crashAtEveryStep(world, {
     prepare: async () => {
       const agreed = await world.quote({ refundTo: world.anAddress(), referrer: "debug-force-refund" });
       await world.pay(agreed);
       await origin.mine();
       return agreed;
     },
-    live: async (by) => {
+    run: async (by) => {
       await world.watch(origin, by);
       await world.work(by);
       await origin.mine();
@@ -88,9 +88,9 @@ test("whenever the process dies during a refund, the money is refunded exactly o
     expect(deaths).toContain(moment);
 }, 120_000);
 
-test("whenever the process dies while it replaces a stuck fill, one of the two variants pays and never both", async () => {
+test("whenever the process crashes while it replaces a stuck fill, one of the two variants pays and never both", async () => {
   const { origin, destination, usdc, clock } = world;
-  const deaths = await dieAtEveryMoment(world, {
+  const deaths = await crashAtEveryStep(world, {
     prepare: async () => {
       const agreed = await world.quote({ recipient: world.anAddress() });
       await world.pay(agreed);
@@ -100,7 +100,7 @@ test("whenever the process dies while it replaces a stuck fill, one of the two v
       clock.forward(world.services.enginePolicy.stuckAfterMs + 1);
       return agreed;
     },
-    live: async (by) => {
+    run: async (by) => {
       await world.maintainLaneOf(destination, by);
       await destination.mine();
       await world.watch(destination, by);
@@ -115,10 +115,10 @@ test("whenever the process dies while it replaces a stuck fill, one of the two v
   expect(deaths).toContain("before lanes.addAttempts");
 }, 120_000);
 
-test("whenever the process dies while it cancels a fill, the deposit is refunded once or the fill is paid, never both", async () => {
+test("whenever the process crashes while it cancels a fill, the deposit is refunded once or the fill is paid, never both", async () => {
   const { origin, destination, usdc, clock } = world;
   const outcomes = new Set<string>();
-  await dieAtEveryMoment(world, {
+  await crashAtEveryStep(world, {
     prepare: async () => {
       const agreed = await world.quote({
         recipient: world.anAddress(),
@@ -137,7 +137,7 @@ test("whenever the process dies while it cancels a fill, the deposit is refunded
       clock.forward(300_000 + world.services.enginePolicy.cancelAfterDeadlineMs + 1);
       return agreed;
     },
-    live: async (by) => {
+    run: async (by) => {
       await world.maintainLaneOf(destination, by);
       await world.maintainLaneOf(destination, by);
       await destination.mine();

@@ -395,7 +395,7 @@ test("a payment whose commit a failover lost is not repeated: its lane plans not
   await loseFill(agreed);
   await openLane(world.services, destination.connected);
   expect(world.events.of("payment_unrecorded")[0]?.facts).toMatchObject({ requestId: agreed.requestId });
-  // No request is planned on this lane, however long it takes.
+  // No request is planned on this lane, no matter how long it takes.
   const other = await aSubmittedFill();
   for (let round = 0; round < 8; round++) {
     world.clock.forward(60_000);
@@ -608,7 +608,7 @@ test.each(["is pending", "may be lost"])(
   },
 );
 
-test("a deposit whose lost fill was mined is not refunded while the destination's node does not answer, however long", async () => {
+test("a deposit whose lost fill was mined is not refunded while the destination's node does not answer, no matter how long", async () => {
   const { destination, origin, clock, services } = world;
   const { inventoryWaitMs } = services.enginePolicy;
   const agreed = await aSubmittedFill();
@@ -723,7 +723,7 @@ test("an outcome is final exactly when its block has the chain's finality depth"
   }
 });
 
-test("a lane that starts behind the chain begins at the chain's nonce", async () => {
+test("a lane that starts behind the chain starts at the chain's nonce", async () => {
   const { destination } = world;
   for (let sent = 0; sent < 3; sent++) {
     await destination.send(world.solver, { to: world.stranger.address, value: 1n });
@@ -802,7 +802,7 @@ test("a fill that is orphaned long after it was signed is broadcast again, and i
   const agreed = await aSubmittedFill();
   await destination.mine();
   await world.watch(destination);
-  // No process maintained the lane meanwhile.
+  // No process maintained the lane in the meantime.
   clock.forward(world.services.enginePolicy.stuckAfterMs + 1);
   await destination.reorg(1);
   await world.watch(destination);

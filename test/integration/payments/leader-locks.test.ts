@@ -134,7 +134,7 @@ test("a process that stops while it waits gets no lock and holds none", async ()
   expect(await three.lead("watch:1", forever)).toBeDefined();
 });
 
-test("a leader whose connection is cut loses all its locks, and reacquires those that no other process took", async () => {
+test("a leader whose connection is cut loses all its locks, and reacquires those that no other process has taken", async () => {
   const locks = aProcess();
   const [first, second] = [await locks.lead("watch:1", forever), await locks.lead("watch:2", forever)];
   for (const { pid } of await lockSessions()) await pool.query("select pg_terminate_backend($1)", [pid]);
@@ -226,7 +226,7 @@ test("every worker reports which worker leads a chain, and the leader reports ho
   expect(await reportOf(two)).toMatchObject({ base: { leader: "other" }, solana: { leader: "self" } });
 });
 
-test("the oldest snapshot is that of the session whose transaction began first", async () => {
+test("the oldest snapshot is that of the session whose transaction started first", async () => {
   const session = new pg.Client({ connectionString: database.url });
   await session.connect();
   const before = await oldestSnapshot(sqlOn(pool));

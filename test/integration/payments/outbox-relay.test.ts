@@ -114,7 +114,7 @@ const numbers = (ran: readonly unknown[]): number[] =>
 const unpublished = async (): Promise<number> =>
   (await pool.query("select 1 from outbox where published_at_ms is null")).rows.length;
 
-test("committed jobs run shortly after, each once, however many relays and workers there are", async () => {
+test("runs committed jobs promptly, each once, no matter how many relays and workers there are", async () => {
   const { catalog, ran } = aCatalog();
   const { url } = testRedis();
   await Promise.all([relay(catalog, url), relay(catalog, url)]);
@@ -292,7 +292,7 @@ async function committing(run: (payload: unknown) => Promise<Progress>, hangsAft
   return { ran, started, host, commit };
 }
 
-test("a job that its process runs at commit begins at once, and the queue never gets it", async () => {
+test("a job that its process runs at commit starts immediately and never reaches the queue", async () => {
   const { ran, host, commit } = await committing(async () => ({ waitMs: 0 }));
   await commit(jobs(0, 3));
   expect(numbers(ran)).toEqual([0, 1, 2]);
@@ -334,7 +334,7 @@ test("a job that waits at commit waits in the queue, and does not count as lost"
   expect(ran).toHaveLength(1);
 });
 
-test("a slow job of a commit runs once, whichever relay reads the table meanwhile", async () => {
+test("a slow job of a commit runs once, even if relays read the table in the meantime", async () => {
   const { ran, commit } = await committing(async () => {
     await sleep(1_500);
     return { waitMs: 0 };
@@ -352,7 +352,7 @@ test("a slow job of a commit runs once, whichever relay reads the table meanwhil
   expect(numbers([...ran, ...standby.ran])).toEqual([0, 1, 2, 3, 99]);
 });
 
-test("a relay takes the job of a process that died while it ran it, when its lease ends", async () => {
+test("a relay takes over the job of a crashed process when its lease ends", async () => {
   const { catalog, ran } = aCatalog();
   const { url } = testRedis();
   await relay(catalog, url);
@@ -371,7 +371,7 @@ test("a relay takes the job of a process that died while it ran it, when its lea
   expect(tookMs).toBeLessThan(7_500);
 });
 
-test("a job that takes longer than its lease is left alone while its process lives, and taken once it is killed", async () => {
+test("a job that takes longer than its lease stays with its process until that is killed", async () => {
   const { catalog, ran } = aCatalog();
   const { url } = testRedis();
   await relay(catalog, url);
@@ -415,7 +415,7 @@ test("the queue gets a job that hangs at commit, within seven and a half seconds
   }
 });
 
-test("commits and the queue share the concurrency of a process; the queue gets the others at once", async () => {
+test("commits and the queue share the concurrency of a process; the queue gets the others immediately", async () => {
   const held = Promise.withResolvers<Progress>();
   const { ran, started, host, commit } = await committing(async () => await held.promise);
   try {
@@ -457,7 +457,7 @@ test("jobs that are committed while Redis is unavailable run once it is back", a
   await redis.stop();
 });
 
-test("a job whose process died before it woke its relay is published by another process within two seconds", async () => {
+test("a job whose process crashed before it woke its relay is published by another process within two seconds", async () => {
   const { catalog, ran } = aCatalog();
   const { url } = testRedis();
   await relay(catalog, url);
@@ -528,7 +528,7 @@ test("a job that has to wait runs again, and one that fails is retried", async (
   expect(seen.get(2), "a permanent error is not retried").toBe(1);
 });
 
-test("while Redis is down nothing is lost: jobs committed meanwhile run when it is back", async () => {
+test("loses nothing while Redis is down: jobs committed in the meantime run when it is back", async () => {
   const port = await freePort();
   let redis: RunningRedis = await startRedis({ port, env: {} });
   try {

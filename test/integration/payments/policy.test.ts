@@ -228,7 +228,7 @@ test("two workers share one daily limit, and a payment that was never made relea
   expect(Number(after.rows[0]?.usd) / 1e18).toBeLessThan(1);
 });
 
-test("a fill whose process died before it signed is counted once, although its price rose meanwhile", async () => {
+test("counts a fill once if its process crashed before signing and its price then rose", async () => {
   const by = limited({ dayUsd: 150 });
   const signDigest = async () => await Promise.reject(new Error("the process died"));
   const dying = { ...by, signer: { ...by.signer, signDigest } };
@@ -244,7 +244,7 @@ test("a fill whose process died before it signed is counted once, although its p
   expect(await received(agreed)).toBe(agreed.terms.destination.expectedAmount);
 });
 
-test("a fill waits until the next day even if only its process's memory counts the limit as spent", async () => {
+test("a fill waits until the next day even if only the process's memory counts the limit as spent", async () => {
   const { destination, services, clock, usdc } = world;
   const by = limited({ dayUsd: 150 });
   const call = transferCall(usdc, world.anAddress(), 1n);

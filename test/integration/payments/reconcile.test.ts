@@ -144,7 +144,7 @@ test("expires quotes of other chains although one chain makes no progress and ha
   for (const one of stalled.slice(0, 3)) expect((await stateOf(one))?.name).toBe("quoted");
 });
 
-test("expires a quote from a chain that is not configured a day later, whatever was read of it", async () => {
+test("expires a quote from an unconfigured chain a day later, regardless of what was read of that chain", async () => {
   const terms = await aQuoteFrom(REMOVED, LATE_MS);
   await readUpTo(REMOVED, NOW_MS);
   await reconcileRequests(servicesAt(NOW_MS));
@@ -537,7 +537,7 @@ test("queues a lost job after 5 seconds, and one without progress after pauses t
   expect(at).toEqual([first, 11_000, 21_000, 41_000, 71_000, 101_000, 131_000]);
 });
 
-test("keeps one open job per leg while nothing is published, however many processes reconcile", async () => {
+test("keeps one open job per leg while nothing is published, no matter how many processes reconcile", async () => {
   await aRefundDue(NOW_MS);
   for (let round = 1; round <= 20; round++)
     await Promise.all(
@@ -546,7 +546,7 @@ test("keeps one open job per leg while nothing is published, however many proces
   expect((await pool.query("select 1 from outbox")).rows).toHaveLength(1);
 });
 
-test("queues every lost job in turn, although more legs than a round takes cannot proceed", async () => {
+test("queues every lost job in turn, even if more legs than fit into a round cannot proceed", async () => {
   const stuck = await Promise.all(Array.from({ length: 510 }, async () => await aRefundDue(NOW_MS)));
   const lost = await aRefundDue(NOW_MS + 1);
   const queued = new Set<string>();

@@ -448,7 +448,7 @@ test("sockets of one address share a quota of frames: too many close the socket 
     for (let frame = 0; frame < 450; frame++) say({ type: "unsubscribe", event: "request.status.updated" });
   };
   const last = clients.pop();
-  // The quota's window does not end while the sockets send, however busy the machine is.
+  // The quota's window does not end while the sockets send, even on a busy machine.
   const stopped = vi.spyOn(performance, "now").mockReturnValue(performance.now());
   try {
     for (const client of clients) ask(client);

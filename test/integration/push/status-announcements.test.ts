@@ -174,7 +174,7 @@ test.for<[what: string, change: Partial<RequestState>, hashes: Omit<RequestChang
   expect(await announcements(requestId)).toEqual([`${requestId} 1 `, `${requestId} 2 `]);
 });
 
-/** A deposit address of the request, with money on it. */
+/** A deposit address of the request, with funds on it. */
 async function anAddressOf(requestId: RequestId): Promise<CurrencyAt> {
   const place = { address: someAddress(), chainId: 1, currency: someAddress() };
   await inOneCommit(async ({ depositAddresses }) => {
@@ -237,7 +237,7 @@ test("subscribers of a request receive every change of the funds at its deposit 
   expect(await announcements(requestId)).toEqual([1, 2, 3, 4].map((sequence) => `${requestId} ${sequence} `));
 });
 
-/** A sweep of the address's money for a request. */
+/** A sweep of the address's funds for a request. */
 const sweepFor = (place: CurrencyAt, requestId: RequestId, observation: number) => ({
   ...place,
   observation,
@@ -299,7 +299,7 @@ test("funds at an address do not change the status of a request that has its dep
   expect(views.at(-1)).toMatchObject({ requestId, supersededByRequestId: standIn, fundsAt: "depository" });
 });
 
-test("announcements are sent after the commit, and another process sends those of a dead process", async () => {
+test("announcements are sent after the commit, and another process sends those of a crashed process", async () => {
   const requestId = await aDeposited();
   const before = await statusOf(requestId);
   const sent = (): readonly string[] => other.announced.filter((payload) => payload.startsWith(requestId));

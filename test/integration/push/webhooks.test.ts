@@ -107,7 +107,7 @@ async function quiet(): Promise<void> {
 const sequences = (receiver: WebhookReceiver, requestId: string): number[] =>
   receiver.taken().flatMap((one) => (one.requestId === requestId ? [one.sequence] : []));
 
-test("each change of a key's request is posted once, in order, signed, in the documented form", async () => {
+test("each change of a key's request is posted once, in order, signed, in the documented format", async () => {
   const owner = await anOwner({ headers: { authorization: "Bearer receiver-token" } });
   delivering();
   const { requestId } = await owner.aRequest();
@@ -213,7 +213,7 @@ test("a receiver that is down for an hour and a worker that is killed lose and r
 
 /** A worker process claims due deliveries, and is killed before the receiver responds. */
 async function killedWhileDelivering(receiver: WebhookReceiver): Promise<void> {
-  // All deliveries are due, whatever their pauses are.
+  // All deliveries are due, regardless of their pauses.
   await world.pool.query("update webhook_deliveries set next_at_ms = 0 where state = 'waiting'");
   const before = receiver.received.length;
   receiver.answer = () => undefined;
@@ -285,7 +285,7 @@ test("deliveries of different requests and endpoints do not wait for each other"
     .toMatchObject({ lastError: "no response within 1000 ms", failingSince: expect.any(Number) });
 });
 
-test("a key whose receivers all hang, however many, does not delay those of others", async () => {
+test("a key whose receivers all hang does not delay those of others", async () => {
   const hostile = await anOwner();
   hostile.receiver.answer = () => undefined;
   for (let more = 0; more < 9; more++) await hostile.call("POST", "/webhooks", { url: hostile.receiver.url });

@@ -29,7 +29,7 @@ import { readSpending } from "../../../apps/api/src/payments/execution-writes.po
 import { LeaseLost } from "../../../apps/api/src/http/idempotency.port.ts";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
 import type { AnswerToKeep } from "../../../apps/api/src/balances/accept-claim.ts";
-import { mortalServices } from "../../fakes/mortal-services.ts";
+import { crashingServices } from "../../fakes/crashing-services.ts";
 import type { Agreed, Ask } from "../../support/engine-world.ts";
 import { approveCall } from "../../support/execution-world.ts";
 import { startSwapWorld, type SwapWorld } from "../../support/swap-world.ts";
@@ -359,7 +359,7 @@ test("stores the answer to an Idempotency-Key in the accepting commit, and accep
   const answer = { status: 200, body: "{}" };
   const begin = async (key: string) => await store.begin({ ...call, key }, world.clock.nowMs());
   const [lost, kept] = [await begin("lost"), await begin("kept")];
-  if (lost.kind !== "begun" || kept.kind !== "begun") throw new Error("expected new calls");
+  if (lost.kind !== "started" || kept.kind !== "started") throw new Error("expected new calls");
   await store.abandon(lost.lease);
   await expect(post(agreed, signature, { keep: { lease: lost.lease, answer } })).rejects.toThrow(LeaseLost);
   expect(await world.services.reads.execution(agreed.requestId)).toBeUndefined();
@@ -425,7 +425,7 @@ test("an invalid permit is refused before anything is broadcast, with the reason
   signatureStep(plain).items[0]!.data.post.body.requestId = `0x${"77".repeat(32)}`;
   expect(await refusalOf(post(plain, signature))).toMatchObject({ code: "INVALID_REQUEST" });
 
-  // Only the simulation detects a permit whose nonce was used meanwhile.
+  // Only the simulation detects a permit whose nonce was used in the meantime.
   const rich = await aUser(world.usdc, 3n * hundred);
   const [one, other] = [await quoted(rich, {}, only2612()), await quoted(rich, {}, only2612())];
   await post(one, await signed(rich, one));
@@ -680,16 +680,16 @@ test("after a crash at any step, a client that posts again gets exactly one depo
     const user = await aUser(world.usdc, 2n * hundred);
     const agreed = await quoted(user);
     const signature = await signed(user, agreed);
-    const mortal = mortalServices(world.services, dieAt);
+    const crashing = crashingServices(world.services, dieAt);
     const life = async (): Promise<void> => {
-      await post(agreed, signature, { by: mortal });
-      await world.work(mortal);
+      await post(agreed, signature, { by: crashing });
+      await world.work(crashing);
     };
     await life().catch((error: unknown) => {
-      if (!mortal.isDead()) throw error;
+      if (!crashing.isDead()) throw error;
     });
-    isDead = mortal.isDead();
-    lives.push({ user, agreed, death: mortal.acts.at(-1) ?? "before anything" });
+    isDead = crashing.isDead();
+    lives.push({ user, agreed, death: crashing.acts.at(-1) ?? "before anything" });
     await post(agreed, signature);
   }
   expect(lives.length).toBeGreaterThan(10);

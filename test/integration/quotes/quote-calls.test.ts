@@ -10,6 +10,7 @@ import { createChainDirectory } from "../../../apps/api/src/chains/directory.ada
 import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
 import { planTransaction } from "../../../apps/api/src/payments/plan/plan-transaction.ts";
 import { priceDestination } from "../../../apps/api/src/payments/executions/price-destination.ts";
+import { judgeFill } from "../../support/judge-fill.ts";
 import type { Agreed, Ask } from "../../support/engine-world.ts";
 import { violatedInvariants } from "../../support/ledger-world.ts";
 import { aPayingKey } from "../../support/paying-key.ts";
@@ -62,7 +63,7 @@ async function outcomeOf(agreed: Agreed) {
   const inRouter = [currency, paidFrom ?? currency, world.weth, NATIVE_CURRENCY];
   return {
     fills,
-    judged: await Promise.all(fills.map(async ({ hash }) => await world.judged(agreed, hash))),
+    judged: await Promise.all(fills.map(async ({ hash }) => await judgeFill(world, agreed, hash))),
     leftInRouter: await Promise.all(inRouter.map((one) => world.destination.balance(router, one))),
   };
 }

@@ -29,7 +29,7 @@ async function someTerms(count: number, referrers: readonly string[] = []): Prom
   });
 }
 
-test("quotes stored in one group are read unchanged, whatever texts they contain", async () => {
+test("quotes stored in one group are read unchanged, regardless of the texts in them", async () => {
   const texts = ["a,b", 'with "quotes" and \\', "{1,NULL}", "line\nend\u001f\u001e", "", "ü€\u{1f600}"];
   const stored = await someTerms(40, texts);
   await Promise.all(stored.map(insert));

@@ -37,7 +37,7 @@ async function ended(agreed: Agreed) {
 
 const afterFirmWindow = (): void => world.clock.forward(world.services.quotePolicy.firmSeconds * 1_000 + 1);
 
-test("a deposit during the firm quote is paid as expected although it buys slightly less, however late it is confirmed", async () => {
+test("a deposit during the firm quote is paid as expected even if it buys slightly less and is confirmed late", async () => {
   const agreed = await aDeposit();
   afterFirmWindow();
   // 4 bps more expensive; a firm price between two assets is honored up to the pair's fee, 6 bps.

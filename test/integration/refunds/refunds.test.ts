@@ -134,7 +134,7 @@ for (const [part, deviation] of [
     expect(paid * agreed.terms.origin.amount).toBeGreaterThanOrEqual(promised * amount);
   });
 
-test("refunds a deposit in another account's name to that account, and the user's request keeps waiting", async () => {
+test("refunds a deposit on behalf of another account to that account, and the user's request keeps waiting", async () => {
   const agreed = await agree();
   const beneficiary = world.anAddress();
   const { amount, currency } = await deposited(agreed, { depositor: beneficiary }, world.stranger);
@@ -153,7 +153,7 @@ test("refunds a deposit in another account's name to that account, and the user'
   expect(await world.statusesOf(agreed.requestId)).toEqual(["waiting", "pending", "submitted", "success"]);
 });
 
-test("a stranger's dust deposit in the user's name does not affect the user's request", async () => {
+test("a stranger's dust deposit on behalf of the user does not affect the user's request", async () => {
   const agreed = await agree();
   for (const amount of [1n, 50_000_000n, 200_000_000n]) await deposited(agreed, { amount }, world.stranger);
   await world.work();
@@ -480,7 +480,7 @@ test("a deposit in a token without a price source waits an hour for a price, and
   world.prices.set("causeway-test-token", "0.5");
 });
 
-/** Services whose daily limit of unrepaid refunds has this much left, whatever other tests have spent. */
+/** Services whose daily limit of unrepaid refunds has this much left, whichever tests ran before. */
 async function limitedTo(usd: bigint): Promise<WorkerServices> {
   await world.pool.query("update deposits set unrepaid_at_ms = 0 where unrepaid_at_ms is not null");
   const { enginePolicy } = world.services;

@@ -6,7 +6,7 @@ import { oracleMultisigAbi } from "@causeway/contracts";
 import { hubContracts, localAccount } from "@causeway/localnet";
 import { encodeFunctionData } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
-import { Died, mortalServices } from "../../fakes/mortal-services.ts";
+import { Crashed, crashingServices } from "../../fakes/crashing-services.ts";
 import { startSettlementWorld, type SettlementWorld } from "./settlement-world.ts";
 
 let world: SettlementWorld;
@@ -16,20 +16,20 @@ beforeAll(async () => {
 afterAll(async () => await world.stop());
 
 /**
- * The services of a settler that dies at the moment with this index: every statement, signature and hub call
- * counts as one or two moments.
+ * The services of a settler that crashes at the moment with this index: every statement, signature and hub
+ * call counts as one or two moments.
  */
-function mortalSettler(dieAt: number): {
+function crashingSettler(dieAt: number): {
   readonly services: SettlementServices;
   readonly acts: readonly string[];
   readonly isDead: () => boolean;
 } {
-  const mortal = mortalServices(world.engine.services, dieAt);
+  const crashing = crashingServices(world.engine.services, dieAt);
   const { hub } = world.services;
   const [any] = world.engine.services.chains.all;
   if (any === undefined) throw new Error("no chain is configured");
   const seenBy = (reader: object) =>
-    mortal.mortal({
+    crashing.crashingChain({
       ...any,
       chain: { ...any.chain, id: -1 },
       connection: { ...any.connection, reader: reader as never, writer: hub.lane.connection.writer },
@@ -43,12 +43,12 @@ function mortalSettler(dieAt: number): {
   };
   const services: SettlementServices = {
     ...world.services,
-    uow: mortal.uow,
-    reads: mortal.reads,
-    signer: mortal.signer,
+    uow: crashing.uow,
+    reads: crashing.reads,
+    signer: crashing.signer,
     hub: acting,
   };
-  return { services, acts: mortal.acts, isDead: mortal.isDead };
+  return { services, acts: crashing.acts, isDead: crashing.isDead };
 }
 
 test("after a crash of the settler at any step, the next one continues from the committed state and settles the payment once", async () => {
@@ -58,25 +58,25 @@ test("after a crash of the settler at any step, the next one continues from the 
     const owned = await world.solverOnHub();
     const nonce = await world.hubClient.getTransactionCount({ address: world.engine.solver.address });
     const agreed = await world.filled();
-    const mortal = mortalSettler(dieAt);
+    const crashing = crashingSettler(dieAt);
     try {
-      // A fault of one payment does not stop the others; the dead process then dies at its next action.
-      await world.attest(mortal.services);
-      await world.submit(mortal.services);
+      // A fault of one payment does not stop the others; the crashed process then fails at its next action.
+      await world.attest(crashing.services);
+      await world.submit(crashing.services);
       await world.mineHub();
-      await world.submit(mortal.services);
+      await world.submit(crashing.services);
       await world.mineHub(2);
-      await world.submit(mortal.services);
+      await world.submit(crashing.services);
     } catch (error) {
-      if (!mortal.isDead() || !isDeath(error)) throw error;
+      if (!crashing.isDead() || !isCrash(error)) throw error;
     }
-    const moment = mortal.acts.at(-1) ?? "before anything";
+    const moment = crashing.acts.at(-1) ?? "before anything";
     await world.untilSettled(agreed.requestId);
     await world.mineHub(3);
     expect(await world.solverOnHub(), moment).toBe(owned + agreed.terms.origin.amount);
     const after = await world.hubClient.getTransactionCount({ address: world.engine.solver.address });
     hubTransactions.push(after - nonce);
-    if (!mortal.isDead()) break;
+    if (!crashing.isDead()) break;
     deaths.push(moment);
   }
   // Each execution was in exactly one transaction.
@@ -327,6 +327,6 @@ test("an execution by a former key's transaction is settled after the rotation",
   expect((await world.stateOf(agreed.requestId)).state).toBe("settled");
 });
 
-function isDeath(error: unknown): boolean {
-  return error instanceof Died || (error instanceof Error && isDeath(error.cause));
+function isCrash(error: unknown): boolean {
+  return error instanceof Crashed || (error instanceof Error && isCrash(error.cause));
 }

@@ -96,7 +96,7 @@ test("spreads executions over as many transactions as their gas needs", async ()
   for (const gas of limits) expect(gas).toBeLessThanOrEqual(2_500_000n);
 });
 
-test("never plans a transaction of more than 2^24 gas, however large the hub's blocks are", async () => {
+test("never plans a transaction of more than 2^24 gas, regardless of the size of the hub's blocks", async () => {
   const maxTransactionGas = 2n ** 24n;
   await blockGas(100_000_000n);
   expect(await world.services.hub.transactionGasLimit()).toBe(maxTransactionGas);

@@ -183,7 +183,7 @@ test("queries the next oracle immediately if one is down, lies or refuses", asyn
   await world.untilSettled(requestId);
 });
 
-test("limits the time of an oracle whose answer never ends, and fills continue meanwhile", async () => {
+test("limits the time of an oracle whose answer never ends, and fills continue in the meantime", async () => {
   world.oracle.behave(() => new Promise(() => undefined));
   const asking = world.attest();
   const agreed = await world.filled();

@@ -7,7 +7,7 @@ import {
   type AccountCall,
   type PayCallServices,
 } from "../../../apps/api/src/settlement/withdrawals/pay-call.ts";
-import { isDeath, mortalServices } from "../../fakes/mortal-services.ts";
+import { isCrash, crashingServices } from "../../fakes/crashing-services.ts";
 import { someAddress } from "../../support/terms.ts";
 import { settlementPolicy, startSettlementWorld, type SettlementWorld } from "./settlement-world.ts";
 
@@ -60,25 +60,25 @@ async function deathsOfOnePass(pass: number): Promise<string[]> {
   for (let dieAt = 0; ; dieAt++) {
     const before = await nonces();
     const call = aCall(`record ${pass} ${dieAt}`);
-    const mortal = mortalServices(world.engine.services, dieAt);
+    const crashing = crashingServices(world.engine.services, dieAt);
     const { lane } = world.services.hub;
     const [any] = world.engine.services.chains.all;
     if (any === undefined) throw new Error("no chain is configured");
-    const { connection } = mortal.mortal({
+    const { connection } = crashing.crashingChain({
       ...any,
       chain: { ...any.chain, id: -1 },
       connection: { ...any.connection, ...lane.connection },
     });
-    const services = { ...alive(), uow: mortal.uow, reads: mortal.reads };
-    await payCall(services, { ...lane, connection }, mortal.signer, call).catch((error: unknown) => {
-      if (!mortal.isDead() || !isDeath(error)) throw error;
+    const services = { ...alive(), uow: crashing.uow, reads: crashing.reads };
+    await payCall(services, { ...lane, connection }, crashing.signer, call).catch((error: unknown) => {
+      if (!crashing.isDead() || !isCrash(error)) throw error;
     });
-    const moment = mortal.acts.at(-1) ?? "before anything";
+    const moment = crashing.acts.at(-1) ?? "before anything";
     const txHash = await pay(call);
     const { to } = await world.hubClient.getTransaction({ hash: txHash });
     expect(to, moment).toBe(call.to);
     expect((await nonces()) - before, moment).toBe(1);
-    if (!mortal.isDead()) return deaths;
+    if (!crashing.isDead()) return deaths;
     deaths.push(moment);
   }
 }

@@ -46,7 +46,7 @@ test("a repeated withdrawal with the same nonce does nothing, and reports the re
   expect([await world.solverOnHub(), await world.balance(order.recipient)]).toEqual([owned, paid]);
 });
 
-test("a payload that expires before its execution is never executed, and its money is returned on the hub", async () => {
+test("a payload that expires before its execution is never executed, and its amount is returned on the hub", async () => {
   const owned = await world.solverOnHub();
   const order = world.order({ amount: 2_000_000n });
   world.setAllocatorDown(true);

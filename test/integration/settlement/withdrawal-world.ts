@@ -33,10 +33,10 @@ import { startSettlementWorld } from "./settlement-world.ts";
 type Lie = "fewSignatures" | "anotherAmount" | undefined;
 
 /**
- * The settlement world with an allocator, a depository that holds money, and chains that mine on their own.
+ * The settlement world with an allocator, a depository that holds funds, and chains that mine on their own.
  */
 export interface WithdrawalWorld {
-  /** Settles a fill, so that the solver has a hub balance and the depository holds the money. */
+  /** Settles a fill, so that the solver has a hub balance and the depository holds the funds. */
   earn(): Promise<void>;
   order(change: { amount: bigint }): WithdrawalOrder;
   /** Proceeds as far as possible within the time; `death` ends it at a step. */
@@ -266,9 +266,9 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
     }),
     async withdraw(order, withinMs = 20_000, death) {
       const steps: string[] = [];
-      const mortal = death === undefined ? services() : dyingAt(services(), death);
+      const crashing = death === undefined ? services() : dyingAt(services(), death);
       const tell = (step: string): void => void steps.push(step);
-      const progress = await withdraw(mortal, order, tell, AbortSignal.timeout(withinMs));
+      const progress = await withdraw(crashing, order, tell, AbortSignal.timeout(withinMs));
       return { progress, steps };
     },
     solverOnHub: () => world.solverOnHub(),
@@ -334,7 +334,7 @@ export async function startWithdrawalWorld(): Promise<WithdrawalWorld> {
   };
 }
 
-/** The services of a process that dies before or after the first call of this name. */
+/** The services of a process that crashes before or after the first call of this name. */
 function dyingAt(
   services: WithdrawalServices,
   { step, when }: { readonly step: string; readonly when: "before" | "after" },

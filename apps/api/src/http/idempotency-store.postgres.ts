@@ -96,11 +96,11 @@ export function idempotencyStore(sql: Sql): Idempotency {
       const token = randomBytes(16).toString("hex");
       for (;;) {
         const [row] = await begin(sql, { scope, endpoint, key, bodyHash, token, nowMs });
-        if (row?.leaseToken === token) return { kind: "begun", lease: { scope, endpoint, key, token } };
+        if (row?.leaseToken === token) return { kind: "started", lease: { scope, endpoint, key, token } };
         // Another caller claimed it after it was read; the next round reads what that one stored.
         if (row?.holds !== true) continue;
-        if (row.bodyHash !== bodyHash) return { kind: "otherBody" };
-        if (row.status === null || row.body === null) return { kind: "underWay" };
+        if (row.bodyHash !== bodyHash) return { kind: "bodyMismatch" };
+        if (row.status === null || row.body === null) return { kind: "inProgress" };
         return { kind: "answered", answer: { status: row.status, body: row.body } };
       }
     },

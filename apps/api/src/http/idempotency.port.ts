@@ -31,12 +31,12 @@ export interface IdempotentCall {
 
 export type IdempotencyBegin =
   /** This process runs the call until the lease ends. */
-  | { readonly kind: "begun"; readonly lease: IdempotencyLease }
+  | { readonly kind: "started"; readonly lease: IdempotencyLease }
   | { readonly kind: "answered"; readonly answer: StoredAnswer }
   /** Another caller runs it now. */
-  | { readonly kind: "underWay" }
+  | { readonly kind: "inProgress" }
   /** The key was used with another body. */
-  | { readonly kind: "otherBody" };
+  | { readonly kind: "bodyMismatch" };
 
 /** First responses of calls, for 24 hours. */
 export interface Idempotency {

@@ -63,12 +63,12 @@ export async function withIdempotency(
     },
     clock.nowMs(),
   );
-  if (begun.kind === "otherBody")
+  if (begun.kind === "bodyMismatch")
     throw new ServiceError(
       "IDEMPOTENCY_KEY_REUSED",
       "Idempotency-Key was already used with a different body; use a new key",
     );
-  if (begun.kind === "underWay") throw inProgress();
+  if (begun.kind === "inProgress") throw inProgress();
   if (begun.kind === "answered") {
     reply.header("idempotency-replayed", "true");
     return send(reply, begun.answer);

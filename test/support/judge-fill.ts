@@ -6,7 +6,7 @@ import type { Agreed, EngineWorld } from "./engine-world.ts";
  * An oracle's verdict on a transaction as the fill of an order: what each recipient received, or why it does
  * not count.
  */
-export async function judgedFill(
+export async function judgeFill(
   { destination }: Pick<EngineWorld, "destination">,
   { terms }: Pick<Agreed, "terms">,
   hash: Hex,

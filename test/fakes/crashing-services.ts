@@ -3,43 +3,43 @@ import type { ConnectedChain } from "../../apps/api/src/chains/chains.port.ts";
 import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 import type { Tx } from "../../apps/api/src/db/unit-of-work.port.ts";
 
-/** The process died: everything that it calls from now on throws this. */
-export class Died extends Error {
-  override readonly name = "Died";
+/** The process crashed: everything that it calls from now on throws this. */
+export class Crashed extends Error {
+  override readonly name = "Crashed";
 }
 
-/** A death reaches the caller directly or as the cause of another error. */
-export function isDeath(error: unknown): boolean {
-  return error instanceof Died || (error instanceof Error && isDeath(error.cause));
+/** A crash reaches the caller directly or as the cause of another error. */
+export function isCrash(error: unknown): boolean {
+  return error instanceof Crashed || (error instanceof Error && isCrash(error.cause));
 }
 
-export interface MortalServices extends WorkerServices {
-  /** Every external action so far, in order; the process may die `before` or `after` each. */
+export interface CrashingServices extends WorkerServices {
+  /** Every external action so far, in order; the process may crash `before` or `after` each. */
   readonly acts: readonly string[];
   readonly isDead: () => boolean;
   /** The chain as this process sees it. */
-  readonly mortal: (connected: ConnectedChain) => ConnectedChain;
+  readonly crashingChain: (connected: ConnectedChain) => ConnectedChain;
 }
 
 /**
- * The services of a process that dies at a chosen moment: before any external action (a read, a statement of
- * a transaction, its commit, a signature, a node call), and after those with an effect, so that the process
- * never learns of it.
+ * The services of a process that crashes at a chosen moment: before any external action (a read, a statement
+ * of a transaction, its commit, a signature, a node call), and after those with an effect, so that the
+ * process never learns of it.
  *
  * @param dieAt the moment's index, or a function that picks it by name; undefined only counts the moments
  */
-export function mortalServices(
+export function crashingServices(
   services: WorkerServices,
   dieAt?: number | ((moment: string) => boolean),
-): MortalServices {
+): CrashingServices {
   const acts: string[] = [];
   let dead = false;
   const moment = (name: string): void => {
-    if (dead) throw new Died(`${name}: the process is dead`);
+    if (dead) throw new Crashed(`${name}: the process is dead`);
     acts.push(name);
     if (typeof dieAt === "function" ? dieAt(name) : acts.length - 1 === dieAt) {
       dead = true;
-      throw new Died(name);
+      throw new Crashed(name);
     }
   };
   const act = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
@@ -61,7 +61,7 @@ export function mortalServices(
           act(`${prefix}.${String(key)}`, async () => (await Reflect.apply(member, inner, args)) as unknown);
       },
     });
-  const mortalConnection = (connection: ChainConnection): ChainConnection => ({
+  const crashingConnection = (connection: ChainConnection): ChainConnection => ({
     reader: acting(connection.reader, "reader", ["depositsOf", "topUpsOf"]),
     writer: {
       broadcast: (raw) => tracedAct("broadcast", async () => await connection.writer.broadcast(raw)),
@@ -69,7 +69,7 @@ export function mortalServices(
     heads: connection.heads,
     close: async () => undefined,
   });
-  const mortalNonEvm = (connection: PayingConnection): PayingConnection => {
+  const crashingNonEvm = (connection: PayingConnection): PayingConnection => {
     const acted = acting(connection, "connection", ["onNews", "close"]);
     return {
       vm: connection.vm,
@@ -92,28 +92,29 @@ export function mortalServices(
       close: async () => undefined,
     };
   };
-  const mortal = (connected: ConnectedChain): ConnectedChain => ({
+  const crashingChain = (connected: ConnectedChain): ConnectedChain => ({
     ...connected,
-    connection: mortalConnection(connected.connection),
+    connection: crashingConnection(connected.connection),
   });
-  const mortalSigner = (signer: WorkerServices["signer"]): WorkerServices["signer"] => ({
+  const crashingSigner = (signer: WorkerServices["signer"]): WorkerServices["signer"] => ({
     address: signer.address,
     ...(signer.isLocal && { isLocal: true }),
     signDigest: (digest) => act("sign", async () => await signer.signDigest(digest)),
   });
-  const all = services.chains.all.map(mortal);
+  const all = services.chains.all.map(crashingChain);
   const nonEvmChains = services.chains.nonEvmChains.map((connected) => ({
     ...connected,
-    connection: mortalNonEvm(connected.connection),
+    connection: crashingNonEvm(connected.connection),
   }));
   return {
     ...services,
     acts,
     isDead: () => dead,
-    mortal: (connected) => all.find(({ chain }) => chain.id === connected.chain.id) ?? mortal(connected),
-    signer: mortalSigner(services.signer),
-    executor: services.executor && mortalSigner(services.executor),
-    depositAddressOperator: services.depositAddressOperator && mortalSigner(services.depositAddressOperator),
+    crashingChain: (connected) =>
+      all.find(({ chain }) => chain.id === connected.chain.id) ?? crashingChain(connected),
+    signer: crashingSigner(services.signer),
+    executor: services.executor && crashingSigner(services.executor),
+    depositAddressOperator: services.depositAddressOperator && crashingSigner(services.depositAddressOperator),
     chains: {
       ...services.chains,
       all,
@@ -130,7 +131,7 @@ export function mortalServices(
           const stores = Object.fromEntries(
             Object.entries(tx).map(([name, store]) => [
               name,
-              // Events stay in memory until the commit: dying among them equals dying before it.
+              // Events stay in memory until the commit: crashing among them equals crashing before it.
               name === "events" ? (store as object) : acting(store as object, name),
             ]),
           ) as unknown as Tx;

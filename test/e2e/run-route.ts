@@ -46,24 +46,24 @@ export async function runRoute(
     originCurrency: pay.address,
     destinationCurrency: receive.address,
   };
-  const asked = pair.asked(tradeType);
-  const ask = async (way: TradeType, amount: bigint): Promise<Quote> =>
+  const requestedAmount = pair.asked(tradeType);
+  const quoteFor = async (type: TradeType, amount: bigint): Promise<Quote> =>
     await api.quote({
       ...question,
-      tradeType: way,
+      tradeType: type,
       amount: amount.toString(),
       // Otherwise the recipient would also get the surplus of a pool that improved.
-      ...(way === "EXACT_OUTPUT" && { enableTrueExactOutput: true }),
+      ...(type === "EXACT_OUTPUT" && { enableTrueExactOutput: true }),
     });
-  if (tradeType !== "EXACT_INPUT") await expectMinInput(ask, tradeType, asked);
+  if (tradeType !== "EXACT_INPUT") await expectMinInput(quoteFor, tradeType, requestedAmount);
 
   const before = await user.balance(origin.id, pay.address, user.address);
-  const quote = await ask(tradeType, asked);
+  const quote = await quoteFor(tradeType, requestedAmount);
   const { amountIn, amountOut, minimum } = expectConsistent(
     quote,
     pair,
     tradeType,
-    asked,
+    requestedAmount,
     recipient,
     user.address,
   );
@@ -73,22 +73,22 @@ export async function runRoute(
   if (quote.steps.at(-1)?.id === "deposit") await api.index({ ...report, txHash: hash });
   else await api.single({ ...report, tx: { ...data, txHash: hash } });
   const end = (await api.follow(quote.requestId, TIMEOUT_MS, POLL_EVERY_MS)).at(-1);
-  expectThat(end?.status === "success", `ended with ${end?.status} (${end?.failReason}), expected success`);
+  check(end?.status === "success", `ended with ${end?.status} (${end?.failReason}), expected success`);
 
   const received = await user.balance(destination.id, receive.address, recipient);
-  expectThat(received >= minimum, `delivered ${received}, expected at least ${minimum}`);
+  check(received >= minimum, `delivered ${received}, expected at least ${minimum}`);
   // Only pools may give more than quoted, and even they must not change an exact output.
   if (tradeType === "EXACT_OUTPUT" || !usesPool(pair))
-    expectThat(received <= amountOut, `delivered ${received}, expected at most ${amountOut}`);
+    check(received <= amountOut, `delivered ${received}, expected at most ${amountOut}`);
 
   const lost = before - (await user.balance(origin.id, pay.address, user.address));
   const spent = pay.address === zeroAddress ? lost - gasWei : lost;
   // A user who buys an exact output in their own transaction pays its current cost, up to the approval; all
   // others pay the quoted amount.
   const maxSpent = isOwnPurchase(quote, tradeType) ? maxTaken(quote) : amountIn;
-  expectThat(spent <= maxSpent, `spent ${spent}, expected at most ${maxSpent}`);
-  if (maxSpent === amountIn) expectThat(spent === amountIn, `spent ${spent}, expected ${amountIn}`);
-  expectThat(spent > 0n, "spent nothing");
+  check(spent <= maxSpent, `spent ${spent}, expected at most ${maxSpent}`);
+  if (maxSpent === amountIn) check(spent === amountIn, `spent ${spent}, expected ${amountIn}`);
+  check(spent > 0n, "spent nothing");
   return { operation: quote.details.operation, spent, gasWei, recipient, received };
 }
 
@@ -97,7 +97,7 @@ function expectConsistent(
   quote: Quote,
   pair: Pair,
   tradeType: TradeType,
-  asked: bigint,
+  requestedAmount: bigint,
   recipient: Address,
   user: Address,
 ): { amountIn: bigint; amountOut: bigint; minimum: bigint } {
@@ -109,17 +109,17 @@ function expectConsistent(
     BigInt(currencyOut.minimumAmount),
   ];
   const quotedAmount = tradeType === "EXACT_INPUT" ? amountIn : amountOut;
-  expectThat(quotedAmount === asked, `quoted ${quotedAmount}, requested ${asked}`);
-  expectThat(
+  check(quotedAmount === requestedAmount, `quoted ${quotedAmount}, requested ${requestedAmount}`);
+  check(
     0n < minimum && minimum <= amountOut,
     `the minimum ${minimum} must be positive and at most ${amountOut}`,
   );
   if (tradeType === "EXACT_OUTPUT")
-    expectThat(minimum === asked, `the minimum of an exact output must equal it, got ${minimum}`);
-  expectThat(isSame(details.sender, user), `sender ${details.sender}`);
-  expectThat(isSame(details.recipient, recipient), `recipient ${details.recipient}`);
+    check(minimum === requestedAmount, `the minimum of an exact output must equal the requested amount, got ${minimum}`);
+  check(isSame(details.sender, user), `sender ${details.sender}`);
+  check(isSame(details.recipient, recipient), `recipient ${details.recipient}`);
   const wanted = operationsOf(pair);
-  expectThat(
+  check(
     wanted.includes(details.operation),
     `operation is ${details.operation}, expected ${wanted.join(" or ")}`,
   );
@@ -127,12 +127,12 @@ function expectConsistent(
     ["currencyIn", currencyIn, pair.origin, pair.pay],
     ["currencyOut", currencyOut, pair.destination, pair.receive],
   ] as const)
-    expectThat(
+    check(
       quotedSide.currency.chainId === chain.id && isSame(quotedSide.currency.address, currency.address),
       `${at} is ${quotedSide.currency.address} of ${quotedSide.currency.chainId}`,
     );
-  expectThat(route.origin.inputCurrency.amount === currencyIn.amount, "the route starts with another amount");
-  expectThat(
+  check(route.origin.inputCurrency.amount === currencyIn.amount, "the route starts with another amount");
+  check(
     route.destination.outputCurrency.amount === currencyOut.amount,
     "the route ends with another amount",
   );
@@ -144,17 +144,17 @@ function expectConsistent(
  * prices.
  */
 async function expectMinInput(
-  ask: (tradeType: TradeType, amount: bigint) => Promise<Quote>,
+  quoteFor: (tradeType: TradeType, amount: bigint) => Promise<Quote>,
   tradeType: TradeType,
-  asked: bigint,
+  requestedAmount: bigint,
 ): Promise<void> {
   const inputFor = async (): Promise<bigint> =>
-    BigInt((await ask(tradeType, asked)).details.currencyIn.amount);
+    BigInt((await quoteFor(tradeType, requestedAmount)).details.currencyIn.amount);
   const boughtBy = async (input: bigint): Promise<bigint> =>
-    BigInt((await ask("EXACT_INPUT", input)).details.currencyOut.amount);
+    BigInt((await quoteFor("EXACT_INPUT", input)).details.currencyOut.amount);
   let input = await inputFor();
   for (let comparison = 0; comparison < COMPARISONS; comparison++) {
-    // All at once: if a new block separates two of them, the first and the last differ.
+    // Concurrently: if a block arrives between them, the first and the last result differ.
     const [first, enough, less, last] = await Promise.all([
       inputFor(),
       boughtBy(input),
@@ -162,8 +162,8 @@ async function expectMinInput(
       inputFor(),
     ]);
     if (first === input && last === input) {
-      expectThat(enough >= asked, `input ${input} was quoted for ${asked}, but buys ${enough}`);
-      expectThat(less < asked, `input ${input} was quoted for ${asked}, but one unit less suffices`);
+      check(enough >= requestedAmount, `input ${input} was quoted for ${requestedAmount}, but buys ${enough}`);
+      check(less < requestedAmount, `input ${input} was quoted for ${requestedAmount}, but one unit less suffices`);
       return;
     }
     input = last;
@@ -202,6 +202,6 @@ function maxTaken({ steps }: Quote): bigint {
 
 const isSame = (one: Address, other: Address): boolean => one.toLowerCase() === other.toLowerCase();
 
-function expectThat(holds: boolean, otherwise: string): void {
-  if (!holds) throw new NotAsQuoted(otherwise);
+function check(condition: boolean, message: string): void {
+  if (!condition) throw new NotAsQuoted(message);
 }

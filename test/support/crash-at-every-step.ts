@@ -1,0 +1,47 @@
+import type { RequestId } from "@causeway/domain";
+import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
+import { isCrash, crashingServices } from "../fakes/crashing-services.ts";
+import type { Agreed } from "./engine-world.ts";
+
+/** What a process does in a crash test. */
+export interface CrashTest<A extends { readonly requestId: RequestId } = Agreed> {
+  /** Prepares the world before the process starts. */
+  readonly prepare: () => Promise<A>;
+  /** Runs the process until it crashes or finishes. */
+  readonly run: (by: WorkerServices, agreed: A) => Promise<void>;
+  /**
+   * Called once another process has taken over and the request is final; `moment` is where the first one
+   * crashed.
+   */
+  readonly verify: (agreed: A, moment: string) => Promise<void>;
+}
+
+/**
+ * Repeats the same run for new requests, crashing one step later each time, until it completes. After each
+ * crash, other processes continue until the request is final.
+ *
+ * @returns the moments of the crashes, in order
+ */
+export async function crashAtEveryStep<A extends { readonly requestId: RequestId } = Agreed>(
+  world: {
+    readonly services: WorkerServices;
+    readonly untilFinal: (requestId: RequestId) => Promise<unknown>;
+  },
+  crashTest: CrashTest<A>,
+): Promise<readonly string[]> {
+  const crashes: string[] = [];
+  for (let dieAt = 0; ; dieAt++) {
+    const agreed = await crashTest.prepare();
+    const crashing = crashingServices(world.services, dieAt);
+    try {
+      await crashTest.run(crashing, agreed);
+    } catch (error) {
+      if (!crashing.isDead() || !isCrash(error)) throw error;
+    }
+    const moment = crashing.acts.at(-1) ?? "before anything";
+    await world.untilFinal(agreed.requestId);
+    await crashTest.verify(agreed, moment);
+    if (!crashing.isDead()) return crashes;
+    crashes.push(moment);
+  }
+}
