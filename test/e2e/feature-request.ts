@@ -87,7 +87,7 @@ export async function runFeatureRequest(
   if (has("fastFill")) await callApi(world, "/fast-fill", { requestId: quote.requestId });
   const before = await payer.balance();
   await payer.pay(quote);
-  const end = await createApiClient(world.system.endpoints.api.url).untilEnded(
+  const end = await createApiClient(world.system.endpoints.api.url).waitUntilEnded(
     quote.requestId as Hex,
     AbortSignal.timeout(END_WITHIN_MS),
   );

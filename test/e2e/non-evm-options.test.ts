@@ -160,7 +160,7 @@ async function quote(from: Place, to: Place, amount: string, options: object = {
 }
 
 const untilEnded = async ({ requestId }: Pick<QuoteAnswer, "requestId">) =>
-  await createApiClient(system.endpoints.api.url).untilEnded(
+  await createApiClient(system.endpoints.api.url).waitUntilEnded(
     requestId as Hex,
     AbortSignal.timeout(TIMEOUT_MS),
   );

@@ -77,7 +77,7 @@ async function quote(amount: string, options: object): Promise<QuoteAnswer> {
 }
 
 const untilEnded = async ({ requestId }: QuoteAnswer) =>
-  await createApiClient(system.endpoints.api.url).untilEnded(
+  await createApiClient(system.endpoints.api.url).waitUntilEnded(
     requestId as Hex,
     AbortSignal.timeout(TIMEOUT_MS),
   );

@@ -3,7 +3,7 @@ import {
   factsOf,
   isTransactionId,
   refuted,
-  transactionIdForm,
+  transactionIdFormat,
   type ConfiguredChain,
   type Evidence,
   type EvidenceSource,
@@ -89,7 +89,7 @@ export function endpointEvidence<F extends FamilyId, Rules, Transaction>(
   ): Promise<Evidence<T>> => {
     // An id in another format is not looked up, because its deposits would count twice, under two keys.
     if (!isTransactionId(chain.vmType, id))
-      return refuted(`transaction id must be ${transactionIdForm(chain.vmType)}`);
+      return refuted(`transaction id must be ${transactionIdFormat(chain.vmType)}`);
     const rules = await rulesOf();
     const found = await endpoint.transaction(id, rules, question);
     return found.kind === "final" ? await verdict(rules, found.value) : found;

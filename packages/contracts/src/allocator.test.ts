@@ -58,7 +58,7 @@ async function signedBy(
     message: request,
   });
 }
-async function signed(request: Request): Promise<Hex> {
+async function signQuorum(request: Request): Promise<Hex> {
   return await joined(oracles, async (one) => await signedBy(one, request));
 }
 function record(
@@ -82,7 +82,7 @@ async function recordedFor(withdrawalAddress: Address): Promise<Hex> {
   });
 }
 const invalidSignature = encodeErrorResult({ abi: allocatorAbi, errorName: "InvalidSignature" });
-function alreadyRecorded(withdrawalAddress: Address, id: Hex): Hex {
+function alreadyRecordedError(withdrawalAddress: Address, id: Hex): Hex {
   return encodeErrorResult({
     abi: allocatorAbi,
     errorName: "AlreadyRecorded",
@@ -106,7 +106,7 @@ test("the allocator records the payload of a withdrawal that the oracles signed,
   expect(await recordedFor(request.spender)).toBe(payload(0));
   const receipt = await chain.send(allocator, {
     to: registry,
-    data: record(request, payload(11), await signed(request)),
+    data: record(request, payload(11), await signQuorum(request)),
   });
   expect(await recordedFor(request.spender)).toBe(payload(11));
   expect(
@@ -124,27 +124,29 @@ test("the allocator records the payload of a withdrawal that the oracles signed,
 
 test("a withdrawal address never gets a second payload, nor a payload a second address", async () => {
   const [one, other] = [aRequest(), aRequest()];
-  await chain.send(allocator, { to: registry, data: record(one, payload(21), await signed(one)) });
+  await chain.send(allocator, { to: registry, data: record(one, payload(21), await signQuorum(one)) });
 
   for (const id of [payload(21), payload(22)]) {
-    const data = record(one, id, await signed(one));
-    expect(await chain.revertOf(allocator, { to: registry, data })).toBe(alreadyRecorded(one.spender, id));
+    const data = record(one, id, await signQuorum(one));
+    expect(await chain.revertOf(allocator, { to: registry, data })).toBe(
+      alreadyRecordedError(one.spender, id),
+    );
   }
   const renewed = { ...one, amount: 1n };
-  const again = record(renewed, payload(22), await signed(renewed));
+  const again = record(renewed, payload(22), await signQuorum(renewed));
   expect(await chain.revertOf(allocator, { to: registry, data: again })).toBe(
-    alreadyRecorded(one.spender, payload(22)),
+    alreadyRecordedError(one.spender, payload(22)),
   );
-  const taken = record(other, payload(21), await signed(other));
+  const taken = record(other, payload(21), await signQuorum(other));
   expect(await chain.revertOf(allocator, { to: registry, data: taken })).toBe(
-    alreadyRecorded(other.spender, payload(21)),
+    alreadyRecordedError(other.spender, payload(21)),
   );
   expect(await recordedFor(one.spender)).toBe(payload(21));
 });
 
 test("refuses a record from any account but the allocator, even if the oracles signed it", async () => {
   const request = aRequest();
-  const data = record(request, payload(31), await signed(request));
+  const data = record(request, payload(31), await signQuorum(request));
   for (const who of [stranger, owner, deployer, ...oracles]) {
     expect(await chain.revertOf(who, { to: registry, data })).toBe(unauthorized);
   }
@@ -153,7 +155,7 @@ test("refuses a record from any account but the allocator, even if the oracles s
 test("refuses to record a payload for another withdrawal address than the oracles signed", async () => {
   const request = aRequest();
   const other = freshAddress(9_999);
-  const data = record(request, payload(41), await signed(request), other);
+  const data = record(request, payload(41), await signQuorum(request), other);
   expect(await chain.revertOf(allocator, { to: registry, data })).toBe(
     encodeErrorResult({ abi: allocatorAbi, errorName: "WrongSpender", args: [request.spender, other] }),
   );
@@ -171,13 +173,13 @@ test.each<[string, (r: Request) => Promise<Hex>]>([
     "for another contract",
     async (r) => await joined(oracles, async (one) => await signedBy(one, r, chainId, multisig)),
   ],
-  ["for another amount", async (r) => await signed({ ...r, amount: r.amount + 1n })],
-  ["for another chain to pay on", async (r) => await signed({ ...r, chainId: 1n })],
-  ["for another depository", async (r) => await signed({ ...r, depository: r.receiver })],
-  ["for another currency", async (r) => await signed({ ...r, currency: r.receiver })],
-  ["for another receiver", async (r) => await signed({ ...r, receiver: r.currency })],
-  ["for other data", async (r) => await signed({ ...r, data: "0x" })],
-  ["for another nonce", async (r) => await signed({ ...r, nonce: payload(0) })],
+  ["for another amount", async (r) => await signQuorum({ ...r, amount: r.amount + 1n })],
+  ["for another chain to pay on", async (r) => await signQuorum({ ...r, chainId: 1n })],
+  ["for another depository", async (r) => await signQuorum({ ...r, depository: r.receiver })],
+  ["for another currency", async (r) => await signQuorum({ ...r, currency: r.receiver })],
+  ["for another receiver", async (r) => await signQuorum({ ...r, receiver: r.currency })],
+  ["for other data", async (r) => await signQuorum({ ...r, data: "0x" })],
+  ["for another nonce", async (r) => await signQuorum({ ...r, nonce: payload(0) })],
   ["of zero bytes", async () => await Promise.resolve("0x" as const)],
 ])("a signature %s is refused", async (_what, signature) => {
   const request = aRequest();
@@ -187,7 +189,7 @@ test.each<[string, (r: Request) => Promise<Hex>]>([
 
 test("refuses an empty payload", async () => {
   const request = aRequest();
-  const data = record(request, payload(0), await signed(request));
+  const data = record(request, payload(0), await signQuorum(request));
   expect(await chain.revertOf(allocator, { to: registry, data })).toBe(
     encodeErrorResult({ abi: allocatorAbi, errorName: "WithdrawalIdCannotBeZero" }),
   );

@@ -111,7 +111,7 @@ test("sends the remainder to the caller without a refund address", async () => {
   expect(await chain.nativeBalance(user.address)).toBe(before - gasUsed * effectiveGasPrice);
 });
 
-test("no account can move tokens that another one approved", async () => {
+test("an account cannot move tokens that another account approved", async () => {
   const calls = [call(token, transfer(stranger.address, 1n))];
   expect(await chain.revertOf(stranger, { to: proxy, data: pullAndRoute(1n, calls) })).toBe(pullFailed);
 

@@ -100,11 +100,11 @@ test("the overload without an amount deposits the caller's whole allowance", asy
   expect(await chain.tokenBalance(token, depository)).toBe(250n);
 });
 
-test("no account can deposit tokens that another one approved", async () => {
+test("an account cannot deposit tokens that another account approved", async () => {
   const token = await heldToken(chain, depository, 1_000n);
   const data = depositErc20(token, 1n, user.address);
   expect(await chain.revertOf(stranger, { to: depository, data })).toBe(pullFailed);
-  // A whole allowance of nothing is a deposit of nothing.
+  // With no allowance, depositing the whole allowance deposits zero.
   await chain.send(stranger, { to: depository, data: depositAllErc20(token, user.address) });
   expect(await chain.tokenBalance(token, user.address)).toBe(1_000n);
 });
@@ -117,7 +117,7 @@ test("refuses a deposit above the allowance", async () => {
 test.each([
   ["with an amount", (token: Address) => depositErc20(token, 1_000n)],
   ["of the whole allowance", (token: Address) => depositAllErc20(token)],
-])("a deposit %s of a token that charges a fee says what arrived", async (_form, deposit) => {
+])("emits the received amount for a deposit %s of a fee-on-transfer token", async (_form, deposit) => {
   const token = await heldToken(chain, depository, 1_000n, {
     abi: feeOnTransferAbi,
     bytecode: feeOnTransferBytecode,
@@ -214,7 +214,7 @@ test.each([
         args: [{ calls: [], nonce: 0n, expiration: 2n ** 64n }, "0x"],
       }),
   ],
-])("a token cannot enter %s while it is being deposited", async (_name, reentry) => {
+])("a token cannot reenter %s during its own deposit", async (_name, reentry) => {
   const token = await callbackToken((self) => ({ to: depository, data: reentry(self) }));
   const receipt = await chain.send(user, { to: depository, data: depositErc20(token, 100n) });
   expect(await callbackOutcome(token)).toEqual({ succeeded: false, answer: reentered });

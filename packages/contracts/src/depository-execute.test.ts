@@ -36,11 +36,11 @@ let depository: Address;
 let token: Address;
 let probe: Address;
 
-function raised(errorName: Exclude<ContractErrorName<typeof depositoryAbi>, "CallFailed">): Hex {
+function errorData(errorName: Exclude<ContractErrorName<typeof depositoryAbi>, "CallFailed">): Hex {
   return encodeErrorResult({ abi: depositoryAbi, errorName });
 }
 
-function callFailed(returnData: Hex): Hex {
+function callFailedError(returnData: Hex): Hex {
   return encodeErrorResult({ abi: depositoryAbi, errorName: "CallFailed", args: [returnData] });
 }
 
@@ -72,7 +72,7 @@ async function isUsed(request: CallRequest, at = depository): Promise<boolean> {
   });
 }
 
-async function signed(request: CallRequest): Promise<Hex> {
+async function signAndEncode(request: CallRequest): Promise<Hex> {
   return execute(request, await sign(allocator, depository, request));
 }
 
@@ -86,7 +86,7 @@ async function numbersOf(): Promise<bigint[]> {
   return logs.map((log) => log.args.number ?? -1n);
 }
 
-test("anyone can submit what the allocator signed; the calls run in order, and each emits an event", async () => {
+test("anyone can submit an allocator-signed request; its calls run in order, and each emits an event", async () => {
   const calls = [
     call(probe, poke(1n), 5n),
     call(token, transfer(stranger.address, 30n)),
@@ -94,7 +94,7 @@ test("anyone can submit what the allocator signed; the calls run in order, and e
   ];
   const request = requestOf(calls);
   const before = await chain.nativeBalance(depository);
-  const receipt = await chain.send(solver, { to: depository, data: await signed(request) });
+  const receipt = await chain.send(solver, { to: depository, data: await signAndEncode(request) });
 
   expect(eventsOf(receipt, depository, depositoryAbi, "CallExecuted")).toEqual(
     calls.map((made) => ({ id: requestId(request), call: made })),
@@ -111,7 +111,7 @@ test("execute returns the return data of each call", async () => {
     { ...call(probe, refuse(7n)), allowFailure: true },
     call(stranger.address, "0x", 1n),
   ]);
-  const answer = await chain.ask(solver, { to: depository, data: await signed(request) });
+  const answer = await chain.ask(solver, { to: depository, data: await signAndEncode(request) });
   expect(decodeFunctionResult({ abi: depositoryAbi, functionName: "execute", data: answer })).toEqual([
     { success: true, returnData: `0x${"2a".padStart(64, "0")}` },
     { success: false, returnData: refused(7n) },
@@ -125,23 +125,23 @@ test("a request is valid until its expiration, inclusive", async () => {
   const late = requestOf([call(probe, poke(1n))], timestamp + 199n);
 
   await chain.client.setNextBlockTimestamp({ timestamp: timestamp + 100n });
-  const accepted = await chain.mine(solver, { to: depository, data: await signed(inTime) });
+  const accepted = await chain.mine(solver, { to: depository, data: await signAndEncode(inTime) });
   expect(accepted.status).toBe("success");
 
   await chain.client.setNextBlockTimestamp({ timestamp: timestamp + 200n });
-  const refusedLate = await chain.mine(solver, { to: depository, data: await signed(late) });
+  const refusedLate = await chain.mine(solver, { to: depository, data: await signAndEncode(late) });
   expect(refusedLate.status).toBe("reverted");
   expect(await isUsed(late)).toBe(false);
 });
 
-test("an expired request reverts as expired, whatever its signature", async () => {
+test("an expired request reverts as expired, regardless of its signature", async () => {
   const request = requestOf([], 1n);
   for (const signature of [
     await sign(allocator, depository, request),
     await sign(stranger, depository, request),
   ]) {
     const data = execute(request, signature);
-    expect(await chain.revertOf(solver, { to: depository, data })).toBe(raised("CallRequestExpired"));
+    expect(await chain.revertOf(solver, { to: depository, data })).toBe(errorData("CallRequestExpired"));
   }
 });
 
@@ -166,10 +166,10 @@ test.each<[string, (request: CallRequest) => Promise<Hex>]>([
 ])("a signature %s is refused", async (_whose, signature) => {
   const request = requestOf([call(probe, poke(1n), 1n)]);
   const data = execute(request, await signature(request));
-  expect(await chain.revertOf(solver, { to: depository, data })).toBe(raised("InvalidSignature"));
+  expect(await chain.revertOf(solver, { to: depository, data })).toBe(errorData("InvalidSignature"));
 });
 
-test("executes a request once, whatever the format of its signature", async () => {
+test("executes a request once, regardless of the format of its signature", async () => {
   const request = requestOf([call(stranger.address, "0x", 1n)]);
   const signature = await sign(allocator, depository, request);
   await chain.send(solver, { to: depository, data: execute(request, signature) });
@@ -177,15 +177,15 @@ test("executes a request once, whatever the format of its signature", async () =
   const compact = serializeCompactSignature(signatureToCompactSignature(parseSignature(signature)));
   for (const form of [signature, compact]) {
     const data = execute(request, form);
-    expect(await chain.revertOf(solver, { to: depository, data })).toBe(raised("CallRequestAlreadyUsed"));
+    expect(await chain.revertOf(solver, { to: depository, data })).toBe(errorData("CallRequestAlreadyUsed"));
   }
 });
 
 test("a used request with a wrong signature reverts with the signature error", async () => {
   const request = requestOf([]);
-  await chain.send(solver, { to: depository, data: await signed(request) });
+  await chain.send(solver, { to: depository, data: await signAndEncode(request) });
   const data = execute(request, await sign(stranger, depository, request));
-  expect(await chain.revertOf(solver, { to: depository, data })).toBe(raised("InvalidSignature"));
+  expect(await chain.revertOf(solver, { to: depository, data })).toBe(errorData("InvalidSignature"));
 });
 
 test("accepts a compact signature", async () => {
@@ -199,7 +199,7 @@ test("accepts a compact signature", async () => {
 test("the same request has the same id at another depository, where it is used independently", async () => {
   const other = await chain.deploy(depositoryAbi, depositoryBytecode, [owner.address, allocator.address]);
   const request = requestOf([]);
-  await chain.send(solver, { to: depository, data: await signed(request) });
+  await chain.send(solver, { to: depository, data: await signAndEncode(request) });
   expect(await isUsed(request, other)).toBe(false);
   await chain.send(solver, { to: other, data: execute(request, await sign(allocator, other, request)) });
   expect(await isUsed(request, other)).toBe(true);
@@ -212,7 +212,7 @@ test("the allocator can be a contract that validates signatures (EIP-1271)", asy
   const request = requestOf([call(stranger.address, "0x", 9n)]);
 
   const forged = execute(request, await sign(stranger, guarded, request));
-  expect(await chain.revertOf(solver, { to: guarded, data: forged })).toBe(raised("InvalidSignature"));
+  expect(await chain.revertOf(solver, { to: guarded, data: forged })).toBe(errorData("InvalidSignature"));
 
   await chain.send(solver, { to: guarded, data: execute(request, await sign(allocator, guarded, request)) });
   expect(await isUsed(request, guarded)).toBe(true);
@@ -222,14 +222,14 @@ test("an allocator contract without EIP-1271 cannot sign", async () => {
   const guarded = await chain.deploy(depositoryAbi, depositoryBytecode, [owner.address, probe]);
   const request = requestOf([]);
   const data = execute(request, await sign(allocator, guarded, request));
-  expect(await chain.revertOf(solver, { to: guarded, data })).toBe(raised("InvalidSignature"));
+  expect(await chain.revertOf(solver, { to: guarded, data })).toBe(errorData("InvalidSignature"));
 });
 
 test("skips a failed call with allowFailure, without an event, and runs the others", async () => {
   const made = call(probe, poke(3n));
   const request = requestOf([{ ...call(probe, refuse(1n), 8n), allowFailure: true }, made]);
   const before = await chain.nativeBalance(depository);
-  const receipt = await chain.send(solver, { to: depository, data: await signed(request) });
+  const receipt = await chain.send(solver, { to: depository, data: await signAndEncode(request) });
   expect(eventsOf(receipt, depository, depositoryAbi, "CallExecuted")).toEqual([
     { id: requestId(request), call: made },
   ]);
@@ -243,9 +243,9 @@ test.each<[string, () => Call, () => Hex]>([
   ["for lack of native tokens", () => call(stranger.address, "0x", 10n ** 30n), () => "0x"],
 ])("a call without allowFailure that fails %s reverts the whole request", async (_how, failing, reason) => {
   const request = requestOf([call(stranger.address, "0x", 11n), failing()]);
-  const data = await signed(request);
+  const data = await signAndEncode(request);
   const before = await chain.nativeBalance(stranger.address);
-  expect(await chain.revertOf(solver, { to: depository, data })).toBe(callFailed(reason()));
+  expect(await chain.revertOf(solver, { to: depository, data })).toBe(callFailedError(reason()));
 
   const receipt = await chain.mine(solver, { to: depository, data });
   expect(receipt.status).toBe("reverted");
@@ -254,13 +254,13 @@ test.each<[string, () => Call, () => Hex]>([
 });
 
 test("execute refuses native tokens", async () => {
-  const data = await signed(requestOf([]));
+  const data = await signAndEncode(requestOf([]));
   expect(await chain.revertOf(solver, { to: depository, data, value: 1n })).toBe("0x");
 });
 
 test.each<[string, (paid: CallRequest, other: CallRequest) => Promise<Hex>]>([
-  ["the request that pays it", async (paid) => await signed(paid)],
-  ["another signed request", async (_paid, other) => await signed(other)],
+  ["the request that pays it", async (paid) => await signAndEncode(paid)],
+  ["another signed request", async (_paid, other) => await signAndEncode(other)],
   [
     "a deposit",
     async () =>
@@ -282,7 +282,7 @@ test.each<[string, (paid: CallRequest, other: CallRequest) => Promise<Hex>]>([
     args: [depository, await reentry(paid, other), 0n],
   });
   await chain.send(user, { to: recipient, data: arm });
-  const receipt = await chain.send(solver, { to: depository, data: await signed(paid) });
+  const receipt = await chain.send(solver, { to: depository, data: await signAndEncode(paid) });
 
   expect(
     await chain.client.readContract({ address: recipient, abi: reentererAbi, functionName: "answer" }),
@@ -294,8 +294,8 @@ test.each<[string, (paid: CallRequest, other: CallRequest) => Promise<Hex>]>([
 
 test("a request cannot reenter the depository's locked functions", async () => {
   const inner = requestOf([]);
-  const request = requestOf([call(depository, await signed(inner))]);
-  expect(await chain.revertOf(solver, { to: depository, data: await signed(request) })).toBe(
-    callFailed(reentered),
+  const request = requestOf([call(depository, await signAndEncode(inner))]);
+  expect(await chain.revertOf(solver, { to: depository, data: await signAndEncode(request) })).toBe(
+    callFailedError(reentered),
   );
 });

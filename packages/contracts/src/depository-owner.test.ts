@@ -7,7 +7,7 @@ import { depositoryAbi, depositoryBytecode } from "./index.ts";
 
 const { owner, allocator, stranger, solver } = people;
 const unauthorized = encodeErrorResult({ abi: depositoryAbi, errorName: "Unauthorized" });
-const zeroRefused = encodeErrorResult({ abi: depositoryAbi, errorName: "AddressCannotBeZero" });
+const zeroAddressError = encodeErrorResult({ abi: depositoryAbi, errorName: "AddressCannotBeZero" });
 
 let chain: TestChain;
 let depository: Address;
@@ -28,7 +28,7 @@ async function read(functionName: "owner" | "allocator"): Promise<Address> {
   return await chain.client.readContract({ address: depository, abi: depositoryAbi, functionName });
 }
 
-test("has the owner and the allocator of its constructor", async () => {
+test("stores the owner and the allocator passed to its constructor", async () => {
   expect(await read("owner")).toBe(owner.address);
   expect(await read("allocator")).toBe(allocator.address);
 });
@@ -38,11 +38,11 @@ test("neither the owner nor the allocator can be the zero address", async () => 
     [zeroAddress, allocator.address],
     [owner.address, zeroAddress],
   ]) {
-    expect(await chain.deployRevertOf(depositoryAbi, depositoryBytecode, args)).toBe(zeroRefused);
+    expect(await chain.deployRevertOf(depositoryAbi, depositoryBytecode, args)).toBe(zeroAddressError);
   }
 });
 
-test("a new allocator's signatures are valid at once, and the old one's no longer", async () => {
+test("accepts the new allocator's signatures immediately and rejects the old allocator's", async () => {
   const receipt = await chain.send(owner, { to: depository, data: setAllocator(stranger.address) });
   expect(eventsOf(receipt, depository, depositoryAbi, "AllocatorChanged")).toEqual([
     { previousAllocator: allocator.address, newAllocator: stranger.address },
@@ -63,7 +63,9 @@ test("only the owner can set the allocator, and not to the zero address", async 
     const data = setAllocator(other.address);
     expect(await chain.revertOf(other, { to: depository, data })).toBe(unauthorized);
   }
-  expect(await chain.revertOf(owner, { to: depository, data: setAllocator(zeroAddress) })).toBe(zeroRefused);
+  expect(await chain.revertOf(owner, { to: depository, data: setAllocator(zeroAddress) })).toBe(
+    zeroAddressError,
+  );
 });
 
 test("transfers ownership in two steps: the new owner requests, and the old one completes", async () => {

@@ -232,7 +232,7 @@ async function measureSettlements() {
     await chain.send(owner, { to, data });
   }
   // Each order's deposit has its own address on the hub.
-  const settled = (n: number, kind: "mint" | "transfer"): Execution => ({
+  const settlement = (n: number, kind: "mint" | "transfer"): Execution => ({
     idempotencyKey: keccak256(toHex(`${kind} ${n}`)),
     actions: [
       kind === "mint"
@@ -256,10 +256,10 @@ async function measureSettlements() {
     return await gasOf(deployer, { to: oracle, data });
   };
   const ten = Array.from({ length: 10 }, (_, n) => n + 2);
-  const mint = await submit([settled(1, "mint")]);
-  await submit(ten.map((n) => settled(n, "mint")));
-  const transfer = await submit([settled(1, "transfer")]);
-  const tenTransfers = await submit(ten.map((n) => settled(n, "transfer")));
+  const mint = await submit([settlement(1, "mint")]);
+  await submit(ten.map((n) => settlement(n, "mint")));
+  const transfer = await submit([settlement(1, "transfer")]);
+  const tenTransfers = await submit(ten.map((n) => settlement(n, "transfer")));
   return { mint, transfer, tenTransfers };
 }
 

@@ -1,7 +1,7 @@
 import snapshot from "./gas-snapshot.json" with { type: "json" };
 
 // Gas units of whole transactions, measured on a local node; gas.test.ts keeps the snapshot up to date. Each
-// figure is the expensive case: a recipient (or depository) that has never held the token, and a sender that
+// figure is the worst case: a recipient (or depository) that has never held the token, and a sender that
 // keeps some of it.
 
 function gasUnits<K extends string>(figures: Readonly<Record<K, number>>): Readonly<Record<K, bigint>> {
@@ -15,8 +15,8 @@ export const depositGas = gasUnits(snapshot.deposit);
 /**
  * `native`: a transfer to the recipient with the order id as data. `erc20`: a token transfer with the order
  * id after the calldata. `routerNative`: a payment by the router. `routerCall`: one payment and one small
- * call by the router; `proxyCall`: a token pulled by the approval proxy, then the same, with the payment
- * noted and required. The gas that the called contracts use is added to it.
+ * call by the router; `proxyCall`: a token pulled by the approval proxy, then the same, with the recipient's
+ * balance recorded before and checked after. Add the gas that the called contracts use.
  */
 export const fillGas = gasUnits(snapshot.fill);
 
@@ -35,8 +35,8 @@ export const settleGas = gasUnits(snapshot.settle);
 /**
  * Routes without the gas of swaps: the router deposits or pays everything it received. `depositNative`,
  * `payNative` and `wrapAndPay` are multicalls with a value; `depositErc20`, `payErc20` and `unwrapAndPay`
- * begin with `pullAndRoute`; `permit2` and `authorization` are deposits of a token paid by signature, with a
- * first nonce.
+ * begin with `pullAndRoute`; `permit2` and `authorization` are token deposits by signature that use the
+ * account's first nonce.
  */
 export const routeGas = gasUnits(snapshot.route);
 

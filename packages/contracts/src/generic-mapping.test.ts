@@ -49,7 +49,7 @@ async function signedBy(signer: LocalAccount, entry: Entry, chain = chainId, at 
     message: entry,
   });
 }
-async function signed(entry: Entry): Promise<Hex> {
+async function signQuorum(entry: Entry): Promise<Hex> {
   return await joined(oracles, async (one) => await signedBy(one, entry));
 }
 function setEntry({ user, id, data, nonce }: Entry, signature: Hex) {
@@ -84,7 +84,7 @@ afterAll(async () => await chain.stop());
 test("any account can set an entry that the oracles signed, which gets the time of its block", async () => {
   const entry = anEntry();
   expect(await entryOf(entry)).toEqual(["0x", 0n]);
-  const receipt = await chain.send(stranger, setEntry(entry, await signed(entry)));
+  const receipt = await chain.send(stranger, setEntry(entry, await signQuorum(entry)));
   const { timestamp } = await chain.client.getBlock({ blockNumber: receipt.blockNumber });
   expect(await entryOf(entry)).toEqual([entry.data, timestamp]);
   expect(eventsOf(receipt, mapping, genericMappingAbi, "EntrySet")).toEqual([{ ...entry, setAt: timestamp }]);
@@ -92,7 +92,7 @@ test("any account can set an entry that the oracles signed, which gets the time 
 
 test("the first entry is permanent: neither the same nor another signed entry can replace it", async () => {
   const entry = anEntry();
-  await chain.send(submitter, setEntry(entry, await signed(entry)));
+  await chain.send(submitter, setEntry(entry, await signQuorum(entry)));
   const before = await entryOf(entry);
   const refused = encodeErrorResult({
     abi: genericMappingAbi,
@@ -106,21 +106,21 @@ test("the first entry is permanent: neither the same nor another signed entry ca
     { data: word(8), nonce: word(9_998) },
   ]) {
     const again = { ...entry, ...change };
-    expect(await chain.revertOf(submitter, setEntry(again, await signed(again)))).toBe(refused);
+    expect(await chain.revertOf(submitter, setEntry(again, await signQuorum(again)))).toBe(refused);
   }
   expect(await entryOf(entry)).toEqual(before);
 });
 
 test("keeps separate entries for each account and id", async () => {
   const entry = anEntry();
-  await chain.send(submitter, setEntry(entry, await signed(entry)));
+  await chain.send(submitter, setEntry(entry, await signQuorum(entry)));
   const others = [
     { ...entry, user: freshAddress(800), data: word(1) },
     { ...entry, id: word(801), data: word(2) },
   ];
   for (const other of others) {
     expect(await entryOf(other)).toEqual(["0x", 0n]);
-    await chain.send(submitter, setEntry(other, await signed(other)));
+    await chain.send(submitter, setEntry(other, await signQuorum(other)));
     expect((await entryOf(other))[0]).toBe(other.data);
   }
   expect((await entryOf(entry))[0]).toBe(entry.data);
@@ -134,7 +134,7 @@ test("returns an entry of any length unchanged", async () => {
     toHex("x".repeat(500)),
   ] as const) {
     const entry = { ...anEntry(), data };
-    await chain.send(submitter, setEntry(entry, await signed(entry)));
+    await chain.send(submitter, setEntry(entry, await signQuorum(entry)));
     expect((await entryOf(entry))[0]).toBe(data);
   }
 });
@@ -175,12 +175,12 @@ test.each<[string, (entry: Entry) => Promise<Hex>]>([
     "for another contract",
     async (entry) => await joined(oracles, async (one) => await signedBy(one, entry, chainId, multisig)),
   ],
-  ["for another account", async (entry) => await signed({ ...entry, user: freshAddress(900) })],
-  ["for another id", async (entry) => await signed({ ...entry, id: word(901) })],
-  ["for other data", async (entry) => await signed({ ...entry, data: word(902) })],
-  ["for another nonce", async (entry) => await signed({ ...entry, nonce: word(903) })],
+  ["for another account", async (entry) => await signQuorum({ ...entry, user: freshAddress(900) })],
+  ["for another id", async (entry) => await signQuorum({ ...entry, id: word(901) })],
+  ["for other data", async (entry) => await signQuorum({ ...entry, data: word(902) })],
+  ["for another nonce", async (entry) => await signQuorum({ ...entry, nonce: word(903) })],
   ["of nothing", async () => await Promise.resolve("0x" as const)],
-])("a signature %s sets nothing", async (_what, signature) => {
+])("a signature %s sets no entry", async (_what, signature) => {
   const entry = anEntry();
   expect(await chain.revertOf(submitter, setEntry(entry, await signature(entry)))).toBe(
     refusal("InvalidSignature"),
@@ -190,16 +190,16 @@ test.each<[string, (entry: Entry) => Promise<Hex>]>([
 
 test("sets all valid entries of a batch once, and reports the others", async () => {
   const [one, other, unsigned, empty, known] = [anEntry(), anEntry(), anEntry(), anEntry(), anEntry()];
-  await chain.send(submitter, setEntry(known, await signed(known)));
+  await chain.send(submitter, setEntry(known, await signQuorum(known)));
   const before = await entryOf(known);
   const again = { ...one, data: word(9) };
   const batch: readonly [Entry, Hex][] = [
-    [unsigned, await signed(other)],
-    [one, await signed(one)],
-    [known, await signed(known)],
-    [again, await signed(again)],
-    [{ ...empty, data: "0x" }, await signed({ ...empty, data: "0x" })],
-    [other, await signed(other)],
+    [unsigned, await signQuorum(other)],
+    [one, await signQuorum(one)],
+    [known, await signQuorum(known)],
+    [again, await signQuorum(again)],
+    [{ ...empty, data: "0x" }, await signQuorum({ ...empty, data: "0x" })],
+    [other, await signQuorum(other)],
   ];
   const receipt = await chain.send(stranger, {
     to: mapping,
@@ -221,7 +221,7 @@ test("sets all valid entries of a batch once, and reports the others", async () 
 
 test("refuses an empty entry: it would look like a missing one", async () => {
   const entry: Entry = { ...anEntry(), data: "0x" };
-  expect(await chain.revertOf(submitter, setEntry(entry, await signed(entry)))).toBe(
+  expect(await chain.revertOf(submitter, setEntry(entry, await signQuorum(entry)))).toBe(
     refusal("DataCannotBeEmpty"),
   );
 });

@@ -44,7 +44,7 @@ test("deploys the contracts at their planned addresses, with one role each, and 
   }
 });
 
-test("anyone can send the creation, and a second one changes nothing", async () => {
+test("anyone can send the creation transaction, and sending it again changes nothing", async () => {
   const code = await chain.client.getCode({ address: at("Hub") });
   for (const { creationCode } of plan.creations) {
     const again = { to: deterministicDeployer, data: create2Calldata(creationCode) };

@@ -16,12 +16,12 @@ let chain: TestChain;
 let address: Address;
 let probe: Address;
 
-function requireFailed(reason: string) {
+function requireError(reason: string) {
   const abi = [{ type: "error", name: "Error", inputs: [{ name: "reason", type: "string" }] }] as const;
   return encodeErrorResult({ abi, args: [reason] });
 }
 
-const callFailed = requireFailed("Multicall3: call failed");
+const callFailed = requireError("Multicall3: call failed");
 
 beforeAll(async () => {
   chain = await startTestChain();
@@ -90,9 +90,9 @@ test("aggregate3Value sends each call its value, and the values must add up to t
   expect(await chain.nativeBalance(probe)).toBe(7n);
   expect(await chain.nativeBalance(address)).toBe(0n);
   expect(await chain.revertOf(user, { to: address, data, value: 8n })).toBe(
-    requireFailed("Multicall3: value mismatch"),
+    requireError("Multicall3: value mismatch"),
   );
-  // With too little, the call that lacks its value is the one that fails.
+  // With too little value, the call that cannot get its share fails.
   expect(await chain.revertOf(user, { to: address, data, value: 6n })).toBe(callFailed);
 });
 

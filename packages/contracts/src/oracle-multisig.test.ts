@@ -40,7 +40,7 @@ const invalid = "0xffffffff";
 let chain: TestChain;
 let multisig: Address;
 
-async function deployed(signers: readonly Address[], threshold: bigint): Promise<Address> {
+async function deploySet(signers: readonly Address[], threshold: bigint): Promise<Address> {
   return await chain.deploy(oracleMultisigAbi, oracleMultisigBytecode, [owner.address, signers, threshold]);
 }
 async function verdict(signature: Hex, at = multisig): Promise<Hex> {
@@ -61,7 +61,7 @@ async function by(
 
 beforeAll(async () => {
   chain = await startTestChain();
-  multisig = await deployed(oracles, 2n);
+  multisig = await deploySet(oracles, 2n);
 });
 afterAll(async () => await chain.stop());
 
@@ -108,12 +108,12 @@ test.each<[string, () => Promise<Hex>]>([
     async () => (await joined([first, second], async (one) => await by(one))).slice(0, -2) as Hex,
   ],
   ["with a byte too many", async () => concat([await by(first), await by(second), "0x00"])],
-])("a signature %s is invalid, and says so without reverting", async (_what, signature) => {
+])("reports an invalid signature %s without reverting", async (_what, signature) => {
   expect(await verdict(await signature())).toBe(invalid);
 });
 
-test("the owner replaces the set at once, and removed signers can no longer sign", async () => {
-  const set = await deployed(oracles, 2n);
+test("replacing the signer set takes effect immediately, and removed signers can no longer sign", async () => {
+  const set = await deploySet(oracles, 2n);
   const next = [third.address, stranger.address];
   const data = encodeFunctionData({ abi: oracleMultisigAbi, functionName: "setSigners", args: [next, 1n] });
   const receipt = await chain.send(owner, { to: set, data });
@@ -183,7 +183,7 @@ test("has an owner from the start", async () => {
   expect(await chain.deployRevertOf(oracleMultisigAbi, oracleMultisigBytecode, args)).toBe(noAddress);
 });
 
-test("the Oracle contract executes what two of three signed, and nothing that only one signed", async () => {
+test("the Oracle contract executes actions signed by two of three oracles, but not by only one", async () => {
   const hub = await chain.deploy(hubAbi, hubBytecode, [owner.address]);
   const oracle = await chain.deploy(oracleAbi, oracleBytecode, [owner.address, hub, "Oracle", "1"]);
   for (const [to, holder] of [

@@ -27,7 +27,7 @@ import { reenteringOracleAbi, reenteringOracleBytecode } from "./generated/reent
 import { hubAbi, hubBytecode, oracleAbi, oracleBytecode } from "./index.ts";
 
 const { owner, stranger, solver, user, deployer } = people;
-// An account as the oracle; oracle-multisig.test.ts has a set of them.
+// An EOA acts as the oracle; oracle-multisig.test.ts covers a multisig.
 const signer = people.allocator;
 const unauthorized: Hex = "0x82b42900";
 const [alice, bob] = [freshAddress(1), freshAddress(2)];
@@ -67,7 +67,7 @@ async function isExecuted(execution: Execution): Promise<boolean> {
     args: [execution.idempotencyKey],
   });
 }
-async function signed(execution: Execution): Promise<Hex> {
+async function signAndEncode(execution: Execution): Promise<Hex> {
   return execute(execution, signer.address, await signExecution(signer, oracle, execution));
 }
 async function submitAll(executions: readonly Execution[]) {
@@ -79,16 +79,16 @@ async function submitAll(executions: readonly Execution[]) {
     data: executeMultiple(executions, signer.address, signatures),
   });
 }
-/** Of a token id of this test alone. */
-async function held(holder: Address, amount: bigint): Promise<bigint> {
+/** Mints a token id that no other test uses. */
+async function mintFresh(holder: Address, amount: bigint): Promise<bigint> {
   tokenId += 1n;
   const execution = executionOf([mintAction(holder, tokenId, amount)]);
-  await chain.send(solver, { to: oracle, data: await signed(execution) });
+  await chain.send(solver, { to: oracle, data: await signAndEncode(execution) });
   return tokenId;
 }
 const invalidSignature = encodeErrorResult({ abi: oracleAbi, errorName: "InvalidSignature" });
 
-test("anyone can submit what the oracle signed; its actions run in order and emit an event", async () => {
+test("anyone can submit a signed execution; its actions run in order and emit an event", async () => {
   tokenId += 1n;
   const execution = executionOf([
     mintAction(alice, tokenId, 100n),
@@ -96,7 +96,7 @@ test("anyone can submit what the oracle signed; its actions run in order and emi
     burnAction(bob, tokenId, 5n),
   ]);
   expect(await isExecuted(execution)).toBe(false);
-  const receipt = await chain.send(stranger, { to: oracle, data: await signed(execution) });
+  const receipt = await chain.send(stranger, { to: oracle, data: await signAndEncode(execution) });
 
   expect([await balance(alice), await balance(bob)]).toEqual([30n, 65n]);
   expect(await isExecuted(execution)).toBe(true);
@@ -105,17 +105,17 @@ test("anyone can submit what the oracle signed; its actions run in order and emi
   ]);
 });
 
-test("has the published names: HUB() and the type that oracles sign", async () => {
+test("has the published names: HUB() and the typed data that oracles sign", async () => {
   expect(await chain.client.readContract({ address: oracle, abi: oracleAbi, functionName: "HUB" })).toBe(hub);
   expect(keccak256(toHex("Execution(bytes32 idempotencyKey,bytes[] actions)"))).toBe(
     "0x821c9f218660060ad54afef3dc04f1786940fee025460be0e809f4812224eaf8",
   );
 });
 
-test("an idempotency key takes effect once, whatever is signed for it later", async () => {
-  const id = await held(alice, 10n);
+test("an idempotency key executes only once, even with other signed actions", async () => {
+  const id = await mintFresh(alice, 10n);
   const first = executionOf([transferAction(alice, bob, id, 4n)]);
-  await chain.send(solver, { to: oracle, data: await signed(first) });
+  await chain.send(solver, { to: oracle, data: await signAndEncode(first) });
   const already = encodeErrorResult({
     abi: oracleAbi,
     errorName: "AlreadyExecuted",
@@ -123,7 +123,7 @@ test("an idempotency key takes effect once, whatever is signed for it later", as
   });
   const otherActions = { ...first, actions: [transferAction(alice, bob, id, 6n)] };
   for (const again of [first, otherActions]) {
-    expect(await chain.revertOf(solver, { to: oracle, data: await signed(again) })).toBe(already);
+    expect(await chain.revertOf(solver, { to: oracle, data: await signAndEncode(again) })).toBe(already);
   }
   expect(await balance(bob)).toBe(4n);
 });
@@ -135,7 +135,7 @@ test.each<[string, (e: Execution) => Promise<Hex>]>([
   ["for another domain name", async (e) => await signExecution(signer, oracle, e, { name: "Hub" })],
   ["for another domain version", async (e) => await signExecution(signer, oracle, e, { version: "2" })],
   [
-    "for another key of a fact",
+    "for another idempotency key",
     async (e) => await signExecution(signer, oracle, { ...e, idempotencyKey: toHex(1, { size: 32 }) }),
   ],
   [
@@ -143,12 +143,12 @@ test.each<[string, (e: Execution) => Promise<Hex>]>([
     async (e) => await signExecution(signer, oracle, { ...e, actions: [mintAction(bob, 1n, 1n)] }),
   ],
   [
-    "for the same actions in one",
+    "for the same actions concatenated",
     async (e) => await signExecution(signer, oracle, { ...e, actions: [concat(e.actions)] }),
   ],
   ["with s in the upper half", async (e) => highS(await signExecution(signer, oracle, e))],
-  ["of nothing", async () => await Promise.resolve("0x" as const)],
-  ["of zeroes", async () => await Promise.resolve(`0x${"00".repeat(65)}` as const)],
+  ["of zero bytes", async () => await Promise.resolve("0x" as const)],
+  ["of 65 zero bytes", async () => await Promise.resolve(`0x${"00".repeat(65)}` as const)],
 ])("a signature %s is refused", async (_what, signature) => {
   const execution = executionOf([mintAction(alice, 1_000n, 1n), mintAction(alice, 1_000n, 2n)]);
   const data = execute(execution, signer.address, await signature(execution));
@@ -167,14 +167,14 @@ test("the constructor sets the domain, so that an existing network can be joined
   expect(await balance(alice, 2_000n)).toBe(9n);
 });
 
-test("refuses valid signatures of accounts without the role, or whose role was revoked", async () => {
+test("refuses valid signatures by accounts without the role or whose role was revoked", async () => {
   const execution = executionOf([mintAction(alice, 3_000n, 1n)]);
   const refusal = (who: Address): Hex =>
     encodeErrorResult({ abi: oracleAbi, errorName: "NotAnOracle", args: [who] });
-  const submitted = async (who: typeof owner): Promise<Hex> =>
+  const signAndEncodeBy = async (who: typeof owner): Promise<Hex> =>
     execute(execution, who.address, await signExecution(who, oracle, execution));
   for (const who of [stranger, owner]) {
-    expect(await chain.revertOf(solver, { to: oracle, data: await submitted(who) })).toBe(
+    expect(await chain.revertOf(solver, { to: oracle, data: await signAndEncodeBy(who) })).toBe(
       refusal(who.address),
     );
   }
@@ -188,7 +188,7 @@ test("refuses valid signatures of accounts without the role, or whose role was r
     args: [user.address, 1n],
   });
   await chain.send(owner, { to: oracle, data: revoke });
-  expect(await chain.revertOf(solver, { to: oracle, data: await submitted(user) })).toBe(
+  expect(await chain.revertOf(solver, { to: oracle, data: await signAndEncodeBy(user) })).toBe(
     refusal(user.address),
   );
 });
@@ -218,14 +218,14 @@ test.each<[string, Hex]>([
   ["without its amount", words(0n, 1n, 1n)],
   ["with a byte too many", concat([words(0n, 1n, 1n, 1n), "0x00"])],
   ["with a word too many", words(1n, 1n, 1n, 1n, 1n)],
-  ["that moves and has one address", words(2n, 1n, 1n, 1n)],
+  ["that transfers with only one address", words(2n, 1n, 1n, 1n)],
   ["with bits above its address", words(0n, wide + 1n, 1n, 1n)],
   ["with bits above its second address", words(2n, 1n, wide + 1n, 1n, 1n)],
   ["with bits above its address and no amount", words(1n, wide + 1n, 1n, 0n)],
-])("an action %s is malformed, and nothing of its execution takes place", async (_what, action) => {
+])("reverts the whole execution for a malformed action: one %s", async (_what, action) => {
   tokenId += 1n;
   const execution = executionOf([mintAction(alice, tokenId, 1n), action]);
-  const data = await signed(execution);
+  const data = await signAndEncode(execution);
   expect(await chain.revertOf(solver, { to: oracle, data })).toBe(
     encodeErrorResult({ abi: oracleAbi, errorName: "MalformedAction", args: [1n] }),
   );
@@ -235,71 +235,74 @@ test.each<[string, Hex]>([
 
 test.each<[string, Hex, bigint]>([
   ["a fast mint", words(3n, 1n, 1n, 1n), 3n],
-  ["an unknown one", words(4n, 1n, 1n, 1n), 4n],
-  ["one whose kind is wider than a byte", words(256n, 1n, 1n, 1n), 256n],
+  ["an unknown kind", words(4n, 1n, 1n, 1n), 4n],
+  ["a kind wider than one byte", words(256n, 1n, 1n, 1n), 256n],
 ])("an action of another kind is refused: %s", async (_what, action, kind) => {
-  expect(await chain.revertOf(solver, { to: oracle, data: await signed(executionOf([action])) })).toBe(
+  expect(await chain.revertOf(solver, { to: oracle, data: await signAndEncode(executionOf([action])) })).toBe(
     encodeErrorResult({ abi: oracleAbi, errorName: "UnsupportedAction", args: [0n, kind] }),
   );
 });
 
-test("refuses an execution without actions, which would use up its key", async () => {
-  expect(await chain.revertOf(solver, { to: oracle, data: await signed(executionOf([])) })).toBe(
+test("refuses an execution without actions, which would use up its idempotency key", async () => {
+  expect(await chain.revertOf(solver, { to: oracle, data: await signAndEncode(executionOf([])) })).toBe(
     encodeErrorResult({ abi: oracleAbi, errorName: "NoActions" }),
   );
 });
 
 test("skips an action without an amount, even if it would fail", async () => {
-  const id = await held(alice, 5n);
+  const id = await mintFresh(alice, 5n);
   const execution = executionOf([
     mintAction(zeroAddress, id, 0n),
     burnAction(bob, id, 0n),
     transferAction(bob, zeroAddress, id, 0n),
     transferAction(alice, bob, id, 5n),
   ]);
-  const receipt = await chain.send(solver, { to: oracle, data: await signed(execution) });
+  const receipt = await chain.send(solver, { to: oracle, data: await signAndEncode(execution) });
   expect(eventsOf(receipt, hub, hubAbi, "Transfer")).toHaveLength(1);
   expect([await balance(alice), await balance(bob)]).toEqual([0n, 5n]);
 });
 
 test("an execution that the hub refuses has no effect and can be submitted again", async () => {
-  const id = await held(alice, 5n);
+  const id = await mintFresh(alice, 5n);
   const execution = executionOf([mintAction(bob, id, 1n), transferAction(alice, bob, id, 6n)]);
-  const data = await signed(execution);
+  const data = await signAndEncode(execution);
   expect((await chain.mine(solver, { to: oracle, data })).status).toBe("reverted");
   expect([await balance(alice), await balance(bob), await isExecuted(execution)]).toEqual([5n, 0n, false]);
 
-  await chain.send(solver, { to: oracle, data: await signed(executionOf([mintAction(alice, id, 1n)])) });
+  await chain.send(solver, {
+    to: oracle,
+    data: await signAndEncode(executionOf([mintAction(alice, id, 1n)])),
+  });
   await chain.send(solver, { to: oracle, data });
   expect([await balance(alice), await balance(bob)]).toEqual([0n, 7n]);
 });
 
-test("refuses a mint that would overflow completely", async () => {
-  const id = await held(alice, maxUint256);
+test("reverts the whole execution when a mint would overflow", async () => {
+  const id = await mintFresh(alice, maxUint256);
   const execution = executionOf([burnAction(alice, id, 1n), mintAction(bob, id, 2n)]);
-  expect((await chain.mine(solver, { to: oracle, data: await signed(execution) })).status).toBe("reverted");
+  expect((await chain.mine(solver, { to: oracle, data: await signAndEncode(execution) })).status).toBe(
+    "reverted",
+  );
   expect(await balance(alice)).toBe(maxUint256);
 });
 
 test("runs executions of a batch independently: skips executed ones, reports failing ones, and runs the others", async () => {
-  const id = await held(alice, 10n);
+  const id = await mintFresh(alice, 10n);
   const done = executionOf([mintAction(alice, id, 1n)]);
-  await chain.send(solver, { to: oracle, data: await signed(done) });
+  await chain.send(solver, { to: oracle, data: await signAndEncode(done) });
   const good = executionOf([transferAction(alice, bob, id, 3n)]);
-  const poor = executionOf([mintAction(bob, id, 1n), transferAction(alice, bob, id, 1_000n)]);
+  const underfunded = executionOf([mintAction(bob, id, 1n), transferAction(alice, bob, id, 1_000n)]);
   const malformed = executionOf(["0x1234"]);
   const last = executionOf([burnAction(bob, id, 1n)]);
 
-  const receipt = await submitAll([done, good, poor, good, malformed, last]);
+  const receipt = await submitAll([done, good, underfunded, good, malformed, last]);
   const keys = (name: string): unknown[] =>
     eventsOf(receipt, oracle, oracleAbi, name).map((event) => (event as Execution).idempotencyKey);
   expect(keys("Executed")).toEqual([good, last].map((e) => e.idempotencyKey));
-  expect(keys("ExecutionSkipped"), "the second time of the same one too").toEqual(
-    [done, good].map((e) => e.idempotencyKey),
-  );
+  expect(keys("ExecutionSkipped"), "also the duplicate").toEqual([done, good].map((e) => e.idempotencyKey));
   expect(eventsOf(receipt, oracle, oracleAbi, "ExecutionFailed")).toEqual([
     {
-      idempotencyKey: poor.idempotencyKey,
+      idempotencyKey: underfunded.idempotencyKey,
       reason: encodeErrorResult({
         abi: hubAbi,
         errorName: "ERC6909InsufficientBalance",
@@ -312,7 +315,7 @@ test("runs executions of a batch independently: skips executed ones, reports fai
     },
   ]);
   expect([await balance(alice), await balance(bob)]).toEqual([8n, 2n]);
-  expect([await isExecuted(poor), await isExecuted(last)]).toEqual([false, true]);
+  expect([await isExecuted(underfunded), await isExecuted(last)]).toEqual([false, true]);
 });
 
 test("one invalid signature in a batch affects only its own execution", async () => {
@@ -346,7 +349,7 @@ test("an oracle contract cannot reenter while it validates a signature", async (
     executionOf([mintAction(alice, tokenId, 1n)]),
     executionOf([mintAction(bob, tokenId, 1n)]),
   ];
-  const armed = async (tolerant: boolean): Promise<void> => {
+  const arm = async (tolerant: boolean): Promise<void> => {
     const args = [
       execute(inner, signer.address, await signExecution(signer, oracle, inner)),
       tolerant,
@@ -354,10 +357,10 @@ test("an oracle contract cannot reenter while it validates a signature", async (
     const data = encodeFunctionData({ abi: reenteringOracleAbi, functionName: "arm", args });
     await chain.send(user, { to: hostile, data });
   };
-  await armed(false);
+  await arm(false);
   const data = execute(outer, hostile, "0x");
   expect(await chain.revertOf(solver, { to: oracle, data })).toBe(invalidSignature);
-  await armed(true);
+  await arm(true);
   await chain.send(solver, { to: oracle, data });
   expect([await balance(alice), await balance(bob), await isExecuted(inner)]).toEqual([1n, 0n, false]);
 });
@@ -365,7 +368,7 @@ test("an oracle contract cannot reenter while it validates a signature", async (
 test("a successor does not repeat executions of an earlier contract", async () => {
   tokenId += 1n;
   const old = executionOf([mintAction(alice, tokenId, 5n)]);
-  await chain.send(solver, { to: oracle, data: await signed(old) });
+  await chain.send(solver, { to: oracle, data: await signAndEncode(old) });
   const next = await chain.deploy(oracleAbi, oracleBytecode, [owner.address, hub, "Oracle", "1"]);
   await grant(next, signer.address);
   await grant(hub, next);
@@ -415,7 +418,7 @@ test("a contract without EIP-1271 cannot sign", async () => {
 test.each<[string, () => readonly unknown[]]>([
   ["without an owner", () => [zeroAddress, hub, "Oracle", "1"]],
   ["without a hub", () => [owner.address, zeroAddress, "Oracle", "1"]],
-])("it is not deployed %s", async (_what, args) => {
+])("cannot be deployed %s", async (_what, args) => {
   expect(await chain.deployRevertOf(oracleAbi, oracleBytecode, args())).toBe(
     encodeErrorResult({ abi: oracleAbi, errorName: "AddressCannotBeZero" }),
   );

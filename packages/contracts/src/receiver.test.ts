@@ -11,7 +11,7 @@ const solver = freshAddress(1);
 let chain: TestChain;
 let receiver: Address;
 
-function raised(errorName: "IdMissing" | "ForwardFailed" | "AddressCannotBeZero"): Hex {
+function errorData(errorName: "IdMissing" | "ForwardFailed" | "AddressCannotBeZero"): Hex {
   return encodeErrorResult({ abi: receiverAbi, errorName });
 }
 
@@ -35,13 +35,13 @@ test.each<[string, Hex]>([
   ["less than an id", "0x1d1d"],
   ["more than an id", concat([id, "0x00"])],
 ])("native sent with %s is refused", async (_with, data) => {
-  expect(await chain.revertOf(user, { to: receiver, data, value: 1n })).toBe(raised("IdMissing"));
+  expect(await chain.revertOf(user, { to: receiver, data, value: 1n })).toBe(errorData("IdMissing"));
 });
 
 test("reverts if the solver cannot be paid", async () => {
   const probe = await chain.deploy(probeAbi, probeBytecode);
   const unpayable = await chain.deploy(receiverAbi, receiverBytecode, [probe]);
-  expect(await chain.revertOf(user, { to: unpayable, data: id, value: 1n })).toBe(raised("ForwardFailed"));
+  expect(await chain.revertOf(user, { to: unpayable, data: id, value: 1n })).toBe(errorData("ForwardFailed"));
 });
 
 test("has its solver, which cannot be the zero address", async () => {
@@ -53,6 +53,6 @@ test("has its solver, which cannot be the zero address", async () => {
   });
   expect(known).toBe(solver);
   expect(await chain.deployRevertOf(receiverAbi, receiverBytecode, [zeroAddress])).toBe(
-    raised("AddressCannotBeZero"),
+    errorData("AddressCannotBeZero"),
   );
 });

@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(async () => await chain.stop());
 
 /** A solver's signature: a personal message over the 32 bytes of the hash. */
-async function signed(signer = solver): Promise<Hex> {
+async function signHash(signer = solver): Promise<Hex> {
   const types = ["bytes32", "uint256", "bytes32", "bytes32", "uint256", "uint256", "bytes32"];
   const hash = keccak256(
     encodeAbiParameters(
@@ -44,25 +44,25 @@ async function signerOf(of: typeof attestation, signature: Hex): Promise<Address
 }
 
 test("a contract recomputes the hash of a request's attestation and recovers the solver that signed it", async () => {
-  expect(await signerOf(attestation, await signed())).toBe(solver.address);
+  expect(await signerOf(attestation, await signHash())).toBe(solver.address);
 });
 
 test("recovers another signer as that signer", async () => {
-  expect(await signerOf(attestation, await signed(stranger))).toBe(stranger.address);
+  expect(await signerOf(attestation, await signHash(stranger))).toBe(stranger.address);
 });
 
 test.each(Object.keys(attestation) as (keyof typeof attestation)[])(
   "a signature is invalid for another %s",
   async (field) => {
     const value = typeof attestation[field] === "bigint" ? 7n : toHex(7, { size: 32 });
-    expect(await signerOf({ ...attestation, [field]: value }, await signed())).not.toBe(solver.address);
+    expect(await signerOf({ ...attestation, [field]: value }, await signHash())).not.toBe(solver.address);
   },
 );
 
 test.each<[string, () => Promise<Hex>]>([
   ["that is empty", async () => await Promise.resolve("0x" as const)],
   ["of zeroes", async () => await Promise.resolve(`0x${"00".repeat(65)}` as const)],
-  ["with s in the upper half", async () => highS(await signed())],
+  ["with s in the upper half", async () => highS(await signHash())],
 ])("reverts for a signature %s", async (_what, signature) => {
   await expect(signerOf(attestation, await signature())).rejects.toThrow("reverted");
 });

@@ -88,8 +88,8 @@ function multicall(calls: readonly Call[], refundTokens: readonly Address[] = [t
   });
 }
 
-/** Brings tokens into the router, as a swap would. */
-function bring(amount: bigint, of: Address = token): Call {
+/** Pulls tokens into the router, like the output of a swap. */
+function pullIntoRouter(amount: bigint, of: Address = token): Call {
   return call(
     of,
     encodeFunctionData({
@@ -125,10 +125,14 @@ async function hostile(kind: { readonly abi: Abi; readonly bytecode: Hex }): Pro
   return await heldToken(chain, router, 1_000n, kind);
 }
 
-test("deposits all tokens of the router for the depositor and the order, without emitting a call", async () => {
+test("deposits the router's whole token balance for the depositor and the order, without emitting a call", async () => {
   const receipt = await chain.send(user, {
     to: router,
-    data: multicall([bring(300n), bring(45n), self(depositBalance(depository, recipient, token, 340n))]),
+    data: multicall([
+      pullIntoRouter(300n),
+      pullIntoRouter(45n),
+      self(depositBalance(depository, recipient, token, 340n)),
+    ]),
   });
   expect(eventsOf(receipt, depository, depositoryAbi, "Erc20Deposit")).toEqual([
     { from: recipient, token, amount: 345n, id },
@@ -139,7 +143,7 @@ test("deposits all tokens of the router for the depositor and the order, without
   expect(eventsOf(receipt, router, routerAbi, "SolverCallExecuted")).toHaveLength(2);
 });
 
-test("deposits all native tokens of the router for the depositor and the order", async () => {
+test("deposits the router's whole native balance for the depositor and the order", async () => {
   const before = await chain.nativeBalance(depository);
   const receipt = await chain.send(user, {
     to: router,
@@ -154,7 +158,7 @@ test("deposits all native tokens of the router for the depositor and the order",
 });
 
 test("a deposit below the minimum reverts with the balance", async () => {
-  const tokens = multicall([bring(300n), self(depositBalance(depository, recipient, token, 301n))]);
+  const tokens = multicall([pullIntoRouter(300n), self(depositBalance(depository, recipient, token, 301n))]);
   expect(await chain.revertOf(user, { to: router, data: tokens })).toBe(belowMinimum(token, 300n, 301n));
   const native = multicall([self(depositBalance(depository, recipient, zeroAddress, 10n))]);
   expect(await chain.revertOf(user, { to: router, data: native, value: 9n })).toBe(
@@ -164,7 +168,7 @@ test("a deposit below the minimum reverts with the balance", async () => {
 
 test("refunds the balance if a deposit with allowFailure fails", async () => {
   const tooLittle = { ...self(depositBalance(depository, recipient, token, 301n)), allowFailure: true };
-  await chain.send(user, { to: router, data: multicall([bring(300n), tooLittle]) });
+  await chain.send(user, { to: router, data: multicall([pullIntoRouter(300n), tooLittle]) });
   expect(await chain.tokenBalance(token, user.address)).toBe(1_000n);
   expect(await chain.tokenBalance(token, depository)).toBe(0n);
 });
@@ -183,45 +187,42 @@ test("also deposits native tokens meant for a later call, which then fails", asy
 test.each([
   ["returns nothing", { abi: returnsNothingAbi, bytecode: returnsNothingBytecode }, 300n],
   [
-    "refuses another allowance",
+    "refuses to change a nonzero allowance",
     { abi: refusesApprovalChangeAbi, bytecode: refusesApprovalChangeBytecode },
     300n,
   ],
   ["charges one percent", { abi: feeOnTransferAbi, bytecode: feeOnTransferBytecode }, 297n],
-] as const)(
-  "a token that %s is deposited, and the event has the amount that arrived",
-  async (_, kind, arrives) => {
-    const odd = await hostile(kind);
-    await chain.send(deployer, { to: odd, data: mint(router, 300n) });
-    const receipt = await chain.send(user, {
-      to: router,
-      data: multicall([self(depositBalance(depository, recipient, odd, 300n))], []),
-    });
-    expect(eventsOf(receipt, depository, depositoryAbi, "Erc20Deposit")).toEqual([
-      { from: recipient, token: odd, amount: arrives, id },
-    ]);
-    expect(await allowance(odd, depository)).toBe(0n);
-  },
-);
+] as const)("deposits a token that %s, and emits the received amount", async (_, kind, arrives) => {
+  const unusual = await hostile(kind);
+  await chain.send(deployer, { to: unusual, data: mint(router, 300n) });
+  const receipt = await chain.send(user, {
+    to: router,
+    data: multicall([self(depositBalance(depository, recipient, unusual, 300n))], []),
+  });
+  expect(eventsOf(receipt, depository, depositoryAbi, "Erc20Deposit")).toEqual([
+    { from: recipient, token: unusual, amount: arrives, id },
+  ]);
+  expect(await allowance(unusual, depository)).toBe(0n);
+});
 
 test("a deposit succeeds with any existing allowance, and leaves none", async () => {
-  const odd = await hostile({ abi: refusesApprovalChangeAbi, bytecode: refusesApprovalChangeBytecode });
-  await chain.send(stranger, { to: router, data: multicall([call(odd, approve(depository, 7n))], []) });
-  expect(await allowance(odd, depository)).toBe(7n);
-  await chain.send(deployer, { to: odd, data: mint(router, 300n) });
+  const unusual = await hostile({ abi: refusesApprovalChangeAbi, bytecode: refusesApprovalChangeBytecode });
+  await chain.send(stranger, { to: router, data: multicall([call(unusual, approve(depository, 7n))], []) });
+  expect(await allowance(unusual, depository)).toBe(7n);
+  await chain.send(deployer, { to: unusual, data: mint(router, 300n) });
   await chain.send(user, {
     to: router,
-    data: multicall([self(depositBalance(depository, recipient, odd, 300n))], []),
+    data: multicall([self(depositBalance(depository, recipient, unusual, 300n))], []),
   });
-  expect(await chain.tokenBalance(odd, depository)).toBe(300n);
-  expect(await allowance(odd, depository)).toBe(0n);
+  expect(await chain.tokenBalance(unusual, depository)).toBe(300n);
+  expect(await allowance(unusual, depository)).toBe(0n);
 });
 
 test("a depository that pulls less than it was approved keeps no allowance", async () => {
   const half = await chain.deploy(halfDepositoryAbi, halfDepositoryBytecode);
   await chain.send(user, {
     to: router,
-    data: multicall([bring(300n), self(depositBalance(half, recipient, token, 300n))]),
+    data: multicall([pullIntoRouter(300n), self(depositBalance(half, recipient, token, 300n))]),
   });
   expect(await chain.tokenBalance(token, half)).toBe(150n);
   expect(await chain.tokenBalance(token, user.address)).toBe(850n);
@@ -229,11 +230,11 @@ test("a depository that pulls less than it was approved keeps no allowance", asy
 });
 
 test("deposit and payment fail if the token returns false", async () => {
-  const lying = await hostile({ abi: returnsFalseAbi, bytecode: returnsFalseBytecode });
-  await chain.send(deployer, { to: lying, data: mint(router, 300n) });
+  const returnsFalse = await hostile({ abi: returnsFalseAbi, bytecode: returnsFalseBytecode });
+  await chain.send(deployer, { to: returnsFalse, data: mint(router, 300n) });
   for (const [data, errorName] of [
-    [depositBalance(depository, recipient, lying, 300n), "TransferFromFailed"],
-    [payBalance(lying, recipient, 300n), "TransferFailed"],
+    [depositBalance(depository, recipient, returnsFalse, 300n), "TransferFromFailed"],
+    [payBalance(returnsFalse, recipient, 300n), "TransferFailed"],
   ] as const) {
     expect(await chain.revertOf(user, { to: router, data: multicall([self(data)], []) })).toBe(
       encodeErrorResult({ abi: transferErrorsAbi, errorName }),
@@ -266,14 +267,14 @@ test("pays all native tokens and emits a native payment, not a call", async () =
 test("pays all tokens to the recipient", async () => {
   const receipt = await chain.send(user, {
     to: router,
-    data: multicall([bring(300n), self(payBalance(token, recipient, 299n))]),
+    data: multicall([pullIntoRouter(300n), self(payBalance(token, recipient, 299n))]),
   });
   expect(await chain.tokenBalance(token, recipient)).toBe(300n);
   expect(eventsOf(receipt, router, routerAbi, "SolverNativeTransfer")).toEqual([]);
 });
 
 test("a payment below the minimum reverts with the balance", async () => {
-  const tokens = multicall([bring(300n), self(payBalance(token, recipient, 301n))]);
+  const tokens = multicall([pullIntoRouter(300n), self(payBalance(token, recipient, 301n))]);
   expect(await chain.revertOf(user, { to: router, data: tokens })).toBe(belowMinimum(token, 300n, 301n));
   const native = multicall([self(payBalance(zeroAddress, recipient, 13n))]);
   expect(await chain.revertOf(user, { to: router, data: native, value: 12n })).toBe(
@@ -346,7 +347,7 @@ test.each([
   expect(await chain.revertOf(user, { to: router, data: multicall([self(data, 1n)]), value: 1n })).toBe("0x");
 });
 
-/** What a contract got that called the router while it was being paid. */
+/** The result that a contract got when it called the router while being paid. */
 async function answers(of: Address, abi: typeof reentererAbi | typeof callbackTokenAbi): Promise<Hex> {
   return await chain.client.readContract({
     address: of,
@@ -357,18 +358,18 @@ async function answers(of: Address, abi: typeof reentererAbi | typeof callbackTo
 
 test.each([
   [
-    "take the rest with a call of its own",
+    "take the remaining balance with its own call",
     payBalance(zeroAddress, people.stranger.address, 0n),
     onlyFromMulticall,
   ],
   ["start a multicall", multicallOf([]), reentered],
-] as const)("a recipient that is being paid can not %s", async (_, data, answer) => {
+] as const)("a recipient that is being paid cannot %s", async (_, data, answer) => {
   const reenterer = await chain.deploy(reentererAbi, reentererBytecode);
   await chain.send(user, {
     to: reenterer,
     data: encodeFunctionData({ abi: reentererAbi, functionName: "arm", args: [router, data, 0n] }),
   });
-  // A bounded payment leaves too little gas to remember an answer, so this one is a call.
+  // A gas-limited payment leaves too little gas to store the result, so this payment is a call.
   await chain.send(user, {
     to: router,
     data: multicall([call(reenterer, "0x", 1n), self(payBalance(zeroAddress, recipient, 11n))]),
@@ -422,7 +423,7 @@ test("reverts everything if another account's leftover allowance takes the token
     data: encodeFunctionData({ abi: reentererAbi, functionName: "arm", args: [token, take, 0n] }),
   });
   const data = multicall([
-    bring(300n),
+    pullIntoRouter(300n),
     call(thief, "0x", 1n),
     self(depositBalance(depository, recipient, token, 300n)),
   ]);

@@ -120,7 +120,7 @@ function failure<name extends ContractErrorName<typeof routerAbi>>(
   return encodeErrorResult({ abi: routerAbi, errorName, args } as Parameters<typeof encodeErrorResult>[0]);
 }
 
-async function armed(target: Address, data: Hex): Promise<Address> {
+async function deployArmed(target: Address, data: Hex): Promise<Address> {
   const reenterer = await chain.deploy(reentererAbi, reentererBytecode);
   const arm = encodeFunctionData({ abi: reentererAbi, functionName: "arm", args: [target, data, 0n] });
   await chain.send(stranger, { to: reenterer, data: arm });
@@ -239,13 +239,13 @@ test.each([
   ["require", () => requireReceived(token, recipient, 0n)],
 ])("only a multicall can %s, also while one runs", async (_what, data) => {
   expect(await chain.revertOf(stranger, { to: router, data: data() })).toBe(failure("OnlyFromMulticall", []));
-  const intruder = await armed(router, data());
+  const intruder = await deployArmed(router, data());
   await chain.send(solver, { ...payment(call(intruder, "0x", 1n)), value: 1n });
   expect(await answerOf(intruder)).toBe(failure("OnlyFromMulticall", []));
 });
 
 test("no other multicall can note a balance while one runs", async () => {
-  const intruder = await armed(router, multicall([call(router, noteBalance(token, recipient))]));
+  const intruder = await deployArmed(router, multicall([call(router, noteBalance(token, recipient))]));
   await chain.send(solver, { ...payment(call(intruder, "0x", 1n)), value: 1n });
   expect(await answerOf(intruder)).toBe(reentered);
 });

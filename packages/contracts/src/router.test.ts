@@ -94,7 +94,7 @@ async function numbers(): Promise<bigint[]> {
   return logs.map((log) => log.args.number ?? -1n);
 }
 
-async function armed(target: Address, data: Hex, value = 0n): Promise<Address> {
+async function deployArmed(target: Address, data: Hex, value = 0n): Promise<Address> {
   const reenterer = await chain.deploy(reentererAbi, reentererBytecode);
   const arm = encodeFunctionData({ abi: reentererAbi, functionName: "arm", args: [target, data, value] });
   await chain.send(user, { to: reenterer, data: arm });
@@ -283,21 +283,21 @@ test("refuses native tokens outside a call", async () => {
 });
 
 test("a refunded contract cannot leave native tokens in the router", async () => {
-  const refunded = await armed(router, "0x", 1n);
+  const refunded = await deployArmed(router, "0x", 1n);
   await chain.send(solver, { to: router, data: multicall([], refunded), value: 5n });
   expect(await answerOf(refunded)).toBe(failure("NativeNotExpected"));
   expect(await chain.nativeBalance(refunded)).toBe(5n);
 });
 
 test("a paid contract cannot leave native tokens in the router", async () => {
-  const paid = await armed(router, "0x", 1n);
+  const paid = await deployArmed(router, "0x", 1n);
   await chain.send(solver, { to: router, data: nativeTransfer(paid, 5n), value: 5n });
   expect(await answerOf(paid)).toBe(failure("NativeNotExpected"));
   expect(await chain.nativeBalance(paid)).toBe(5n);
 });
 
 test("a called contract cannot start its own multicall and take the router's balance", async () => {
-  const thief = await armed(router, multicall([], recipient, [token]));
+  const thief = await deployArmed(router, multicall([], recipient, [token]));
   const calls = [call(token, mint(router, 50n)), call(thief, "0x", 1n), call(token, transfer(probe, 50n))];
   await chain.send(solver, { to: router, data: multicall(calls), value: 1n });
   expect(await answerOf(thief)).toBe(reentered);
@@ -311,7 +311,7 @@ test("a multicall cannot reenter itself", async () => {
 });
 
 test("a called contract can pay through the router from its own balance", async () => {
-  const payer = await armed(router, nativeTransfer(recipient, 2n), 2n);
+  const payer = await deployArmed(router, nativeTransfer(recipient, 2n), 2n);
   const data = multicall([call(payer, "0x", 2n)]);
   const receipt = await chain.send(deployer, { to: router, data, value: 2n });
   expect(eventsOf(receipt, router, routerAbi, "SolverNativeTransfer")).toEqual([

@@ -191,7 +191,7 @@ async function signAuthorization(of: Authorization, bound: Witness): Promise<Hex
   });
 }
 
-function signed(of: Authorization, signature: Hex) {
+function withSignature(of: Authorization, signature: Hex) {
   const { r, s, yParity } = parseSignature(signature);
   return { ...of, v: 27 + yParity, r, s };
 }
@@ -202,7 +202,7 @@ function authorizationRoute(of: Authorization, bound: Witness, signature: Hex): 
     data: encodeFunctionData({
       abi: approvalProxyAbi,
       functionName: "authorizationRoute",
-      args: [signed(of, signature), bound],
+      args: [withSignature(of, signature), bound],
     }),
   };
 }
@@ -399,7 +399,7 @@ test("the nonce of an authorization equals that of the contract", async () => {
     address: proxy,
     abi: approvalProxyAbi,
     functionName: "authorizationNonce",
-    args: [signed(authorization(), `0x${"11".repeat(64)}1b`), bound],
+    args: [withSignature(authorization(), `0x${"11".repeat(64)}1b`), bound],
   });
   expect(answer).toBe(nonceOf(authorization(), bound));
 });
@@ -455,7 +455,7 @@ test("neither value, times, owner nor token of an authorization can be changed",
 
 test("an authorization can be used only in the proxy, and only once", async () => {
   const signature = await signAuthorization(authorization(), usdWitness());
-  const { r, s, v, from, value, validAfter, validBefore } = signed(authorization(), signature);
+  const { r, s, v, from, value, validAfter, validBefore } = withSignature(authorization(), signature);
   const nonce = nonceOf(authorization(), usdWitness());
   const alone = encodeFunctionData({
     abi: testUsdAbi,
@@ -514,7 +514,7 @@ test("refuses a token that accepts unknown calls without moving anything", async
   );
 });
 
-/** Makes a token call the proxy during its next transfer, with a route of its own. */
+/** Makes a token call the proxy with another route during its next transfer. */
 async function callBack(calling: Address): Promise<void> {
   const again = encodeFunctionData({
     abi: approvalProxyAbi,

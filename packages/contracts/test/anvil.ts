@@ -25,7 +25,7 @@ function anvilBinary(): string {
 }
 
 /**
- * Starts an EVM node on a port that the operating system chooses, mining each transaction at once.
+ * Starts an EVM node on a port that the operating system chooses, mining each transaction immediately.
  *
  * @throws Error when it ended, or did not listen within 15 seconds
  */

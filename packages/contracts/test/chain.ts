@@ -51,7 +51,7 @@ export function freshAddress(index: number): Address {
 
 export type TestChain = Awaited<ReturnType<typeof startTestChain>>;
 
-/** A chain of its own, with what tests do on it. */
+/** A separate chain, with helpers for tests. */
 export async function startTestChain() {
   const anvil = await startAnvil(chainId);
   const client = createTestClient({ mode: "anvil", transport: http(anvil.url), cacheTime: 0 })

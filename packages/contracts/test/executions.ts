@@ -75,7 +75,7 @@ export function ascending(signers: readonly LocalAccount[]): LocalAccount[] {
 
 const curveOrder = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
 
-/** The high-s form of the same signature. */
+/** The same signature with s in the upper half. */
 export function highS(signature: Hex): Hex {
   const s = BigInt(`0x${signature.slice(66, 130)}`);
   const v = signature.slice(130) === "1b" ? "0x1c" : "0x1b";

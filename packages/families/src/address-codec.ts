@@ -20,7 +20,7 @@ export interface AddressCodec {
   /** The bytes of a transaction id in canonical format. */
   transactionIdBytes(id: string): Hex | undefined;
   /** The canonical format of transaction ids, for errors: it follows "must be". */
-  readonly transactionIdForm: string;
+  readonly transactionIdFormat: string;
 }
 
 /** @throws ServiceError INVALID_REQUEST if `text` is not an address in the family's canonical format */

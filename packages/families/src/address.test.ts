@@ -208,7 +208,7 @@ test("no two texts of a family have the same bytes", () => {
     );
 });
 
-test("any text is an address or is refused with an error of its own", () => {
+test("any text is an address or is refused with a ServiceError", () => {
   const texts = fc.oneof(
     fc.string(),
     fc.string({ unit: "binary" }),

@@ -30,7 +30,7 @@ export function canonicalAddress(vm: VmType, text: string, field?: string): stri
   return decodeAddress(vm, encodeAddress(vm, text, field), field);
 }
 
-/** Addresses and transaction ids in one letter case where it does not matter. */
+/** An address or a transaction id, lower-cased where case does not matter. */
 export function canonicalCase(vm: VmType, text: string): string {
   return familyOfVm(vm).codec.isHex === true ? text.toLowerCase() : text;
 }
@@ -40,7 +40,7 @@ export function nativeCurrency(vm: VmType): string {
   return familyOfVm(vm).codec.nativeCurrency;
 }
 
-/** The same as bytes. As recipient of an order's refund, it stands for the depositor. */
+/** The native currency as bytes. As the recipient of a refund option, it means the depositor. */
 export function nativeCurrencyBytes(vm: VmType): Hex {
   return encodeAddress(vm, nativeCurrency(vm));
 }
@@ -70,6 +70,6 @@ export function isTransactionId(vm: VmType, text: string): boolean {
 }
 
 /** The canonical format of transaction ids, for errors: it follows "must be". */
-export function transactionIdForm(vm: VmType): string {
-  return familyOfVm(vm).codec.transactionIdForm;
+export function transactionIdFormat(vm: VmType): string {
+  return familyOfVm(vm).codec.transactionIdFormat;
 }

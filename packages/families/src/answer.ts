@@ -4,7 +4,7 @@ export function final<T>(value: T): Evidence<T> {
   return { kind: "final", value };
 }
 
-/** @param of `endpoint`: this endpoint lacks the data, which proves nothing about the chain */
+/** @param of `endpoint`: this endpoint does not have the data, which proves nothing about the chain */
 export function refuted(reason: string, of?: "endpoint"): Evidence<never> {
   return { kind: "refuted", reason, ...(of === "endpoint" && { ofEndpoint: true }) };
 }

@@ -43,8 +43,8 @@ export interface WrittenChain {
 }
 
 /**
- * What every process knows of a family, whichever chains are configured: its address format and its part of
- * the chain file. Reads no library of the family; `files` loads the rest.
+ * What every process knows of a family, regardless of the configured chains: its address format and its part
+ * of the chain file. Reads no library of the family; `files` loads the rest.
  */
 export interface FamilyEntry<F extends FamilyId, Facts> {
   readonly id: F;

@@ -18,7 +18,7 @@ export type Evidence<T> =
   | {
       readonly kind: "refuted";
       readonly reason: string;
-      /** This endpoint lacks the data; another endpoint may have it. */
+      /** This endpoint does not have the data; another endpoint may. */
       readonly ofEndpoint?: true;
     };
 

@@ -26,8 +26,8 @@ export interface QuoteBody {
 }
 
 /** The API answered with an error status. */
-export class ApiRefused extends Error {
-  override readonly name = "ApiRefused";
+export class ApiError extends Error {
+  override readonly name = "ApiError";
   readonly code = "API_REFUSED";
   readonly httpStatus: number;
   readonly body: string;
@@ -51,7 +51,7 @@ export interface ApiClient {
    * @param onChange called with each status that differs from the previous one
    * @throws Error if the deadline passes first
    */
-  untilEnded(
+  waitUntilEnded(
     requestId: Hex,
     deadline: AbortSignal,
     onChange?: (answer: StatusAnswer) => void,
@@ -60,7 +60,7 @@ export interface ApiClient {
 
 const endStatuses: readonly StatusAnswer["status"][] = ["success", "refund", "failure"];
 
-/** @param pollIntervalMs used by `untilEnded`; the interval that the API recommends is for remote use */
+/** @param pollIntervalMs used by `waitUntilEnded`; the interval that the API recommends is for remote use */
 export function createApiClient(apiUrl: string, pollIntervalMs = 100): ApiClient {
   const call = async (path: string, body?: unknown): Promise<unknown> => {
     const post = {
@@ -74,7 +74,7 @@ export function createApiClient(apiUrl: string, pollIntervalMs = 100): ApiClient
     });
     const text = await response.text();
     if (response.ok) return JSON.parse(text);
-    throw new ApiRefused({
+    throw new ApiError({
       request: `${body === undefined ? "GET" : "POST"} ${path}`,
       httpStatus: response.status,
       body: text,
@@ -86,7 +86,7 @@ export function createApiClient(apiUrl: string, pollIntervalMs = 100): ApiClient
     chains: async () => chainsAnswer.parse(await call("/chains")).chains,
     quote: async (body) => quoteAnswer.parse(await call("/quote/v2", body)),
     status,
-    untilEnded: async (requestId, deadline, onChange) => {
+    waitUntilEnded: async (requestId, deadline, onChange) => {
       for (let last = ""; ;) {
         const answer = await status(requestId);
         if (answer.status !== last) onChange?.(answer);

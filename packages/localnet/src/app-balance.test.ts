@@ -4,7 +4,7 @@ import { createPublicClient, erc20Abi, http, zeroAddress } from "viem";
 import { afterAll, expect, test } from "vitest";
 import { localAccount } from "./accounts.ts";
 import { startAnvil } from "@causeway/testkit";
-import { topUp, topUpCalldata, untilAppBalance } from "./app-balance.ts";
+import { topUp, topUpCalldata, waitForAppBalance } from "./app-balance.ts";
 import { deployLocal } from "./deploy.ts";
 import { fundLocal } from "./fund.ts";
 
@@ -62,8 +62,8 @@ test("waits for the amount of this token, and reports the current amount at the 
   opened.push(async () => await new Promise((resolve) => server.close(resolve)));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const wanted = { wallet: sponsor.address, token, amount: 30n } as const;
-  expect(await untilAppBalance(url, wanted, AbortSignal.timeout(10_000))).toBe(30n);
-  await expect(untilAppBalance(url, { ...wanted, amount: 10_000n }, AbortSignal.abort())).rejects.toThrow(
+  expect(await waitForAppBalance(url, wanted, AbortSignal.timeout(10_000))).toBe(30n);
+  await expect(waitForAppBalance(url, { ...wanted, amount: 10_000n }, AbortSignal.abort())).rejects.toThrow(
     "is 40, expected 10000",
   );
 });

@@ -29,8 +29,8 @@ export function topUpCalldata({
 }
 
 /**
- * Sends and mines the top-up at once. The service credits it once it has the confirmations that its amount
- * requires.
+ * Sends and mines the top-up immediately. The service credits it once it has the confirmations that its
+ * amount requires.
  *
  * @throws LocalTransactionFailed
  */
@@ -64,7 +64,7 @@ export async function readAppBalance(apiUrl: string, wallet: Address, token: Add
  *
  * @throws Error if the deadline passes first
  */
-export async function untilAppBalance(
+export async function waitForAppBalance(
   apiUrl: string,
   wanted: { readonly wallet: Address; readonly token: Address; readonly amount: bigint },
   deadline: AbortSignal,

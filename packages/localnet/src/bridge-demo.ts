@@ -22,14 +22,14 @@ export interface BridgeDemoOptions {
 export interface BridgeDemoResult {
   readonly arrived: boolean;
   readonly reason?: string;
-  readonly promised: bigint;
+  readonly minimumOut: bigint;
   readonly received: bigint;
   readonly tookMs: number;
 }
 
 /**
  * Bridges USDC from one chain to another like a user, through the public HTTP API alone, and prints each
- * step. Success means that the recipient's balance on chain grew, whatever the API reports.
+ * step. Success means that the recipient's balance on chain grew, regardless of what the API reports.
  */
 export async function runBridgeDemo(options: BridgeDemoOptions): Promise<BridgeDemoResult> {
   const startedAtMs = performance.now();
@@ -43,7 +43,7 @@ export async function runBridgeDemo(options: BridgeDemoOptions): Promise<BridgeD
 
   const api = createApiClient(options.apiUrl);
   const chains = await api.chains();
-  const [origin, destination] = [chainNamed(chains, options.from), chainNamed(chains, options.to)];
+  const [origin, destination] = [findChain(chains, options.from), findChain(chains, options.to)];
   const [pay, receive] = [usdOf(origin), usdOf(destination)];
   const wallet = createUserWallet(
     options.userKey,
@@ -70,8 +70,8 @@ export async function runBridgeDemo(options: BridgeDemoOptions): Promise<BridgeD
     amount: parseUnits(options.amount, pay.decimals).toString(),
     tradeType: "EXACT_INPUT",
   });
-  const promised = BigInt(quote.details.currencyOut.minimumAmount);
-  tell("quote", `${options.amount} USDC in, at least ${usdc(promised)} out; request ${quote.requestId}`);
+  const minimumOut = BigInt(quote.details.currencyOut.minimumAmount);
+  tell("quote", `${options.amount} USDC in, at least ${usdc(minimumOut)} out; request ${quote.requestId}`);
 
   await wallet.execute(quote.steps, ({ stepId, receipt }) =>
     tell(
@@ -80,7 +80,7 @@ export async function runBridgeDemo(options: BridgeDemoOptions): Promise<BridgeD
     ),
   );
   const deadline = AbortSignal.timeout(options.deadlineMs);
-  const end = await api.untilEnded(quote.requestId as Hex, deadline, (answer) =>
+  const end = await api.waitUntilEnded(quote.requestId as Hex, deadline, (answer) =>
     tell(
       answer.status,
       [`funds at: ${answer.fundsAt}`, ...[...answer.txHashes, ...answer.refundTxHashes].map(shortHex)].join(
@@ -97,13 +97,13 @@ export async function runBridgeDemo(options: BridgeDemoOptions): Promise<BridgeD
   options.print(
     `  recipient ${shortHex(options.recipient)}  ${destination.displayName}: ${usdc(before.recipient)} -> ${usdc(after.recipient)}`,
   );
-  const facts = { promised, received, tookMs: Math.round(performance.now() - startedAtMs) };
-  if (received >= promised && end.status === "success") return { arrived: true, ...facts };
-  const reason = `the request ended with ${end.status} (${end.failReason}), and the recipient got ${usdc(received)}, expected at least ${usdc(promised)}`;
+  const facts = { minimumOut, received, tookMs: Math.round(performance.now() - startedAtMs) };
+  if (received >= minimumOut && end.status === "success") return { arrived: true, ...facts };
+  const reason = `the request ended with ${end.status} (${end.failReason}), and the recipient got ${usdc(received)}, expected at least ${usdc(minimumOut)}`;
   return { arrived: false, reason, ...facts };
 }
 
-function chainNamed(chains: readonly WireChain[], name: string): WireChain {
+function findChain(chains: readonly WireChain[], name: string): WireChain {
   const found = chains.find((chain) => chain.name === name);
   if (found === undefined) throw new Error(`GET /chains lists no chain ${name}`);
   return found;

@@ -1,7 +1,7 @@
 import { testTokenAbi, testTokenBytecode } from "@causeway/contracts";
 import { concat, encodeDeployData, pad, zeroAddress, type Address } from "viem";
 import { localAccount } from "./accounts.ts";
-import { createdBy, type Creation } from "./deploy-in-order.ts";
+import { nthDeployment, type Creation } from "./deploy-in-order.ts";
 import { exchangeCode } from "./exchange-artifacts.ts";
 
 /** The DEX contracts on every local chain, at the same addresses on each. */
@@ -23,18 +23,23 @@ const before = 7;
 
 /** The addresses, known before deployment. */
 export const localExchanges: ExchangeContracts = {
-  weth9: createdBy(before),
-  uniswapV3Factory: createdBy(before + 2),
-  swapRouter: createdBy(before + 3),
-  quoterV2: createdBy(before + 4),
-  positionManager: createdBy(before + 5),
-  uniswapV2Factory: createdBy(before + 6),
+  weth9: nthDeployment(before),
+  uniswapV3Factory: nthDeployment(before + 2),
+  swapRouter: nthDeployment(before + 3),
+  quoterV2: nthDeployment(before + 4),
+  positionManager: nthDeployment(before + 5),
+  uniswapV2Factory: nthDeployment(before + 6),
   // The last contract that the deployer creates.
-  uniswapV2Router: createdBy(before + 8),
+  uniswapV2Router: nthDeployment(before + 8),
 };
 
 /** A token with a pool for one other token, and without a price. */
-export const oddToken = { symbol: "ODD", name: "Odd Token", decimals: 18, address: createdBy(before + 1) };
+export const oddToken = {
+  symbol: "ODD",
+  name: "Odd Token",
+  decimals: 18,
+  address: nthDeployment(before + 1),
+};
 
 /** In the order that their addresses require. */
 export function exchangeCreations(): Creation[] {

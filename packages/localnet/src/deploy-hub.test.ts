@@ -67,7 +67,7 @@ async function credit(key: Hex, signers: readonly { readonly address: Address; r
   await sendPipelined(client, deployer, [{ label: "execution", to: contracts.oracle, data }], 500_000n);
 }
 
-async function credited(): Promise<bigint> {
+async function readCredit(): Promise<bigint> {
   return await client.readContract({
     address: contracts.hub,
     abi: hubAbi,
@@ -110,9 +110,9 @@ test("two of the three local oracles can change the ledger; one cannot, even tog
   const owner = localAccount("owner");
   await expect(credit(keccak256(toHex("alone")), [first])).rejects.toThrow("reverted");
   await expect(credit(keccak256(toHex("owner")), [first, owner])).rejects.toThrow("reverted");
-  expect(await credited()).toBe(0n);
+  expect(await readCredit()).toBe(0n);
   await credit(keccak256(toHex("two")), [third, second]);
-  expect(await credited()).toBe(5n);
+  expect(await readCredit()).toBe(5n);
 });
 
 test("the local allocator can record payloads", async () => {

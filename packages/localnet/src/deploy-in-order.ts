@@ -12,7 +12,7 @@ import {
 
 const deployer = localAccount("deployer");
 
-/** For the deployer's gas and the wrapped native token that it adds to pools. */
+/** Pays the deployer's gas and the WETH that it adds to pools. */
 export const deployerWei = parseEther("100000");
 
 /**
@@ -38,7 +38,7 @@ export function plannedCreations({ creations }: DeploymentPlan): Creation[] {
  * The address of the contract that the deployer's n-th transaction creates. The order of creations is
  * therefore part of the configuration.
  */
-export function createdBy(nonce: number): Address {
+export function nthDeployment(nonce: number): Address {
   return getContractAddress({ from: deployer.address, nonce: BigInt(nonce) });
 }
 
@@ -64,7 +64,7 @@ export async function deployInOrder(node: NodeAddress, creations: readonly Creat
   const receipts = await sendPipelined(client, from, calls, 7_000_000n);
   receipts.forEach((receipt, index) => {
     if (calls[index]?.to !== undefined) return;
-    if (receipt.contractAddress?.toLowerCase() !== createdBy(index).toLowerCase()) {
+    if (receipt.contractAddress?.toLowerCase() !== nthDeployment(index).toLowerCase()) {
       throw new LocalTransactionFailed(
         `${calls[index]?.label} was deployed at unexpected address ${receipt.contractAddress}`,
       );

@@ -16,7 +16,7 @@ import {
   pairRouterCreation,
   type ExchangeContracts,
 } from "./deploy-exchanges.ts";
-import { createdBy, deployInOrder, plannedCreations, type Creation } from "./deploy-in-order.ts";
+import { nthDeployment, deployInOrder, plannedCreations, type Creation } from "./deploy-in-order.ts";
 import { createLocalClient, sendPipelined, type NodeAddress } from "@causeway/testkit";
 import { permit2Creation } from "./permit2.ts";
 
@@ -62,8 +62,8 @@ export const localDeployment: LocalDeployment = {
   depositAddressFactory: plannedAddress(plan, "DepositAddressFactory"),
   ...localExchanges,
   tokens: [
-    { symbol: "USDC", name: "USD Coin", decimals: 6, address: createdBy(5) },
-    { symbol: "TST", name: "Test Token", decimals: 18, address: createdBy(6) },
+    { symbol: "USDC", name: "USD Coin", decimals: 6, address: nthDeployment(5) },
+    { symbol: "TST", name: "Test Token", decimals: 18, address: nthDeployment(6) },
     { symbol: "WETH", name: "Wrapped Ether", decimals: 18, address: localExchanges.weth9 },
     oddToken,
   ],

@@ -7,7 +7,7 @@ import { giveNative } from "./give-native.ts";
 import { sendAndWait, type LocalClient } from "@causeway/testkit";
 
 /**
- * Creates the deterministic deployer on a given node that lacks it; most development nodes include it.
+ * Creates the deterministic deployer on an external node without it; most development nodes include it.
  *
  * @throws LocalTransactionFailed if the node refuses transactions without a chain id
  */

@@ -48,7 +48,7 @@ test("the common file describes the newest running system", async () => {
   expect(await common()).toBeUndefined();
 });
 
-test("a system that was not started last stops without changing the common file", async () => {
+test("stopping an older system leaves the common file unchanged", async () => {
   const folder = aFolder();
   const [first, second] = [await aSystem(20_000), await aSystem(20_100)];
   for (const { endpoints } of [first, second]) await writeEndpoints(endpoints, {}, folder);

@@ -116,7 +116,7 @@ export async function writeEndpoints(
 ): Promise<void> {
   const own = ownFiles(endpoints.portBase, folder);
   await replaceFile(own.environment, JSON.stringify(operatorEnvironment), 0o600);
-  const text = asText(endpoints);
+  const text = toJson(endpoints);
   for (const file of [own.endpoints, commonFile(folder)]) await replaceFile(file, text);
 }
 
@@ -131,7 +131,7 @@ export async function removeEndpoints(endpoints: Endpoints, folder: string = loc
   if (common?.pid !== endpoints.pid || common.portBase !== endpoints.portBase) return;
   const [newest] = await runningSystems(folder);
   if (newest === undefined) await rm(commonFile(folder), { force: true });
-  else await replaceFile(commonFile(folder), asText(newest));
+  else await replaceFile(commonFile(folder), toJson(newest));
 }
 
 /** The running system according to the file; undefined without a file. */
@@ -173,14 +173,14 @@ function commonFile(folder: string): string {
   return join(folder, "endpoints.json");
 }
 
-function asText(endpoints: Endpoints): string {
+function toJson(endpoints: Endpoints): string {
   return `${JSON.stringify(endpoints, undefined, 2)}\n`;
 }
 
 /** Readers see the old content or the new one, never a partial file. */
 async function replaceFile(file: string, text: string, mode = 0o644): Promise<void> {
   await mkdir(dirname(file), { recursive: true });
-  const draft = `${file}.${process.pid}`;
-  await writeFile(draft, text, { mode });
-  await rename(draft, file);
+  const tempFile = `${file}.${process.pid}`;
+  await writeFile(tempFile, text, { mode });
+  await rename(tempFile, file);
 }

@@ -12,7 +12,7 @@ const usual = { from: 32_768, to: 60_999 };
 test("warns about a port base inside the range of outgoing connections, and suggests a free one outside", async () => {
   const warning = await ephemeralWarning(45_500, usual);
   expect(warning).toMatch(
-    /^ports 45500 to 45525: this machine uses 32768 to 60999 for outgoing connections, .* Safer: --port-base \d+$/,
+    /^ports 45500 to 45525: this machine uses 32768 to 60999 for outgoing connections, .*; use --port-base \d+$/,
   );
   const better = Number(/\d+$/.exec(warning ?? "")?.[0]);
   expect(better).toBeLessThan(usual.from);

@@ -29,7 +29,7 @@ export async function ephemeralWarning(
   const better = await freeBaseOutside(range);
   return (
     `ports ${portBase} to ${portBase + portBlock - 1}: this machine uses ${range.from} to ${range.to} for outgoing connections, which may take ` +
-    `one of these ports first.${better === undefined ? "" : ` Safer: --port-base ${better}`}`
+    `these ports first${better === undefined ? "" : `; use --port-base ${better}`}`
   );
 }
 

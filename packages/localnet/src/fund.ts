@@ -8,7 +8,7 @@ import { isWrappedNative, mintCalls } from "./mint-calls.ts";
 /** Funds of an account on a local chain. */
 export interface Funding {
   readonly address: Address;
-  /** The balance is set to exactly this amount; on a given node, to at least this amount. */
+  /** The balance is set to exactly this amount; on an external node, to at least this amount. */
   readonly nativeWei?: bigint;
   /** Minted in addition to the current balance; in base units. */
   readonly tokens?: readonly { readonly token: Address; readonly amount: bigint }[];
@@ -36,7 +36,7 @@ export async function fundLocal(node: NodeAddress, fundings: readonly Funding[])
 
 const deployer = localAccount("deployer");
 
-/** Total wei that these fundings take from a given node's key, without gas. */
+/** Total wei that these fundings take from an external node's key, without gas. */
 export function requiredWei(fundings: readonly Funding[]): bigint {
   return fundings.reduce((sum, { nativeWei = 0n }) => sum + nativeWei, weiToWrap(fundings));
 }

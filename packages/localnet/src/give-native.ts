@@ -3,8 +3,8 @@ import { privateKeyToAccount } from "viem/accounts";
 import { sendPipelined, type LocalClient } from "@causeway/testkit";
 
 /**
- * Funds accounts with the native token: sets their balances on our own node. On a given node, its funding key
- * transfers the missing amounts.
+ * Funds accounts with the native token: sets their balances on our own node. On an external node, its funding
+ * key transfers the missing amounts.
  *
  * @throws LocalTransactionFailed
  */

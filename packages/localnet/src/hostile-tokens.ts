@@ -44,17 +44,17 @@ export async function deployHostileTokens(node: NodeAddress): Promise<HostileTok
   const calls = Object.entries(creations).map(([label, data]) => ({ label: `creation of ${label}`, data }));
   const from = privateKeyToAccount(localAccount("deployer").privateKey);
   const receipts = await sendPipelined(createLocalClient(node), from, calls, 4_000_000n);
-  const created = (index: number): Address => {
+  const addressOf = (index: number): Address => {
     const address = receipts[index]?.contractAddress;
     if (address === undefined || address === null)
       throw new LocalTransactionFailed(`${calls[index]?.label} has no contract address`);
     return address;
   };
   return {
-    feeOnTransfer: created(0),
-    returnsFalse: created(1),
-    returnsNothing: created(2),
-    blocksRecipient: created(3),
-    refusesApprovalChange: created(4),
+    feeOnTransfer: addressOf(0),
+    returnsFalse: addressOf(1),
+    returnsNothing: addressOf(2),
+    blocksRecipient: addressOf(3),
+    refusesApprovalChange: addressOf(4),
   };
 }

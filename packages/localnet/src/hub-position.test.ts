@@ -23,9 +23,9 @@ let contracts: HubContracts;
 const oracles = localAccounts("oracle", 3);
 const holder = { chainName: "local-a", address: localAccount("solver").address };
 const currency = { chainName: "local-a", address: `0x${"cc".repeat(20)}` as Address };
-const packed = (of: { chainName: string; address: Address }): Hex =>
+const hashOf = (of: { chainName: string; address: Address }): Hex =>
   keccak256(encodePacked(["string", "address"], [of.chainName, of.address]));
-const [alias, tokenId] = [slice(packed(holder), 12), BigInt(packed(currency))];
+const [alias, tokenId] = [slice(hashOf(holder), 12), BigInt(hashOf(currency))];
 const order: Address = `0x${"0d".repeat(20)}`;
 
 let node: RunningAnvil;

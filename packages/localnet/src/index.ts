@@ -4,7 +4,7 @@ export {
   localAccountAbstraction,
   type AccountAbstractionContracts,
 } from "./account-abstraction.ts";
-export { readAppBalance, topUp, topUpCalldata, untilAppBalance, type TopUp } from "./app-balance.ts";
+export { readAppBalance, topUp, topUpCalldata, waitForAppBalance, type TopUp } from "./app-balance.ts";
 export { deployLocal, localDeployment, type LocalDeployment, type LocalToken } from "./deploy.ts";
 export { localExchanges, oddToken, type ExchangeContracts } from "./deploy-exchanges.ts";
 export { openPools } from "./open-pools.ts";
@@ -36,7 +36,7 @@ export {
 } from "./sponsorship.ts";
 export { startSystem, type System } from "./system.ts";
 export { type SystemOptions } from "./system-plan.ts";
-export { ApiRefused, createApiClient, type ApiClient, type QuoteBody } from "./api-client.ts";
+export { ApiError, createApiClient, type ApiClient, type QuoteBody } from "./api-client.ts";
 export { runBridgeDemo, type BridgeDemoOptions, type BridgeDemoResult } from "./bridge-demo.ts";
 export { watchPosition, type HubPosition, type Settlement } from "./hub-position.ts";
-export { createUserWallet, type StepDone, type UserWallet } from "./user-wallet.ts";
+export { createUserWallet, type CompletedStep, type UserWallet } from "./user-wallet.ts";

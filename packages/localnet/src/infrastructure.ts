@@ -5,21 +5,21 @@ import type { LocalAccount } from "./accounts.ts";
 import { approveLocal } from "./approve.ts";
 import { deployAccountAbstraction } from "./account-abstraction.ts";
 import {
-  emptyGivenDatabase,
-  givenUrl,
+  emptyExternalDatabase,
+  externalUrl,
   startAnvil,
   startPostgres,
   startRedis,
   startTogether,
   stopTogether,
-  tryGiven,
+  tryExternal,
   type NodeAddress,
   type Stoppable,
 } from "@causeway/testkit";
 import { deployHub, localHub, type Quorum } from "./deploy-hub.ts";
 import { deployLocal } from "./deploy.ts";
 import { fundLocal, type Funding } from "./fund.ts";
-import { prepareGivenNode, type GivenNode } from "./given-node.ts";
+import { prepareExternalNode, type ExternalNode } from "./external-node.ts";
 import { openPools } from "./open-pools.ts";
 
 export interface InfrastructureOptions {
@@ -29,7 +29,7 @@ export interface InfrastructureOptions {
   /** Each chain's node listens at its `rpcUrl`. */
   readonly chains: readonly Chain[];
   /** Nodes to use instead of starting one, by the chain's name. */
-  readonly givenNodes: ReadonlyMap<string, GivenNode>;
+  readonly externalNodes: ReadonlyMap<string, ExternalNode>;
   /** The chain on which attested payments are settled, and the quorum that it accepts. Undefined: none. */
   readonly hub: { readonly port: number; readonly quorum: Quorum } | undefined;
   /** For logs and the data of Postgres. */
@@ -46,7 +46,7 @@ export interface InfrastructureOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A node with contracts and funded accounts. Stopping a given node leaves it running. */
+/** A node with contracts and funded accounts. Stopping an external node leaves it running. */
 export interface RunningNode extends NodeAddress, Stoppable {}
 
 /** What the services depend on: an empty database, Redis, and chains with contracts and funds. */
@@ -81,9 +81,9 @@ export async function startInfrastructure(options: InfrastructureOptions): Promi
 }
 
 async function startDatabase(options: InfrastructureOptions): Promise<Server> {
-  const given = givenUrl(options.env, "DATABASE_URL");
+  const given = externalUrl(options.env, "DATABASE_URL");
   if (given !== undefined) {
-    await tryGiven("DATABASE_URL", given, emptyGivenDatabase);
+    await tryExternal("DATABASE_URL", given, emptyExternalDatabase);
     options.onProgress("Postgres: DATABASE_URL");
     return { url: given, stop: async () => undefined };
   }
@@ -129,12 +129,12 @@ async function startChain(chain: Chain, options: InfrastructureOptions): Promise
     const tokens = solverTokens(chain).map(({ address }) => address);
     await approveLocal(started, options.solver, chain.contracts.approvalProxy, tokens);
   };
-  const given = options.givenNodes.get(chain.name);
+  const given = options.externalNodes.get(chain.name);
   const port = Number(new URL(chain.rpcUrl).port);
   const node =
     given === undefined
       ? await startNode({ id: chain.id, name: chain.name, port }, options, furnish)
-      : { ...(await prepareGivenNode(given, chain.id, fundings)), stop: async () => undefined };
+      : { ...(await prepareExternalNode(given, chain.id, fundings)), stop: async () => undefined };
   if (given !== undefined) await furnish(node);
   const where = given?.variable ?? `on port ${port}`;
   options.onProgress(`${chain.displayName} (${chain.id}) ${where}: contracts deployed, accounts funded`);

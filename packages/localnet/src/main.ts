@@ -103,7 +103,7 @@ async function run(args: Arguments): Promise<number> {
     system = await boot(args, stopAsked);
     for (const warning of await settingWarnings(system.apis[0]?.logFile, Object.keys(args.settings)))
       print(style.failed(`--set ${warning}`));
-    const stopped = untilAborted(stopAsked.signal);
+    const stopped = waitForAbort(stopAsked.signal);
     const typicalMs = args.tour ? TYPICAL_MS.tour : TYPICAL_MS.bridge;
     const shown = withHint(show(system, args.tour), typicalMs, "still running");
     const arrived = await Promise.race([shown, stopped.then(() => false)]);
@@ -187,7 +187,7 @@ async function withHint<Result>(work: Promise<Result>, typicalMs: number, doing:
   }
 }
 
-async function untilAborted(signal: AbortSignal): Promise<void> {
+async function waitForAbort(signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
   await new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 }

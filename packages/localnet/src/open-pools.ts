@@ -61,7 +61,7 @@ function mintAndApprove(token: PoolToken): PipelinedCall[] {
 
 /** One transaction that creates a v3 pool, sets its price and opens its positions. */
 function poolCreation({ pair, fee, positions }: LocalV3Pool): PipelinedCall {
-  const [a, b] = sorted(pair);
+  const [a, b] = sortTokens(pair);
   const create = encodeFunctionData({
     abi: positionManagerAbi,
     functionName: "createAndInitializePoolIfNecessary",
@@ -96,7 +96,7 @@ function poolCreation({ pair, fee, positions }: LocalV3Pool): PipelinedCall {
 }
 
 function pairCreation({ pair: tokens, usdPerSide }: LocalV2Pair): PipelinedCall[] {
-  const [a, b] = sorted(tokens);
+  const [a, b] = sortTokens(tokens);
   const pair = getContractAddress({
     opcode: "CREATE2",
     from: localExchanges.uniswapV2Factory,
@@ -116,7 +116,7 @@ function pairCreation({ pair: tokens, usdPerSide }: LocalV2Pair): PipelinedCall[
 }
 
 /** Pools sort their tokens by address. */
-function sorted([a, b]: readonly [PoolToken, PoolToken]): readonly [PoolToken, PoolToken] {
+function sortTokens([a, b]: readonly [PoolToken, PoolToken]): readonly [PoolToken, PoolToken] {
   return BigInt(a.address) < BigInt(b.address) ? [a, b] : [b, a];
 }
 

@@ -4,8 +4,8 @@ import { closestName } from "@causeway/config";
 import { repositoryRoot } from "@causeway/testkit";
 
 /**
- * Variables that the local system sets itself. Another value could connect it to another system, which must
- * not receive the public keys and secrets of this one.
+ * Variables that the local system sets itself. Changing one could connect it to a different system and leak
+ * this system's well-known keys to it.
  */
 const OWN_SETTING =
   /^(?:DATABASE_|REDIS_|HTTP_|ENVIRONMENT$|NODE_ENV$|CONFIGS_DIR$|ORACLE_URLS$|QUEUE_PREFIX$)|_(?:PRIVATE_KEY|SOLANA_KEY|BITCOIN_KEY|FORMER_KEYS|RPC_URL|WS_URL)(?:_FILE)?$/;

@@ -2,8 +2,8 @@ import { fundingChallengeAnswer, issuedApiKeyAnswer } from "@causeway/wire";
 import type { Address } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import type { LocalAccount } from "./accounts.ts";
-import { ApiRefused } from "./api-client.ts";
-import { topUp, untilAppBalance } from "./app-balance.ts";
+import { ApiError } from "./api-client.ts";
+import { topUp, waitForAppBalance } from "./app-balance.ts";
 import type { ApiKeyEndpoint } from "./endpoints.ts";
 import { ANSWER_WITHIN_MS, PATIENCE_MS, type NodeAddress } from "@causeway/testkit";
 
@@ -35,7 +35,7 @@ const scopes = ["quote", "execute", "fast-fill", "read"] as const;
  * Creates an API key for an app as the operator, proves that the app owns the sponsor's wallet, and tops up
  * its app balance with a transfer on chain.
  *
- * @throws ApiRefused, LocalTransactionFailed
+ * @throws ApiError, LocalTransactionFailed
  */
 export async function arrangeSponsorship(options: SponsorshipOptions): Promise<Sponsorship> {
   const { apiUrl, sponsor } = options;
@@ -61,7 +61,7 @@ export async function arrangeSponsorship(options: SponsorshipOptions): Promise<S
     solver: options.solver,
     credited: sponsor.address,
   });
-  const funded = untilAppBalance(
+  const funded = waitForAppBalance(
     apiUrl,
     { wallet: sponsor.address, token: options.token, amount: options.amount },
     AbortSignal.timeout(PATIENCE_MS),
@@ -82,7 +82,7 @@ function adminOf(apiUrl: string): (path: string, body: object) => Promise<unknow
     });
     const text = await response.text();
     if (!response.ok)
-      throw new ApiRefused({ request: `POST ${path}`, httpStatus: response.status, body: text });
+      throw new ApiError({ request: `POST ${path}`, httpStatus: response.status, body: text });
     return JSON.parse(text);
   };
 }

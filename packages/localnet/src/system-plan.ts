@@ -2,11 +2,11 @@ import type { Chain } from "@causeway/domain";
 import { join } from "node:path";
 import { parseEther, parseUnits, type Address } from "viem";
 import { localAccount, localAccounts, type LocalAccount } from "./accounts.ts";
-import { givenUrl, isPortFree, localnetDir, PortInUse, type UnexpectedExit } from "@causeway/testkit";
+import { externalUrl, isPortFree, localnetDir, PortInUse, type UnexpectedExit } from "@causeway/testkit";
 import { hubContracts, localHub } from "./deploy-hub.ts";
 import type { HubEndpoint, OracleEndpoint } from "./endpoints.ts";
 import type { Funding } from "./fund.ts";
-import { givenNodeEnvironment, readGivenNodes, type GivenNode } from "./given-node.ts";
+import { externalNodeEnvironment, readExternalNodes, type ExternalNode } from "./external-node.ts";
 import { everySolverToken } from "./infrastructure.ts";
 import { defaultPortBase, nodeEnvironment, portsFrom, readLocalChains } from "./local-chains.ts";
 import { planOracles, type OraclePlan } from "./oracle-plan.ts";
@@ -65,7 +65,7 @@ export interface SystemPlan {
   /** Environment variables with the URLs of the EVM nodes. */
   readonly nodeEnv: Readonly<Record<string, string>>;
   /** Nodes that run already, by chain name. */
-  readonly givenNodes: ReadonlyMap<string, GivenNode>;
+  readonly externalNodes: ReadonlyMap<string, ExternalNode>;
   readonly chains: readonly Chain[];
   readonly solver: LocalAccount;
   /** Sends sponsored executions; holds only native tokens for their gas. */
@@ -84,10 +84,10 @@ export interface SystemPlan {
 export function planSystem(options: SystemOptions): SystemPlan {
   const portBase = options.portBase ?? defaultPortBase;
   const ports = portsFrom(portBase);
-  const givenNodes = readGivenNodes(options.env);
+  const externalNodes = readExternalNodes(options.env);
   const nodeEnv = {
     ...nodeEnvironment({ portA: ports.nodeA, portB: ports.nodeB }),
-    ...givenNodeEnvironment(givenNodes),
+    ...externalNodeEnvironment(externalNodes),
   };
   const oracleCount = options.oracles ?? 3;
   const chains = readLocalChains(nodeEnv);
@@ -100,7 +100,7 @@ export function planSystem(options: SystemOptions): SystemPlan {
     folder: join(localnetDir, String(portBase)),
     hasFamilies: options.families ?? false,
     nodeEnv,
-    givenNodes,
+    externalNodes,
     chains,
     solver: localAccount("solver"),
     executor: localAccount("executor"),
@@ -133,16 +133,16 @@ export async function checkPorts(plan: SystemPlan, env: SystemOptions["env"]): P
   const families = plan.hasFamilies ? [solana, bitcoin, exchange] : [];
   const oracles = plan.oracles.oracles.map(({ port }) => port);
   const own = [
-    ...(givenUrl(env, "DATABASE_URL") === undefined ? [postgres] : []),
-    ...(givenUrl(env, "REDIS_URL") === undefined ? [redis] : []),
+    ...(externalUrl(env, "DATABASE_URL") === undefined ? [postgres] : []),
+    ...(externalUrl(env, "REDIS_URL") === undefined ? [redis] : []),
   ];
   const settling = oracles.length === 0 ? [] : [...oracles, hub];
   for (const port of [
     ...plan.apiPorts,
     ...plan.workerPorts,
     ...own,
-    ...(plan.givenNodes.has("local-a") ? [] : [nodeA]),
-    ...(plan.givenNodes.has("local-b") ? [] : [nodeB]),
+    ...(plan.externalNodes.has("local-a") ? [] : [nodeA]),
+    ...(plan.externalNodes.has("local-b") ? [] : [nodeB]),
     ...settling,
     ...families,
   ]) {

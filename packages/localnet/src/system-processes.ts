@@ -3,7 +3,7 @@ import {
   PATIENCE_MS,
   programCommand,
   repositoryRoot,
-  runToEnd,
+  runToCompletion,
   startAppProcess,
   startTogether,
   stopTogether,
@@ -173,7 +173,7 @@ async function startOracles(
 
 async function migrate(plan: SystemPlan, env: Record<string, string>): Promise<void> {
   const program = programCommand("apps/api/src/migrate.ts");
-  await runToEnd({
+  await runToCompletion({
     ...program,
     name: "migrate",
     env: { ...program.env, ...env },

@@ -3,7 +3,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { localAccount, type LocalAccount } from "./accounts.ts";
 import {
-  checkGivenUrls,
+  checkExternalUrls,
   startTogether,
   stopTogether,
   type Stoppable,
@@ -61,11 +61,11 @@ export interface System extends Stoppable {
  * Starts everything: first Postgres, Redis, two chains and the hub with contracts and funds, all in parallel;
  * then the migration and the oracles, API and worker, and the sponsor's key.
  *
- * @throws PortInUse, GivenServiceUnusable, ProcessStartFailed, LocalTransactionFailed, ApiRefused; by then
+ * @throws PortInUse, ExternalServiceUnusable, ProcessStartFailed, LocalTransactionFailed, ApiError; by then
  * everything is stopped again
  */
 export async function startSystem(options: SystemOptions): Promise<System> {
-  checkGivenUrls(options.env);
+  checkExternalUrls(options.env);
   const plan = planSystem(options);
   await checkPorts(plan, options.env);
   await rm(join(plan.folder, "logs"), { recursive: true, force: true });
@@ -140,7 +140,7 @@ async function arrangeSponsorshipOf({
   home,
   sponsor,
   solver,
-  givenNodes,
+  externalNodes,
 }: SystemPlan): Promise<Sponsorship> {
   return await arrangeSponsorship({
     apiUrl: urlOfPort(port),
@@ -149,7 +149,7 @@ async function arrangeSponsorshipOf({
     home: {
       url: home.chain.rpcUrl,
       chainId: home.chain.id,
-      fundingKey: givenNodes.get(home.chain.name)?.fundingKey,
+      fundingKey: externalNodes.get(home.chain.name)?.fundingKey,
     },
     token: home.token,
     amount: parseUnits("10000", 6),
@@ -162,7 +162,7 @@ async function startEvm(plan: SystemPlan, options: SystemOptions): Promise<Infra
     env: options.env,
     ports: plan.ports,
     chains: plan.chains,
-    givenNodes: plan.givenNodes,
+    externalNodes: plan.externalNodes,
     folder: plan.folder,
     durable: options.durable ?? true,
     postgresSettings: options.postgresSettings ?? [],

@@ -11,7 +11,7 @@ import {
 } from "@causeway/testkit";
 
 /** One transaction that a user sent for a step of a quote. */
-export interface StepDone {
+export interface CompletedStep {
   readonly stepId: string;
   readonly chainId: number;
   readonly receipt: TransactionReceipt;
@@ -27,7 +27,7 @@ export interface UserWallet {
    *
    * @throws LocalTransactionFailed if a transaction reverts
    */
-  execute(steps: readonly QuoteStep[], onDone?: (done: StepDone) => void): Promise<StepDone[]>;
+  execute(steps: readonly QuoteStep[], onDone?: (done: CompletedStep) => void): Promise<CompletedStep[]>;
 }
 
 /** @param nodes one per chain, at the URL in `GET /chains` */
@@ -51,7 +51,7 @@ export function createUserWallet(privateKey: Hex, nodes: readonly NodeAddress[])
             args: [holder],
           }),
     execute: async (steps, onDone) => {
-      const done: StepDone[] = [];
+      const done: CompletedStep[] = [];
       for (const step of steps) {
         if (!isEvmStep(step)) throw new RangeError("this wallet supports only transactions on EVM chains");
         for (const { data } of step.items.filter((item) => item.status === "incomplete")) {

@@ -1,4 +1,4 @@
-/** The address, or the /64 of an IPv6 address: one host can have all of it. */
+/** The address, or the /64 of an IPv6 address, because one host can use the whole /64. */
 export function addressBlock(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   if (mapped !== undefined || !address.includes(":")) return mapped ?? address;

@@ -15,7 +15,7 @@ const observed: readonly [method: string, outcome: string, tookMs: number][] = [
   ["write", "ok", 9_000],
 ];
 
-test("publishes what the client library's own histogram would", async () => {
+test("publishes the same values as the client library's own histogram", async () => {
   const [ours, theirs] = [new Registry(), new Registry()];
   for (const registry of [ours, theirs]) registry.setDefaultLabels({ service: "tested" });
   const library = new Histogram({

@@ -102,7 +102,7 @@ function errorData({ facts: { field, data } }: ServiceError): { readonly errorDa
   return { errorData: { ...(field === undefined ? {} : { field }), ...data } };
 }
 
-/** An answer whose status is not the usual one of its code. */
+/** An answer whose status differs from the usual status of its code. */
 export function errorAnswer(
   status: number,
   errorCode: ErrorCode,
@@ -132,7 +132,7 @@ function asServiceError(thrown: unknown): ServiceError {
  */
 function rpcFault(thrown: unknown): ServiceError | undefined {
   for (let error = thrown, depth = 0; error instanceof Error && depth < 8; error = error.cause, depth++) {
-    // By its code: subclasses have other names.
+    // Compares the code, because subclasses have other names.
     if (!("code" in error) || error.code !== "RPC_FAULT") continue;
     return new ServiceError("RPC_HTTP_ERROR", "a chain node returned no usable response; try again", {
       cause: thrown,

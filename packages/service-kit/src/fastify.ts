@@ -19,7 +19,7 @@ import { watchAnswers } from "./watch-answers.ts";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** Fields whose invalid values have an error code of their own. */
+    /** Fields whose invalid values have their own error code. */
     readonly fieldErrorCodes?: FieldErrorCodes;
     /** This route's own error format, made from the usual answer. */
     readonly errorAnswer?: (usual: ErrorAnswer) => OwnErrorAnswer;
@@ -36,7 +36,7 @@ export interface HttpOptions {
   readonly metrics?: MetricsAccess;
   /** Time to receive a whole request. */
   readonly requestTimeoutMs?: number;
-  /** Time for a route to answer before the client gets 503 `REQUEST_TIMED_OUT`. */
+  /** Time limit for a route's response; then the client gets 503 `REQUEST_TIMED_OUT`. */
   readonly handlerTimeoutMs?: number;
   readonly bodyLimitBytes?: number;
   /** Check every answer against its schema: for tests and staging. */
@@ -50,7 +50,7 @@ export interface HttpOptions {
   readonly errorAnswer?: (thrown: unknown, usual: ErrorAnswer) => OwnErrorAnswer;
 }
 
-/** An error answer with a body of its own. */
+/** An error answer with its own body. */
 export interface OwnErrorAnswer extends Omit<ErrorAnswer, "body"> {
   readonly body: object;
 }
@@ -76,8 +76,8 @@ export async function createHttpServer(
     options.errorAnswer?.(thrown, usual) ?? usual;
   const app: FastifyInstance = fastify({
     // A framework logger would add two listeners per answer. Its messages about single requests (answered
-    // twice, failed after the answer) go to the shared logger: a child logger per request costs more than the
-    // lines it would mark.
+    // twice, failed after the answer) go to the shared logger: a child logger per request costs more than it
+    // is worth for a few lines.
     logger: false,
     childLoggerFactory: () => services.log,
     logController: new LogController({ disableRequestLogging: true }),
@@ -92,7 +92,7 @@ export async function createHttpServer(
   });
   app.setValidatorCompiler(validatorCompiler);
   app.setSerializerCompiler(() => JSON.stringify);
-  // The framework's own text parser would turn a wrong content type into a wrong body.
+  // The framework's own text parser would report a wrong content type as an invalid body.
   app.removeContentTypeParser("text/plain");
 
   const unknownRoute = noteRoutes(app);

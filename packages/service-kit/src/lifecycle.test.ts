@@ -77,7 +77,7 @@ test("a failed start closes what was started and leaves exit code 1", async () =
   expect([closed, host.exits, host.exitCode]).toEqual([true, [], 1]);
 });
 
-test("a second signal, or parts that do not close, force the process to exit", async () => {
+test("exits immediately on a second signal or when a part does not close", async () => {
   const host = new FakeProcess();
   const lifecycle = createLifecycle(silent, 30);
   lifecycle.add("hanging", () => new Promise(() => undefined));

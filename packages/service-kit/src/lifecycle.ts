@@ -1,7 +1,7 @@
 import type { Logger } from "./logging.ts";
 import { StartProblem } from "./start-problem.ts";
 
-/** What a process must close before it ends, in reverse order of creation. */
+/** The parts that a process must close before it exits, in reverse order of creation. */
 export interface Lifecycle {
   /** `close` is called once, after everything that was added later is closed. */
   add(name: string, close: () => unknown): void;
@@ -39,8 +39,8 @@ export function createLifecycle(log: Logger, deadlineMs: number): Lifecycle {
 
 /**
  * Runs a process: `start`, wait for SIGTERM or SIGINT, close. Ends when the event loop is empty instead of
- * calling `process.exit`, so that no log line is lost; only a failed close or a second signal ends it by
- * force. If `start` throws, it closes what was started, logs, and sets exit code 1.
+ * calling `process.exit`, so that no log line is lost; only a failed close or a second signal forces the
+ * exit. If `start` throws, it closes what was started, logs, and sets exit code 1.
  */
 export async function runUntilSignal(options: {
   readonly log: Logger;
@@ -66,7 +66,7 @@ export async function runUntilSignal(options: {
       log.info({ event: "stopping", signal });
     } catch (err) {
       stopping = true;
-      // Outside the code the sentence helps, not the stack.
+      // The cause is outside the code, so the message helps, and the stack does not.
       if (err instanceof StartProblem) log.fatal({ event: "startFailed", problem: err.message });
       else log.fatal({ event: "startFailed", err });
       host.exitCode = 1;

@@ -26,7 +26,7 @@ test("a line has its time in UTC", () => {
   expect(time).toBe(new Date(time).toISOString());
 });
 
-test("a pretty line has the same facts, and an error's stack on lines of its own", () => {
+test("a pretty line has the same facts, and an error's stack on separate lines", () => {
   let text = "";
   const log = createLogger(
     { name: "api", level: "info" },
@@ -68,7 +68,7 @@ test.for([
   expect(withoutUrlSecrets(given ?? "")).toBe(shown);
 });
 
-test("logs an error with code, facts and causes, without what a client library attaches", () => {
+test("logs an error with code, facts and causes, without the properties that client libraries attach", () => {
   const cause = Object.assign(new Error("POST https://node.example/KEY"), {
     request: { url: "KEY" },
     code: "ECONNRESET",

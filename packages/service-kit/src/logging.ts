@@ -19,7 +19,7 @@ const secretNames = [
 const secretPaths = ["", "*", "*.*"].flatMap((parent) => secretNames.map((name) => `${parent}["${name}"]`));
 
 /** Maximum depth of logged causes. */
-const DEEPEST_CAUSE = 6;
+const MAX_CAUSE_DEPTH = 6;
 
 export interface LogOptions {
   readonly name: string;
@@ -41,8 +41,8 @@ export function createLogger(
     name: options.name,
     level: options.level,
     redact: { paths: secretPaths, censor: "[secret]" },
-    // With its usual key, pino would copy an error's message, URLs included, to the top of the line. No line
-    // uses this one.
+    // With the default error key, pino copies the error's message, including URLs, to the top level. This key
+    // is never used.
     errorKey: "thrown",
     serializers: { err: errorFacts, error: errorFacts, thrown: errorFacts },
   };
@@ -55,8 +55,8 @@ export function createLogger(
  */
 export function withoutUrlSecrets(text: string): string {
   return text.replace(URL_PATTERN, (url, scheme: string, rest: string) => {
-    // Lines of a stack: without them a log shows that something failed, but not where.
-    if (PLACES_IN_CODE.has(scheme.toLowerCase())) return url;
+    // Keep stack trace lines: they show where the failure happened.
+    if (CODE_SCHEMES.has(scheme.toLowerCase())) return url;
     const [authority = ""] = rest.split(/[/?#]/, 1);
     const host = authority.slice(authority.lastIndexOf("@") + 1);
     const shortened = host.length < rest.replace(/\/$/, "").length;
@@ -64,7 +64,7 @@ export function withoutUrlSecrets(text: string): string {
   });
 }
 
-const PLACES_IN_CODE = new Set(["file", "node"]);
+const CODE_SCHEMES = new Set(["file", "node"]);
 const URL_PATTERN = /\b([a-z][a-z0-9+.-]*):\/\/([^\s"'`<>()\\]+)/gi;
 
 /**
@@ -87,7 +87,7 @@ function describe(error: unknown, depth: number): unknown {
       ? {}
       : { field: facts["field"], requestId: facts["requestId"], data: facts["data"] }),
     ...(error.stack === undefined ? {} : { stack: withoutUrlSecrets(error.stack) }),
-    ...(error.cause === undefined || depth >= DEEPEST_CAUSE
+    ...(error.cause === undefined || depth >= MAX_CAUSE_DEPTH
       ? {}
       : { cause: describe(error.cause, depth + 1) }),
   };

@@ -11,7 +11,7 @@ interface ObjectSchema {
 
 /**
  * Documents that a required field may have another name. Each name is an alternative with its own property,
- * from which generators make a type that requires one of the two; they ignore alternatives of `required`
+ * from which generators create a type that requires one of the two; they ignore alternatives of `required`
  * alone.
  */
 export function withAliases<D extends OpenapiDocument>(document: D, aliases: OpenapiAliases = {}): D {

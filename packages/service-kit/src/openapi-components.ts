@@ -9,9 +9,9 @@ export interface OpenapiDocument {
 const REF = "#/components/schemas/";
 
 /**
- * The schema registry names every schema twice, `X` as sent and `XInput` as accepted. Keeps one if both are
- * equal or only one is used (the input if both are), drops what no path uses, and describes every answer by
- * its status.
+ * The schema registry names every schema twice, `X` as sent and `XInput` as accepted. Merges the two if they
+ * are equal (keeping the input if requests use it) or only one is used, drops unreferenced schemas, and
+ * describes each response by its status.
  */
 export function tidyComponents<D extends OpenapiDocument>(document: D): D {
   const schemas = document.components?.schemas ?? {};
@@ -50,18 +50,15 @@ const isInput = (name: string, schemas: Schemas): boolean =>
 const without = (schemas: Schemas, names: ReadonlySet<string>): Schemas =>
   Object.fromEntries(Object.entries(schemas).filter(([name]) => !names.has(name)));
 
-/**
- * Names of `XInput` that equal `X` if all equal twins are treated as one: the largest such set, found by
- * removing those that differ.
- */
+/** The largest set of `XInput` schemas that equal their `X` once all of them are merged. */
 function equalTwins(schemas: Schemas): Set<string> {
   const twins = new Set(Object.keys(schemas).filter((name) => isInput(name, schemas)));
   for (let changed = true; changed;) {
     changed = false;
     const names = new Map([...twins].map((twin) => [twin, outputName(twin)]));
     for (const twin of twins) {
-      const input = looseness(renameRefs(schemas[twin], names));
-      const output = looseness(renameRefs(schemas[outputName(twin)], names));
+      const input = comparableText(renameRefs(schemas[twin], names));
+      const output = comparableText(renameRefs(schemas[outputName(twin)], names));
       if (input === output) continue;
       twins.delete(twin);
       changed = true;
@@ -70,8 +67,8 @@ function equalTwins(schemas: Schemas): Set<string> {
   return twins;
 }
 
-/** Text for comparison: whether additional fields are allowed does not count as a difference. */
-function looseness(schema: unknown): string {
+/** Ignores whether additional fields are allowed. */
+function comparableText(schema: unknown): string {
   return JSON.stringify(schema, (key, value: unknown) =>
     key === "additionalProperties" && value === false ? undefined : value,
   );

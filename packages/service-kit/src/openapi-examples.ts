@@ -9,8 +9,8 @@ export interface OpenapiExamples {
 }
 
 /**
- * Adds the examples. A service without a feature lacks its schemas, so examples of missing schemas are left
- * out.
+ * Adds the examples. A service without a feature does not have its schemas, so examples of missing
+ * schemas are omitted.
  */
 export function withExamples<D extends OpenapiDocument>(
   document: D,

@@ -12,7 +12,7 @@ const LEVELS: Readonly<
   60: { name: "FATAL", color: "red" },
 };
 
-/** Rewrites each JSON line for people: time, level, event, facts; an error's stack on lines of its own. */
+/** Rewrites each JSON line for people: time, level, event, facts; an error's stack on separate lines. */
 export function prettyLines(output: { write(text: string): unknown }, hasColors: boolean): DestinationStream {
   return {
     write: (line) => {

@@ -29,7 +29,7 @@ export function checkResponses(app: FastifyInstance): void {
   });
 }
 
-/** What is wrong with `value`; undefined if the schema describes all of it. */
+/** The problem with `value`; undefined if the schema describes all of it. */
 export function mismatch(schema: z.ZodType, value: unknown): string | undefined {
   const parsed = schema.safeParse(value);
   if (!parsed.success) {

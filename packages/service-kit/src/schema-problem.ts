@@ -6,7 +6,7 @@ interface Problem {
   readonly message?: string | undefined;
 }
 
-/** Set in a route's `config` to give invalid values of some fields an error code of their own. */
+/** Set in a route's `config` to give invalid values of some fields their own error code. */
 export interface FieldErrorCodes {
   readonly [field: string]: ErrorCode;
 }

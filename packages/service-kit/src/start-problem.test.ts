@@ -28,7 +28,7 @@ test("names HTTP_HOST when the address belongs to another host", async () => {
   await server.close();
 });
 
-test("logs one sentence without a stack when a start fails for a reason outside the code", async () => {
+test("logs one line without a stack trace when startup fails for an environment reason", async () => {
   const lines: string[] = [];
   const log = createLogger({ name: "test", level: "info" }, { write: (line) => void lines.push(line) });
   const host = { exitCode: undefined as number | undefined, on() {}, off() {}, exit() {} };

@@ -12,7 +12,7 @@ export class StartProblem extends Error {
  * Listens on a configured address.
  * @param portName the setting of the port
  * @returns the URL that it listens on
- * @throws StartProblem if the address is taken, forbidden or not of this host
+ * @throws StartProblem if the address is in use, not permitted or not of this host
  */
 export async function listenOn(
   server: Pick<FastifyInstance, "listen">,

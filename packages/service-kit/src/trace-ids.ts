@@ -1,10 +1,10 @@
 import { hash } from "node:crypto";
 
-/** The place of a span: its trace, and the span that it belongs to. */
+/** The position of a span: its trace and its parent span. */
 export interface TracePlace {
   /** 16 bytes in hex. */
   readonly traceId: string;
-  /** 8 bytes in hex; undefined: it belongs to none. */
+  /** 8 bytes in hex; undefined: it has no parent. */
   readonly parentSpanId: string | undefined;
 }
 

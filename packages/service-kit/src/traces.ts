@@ -53,10 +53,10 @@ export function createTraces(service: string, { url, headers }: TraceTarget, reg
     const batch = queue.splice(0, MAX_BATCH);
     if (batch.length === 0) return;
     const outcome = await post(url, headers, bodyOf(service, batch));
-    if (outcome !== "later") return counted.inc({ outcome }, batch.length);
-    const room = MAX_QUEUED - queue.length;
-    queue.unshift(...batch.slice(0, room));
-    if (batch.length > room) counted.inc({ outcome: "dropped" }, batch.length - room);
+    if (outcome !== "retry") return counted.inc({ outcome }, batch.length);
+    const capacity = MAX_QUEUED - queue.length;
+    queue.unshift(...batch.slice(0, capacity));
+    if (batch.length > capacity) counted.inc({ outcome: "dropped" }, batch.length - capacity);
   }
   const flush = async (): Promise<void> => {
     sending ??= sendBatch().finally(() => {
@@ -82,7 +82,7 @@ export function createTraces(service: string, { url, headers }: TraceTarget, reg
   };
 }
 
-type Outcome = "sent" | "dropped" | "later";
+type Outcome = "sent" | "dropped" | "retry";
 
 async function post(url: string, headers: TraceTarget["headers"], body: string): Promise<Outcome> {
   try {
@@ -97,9 +97,9 @@ async function post(url: string, headers: TraceTarget["headers"], body: string):
     await answer?.cancel();
     if (status >= 200 && status < 300) return "sent";
     // The collector refuses these spans permanently.
-    return status < 500 && status !== 429 ? "dropped" : "later";
+    return status < 500 && status !== 429 ? "dropped" : "retry";
   } catch {
-    return "later";
+    return "retry";
   }
 }
 

@@ -46,7 +46,7 @@ export function watchAnswers(
 }
 
 interface Watch {
-  /** Returns what to call when the answer was sent. */
+  /** Returns the function to call once the response is sent. */
   start(reply: FastifyReply, startedAtMs: number): () => void;
   readonly timer: NodeJS.Timeout;
 }

@@ -78,12 +78,12 @@ export async function startAppProcess(options: AppProcessOptions): Promise<Syste
     pollIntervalMs: 25,
     ...(options.signal === undefined ? {} : { signal: options.signal }),
   };
-  let isMeantToEnd = false;
+  let isStopping = false;
   const start = async (): Promise<RunningProcess> => {
-    isMeantToEnd = false;
+    isStopping = false;
     const started = await onlyOn(Number(new URL(options.url).port), async () => await startProcess(spec));
     void started.exited.then(async (exit) => {
-      if (isMeantToEnd) return;
+      if (isStopping) return;
       const logTail = await readLogTail(options.logFile);
       options.onUnexpectedExit({ name: options.name, exit, logFile: options.logFile, logTail });
     });
@@ -99,16 +99,16 @@ export async function startAppProcess(options: AppProcessOptions): Promise<Syste
     },
     isRunning: () => current.isRunning(),
     kill: (signal) => {
-      isMeantToEnd = true;
+      isStopping = true;
       current.kill(signal);
     },
     restart: async () => {
-      isMeantToEnd = true;
+      isStopping = true;
       await current.stop();
       current = await start();
     },
     stop: async () => {
-      isMeantToEnd = true;
+      isStopping = true;
       await current.stop();
     },
   };

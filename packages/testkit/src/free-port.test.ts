@@ -9,7 +9,7 @@ async function listenOn(port: number): Promise<Server> {
   return server;
 }
 
-test("concurrent callers get different ports, before any of them listens", async () => {
+test("gives concurrent callers different ports even before they listen", async () => {
   const ports = await Promise.all(Array.from({ length: 50 }, freePort));
   expect(new Set(ports).size).toBe(50);
   for (const port of ports) expect(port >= 10_000 && port < 18_000).toBe(true);
@@ -28,15 +28,15 @@ test("a port in use is not returned, and requesting it by number is refused", as
   }
 });
 
-test("reports a port that is taken during the start like one that was already in use", async () => {
+test("throws PortInUse when another process takes the port during startup", async () => {
   const port = await freePort();
-  const failed = (logTail: string) =>
+  const startFailure = (logTail: string) =>
     new ProcessStartFailed({ processName: "api-1", reason: "exit code 1", logTail });
   // Another process has or had the port, and the log reports it.
   const taken = onPort(port, async () => {
     const server = await listenOn(port);
     setTimeout(() => server.close(), 200);
-    throw failed("");
+    throw startFailure("");
   });
   await expect(taken).rejects.toEqual(new PortInUse(port));
   for (const line of [
@@ -45,11 +45,11 @@ test("reports a port that is taken during the start like one that was already in
     "Error: Address already in use (os error 98)",
   ]) {
     const other = await freePort();
-    await expect(onPort(other, async () => await Promise.reject(failed(line)))).rejects.toEqual(
+    await expect(onPort(other, async () => await Promise.reject(startFailure(line)))).rejects.toEqual(
       new PortInUse(other),
     );
   }
-  const unreachable = failed("connect ECONNREFUSED");
+  const unreachable = startFailure("connect ECONNREFUSED");
   await expect(onPort(await freePort(), async () => await Promise.reject(unreachable))).rejects.toBe(
     unreachable,
   );

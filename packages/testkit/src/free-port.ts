@@ -76,7 +76,7 @@ export async function onlyOn<T>(port: number, start: () => Promise<T>): Promise<
  * Runs `start` on the requested port, or on a free one.
  *
  * Another process may take a free port before the child listens on it. Without a requested port, a failed
- * start is therefore retried on another one.
+ * start is therefore retried on another port.
  *
  * @throws PortInUse if the requested port is in use, even if it was taken during the start
  */

@@ -2,14 +2,14 @@ export { startAnvil, type AnvilOptions, type RunningAnvil } from "./anvil.ts";
 export { programCommand, startAppProcess, type SystemProcess, type UnexpectedExit } from "./app-process.ts";
 export { dockerAnswers } from "./docker-probe.ts";
 export { freePort, isPortFree, onPort, PortInUse } from "./free-port.ts";
-export { DatabaseNotOurs, emptyGivenDatabase } from "./given-database.ts";
+export { DatabaseNotOurs, emptyExternalDatabase } from "./external-database.ts";
 export {
-  checkGivenUrls,
-  GivenServiceUnusable,
-  givenUrl,
-  tryGiven,
-  type GivenService,
-} from "./given-service.ts";
+  checkExternalUrls,
+  ExternalServiceUnusable,
+  externalUrl,
+  tryExternal,
+  type ExternalService,
+} from "./external-service.ts";
 export {
   createLocalClient,
   describeChain,
@@ -32,7 +32,7 @@ export {
 export {
   ProcessStartFailed,
   readLogTail,
-  runToEnd,
+  runToCompletion,
   startProcess,
   type ProcessSpec,
   type RunningProcess,

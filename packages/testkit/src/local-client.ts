@@ -51,7 +51,7 @@ export type LocalClient = Client<
     WalletActions<Chain> & { readonly fundingKey: NodeAddress["fundingKey"] }
 >;
 
-/** Calls made in one tick are sent as one batch, except to a given node, which may refuse batches. */
+/** Calls made in one tick are sent as one batch, except to an external node, which may refuse batches. */
 export function createLocalClient(node: NodeAddress): LocalClient {
   return createTestClient({
     mode: "anvil",
@@ -85,9 +85,9 @@ export class LocalTransactionFailed extends Error {
 }
 
 /**
- * Signs all calls with consecutive nonces, sends them in that order and mines them immediately, whatever the
- * block time. They are sent one by one, because the node's pool sometimes drops one of many that arrive
- * together. On a given node, waits until the node includes them.
+ * Signs all calls with consecutive nonces, sends them in that order and mines them immediately, regardless of
+ * the block time. They are sent one by one, because the node's pool sometimes drops one of many that arrive
+ * together. On an external node, waits until the node includes them.
  *
  * @throws LocalTransactionFailed if one of them reverts or is never included
  */
@@ -129,7 +129,7 @@ export async function sendPipelined(
 const MAX_PENDING = 16;
 
 /**
- * Sends signed transactions to a given node, a few at a time, and waits for their receipts.
+ * Sends signed transactions to an external node, a few at a time, and waits for their receipts.
  *
  * @throws LocalTransactionFailed if one is refused, reverts or is not included in time
  */

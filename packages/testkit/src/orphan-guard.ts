@@ -17,7 +17,7 @@ exit 0
 
 /**
  * Makes a child process exit with this one. Node.js has no parent-death signal, so a tiny shell holds the
- * other end of a pipe, which closes however this process ends.
+ * other end of a pipe, which closes no matter how this process ends.
  */
 export function guardAgainstOrphan(pid: number, exited: Promise<unknown>): void {
   const guard = spawn("/bin/sh", ["-c", guardScript, "causeway-guard", String(pid)], {

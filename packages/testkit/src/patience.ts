@@ -1,6 +1,6 @@
 /**
- * Timeout for one step: a process that becomes ready, money that arrives, a settlement. An idle machine needs
- * a tenth of it; the rest is for a busy one.
+ * Timeout for one step: a process that becomes ready, funds that arrive, a settlement. An idle machine needs
+ * a tenth of it; the rest is for a busy machine.
  */
 export const PATIENCE_MS = 180_000;
 

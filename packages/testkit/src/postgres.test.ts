@@ -2,7 +2,7 @@ import { readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Client } from "pg";
 import { afterEach, expect, test } from "vitest";
-import { DatabaseNotOurs, emptyGivenDatabase } from "./given-database.ts";
+import { DatabaseNotOurs, emptyExternalDatabase } from "./external-database.ts";
 import { newTempDir } from "./paths.ts";
 import { DataDirInUse, startPostgres, type RunningPostgres } from "./postgres.ts";
 
@@ -84,17 +84,17 @@ test("refuses the folder of a running server", async () => {
   expect(await query(first.url, "select 1 as still")).toEqual([{ still: 1 }]);
 }, 30_000);
 
-test("empties a given database only if it has no tables or an earlier run marked it", async () => {
+test("empties an external database only if it has no tables or an earlier run marked it", async () => {
   const { url } = await start(tempDataDir());
-  await emptyGivenDatabase(url);
+  await emptyExternalDatabase(url);
   await query(url, "create table of_the_last_start (id int)");
-  await emptyGivenDatabase(url);
+  await emptyExternalDatabase(url);
   expect(await query(url, "select tablename from pg_tables where schemaname = 'public'")).toEqual([]);
 
   await query(url, "create database precious");
   const precious = url.replace(/\/postgres$/, "/precious");
   await query(precious, "create table money (amount int); insert into money values (1)");
-  await expect(emptyGivenDatabase(precious)).rejects.toThrow(DatabaseNotOurs);
+  await expect(emptyExternalDatabase(precious)).rejects.toThrow(DatabaseNotOurs);
   expect(await query(precious, "select amount from money")).toEqual([{ amount: 1 }]);
 }, 30_000);
 

@@ -22,7 +22,7 @@ export interface PostgresOptions {
    * true.
    */
   readonly durable?: boolean;
-  /** Keep the data of an earlier start. Default: false (start empty). */
+  /** Keep the data of a previous run. Default: false (start empty). */
   readonly keepData?: boolean;
   /** Further settings, each `name=value`. */
   readonly settings?: readonly string[];
@@ -106,7 +106,7 @@ async function startOn(
     env: { PATH: systemPath, LC_ALL: "C.UTF-8" },
     cwd: "/",
     logFile: join(launch.home, "postgres.log"),
-    isReady: async () => await answers(url),
+    isReady: async () => await acceptsConnections(url),
     // "Fast shutdown": ends open sessions instead of waiting for them.
     stopSignal: "SIGINT",
     ...(launch.uid === undefined ? {} : { uid: launch.uid }),
@@ -124,7 +124,7 @@ async function startOn(
   };
 }
 
-async function answers(url: string): Promise<boolean> {
+async function acceptsConnections(url: string): Promise<boolean> {
   const client = new Client({ connectionString: url, connectionTimeoutMillis: 1_000 });
   client.on("error", () => undefined);
   try {
@@ -136,9 +136,7 @@ async function answers(url: string): Promise<boolean> {
   }
 }
 
-/**
- * Copies the unchanged cluster that the first start of this server version initialized.
- */
+/** Copies a cached, freshly initialized cluster; the first run of a server version creates it. */
 async function makeCluster(cluster: string, launch: PostgresLaunch): Promise<void> {
   const pristine = join(cacheDir, `pgdata-${launch.version}-${launch.uid ?? process.getuid?.() ?? 0}`);
   if ((await stat(pristine).catch(() => undefined)) !== undefined) {

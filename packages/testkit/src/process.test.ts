@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { newTempDir, systemPath, workspaceNode } from "./paths.ts";
-import { ProcessStartFailed, runToEnd, startProcess, type ProcessSpec } from "./process.ts";
+import { ProcessStartFailed, runToCompletion, startProcess, type ProcessSpec } from "./process.ts";
 
 let folder: string;
 beforeAll(() => void (folder = newTempDir("process-test")));
@@ -36,7 +36,7 @@ function isAlive(pid: number): boolean {
   return !(existsSync("/proc/self/stat") && / Z /.test(readFileSync(`/proc/${pid}/stat`, "utf8")));
 }
 
-async function untilGone(pid: number, withinMs: number): Promise<boolean> {
+async function waitForExit(pid: number, withinMs: number): Promise<boolean> {
   const deadlineMs = performance.now() + withinMs;
   while (isAlive(pid) && performance.now() < deadlineMs) await sleep(20);
   return !isAlive(pid);
@@ -60,7 +60,7 @@ test("a child that never becomes ready is stopped and reported", async () => {
   expect(isAlive(pid)).toBe(false);
 });
 
-test("repeats a readiness check that never returns", async () => {
+test("retries a readiness check that hangs", async () => {
   let asked = 0;
   const isReady = async (signal: AbortSignal): Promise<boolean> => {
     asked += 1;
@@ -101,10 +101,12 @@ test("kills a child that ignores the stop signal after the timeout", async () =>
   expect((await child.exited).signal).toBe("SIGKILL");
 });
 
-test("runToEnd throws if the program fails or takes too long", async () => {
-  await expect(runToEnd({ ...shell("exit 0"), withinMs: 5_000 })).resolves.toBeUndefined();
-  await expect(runToEnd({ ...shell("echo broken; exit 1"), withinMs: 5_000 })).rejects.toThrow("broken");
-  await expect(runToEnd({ ...shell("sleep 60"), withinMs: 100 })).rejects.toThrow(
+test("runToCompletion throws if the program fails or takes too long", async () => {
+  await expect(runToCompletion({ ...shell("exit 0"), withinMs: 5_000 })).resolves.toBeUndefined();
+  await expect(runToCompletion({ ...shell("echo broken; exit 1"), withinMs: 5_000 })).rejects.toThrow(
+    "broken",
+  );
+  await expect(runToCompletion({ ...shell("sleep 60"), withinMs: 100 })).rejects.toThrow(
     "did not exit within 100 ms",
   );
 });
@@ -128,6 +130,6 @@ test("children exit when their parent is killed, even those that ignore SIGTERM"
   const [polite = 0, stubborn = 0] = line.toString("utf8").split(" ").map(Number);
   expect(isAlive(polite) && isAlive(stubborn)).toBe(true);
   parent.kill("SIGKILL");
-  expect(await untilGone(polite, 1_000)).toBe(true);
-  expect(await untilGone(stubborn, 4_000)).toBe(true);
+  expect(await waitForExit(polite, 1_000)).toBe(true);
+  expect(await waitForExit(stubborn, 4_000)).toBe(true);
 }, 15_000);

@@ -92,13 +92,13 @@ export async function readLogTail(logFile: string, maxBytes = 4_000, from = 0): 
 export async function startProcess(spec: ProcessSpec): Promise<RunningProcess> {
   spec.signal?.throwIfAborted();
   // Output of an earlier run in the same file must not be reported for this one.
-  const { size: begunAt } = await stat(spec.logFile).catch(() => ({ size: 0 }));
+  const { size: startOffset } = await stat(spec.logFile).catch(() => ({ size: 0 }));
   const child = launch(spec);
   const deadline = AbortSignal.timeout(spec.readyWithinMs ?? PATIENCE_MS);
   const signal = spec.signal === undefined ? deadline : AbortSignal.any([spec.signal, deadline]);
   const failed = async (reason: string, cause?: unknown): Promise<ProcessStartFailed> => {
     await child.stop();
-    const logTail = await readLogTail(spec.logFile, undefined, begunAt);
+    const logTail = await readLogTail(spec.logFile, undefined, startOffset);
     return new ProcessStartFailed({ processName: spec.name, reason, logTail }, { cause });
   };
 
@@ -125,11 +125,11 @@ export async function startProcess(spec: ProcessSpec): Promise<RunningProcess> {
 }
 
 /**
- * Runs a program to its end.
+ * Runs a program until it exits.
  *
  * @throws ProcessStartFailed with the end of its output if it fails or takes too long
  */
-export async function runToEnd(
+export async function runToCompletion(
   spec: Omit<ProcessSpec, "isReady"> & { readonly withinMs: number },
 ): Promise<void> {
   const child = launch(spec);
@@ -159,14 +159,14 @@ function launch(spec: Omit<ProcessSpec, "isReady">): RunningProcess {
 
   let exit: ProcessExit | undefined;
   const exited = new Promise<ProcessExit>((resolve) => {
-    const ended = (facts: ProcessExit): void => {
+    const setExit = (facts: ProcessExit): void => {
       exit = facts;
       resolve(facts);
     };
-    child.once("exit", (code, signal) => ended({ code, signal }));
+    child.once("exit", (code, signal) => setExit({ code, signal }));
     child.once("error", (error) => {
       // A command that cannot be executed has no process and therefore no exit event.
-      if (child.pid === undefined) ended({ code: 127, signal: null, error });
+      if (child.pid === undefined) setExit({ code: 127, signal: null, error });
     });
   });
   const pid = child.pid;
@@ -179,11 +179,11 @@ function launch(spec: Omit<ProcessSpec, "isReady">): RunningProcess {
   };
   const stop = async (): Promise<void> => {
     kill(spec.stopSignal ?? "SIGTERM");
-    const gone = await Promise.race([
+    const exitOrTimeout = await Promise.race([
       exited,
       sleep(spec.stopWithinMs ?? 10_000, "late" as const, { ref: false }),
     ]);
-    if (gone === "late") {
+    if (exitOrTimeout === "late") {
       kill("SIGKILL");
       await exited;
     }

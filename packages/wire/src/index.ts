@@ -1,4 +1,4 @@
-export * from "./because.ts";
+export * from "./message.ts";
 export { wholeNumber } from "./scalars.ts";
 export * from "./errors.ts";
 export * from "./api/currency.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { because } from "./because.ts";
+import { message } from "./message.ts";
 
 const UINT256_MAX = 2n ** 256n - 1n;
 const LONGEST_ADDRESS = 128;
@@ -8,7 +8,7 @@ const HASH_PATTERN = /^0x[0-9a-fA-F]{64}$/;
 /** Any text, up to `max` characters. Postgres accepts neither NUL nor unpaired surrogates. */
 export const text = (max: number): z.ZodString =>
   z
-    .string(because("must be a string"))
+    .string(message("must be a string"))
     .max(max, `must have at most ${max} characters`)
     .refine(
       (value) => value.isWellFormed() && !value.includes("\0"),
@@ -20,13 +20,13 @@ export const text = (max: number): z.ZodString =>
  * case checks them.
  */
 export const address = z
-  .string(because("must be a string"))
+  .string(message("must be a string"))
   .min(1, "must not be empty")
   .max(LONGEST_ADDRESS, `must have at most ${LONGEST_ADDRESS} characters`);
 
 /** Amount in base units: decimal digits in a string, below 2^256. */
 export const amount = z
-  .string(because("must be a string of decimal digits (base units)"))
+  .string(message("must be a string of decimal digits (base units)"))
   .regex(/^\d+$/, { error: "must be a string of decimal digits (base units)", abort: true })
   .refine(
     (digits) => digits.length < 78 || (digits.length === 78 && BigInt(digits) <= UINT256_MAX),
@@ -40,7 +40,7 @@ const WEI = "must be a whole number of wei: decimal digits, or 0x and hex digits
  * `BigInt` reads each of them.
  */
 export const wei = z
-  .union([z.string(), z.number()], because(WEI))
+  .union([z.string(), z.number()], message(WEI))
   .refine(
     (value) =>
       typeof value === "number"
@@ -51,7 +51,7 @@ export const wei = z
 
 /** 32 bytes: `0x` and 64 hex digits, any case. */
 export const hash32 = z
-  .string(because("must be 0x followed by 64 hex digits"))
+  .string(message("must be 0x followed by 64 hex digits"))
   .regex(HASH_PATTERN, "must be 0x followed by 64 hex digits");
 
 /**
@@ -59,31 +59,31 @@ export const hash32 = z
  * (Solana).
  */
 export const transactionId = z
-  .string(because("must be 0x followed by 64 hex digits"))
+  .string(message("must be 0x followed by 64 hex digits"))
   .regex(
     /^((0x)?[0-9a-fA-F]{64}|[1-9A-HJ-NP-Za-km-z]{64,88})$/,
     "must be a transaction id of its chain: 0x followed by 64 hex digits, 64 hex digits, or base58",
   );
 
 export const hexData = z
-  .string(because("must be 0x followed by an even number of hex digits"))
+  .string(message("must be 0x followed by an even number of hex digits"))
   .regex(/^0x([0-9a-fA-F]{2})*$/, "must be 0x followed by an even number of hex digits");
 
-export const flag = z.boolean(because("must be true or false"));
+export const flag = z.boolean(message("must be true or false"));
 
 export const chainId = z
-  .int(because("must be an integer chain id"))
+  .int(message("must be an integer chain id"))
   .min(1, "must be a positive integer chain id");
 
 export const count = (what: string): z.ZodInt =>
-  z.int(because(`must be a whole number of ${what}`)).nonnegative("must not be negative");
+  z.int(message(`must be a whole number of ${what}`)).nonnegative("must not be negative");
 
 /**
  * A whole number that clients send as a number or as digits. `what` completes "must be …". The schema does
  * not convert it; {@link wholeNumber} does.
  */
 export const numberOrDigits = (what: string, max = Number.MAX_SAFE_INTEGER): z.ZodType<number | string> =>
-  z.union([z.number(), z.string()], because(`must be ${what}`)).refine((value) => {
+  z.union([z.number(), z.string()], message(`must be ${what}`)).refine((value) => {
     const whole = wholeNumber(value);
     return whole !== undefined && whole <= max;
   }, `must be ${what}`);

@@ -327,7 +327,7 @@ test.each<[what: string, change: (proposal: Proposal) => Promise<Proposal>, abou
       return { ...proposal, swapInstruction: { ...proposal.swapInstruction, data } };
     },
     "aggregator",
-    "a swap with 19 bytes behind its amounts",
+    "a swap with 19 bytes after its amounts",
   ],
   [
     "writes to another token account of the user",

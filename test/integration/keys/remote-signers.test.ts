@@ -48,7 +48,7 @@ beforeAll(async () => {
   ]);
 });
 beforeEach(() => {
-  google.onAnswer(undefined);
+  google.overrideResponses(undefined);
   vault.onSign(undefined);
 });
 afterAll(async () => {
@@ -87,9 +87,9 @@ test.each<[string, SignerFault, Readonly<Record<string, unknown>>]>([
   ["that is not DER", "bad-answer", { signature: "AAAA", signatureCrc32c: "1214729159" }],
 ])("refuses an answer of Google Cloud KMS %s", async (_, fault, fields) => {
   const signer = await openGoogle();
-  google.onAnswer(({ status, body }) => ({ status, body: { ...body, ...fields } }));
+  google.overrideResponses(({ status, body }) => ({ status, body: { ...body, ...fields } }));
   await expectUnavailable(signer.signDigest(digest), fault);
-  google.onAnswer(undefined);
+  google.overrideResponses(undefined);
   expect(await signer.signDigest(digest)).toMatchObject({ r: expect.any(String) });
   await signer.close();
 });
@@ -102,11 +102,11 @@ test.each<[number, SignerFault]>([
   [500, "unreachable"],
 ])("status %i of Google Cloud KMS is %s, and the key can be used again afterwards", async (status, fault) => {
   const signer = await openGoogle();
-  google.onAnswer(() => ({ status, body: { error: { message: "projects/secret 0xdead" } } }));
+  google.overrideResponses(() => ({ status, body: { error: { message: "projects/secret 0xdead" } } }));
   await expectUnavailable(signer.signDigest(digest), fault);
-  google.onAnswer(() => "drop");
+  google.overrideResponses(() => "drop");
   await expectUnavailable(signer.signDigest(digest), "unreachable");
-  google.onAnswer(undefined);
+  google.overrideResponses(undefined);
   await signer.signDigest(digest);
   await signer.close();
 });

@@ -1,6 +1,6 @@
 import { ServiceError } from "@causeway/domain";
 import { normalizeIP } from "@fastify/rate-limit";
-import { nothingMore, STATUS_EVENT, streamQuery } from "@causeway/wire";
+import { endOfStream, STATUS_EVENT, streamQuery } from "@causeway/wire";
 import type { ServerResponse } from "node:http";
 import type { StatusPush, StatusUpdate } from "./status-push.port.ts";
 import type { StopListening } from "../requests/status-feed.port.ts";
@@ -32,7 +32,7 @@ export function statusStreamRoute(app: TypedServer, { push }: { readonly push: S
           "Each event is named `request.status.updated`. Its data is a response of GET /intents/status/v3; its id counts the changes of the request. " +
           "A client that reconnects with `Last-Event-ID` receives the events it missed, or 204 if there will be no more events.",
         querystring: streamQuery,
-        response: { 204: nothingMore, ...errors(400, 401, 403, 404, 429, 500, 503) },
+        response: { 204: endOfStream, ...errors(400, 401, 403, 404, 429, 500, 503) },
       },
     },
     async (request, reply) => {

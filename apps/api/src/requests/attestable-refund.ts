@@ -46,13 +46,13 @@ export function planRefundOf(
   const { order } = request.terms;
   return planRefund({
     order,
-    isSolversOwn: orderSignerOf(services, order.solver) !== undefined,
+    hasSolverKey: orderSignerOf(services, order.solver) !== undefined,
     isDepositAttestable: deposit.isUnattestable !== true,
     native: chain.native.address,
     deposit: { chainId: chain.name, currency, depositor, amount },
     recipient,
     rest,
-    promised: guaranteedRefund(request, deposit),
+    minimumRefund: guaranteedRefund(request, deposit),
     now: Math.floor(nowMs / 1000),
     paidBy: Math.ceil(nowMs / 1000 + miningSecondsOf(chain)),
     router,
@@ -80,6 +80,6 @@ function guaranteedRefund({ terms }: RequestRecord, deposit: DepositRecord): big
   const { order } = terms;
   const isAgreed = agreedUsd(terms, deposit) !== undefined && deposit.amount >= minDeposit(terms);
   if (!isAgreed) return 0n;
-  const promised = order.inputs[0]?.refunds[0]?.minimumAmount ?? 0n;
-  return scaledMinimum(promised, weightedDifference(order, [deposit.amount]));
+  const minimumRefund = order.inputs[0]?.refunds[0]?.minimumAmount ?? 0n;
+  return scaledMinimum(minimumRefund, weightedDifference(order, [deposit.amount]));
 }

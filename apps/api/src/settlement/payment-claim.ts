@@ -1,7 +1,7 @@
 import {
   depositoryOf,
   MISSING_SOLVER_KEY,
-  PASSING_REASONS,
+  TEMPORARY_REASONS,
   type Address,
   type Hex,
   type Order,
@@ -40,7 +40,7 @@ export function claimOf(
   if (deposit === undefined) return never("the deposit is not stored");
   const { unrepaidReason } = deposit;
   // A missing key may be configured now or later; a refund close to its deadline may have been mined in time.
-  if (payment.kind === "refund" && unrepaidReason !== undefined && !PASSING_REASONS.has(unrepaidReason))
+  if (payment.kind === "refund" && unrepaidReason !== undefined && !TEMPORARY_REASONS.has(unrepaidReason))
     return { kind: "never", reason: unrepaidReason, isPermanent: true };
   if (!deposit.canonical) return never("the deposit was reorged out");
   if (deposit.orderId !== terms.orderId) return never("the deposit does not carry the id of the order");

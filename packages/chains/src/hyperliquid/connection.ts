@@ -9,7 +9,7 @@ import {
 import { privateKeyToAddress, signTypedData } from "viem/accounts";
 import type { NonEvmConnection, OpenConnection } from "../non-evm-connection.ts";
 import { observed, type NonEvmOptions } from "../non-evm-options.ts";
-import { depositIn, meaningOf, type ExchangeTransaction } from "@causeway/families/hyperliquid";
+import { depositIn, purposeOf, type ExchangeTransaction } from "@causeway/families/hyperliquid";
 import { createPayments, type NonEvmPaymentsOptions } from "./pay.ts";
 import { createReading, type NonEvmReadingOptions } from "./arrivals.ts";
 import { createExchangeRpc } from "./rpc.ts";
@@ -76,7 +76,7 @@ export function connectExchange(options: NonEvmOptions): OpenConnection {
     meaning: async ({ sender, nonce }, time) => {
       if (nonceMappings === undefined) return undefined;
       try {
-        const meant = meaningOf(await nonceMappings.of(attestation.name, sender, nonce), time);
+        const meant = purposeOf(await nonceMappings.of(attestation.name, sender, nonce), time);
         return meant.kind === "for" ? meant : undefined;
       } catch (error) {
         // Without the hub, funds are still detected; their purpose may be known from elsewhere, or later.

@@ -2,9 +2,9 @@ import { exchangeNonceWindow, type Address, type Hex32 } from "@causeway/domain"
 import { garbage, inconsistent, type WithdrawalAnswer } from "@causeway/families";
 import type { RememberedFacts } from "../evm/remembered-facts.ts";
 import {
-  carriesOut,
+  isExecutionOf,
   isNonceOver,
-  mayCarryOut,
+  mayBeExecutionOf,
   type ExchangeWithdrawal,
   type WithdrawalRules,
 } from "@causeway/families/hyperliquid";
@@ -39,7 +39,7 @@ export async function searchExecution(
 ): Promise<WithdrawalOutcome> {
   if (hint !== undefined) {
     const named = await rpc.transaction(hint);
-    if (named !== undefined && carriesOut(named, withdrawal, rules))
+    if (named !== undefined && isExecutionOf(named, withdrawal, rules))
       return { kind: "executed", depository: named.user, transactionId: named.hash };
   }
   const [primary] = rules.depositories;
@@ -53,7 +53,7 @@ export async function searchExecution(
   let isWhole = true;
   for (const depository of rules.depositories) {
     for (const transaction of await newestTransactionsOf(rpc, depository))
-      if (carriesOut(transaction, withdrawal, rules))
+      if (isExecutionOf(transaction, withdrawal, rules))
         return { kind: "executed", depository, transactionId: transaction.hash };
     const to = clock < window.closesAt ? clock : window.closesAt;
     const ledger = await readWholeLedger(rpc, depository, window.opensAt, to, {
@@ -64,14 +64,14 @@ export async function searchExecution(
     isWhole &&= ledger.isWhole;
     const { transfers, unknown } = ledger;
     for (const entry of [
-      ...transfers.filter((one) => mayCarryOut(one, withdrawal, rules)),
+      ...transfers.filter((one) => mayBeExecutionOf(one, withdrawal, rules)),
       // Before the window is over, an unreadable entry proves nothing about what may still come.
       ...(isOver ? unknown : []),
     ]) {
       const transaction = await rpc.transaction(entry.hash);
       if (transaction === undefined)
         throw inconsistent("txDetails", "the ledger lists a transaction that the explorer does not return");
-      if (carriesOut(transaction, withdrawal, rules))
+      if (isExecutionOf(transaction, withdrawal, rules))
         return { kind: "executed", depository, transactionId: transaction.hash };
       if (transaction.isOpaque && transaction.error === undefined)
         throw garbage("txDetails", `cannot determine whether ${entry.hash} executed the withdrawal`);

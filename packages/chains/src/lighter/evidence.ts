@@ -3,7 +3,7 @@ import {
   lighter,
   outcomeOf,
   readWithdrawal,
-  settledIn,
+  settledEvidence,
   type ExchangeTransaction,
   type LighterRules,
 } from "@causeway/families/lighter";
@@ -36,7 +36,7 @@ export function lighterEndpoint(
   search: SearchBounds = { pages: 10, atOnce: 8 },
 ): Endpoint<LighterRules, ExchangeTransaction> {
   return {
-    transaction: async (hash) => settledIn(await rpc.transaction(hash)),
+    transaction: async (hash) => settledEvidence(await rpc.transaction(hash)),
     withdrawal: async (payload, rules, hint) => {
       const payment = readWithdrawal(payload, rules);
       if ("refusal" in payment) return refuted(payment.refusal);

@@ -19,14 +19,14 @@ import {
   type PlannedRead,
 } from "./plan.ts";
 
-/** Who may do what on an EVM chain. */
+/** Accounts with rights on an EVM chain, and which optional contracts to deploy. */
 export interface ChainPlanInputs {
   readonly owner: Address;
   /** Signs payouts of the Depository. */
   readonly allocator: Address;
-  /** Receives the payments to the Receiver. */
+  /** Receives the native tokens sent to the Receiver contract. */
   readonly solver: Address;
-  /** Deposits what arrives at deposit addresses; absent: no DepositAddressFactory. */
+  /** Sweeps deposit addresses; absent: no DepositAddressFactory. */
   readonly depositAddressOperator?: Address | undefined;
   /** Whether to deploy Multicall3, for a chain that does not have it. */
   readonly multicall3: boolean;
@@ -69,7 +69,7 @@ function depositAddresses(depository: Address, owner: Address, operator: Address
     reads: [read(abi, "owner", owner), read(abi, "operator", operator)],
     immutables: {},
   });
-  // The factory's constructor creates it, as the first contract of that account.
+  // The factory's constructor creates the implementation with its first nonce.
   const implementation = getContractAddress({ from: created.address, nonce: 1n });
   const depositAddress: PlannedContract = {
     contract: "DepositAddress",
@@ -86,7 +86,7 @@ export type PlannedRights = Pick<PlannedContract, "reads" | "roles" | "immutable
 
 const plain: PlannedRights = { reads: [], roles: {}, immutables: {} };
 
-/** A contract that the deterministic deployer creates, and that creates no other. */
+/** A contract that the deterministic deployer creates and that creates no contracts itself. */
 export function creation(
   contract: ContractName,
   abi: Abi,

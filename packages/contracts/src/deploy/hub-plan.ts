@@ -16,7 +16,7 @@ import {
   type PlannedRead,
 } from "./plan.ts";
 
-/** Who may do what on the hub. */
+/** Accounts with rights on the hub. */
 export interface HubPlanInputs {
   readonly owner: Address;
   /** Records the payloads of withdrawals. */

@@ -37,7 +37,7 @@ function addresses(plan: DeploymentPlan): Record<string, Address> {
 }
 
 /** Contracts whose address changes with the inputs. */
-function moved(before: DeploymentPlan, after: DeploymentPlan): string[] {
+function movedContracts(before: DeploymentPlan, after: DeploymentPlan): string[] {
   const [first, second] = [addresses(before), addresses(after)];
   return Object.keys(first)
     .filter((contract) => second[contract] !== first[contract])
@@ -46,20 +46,20 @@ function moved(before: DeploymentPlan, after: DeploymentPlan): string[] {
 
 test("every input changes the addresses of exactly the contracts that depend on it", () => {
   const plan = planChain(chain);
-  expect(moved(plan, planChain({ ...chain }))).toEqual([]);
-  expect(moved(plan, planChain({ ...chain, solver: account(9) }))).toEqual(["Receiver"]);
+  expect(movedContracts(plan, planChain({ ...chain }))).toEqual([]);
+  expect(movedContracts(plan, planChain({ ...chain, solver: account(9) }))).toEqual(["Receiver"]);
   const factory = ["DepositAddress", "DepositAddressFactory"];
-  expect(moved(plan, planChain({ ...chain, depositAddressOperator: account(9) }))).toEqual(factory);
+  expect(movedContracts(plan, planChain({ ...chain, depositAddressOperator: account(9) }))).toEqual(factory);
   for (const change of [{ owner: account(9) }, { allocator: account(9) }])
-    expect(moved(plan, planChain({ ...chain, ...change }))).toEqual([...factory, "Depository"]);
+    expect(movedContracts(plan, planChain({ ...chain, ...change }))).toEqual([...factory, "Depository"]);
 
   const first = planHub(hub);
   const setup = ["Allocator", "Hub", "HubSetup", "Oracle"];
-  expect(moved(first, planHub({ ...hub, oracles: hub.oracles.toReversed() }))).toEqual([]);
-  expect(moved(first, planHub({ ...hub, allocator: account(9) }))).toEqual(setup);
-  expect(moved(first, planHub({ ...hub, domain: { name: "Other", version: "1" } }))).toEqual(setup);
+  expect(movedContracts(first, planHub({ ...hub, oracles: hub.oracles.toReversed() }))).toEqual([]);
+  expect(movedContracts(first, planHub({ ...hub, allocator: account(9) }))).toEqual(setup);
+  expect(movedContracts(first, planHub({ ...hub, domain: { name: "Other", version: "1" } }))).toEqual(setup);
   for (const change of [{ threshold: 3 }, { owner: account(9) }, { oracles: [account(5), account(6)] }])
-    expect(moved(first, planHub({ ...hub, ...change }))).toEqual(
+    expect(movedContracts(first, planHub({ ...hub, ...change }))).toEqual(
       [...setup, "GenericMapping", "OracleMultisig"].sort(),
     );
 });

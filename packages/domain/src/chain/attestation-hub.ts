@@ -11,8 +11,8 @@ export type EvmFinality =
   | { readonly kind: "depth"; readonly blocks: bigint; readonly seconds: bigint };
 
 /**
- * Seconds by which the clocks of two chains may differ: a rollup whose sequencer catches up writes past
- * timestamps, so that a payment on another chain may seem older than its deposit.
+ * Seconds by which the clocks of two chains may differ. A rollup that is catching up backdates its blocks, so
+ * a payment on another chain can look older than its deposit.
  */
 export const CLOCK_SKEW_SECONDS = 60;
 
@@ -42,9 +42,9 @@ export interface AttestationHub {
   /** EIP-712 domain of executions. */
   readonly domain: { readonly name: string; readonly version: string };
   /**
-   * What the idempotency key of a settled fill or refund consists of: `payment` (order and paying
-   * transaction: one payment settles once) or, to join a network that uses it, `deposits` (order and
-   * deposits: one payment can then settle several deposits of one order).
+   * Idempotency key of a settled fill or refund. `payment`: order and paying transaction, so a payment
+   * settles once. `deposits`: order and deposits, so a payment can settle several deposits of an order; only
+   * to join a network that uses it.
    */
   readonly settlementKey: "payment" | "deposits";
   /**

@@ -53,7 +53,7 @@ export interface ChainContracts {
   readonly formerDepositories?: readonly Address[];
 }
 
-/** What every configured chain has, whatever its family: names, currencies and fees. */
+/** What every configured chain has, regardless of its family: names, currencies and fees. */
 export interface ChainProfile {
   readonly id: number;
   /** Name used in order data and attestations, e.g. `base`. */

@@ -63,7 +63,7 @@ function moved(decision: FundsDecision): bigint[] {
   return [decision.amount, ...moved(decision.otherwise)];
 }
 
-test("moves no more than is there, and leaves only what would not pay for its refund or has no recipient", () => {
+test("moves at most the balance, and leaves only funds that would not pay for their refund or have no recipient", () => {
   fc.assert(
     fc.property(anAddress, someFunds, someReturn, (address, funds, returning) => {
       for (const amount of moved(decideFunds(address, funds, returning))) {
@@ -213,7 +213,7 @@ test("reports only configured tokens worth moving, and always the quoted amount"
   expect(isReported(found({ currency: other }), false, false)).toBe(false);
 });
 
-test("only the exact quoted amount covers a fast fill, however late, and the excess follows the address's own rules", () => {
+test("only the exact quoted amount covers a fast fill, even if late, and the excess follows the address's own rules", () => {
   const fronted = { isFronted: true, isFirm: false };
   const covers = { kind: "own", amount: 100n, excess: 0n, refundTo: undefined };
   expect(decideFunds(open(fronted), found(), canReturn)).toEqual(covers);

@@ -76,7 +76,7 @@ export type FundsDecision =
       readonly excess: bigint;
       readonly refundTo: Address | undefined;
     }
-  /** Deposited under a new quote for what arrived, or as `otherwise` if there is no quote. */
+  /** Deposited under a new quote for the received amount, or as `otherwise` if there is no quote. */
   | { readonly kind: "requote"; readonly amount: bigint; readonly otherwise: Refund | Hold }
   | Refund
   | Hold;
@@ -94,8 +94,8 @@ interface Hold {
 }
 
 /**
- * Decides whether funds at a deposit address are filled, refunded or left there. Moves no more than is there,
- * and leaves only what would not pay for its own refund.
+ * Decides whether funds at a deposit address are filled, refunded or left there. Moves at most the balance,
+ * and leaves only funds that would not pay for their own refund.
  */
 export function decideFunds(
   address: AddressFacts,

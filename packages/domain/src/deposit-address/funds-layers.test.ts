@@ -70,7 +70,7 @@ test("the oldest part and the rest add up to the balance", () => {
   );
 });
 
-test("an amount arrived when the balance first reached it, whatever came before or after", () => {
+test("an amount arrived when the balance first reached it, regardless of earlier or later funds", () => {
   const layers = [at(1, 1n), at(5, 100n), at(9, 1n)];
   expect(seenSince(layers, 100n)).toBe(5_000);
   expect(seenSince(layers, 102n)).toBe(9_000);

@@ -18,7 +18,7 @@ export interface FundsLayer {
 /** A balance as it was read. */
 export type BalanceReading = FundsLayer;
 
-/** Maximum layers per balance. Limits the row size, however often someone sends dust. */
+/** Maximum layers per balance. Limits the row size even if someone keeps sending dust. */
 export const MAX_FUNDS_LAYERS = 8;
 
 /**

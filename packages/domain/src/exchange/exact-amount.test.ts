@@ -32,7 +32,7 @@ test("ignores trailing zeros", () => {
   expect(parseExactAmount("007.10", 2)).toBe(710n);
 });
 
-test("refuses what a number parser would accept but no one would write", () => {
+test("refuses unusual formats that a number parser would accept", () => {
   for (const text of [
     "",
     ".",

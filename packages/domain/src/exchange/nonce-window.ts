@@ -12,7 +12,7 @@ export function exchangeNonceWindow(nonce: bigint): { readonly opensAt: bigint; 
   return { opensAt: nonce - AHEAD_MS + 1n, closesAt: nonce + BEHIND_MS - 1n };
 }
 
-/** Whether Hyperliquid accepts a nonce at `time` (ms), as far as the window goes. */
+/** Whether a nonce is within Hyperliquid's window at `time` (ms). */
 export function isInNonceWindow(nonce: bigint, time: bigint): boolean {
   const { opensAt, closesAt } = exchangeNonceWindow(nonce);
   return time >= opensAt && time <= closesAt;

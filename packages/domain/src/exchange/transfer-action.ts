@@ -153,7 +153,7 @@ export function usdSendAction(profile: ExchangeSigningProfile, terms: UsdSendTer
   };
 }
 
-/** The nonce of an action, whatever its type calls it. */
+/** The nonce of an action, regardless of its type's name for it. */
 export function exchangeNonceOf(action: ExchangeAction): number {
   return Number(action[exchangeTransferFields[action.type].nonceField]);
 }

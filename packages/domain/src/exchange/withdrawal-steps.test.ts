@@ -145,7 +145,7 @@ test("the signed action contains the hash that identifies its withdrawal", () =>
   }
 });
 
-test("the wallet's chain changes the signature, but nothing that is moved", () => {
+test("the wallet's chain changes the signature, but not the transfer", () => {
   const elsewhere = buildExchangeWithdrawal(exchangeSigningProfiles.default, 1337, {
     ...terms,
     signatureChainId: 10,

@@ -1,7 +1,7 @@
 import { keccak, toHex, writeHex } from "../hashing/struct-writer.ts";
 import type { Address, Hex32 } from "../ids/hex.ts";
 
-/** What a wallet agrees to by signing a claim. */
+/** The content of a claim that a wallet signs. */
 export interface ClaimFacts {
   /** Random: distinguishes two equal claims. */
   readonly salt: Hex32;
@@ -9,7 +9,7 @@ export interface ClaimFacts {
   readonly chainId: number;
   readonly currency: Address;
   readonly recipient: Address;
-  /** What the recipient gets, base units. */
+  /** The amount that the recipient gets, base units. */
   readonly amount: bigint;
   /** Unix seconds. */
   readonly expiresAt: number;

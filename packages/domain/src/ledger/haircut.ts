@@ -21,8 +21,8 @@ export function haircutOf(currencyClass: CurrencyClass, usd: bigint): bigint {
 const UNPRICED_HOLD_FACTOR = 3n;
 
 /**
- * What a hold counts while its currency has no trusted price.
- * @param lastUsd its value at the last known price, however old
+ * The value at which a hold counts while its currency has no trusted price.
+ * @param lastUsd its value at the last known price, regardless of its age
  */
 export function unpricedHoldUsd(placedUsd: bigint, lastUsd: bigint | undefined): bigint {
   return (lastUsd !== undefined && lastUsd > placedUsd ? lastUsd : placedUsd) * UNPRICED_HOLD_FACTOR;

@@ -40,7 +40,7 @@ test("splits a charge exactly: parts and uncovered rest add up, and no part exce
   );
 });
 
-test("a charge is covered exactly when the balances are worth it", () => {
+test("covers a charge if and only if the balances are worth at least that much", () => {
   fc.assert(
     fc.property(usd, balances, (charge, have) => {
       const worth = have.reduce((sum, one) => sum + amountToUsdDown(one.amount, one.unit), 0n);
@@ -51,7 +51,7 @@ test("a charge is covered exactly when the balances are worth it", () => {
   );
 });
 
-test("a part is recognized only by the price at which it was converted", () => {
+test("matches a part only to the price it was converted at", () => {
   fc.assert(
     fc.property(usd, balances, (charge, have) => {
       const { parts } = splitCharge(charge, have);
@@ -71,7 +71,7 @@ test("a part is recognized only by the price at which it was converted", () => {
     }
 });
 
-test("an asset is used only after all earlier ones are empty", () => {
+test("uses an asset only after all earlier ones are used up", () => {
   fc.assert(
     fc.property(usd, balances, (charge, have) => {
       const { parts } = splitCharge(charge, have);
@@ -104,7 +104,7 @@ test("capped balances together pay at most the cap in any order, and the others 
   );
 });
 
-test("a payment from a reservation never exceeds it, is rounded up by less than a unit, and takes all of it when all is due", () => {
+test("paying from a reservation never exceeds it and uses all of it when the full amount is due", () => {
   fc.assert(
     fc.property(usd, usd, balances, (reserved, due, have) => {
       const { parts } = splitCharge(reserved, have);

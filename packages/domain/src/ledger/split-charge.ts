@@ -62,7 +62,7 @@ export function splitCharge<Balance extends ChargeableBalance>(
 
 /**
  * The amounts that pay `usd` out of reserved parts, in their order and at the rate of the reservation,
- * however prices have moved since. Rounded up, within each part; a larger `usd` takes all of the parts.
+ * regardless of price moves since. Rounded up, within each part; a larger `usd` takes all of the parts.
  */
 export function shareOfParts(
   usd: bigint,

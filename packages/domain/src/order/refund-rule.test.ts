@@ -3,7 +3,13 @@ import { expect, test } from "vitest";
 import type { Hex } from "../ids/hex.ts";
 import type { Order } from "./order.ts";
 import { encodeFillContract } from "./order-calls.ts";
-import { FORMER_ROUTER, PASSING_REASONS, planRefund, REFUND_MAY_BE_LATE, refundRule } from "./refund-rule.ts";
+import {
+  FORMER_ROUTER,
+  TEMPORARY_REASONS,
+  planRefund,
+  REFUND_MAY_BE_LATE,
+  refundRule,
+} from "./refund-rule.ts";
 import type { RefundFacts } from "./refund-rule.ts";
 
 const USDC: Hex = `0x${"a0".repeat(20)}`;
@@ -32,13 +38,13 @@ function orderOf(amount: bigint, minimumAmount: bigint, recipient = USER): Order
 
 const facts: RefundFacts = {
   order: orderOf(1_000_000n, 900_000n),
-  isSolversOwn: true,
+  hasSolverKey: true,
   isDepositAttestable: true,
   native: NATIVE,
   deposit: { chainId: "one", currency: USDC, depositor: USER, amount: 1_000_000n },
   recipient: USER,
   rest: 990_000n,
-  promised: 0n,
+  minimumRefund: 0n,
   now: 400,
   paidBy: 1_000,
   router: undefined,
@@ -103,13 +109,13 @@ test("never calls a refund attestable that the attestation contract would refuse
         minimum: one,
         amount: one,
         rest: one,
-        promised: fc.bigInt({ min: 0n, max: 2_000n }),
+        minimumRefund: fc.bigInt({ min: 0n, max: 2_000n }),
       }),
       fc.record({ currency: fc.constantFrom(USDC, NATIVE), recipient: address, named: address }),
-      ({ quoted, minimum, amount, rest, promised }, { currency, recipient, named }) => {
+      ({ quoted, minimum, amount, rest, minimumRefund }, { currency, recipient, named }) => {
         const order = orderOf(quoted, minimum < quoted ? minimum : quoted, named);
         const deposit = { ...facts.deposit, currency, amount };
-        const plan = planRefund({ ...facts, order, deposit, recipient, rest, promised });
+        const plan = planRefund({ ...facts, order, deposit, recipient, rest, minimumRefund });
         if (plan.kind === "tooLow" || plan.unattestable !== undefined) return true;
         return isAttested(order, deposit, { to: recipient, amount: plan.amount });
       },
@@ -128,9 +134,9 @@ test("a refund in another currency, to another recipient or after the order's de
   expect(why({ deposit: { ...facts.deposit, chainId: "two" } })).toMatch(/not on the chain/);
   expect(why({ recipient: STRANGER })).toMatch(/does not name/);
   expect(why({ now: 1_001, paidBy: 1_601 })).toMatch(/refund deadline/);
-  expect(why({ isSolversOwn: false })).toMatch(/solver whose key is not configured/);
+  expect(why({ hasSolverKey: false })).toMatch(/solver whose key is not configured/);
   expect(why({ rest: 0n })).toBe("tooLow");
-  expect(why({ rest: 0n, promised: 5n })).toBe(undefined);
+  expect(why({ rest: 0n, minimumRefund: 5n })).toBe(undefined);
 });
 
 test("a refund that may be mined after the deadline counts as unrepaid, but pays what oracles require if mined in time", () => {
@@ -139,7 +145,7 @@ test("a refund that may be mined after the deadline counts as unrepaid, but pays
   expect(planRefund({ ...near, now: 400, paidBy: 1_001 })).toMatchObject({
     unattestable: REFUND_MAY_BE_LATE,
   });
-  expect(PASSING_REASONS.has(REFUND_MAY_BE_LATE)).toBe(true);
+  expect(TEMPORARY_REASONS.has(REFUND_MAY_BE_LATE)).toBe(true);
 });
 
 test("oracles are not asked about a refund near its deadline that they would refuse for another reason", () => {

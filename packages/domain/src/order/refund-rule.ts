@@ -3,10 +3,7 @@ import { encodeFillContract } from "./order-calls.ts";
 import type { Order, OrderRefund } from "./order.ts";
 import { scaledMinimum, weightedDifference } from "./weighted-difference.ts";
 
-/**
- * What oracles require of a refund. Oracles and the service use the same rule, so that the service pays
- * nothing that cannot be attested.
- */
+// What oracles require of a refund: shared with the service, so that it pays nothing that cannot be attested.
 
 /** Signed messages carry the weighted difference as an int256. */
 const INT256_LIMIT = 1n << 255n;
@@ -94,7 +91,7 @@ export function refundRule(order: Order, native: Hex, deposit: RefundableDeposit
 export interface RefundFacts {
   readonly order: Order;
   /** The service has the key of the order's solver, whose signature attestation needs. */
-  readonly isSolversOwn: boolean;
+  readonly hasSolverKey: boolean;
   /** Oracles can attest the deposit's transaction. */
   readonly isDepositAttestable: boolean;
   /** Native currency of the deposit's chain, as bytes. */
@@ -105,7 +102,7 @@ export interface RefundFacts {
   /** The deposit minus the cost of returning it; 0 if the cost exceeds it. */
   readonly rest: bigint;
   /** The order's minimum refund for the agreed deposit; 0 for any other deposit. */
-  readonly promised: bigint;
+  readonly minimumRefund: bigint;
   /** Unix seconds. */
   readonly now: number;
   /** Unix seconds: the latest time at which the payment is expected to be mined. */
@@ -123,45 +120,42 @@ export const FORMER_ROUTER = "the order names a router that the chain no longer 
 /** Why a refund cannot be attested while the key of its order's solver is not configured. */
 export const MISSING_SOLVER_KEY = "the order names a solver whose key is not configured";
 
-/**
- * Why a refund shortly before the order's deadline counts as unrepaid. If it is mined in time, oracles attest
- * it.
- */
+/** Reason recorded for a refund close to the order's deadline. Oracles still attest it if mined in time. */
 export const REFUND_MAY_BE_LATE = "the order's time for refunds may end before the refund is mined";
 
-/** Reasons that may no longer apply when oracles are asked. */
-export const PASSING_REASONS: ReadonlySet<string> = new Set([MISSING_SOLVER_KEY, REFUND_MAY_BE_LATE]);
+/** Reasons that may no longer apply when the oracles are asked. */
+export const TEMPORARY_REASONS: ReadonlySet<string> = new Set([MISSING_SOLVER_KEY, REFUND_MAY_BE_LATE]);
 
 /** Why neither a fill nor a refund of such a deposit can be attested. */
 export const UNATTESTABLE_DEPOSIT =
   "oracles cannot attest the transaction of the deposit: its receipt is too large, or it has too many deposits";
 
 export type RefundPlan =
-  /** `unattestable`: why settlement may never repay it; only {@link PASSING_REASONS} can change. */
+  /** `unattestable`: why settlement may never repay it; only {@link TEMPORARY_REASONS} can change. */
   | { readonly kind: "pay"; readonly amount: bigint; readonly unattestable: string | undefined }
   | { readonly kind: "tooLow" };
 
 /**
- * How much is refunded, and whether oracles can attest it. If the order's minimum exceeds the rest, the
- * minimum is paid: a smaller refund would never be repaid.
+ * How much is refunded, and whether oracles can attest it. If the order's minimum exceeds the
+ * remainder, the minimum is paid: a smaller refund would never be repaid.
  */
 export function planRefund({
   order,
-  isSolversOwn,
+  hasSolverKey,
   isDepositAttestable,
   native,
   deposit,
   recipient,
   rest,
-  promised,
+  minimumRefund,
   now,
   paidBy,
   router,
 }: RefundFacts): RefundPlan {
-  const amount = rest > promised ? rest : promised;
+  const amount = rest > minimumRefund ? rest : minimumRefund;
   if (amount <= 0n) return { kind: "tooLow" };
   const unattestable = (reason: string) => ({ kind: "pay", amount, unattestable: reason }) as const;
-  if (!isSolversOwn) return unattestable(MISSING_SOLVER_KEY);
+  if (!hasSolverKey) return unattestable(MISSING_SOLVER_KEY);
   if (!isDepositAttestable) return unattestable(UNATTESTABLE_DEPOSIT);
   const rule = refundRule(order, native, deposit);
   if (rule.kind === "unattestable") return unattestable(rule.reason);

@@ -24,7 +24,7 @@ function pricing(change: Partial<PricingFacts> = {}): { readonly facts: PricingF
   };
 }
 
-function promised(change: Partial<FeeSponsorship> = {}): FeeSponsorship {
+function agreedSponsorship(change: Partial<FeeSponsorship> = {}): FeeSponsorship {
   const sponsor = { wallet: `0x${"11".repeat(20)}` as const, selected: new Set(["execution"] as const) };
   return {
     ...feeSponsorshipOf(
@@ -45,14 +45,14 @@ test("leaves the prices of a request without app fees, sponsor or top-up unchang
 });
 
 test("the sponsor pays the agreed amount, even if gas has become more expensive", () => {
-  const terms = { sponsorship: promised() };
+  const terms = { sponsorship: agreedSponsorship() };
   const expensive = agreedPricing(pricing({ fillGasCostWei: 5n * 10n ** 13n }), terms);
   expect(forward(100_000_000n, expensive.facts).sponsored).toBe(40_000n);
   expect(sponsoredUsd(terms, 100_000_000n, expensive)).toBe(USD / 25n);
 });
 
 test("keeps a fixed rate at the fill's prices and charges the sponsor the difference", () => {
-  const terms = { sponsorship: promised({ fixedRate: rate }) };
+  const terms = { sponsorship: agreedSponsorship({ fixedRate: rate }) };
   const moved = agreedPricing(
     pricing({ destination: { decimals: 6, priceUsd: (USD * 1_001n) / 1_000n } }),
     terms,
@@ -63,10 +63,10 @@ test("keeps a fixed rate at the fill's prices and charges the sponsor the differ
 });
 
 test("drops a fixed rate that exceeds the sponsor's limit or is far from current prices", () => {
-  const capped = { sponsorship: promised({ fixedRate: rate, maxUsd: (14n * USD) / 100n }) };
+  const capped = { sponsorship: agreedSponsorship({ fixedRate: rate, maxUsd: (14n * USD) / 100n }) };
   const moved = pricing({ destination: { decimals: 6, priceUsd: (USD * 1_001n) / 1_000n } });
   expect(sponsoredUsd(capped, 100_000_000n, agreedPricing(moved, capped))).toBeUndefined();
-  const unbound = { sponsorship: promised({ fixedRate: rate }) };
+  const unbound = { sponsorship: agreedSponsorship({ fixedRate: rate }) };
   const broken = pricing({ origin: { decimals: 6, priceUsd: (USD * 90n) / 100n } });
   expect(sponsoredUsd(unbound, 100_000_000n, agreedPricing(broken, unbound))).toBeUndefined();
 });
@@ -85,17 +85,19 @@ test("deducts app fees and the gas top-up from a deposit at the fill as quoted",
 });
 
 test("returns unspent origin gas to the sponsor, up to the part that the sponsor pays", () => {
-  const terms = { sponsorship: promised() };
+  const terms = { sponsorship: agreedSponsorship() };
   const paid = USD / 25n;
   expect(unusedSponsorUsd(terms, paid, USD / 100n)).toBe(USD / 100n);
   expect(unusedSponsorUsd(terms, paid, USD)).toBe(paid);
   expect(unusedSponsorUsd({}, 0n, USD)).toBe(0n);
   const none = { selected: false, totalUsd: paid, sponsoredUsd: 0n };
-  const { components } = promised();
-  const relayOnly = { sponsorship: promised({ components: { ...components, execution: none } }) };
+  const { components } = agreedSponsorship();
+  const relayOnly = { sponsorship: agreedSponsorship({ components: { ...components, execution: none } }) };
   expect(unusedSponsorUsd(relayOnly, paid, USD)).toBe(0n);
   const rent = { selected: true, totalUsd: paid, sponsoredUsd: paid };
-  const rentOnly = { sponsorship: promised({ components: { ...components, execution: none, rent } }) };
+  const rentOnly = {
+    sponsorship: agreedSponsorship({ components: { ...components, execution: none, rent } }),
+  };
   expect(unusedSponsorUsd(rentOnly, paid, USD)).toBe(paid);
 });
 
@@ -103,7 +105,7 @@ test("never returns more to a sponsor than it pays, or than was not spent", () =
   const usd = fc.bigInt({ min: 0n, max: 10n ** 24n });
   fc.assert(
     fc.property(usd, usd, fc.boolean(), (sponsored, unspent, isFixed) => {
-      const terms = { sponsorship: promised(isFixed ? { fixedRate: rate } : {}) };
+      const terms = { sponsorship: agreedSponsorship(isFixed ? { fixedRate: rate } : {}) };
       const unused = unusedSponsorUsd(terms, sponsored, unspent);
       expect(unused >= 0n && unused <= sponsored && unused <= unspent).toBe(true);
     }),

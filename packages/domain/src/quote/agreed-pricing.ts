@@ -14,8 +14,8 @@ interface Priced {
 type FeeTerms = Pick<RequestTerms, "appFees" | "sponsorship" | "gasTopup">;
 
 /**
- * The prices of a route under its terms: deducts app fees and adds what the sponsor promised, or what its
- * fixed rate needs now.
+ * The prices of a route under its terms: deducts app fees and adds the sponsor's agreed amount, or what its
+ * fixed rate requires now.
  */
 export function agreedPricing<P extends Priced>(pricing: P, { appFees, sponsorship, gasTopup }: FeeTerms): P {
   if (appFees === undefined && sponsorship === undefined && gasTopup === undefined) return pricing;
@@ -25,7 +25,7 @@ export function agreedPricing<P extends Priced>(pricing: P, { appFees, sponsorsh
       ? { kind: "fixedRate", rate: fixedRate }
       : amount === undefined
         ? undefined
-        : { kind: "promised", amount };
+        : { kind: "agreed", amount };
   return {
     ...pricing,
     facts: {
@@ -38,9 +38,9 @@ export function agreedPricing<P extends Priced>(pricing: P, { appFees, sponsorsh
 }
 
 /**
- * What the sponsor pays of a fill now, USD with 18 decimals: the promised amount, or what the fixed rate
- * needs. Undefined: the rate costs more than the sponsor's limit or is too far from the prices. 0 without a
- * sponsor.
+ * What the sponsor pays of a fill now, USD with 18 decimals: the agreed amount, or what the fixed rate
+ * requires. Undefined: the rate costs more than the sponsor's limit or is too far from the prices. 0 without
+ * a sponsor.
  */
 export function sponsoredUsd(
   { sponsorship }: FeeTerms,

@@ -24,7 +24,7 @@ test("drops zero app fees, and sums those of one recipient", () => {
   expect(mergeAppFees(fees)).toEqual([{ recipient: one, bps: 15 }]);
 });
 
-test("app fee credits are never worth more than what was taken of the deposit, whatever its size", () => {
+test("app fee credits are never worth more than the fee deducted from the deposit, regardless of its size", () => {
   const fees = fc.array(
     fc.record({ recipient: fc.constantFrom(one!, two!), bps: fc.integer({ min: 0, max: 900 }) }),
     {

@@ -43,7 +43,7 @@ export function appBpsOf(fees: readonly AppFee[]): number {
 
 /**
  * What each recipient's balance is credited for a deposit at these prices: its share of the deposit,
- * converted, each step rounded down, so that together they are never worth more than what was taken.
+ * converted, each step rounded down, so that together they are never worth more than the deducted fee.
  * @param input base units of the deposit, whose unit is `deposited`
  */
 export function agreeAppFees(

@@ -16,10 +16,7 @@ export function coveredBps(
   return isOneAsset(pairClass) ? honorBps : Math.min(honorBps, serviceBps[pairClass]);
 }
 
-/**
- * The lowest coverage of the pairs by which the route's fill is judged, so that no accepted deposit is
- * refunded.
- */
+/** The lowest coverage of the pairs that decide whether the route can still be filled. */
 export function coveredOnRoute(
   policy: Pick<FeePolicy, "honorBps" | "serviceBps">,
   pairs: ReadonlyArray<readonly [Currency, Currency]>,

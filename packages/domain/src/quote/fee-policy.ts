@@ -18,7 +18,7 @@ export interface FeePolicy {
   readonly serviceBps: ByPairClass;
   /** Slippage when the client sets none, bps of the expected output. */
   readonly automaticSlippageBps: ByPairClass;
-  /** How long after the quote its output is guaranteed although prices move. */
+  /** How long after the quote its output is guaranteed even if prices move. */
   readonly firmSeconds: number;
   /**
    * A quote whose swaps cost more than this, bps of the input's value, is only given to clients that

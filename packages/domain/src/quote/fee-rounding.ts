@@ -4,8 +4,8 @@ import { bpsOfDown, bpsOfUp } from "../money/bps.ts";
 
 /**
  * The fees of an input that are proportional to it, in its base units. Their sum is rounded up and the app's
- * part down; the rest is the service's. If each were rounded up, one more unit of input could raise both, and
- * buy less.
+ * part down; the rest is the service's. If both were rounded up, one more unit of input could raise both fees
+ * and yield less output.
  */
 export function proportionalFees(
   input: bigint,

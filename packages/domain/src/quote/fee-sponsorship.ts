@@ -31,7 +31,7 @@ export interface FeeSponsorship {
   /** What it pays, in base units of the deposit, and in USD with 18 decimals at the quote's prices. */
   readonly amount: bigint;
   readonly usd: bigint;
-  /** If set, the sponsor pays whatever this rate needs at the fill instead. */
+  /** If set, the sponsor pays as much as this rate requires at the fill instead. */
   readonly fixedRate?: FixedRate;
   readonly components: Readonly<Record<FeeComponent, ComponentShare>>;
 }
@@ -69,7 +69,7 @@ export function feeSponsorshipOf(
   unit: PricedUnit,
 ): FeeSponsorship {
   const { wallet, maxUsd, cap, fixedRate } = request;
-  // A fixed rate is paid whichever fees are selected.
+  // A fixed rate is paid regardless of the selected fees.
   const selected = (one: FeeComponent): boolean => fixedRate !== undefined || request.selected.has(one);
   const [execution, rent] = isRent ? [0n, cost] : [cost, 0n];
   const totals: Record<FeeComponent, bigint> = { execution, relay: service, app, swap, rent };

@@ -25,7 +25,7 @@ const components: fc.Arbitrary<Extract<FeesSponsored, { kind: "components" }>> =
 });
 const sponsored: fc.Arbitrary<FeesSponsored> = fc.oneof(
   components,
-  fc.record({ kind: fc.constant("promised" as const), amount: fc.bigInt({ min: 0n, max: 10n ** 24n }) }),
+  fc.record({ kind: fc.constant("agreed" as const), amount: fc.bigInt({ min: 0n, max: 10n ** 24n }) }),
   fc.record({ kind: fc.constant("fixedRate" as const), rate: someRate }),
 );
 const plainFacts = fc.record({
@@ -50,7 +50,7 @@ test("with or without a sponsor, the input for an output is the smallest that yi
     fc.property(someFacts, anAmount, (facts, output) => {
       const input = inputFor(output, facts);
       expect(forward(input, facts).output >= output).toBe(true);
-      // A zero input buys nothing, however much a sponsor pays.
+      // A zero input buys nothing, regardless of how much a sponsor pays.
       if (input > 1n) expect(forward(input - 1n, facts).output < output).toBe(true);
     }),
     { numRuns: 3_000 },

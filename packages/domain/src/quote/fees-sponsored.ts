@@ -13,14 +13,14 @@ export type FeesSponsored =
       readonly execution: boolean;
       readonly service: boolean;
       readonly app: boolean;
-      /** What is paid of the swap in the fill, in addition to the fees. */
+      /** The part of the fill's swap that is paid in addition to the fees. */
       readonly swap: bigint;
       readonly cap: bigint | undefined;
     }
-  /** Whatever a rate needs. */
+  /** As much as the fixed rate requires. */
   | { readonly kind: "fixedRate"; readonly rate: FixedRate }
   /** As agreed in the quote. */
-  | { readonly kind: "promised"; readonly amount: bigint };
+  | { readonly kind: "agreed"; readonly amount: bigint };
 
 /** An input after its fees. */
 export interface ChargedInput {
@@ -50,7 +50,7 @@ export function sponsoredPart(
   facts: SponsoredFacts,
 ): bigint {
   switch (sponsored.kind) {
-    case "promised":
+    case "agreed":
       return sponsored.amount;
     case "components": {
       const left = leftWithout(sponsored, charged, facts);

@@ -19,14 +19,14 @@ export function inputFor(output: bigint, facts: PricingFacts): bigint {
   const net = convertUp(output, facts.destination, facts.origin);
   const execution = executionFee(facts);
   const topup = facts.topupWei === undefined ? 0n : topupCost(facts.topupWei, facts);
-  const unaided = (paid: bigint): bigint =>
+  const inputAfterSubsidy = (paid: bigint): bigint =>
     minFor(net + execution + topup - paid, facts.serviceBps + facts.appBps);
-  if (sponsored === undefined) return unaided(0n);
-  if (sponsored.kind === "promised") return minOne(unaided(sponsored.amount));
+  if (sponsored === undefined) return inputAfterSubsidy(0n);
+  if (sponsored.kind === "agreed") return minOne(inputAfterSubsidy(sponsored.amount));
   const { fixed, bps } = leftToUser(sponsored, execution, topup, facts);
-  const free = minFor(net + fixed - sponsored.swap, bps);
-  const capped = sponsored.cap === undefined ? 0n : unaided(sponsored.cap);
-  return minOne(free > capped ? free : capped);
+  const uncappedInput = minFor(net + fixed - sponsored.swap, bps);
+  const cappedInput = sponsored.cap === undefined ? 0n : inputAfterSubsidy(sponsored.cap);
+  return minOne(uncappedInput > cappedInput ? uncappedInput : cappedInput);
 }
 
 /** The smallest x that leaves `needed` after bps that are rounded up. */

@@ -21,7 +21,7 @@ test("a small price move does not change the output while the quote is firm", ()
   });
 });
 
-test("a deposit seen in the firm time stays firm, however long its confirmations take", () => {
+test("a deposit seen in the firm time stays firm, regardless of how long its confirmations take", () => {
   const times = { nowMs: 4_000, depositSeenAtMs: 1_000 };
   expect(payout(terms, { deposited: 1_000n, repriced: 9_800n }, HONOR_BPS, times)).toEqual({
     kind: "pay",
@@ -89,7 +89,7 @@ test("after the firm time the output follows current prices, between the minimum
   });
 });
 
-test("after the fill deadline everything is refunded, whatever the price", () => {
+test("after the fill deadline everything is refunded, regardless of the price", () => {
   expect(payout(terms, { deposited: 1_000n, repriced: 99_999n }, HONOR_BPS, at(5_000))).toEqual({
     kind: "pay",
     amount: 10_000n,
@@ -128,7 +128,7 @@ test("the output is in the guaranteed range at any time and price", () => {
   );
 });
 
-/** A swap comes before the deposit: at least 950 and about 1000 are deposited. */
+/** A swap precedes the deposit: at least 950 and about 1000 are deposited. */
 const swapped = { ...terms, origin: { ...terms.origin, minimumAmount: 950n } };
 
 test("the expected output follows the swap's result, and never falls below the minimum", () => {
@@ -163,7 +163,7 @@ test("an exact output is kept for a deposit within its range and the solver's to
   expect(pays(1_010n, 9_990n)).toEqual({ kind: "pay", amount: 10_000n });
 });
 
-test("whatever a swap yields, the output keeps the minimum and costs no more than tolerated, and the expected output grows with the deposit", () => {
+test("for any swap result, the output keeps the minimum and costs no more than tolerated, and the expected output grows with the deposit", () => {
   const amount = fc.bigInt({ min: 1n, max: 20_000n });
   fc.assert(
     fc.property(

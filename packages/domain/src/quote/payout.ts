@@ -11,8 +11,8 @@ export type Payout =
 export interface PayoutTimes {
   readonly nowMs: number;
   /**
-   * When the deposit was first seen in a block: a deposit in time stays in time, however many confirmations
-   * it then waits for.
+   * When the deposit was first seen in a block: a deposit in time stays in time, regardless of how many
+   * confirmations it then waits for.
    */
   readonly depositSeenAtMs: number;
 }

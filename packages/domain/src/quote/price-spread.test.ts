@@ -9,7 +9,7 @@ const weth = { id: "weth", priceId: "ethereum", class: "major" } as const;
 const MAX_AGE_MS = 90_000;
 const aged = (ageMs: number, volatilityBps = 0) => ({ ageMs, volatilityBps });
 
-test("one asset on two chains, or wrapped, needs no spread however old its price is", () => {
+test("one asset on two chains, or wrapped, needs no spread regardless of the age of its price", () => {
   for (const other of [eth, weth])
     expect(
       pairSpread(

@@ -42,7 +42,7 @@ export interface GuaranteeFacts {
   readonly honorBps: number;
 }
 
-/** What a quote guarantees when a swap comes before the deposit. */
+/** What a quote guarantees when a swap precedes the deposit. */
 export interface SwapGuarantee {
   readonly minimumAmount: bigint;
   /** What the minimum deposit must still buy, before the slippage of the fill. */

@@ -52,7 +52,7 @@ export function requestAttestationHash(facts: Omit<RequestAttestationFacts, "des
 
 /**
  * The second layout: (bytes32 requestId, uint256 originChainId, bytes32 originUser, bytes32 originCurrency,
- * uint256 destinationChainId, bytes32 destinationUser, bytes32 destinationCurrency), encoded likewise.
+ * uint256 destinationChainId, bytes32 destinationUser, bytes32 destinationCurrency), encoded the same way.
  * @throws RangeError if a number does not fit its type
  */
 export function requestAttestationHashV2(facts: Omit<RequestAttestationFacts, "originAmount">): Hex32 {

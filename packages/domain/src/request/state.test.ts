@@ -230,7 +230,7 @@ test("requests a fill only when a request becomes fillable: at most once per acc
         if (isTakenBack && before.name !== "quoted" && after.name === "quoted") owed = 0;
         if (after.name === "refunding") owed = 0;
         if (event.kind === "fillDead" && after.name === "fillable") owed = fills;
-        // Its deposit lacks confirmations again; the job finds nothing to fill until it has them.
+        // Its deposit is unconfirmed again; the job finds nothing to fill until it has them.
         if (event.kind === "depositUnconfirmed" && after.name === "deposited") owed = 0;
         expect(owed).toBeLessThanOrEqual(1);
       }
@@ -456,7 +456,7 @@ function effectsOf(state: RequestState, event: RequestEvent): readonly Effect[] 
   return decision.kind === "applied" ? decision.effects : [];
 }
 
-test("a fast fill starts at once, and its hold is released when both deposit and fill are final", () => {
+test("a fast fill starts immediately, and its hold is released when both deposit and fill are final", () => {
   const fronted = after("bridge", { kind: "fastFillAccepted" });
   expect(fronted).toMatchObject({ name: "fillable", front: "held", depositId: undefined });
   expect(effectsOf(quotedState("bridge"), { kind: "fastFillAccepted" })).toEqual([{ kind: "fill" }]);
@@ -511,7 +511,7 @@ test("a deposit that waits for confirmations can be fast filled, and covers the 
   });
 });
 
-test("an app pays once for a deposit that never comes, when the fill is final, and gets it back if the deposit comes after all", () => {
+test("an app pays once for a deposit that never arrives, when the fill is final, and gets it back if the deposit arrives after all", () => {
   const filled = after(
     "bridge",
     { kind: "fastFillAccepted" },

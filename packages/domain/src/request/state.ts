@@ -73,7 +73,7 @@ export type RequestEvent =
       readonly replaces?: boolean;
     }
   | { readonly kind: "depositConfirmed"; readonly depositId: DepositId }
-  /** A reorg moved it into a younger block, where it lacks confirmations again. */
+  /** A reorg moved it into a newer block, so it needs more confirmations again. */
   | { readonly kind: "depositUnconfirmed"; readonly depositId: DepositId }
   | { readonly kind: "depositRemoved"; readonly depositId: DepositId }
   | { readonly kind: "fillPlanned" }
@@ -101,7 +101,7 @@ export type RequestEvent =
   | { readonly kind: "executionDead"; readonly reason: FailReason }
   /** An app guarantees the deposit: its hold is in the same commit. */
   | { readonly kind: "fastFillAccepted" }
-  /** The deposit of a fast fill can no longer come in time. */
+  /** The deposit of a fast fill can no longer arrive in time. */
   | { readonly kind: "frontOverdue" }
   | { readonly kind: "sendMined" }
   | { readonly kind: "sendUnmined" }
@@ -418,7 +418,7 @@ function cover(state: RequestState): Decision {
   }
 }
 
-/** The deposit is orphaned, or lacks confirmations again. */
+/** The deposit is orphaned or needs more confirmations again. */
 function uncover(state: RequestState): Decision {
   return to(state, { front: "held" }, ...(isFillFinal(state) ? [{ kind: "reinstateHold" } as const] : []));
 }
@@ -442,7 +442,8 @@ function waitAgain(state: RequestState, change: Partial<RequestState>): Decision
 }
 
 /**
- * A call ends. A bridge whose transaction failed stops waiting, but still takes a deposit that comes in time.
+ * A call ends. A bridge whose transaction failed stops waiting, but still takes a deposit that arrives in
+ * time.
  */
 function failedExecution({ kind }: RequestState): "failed" | "expired" {
   return kind === "call" ? "failed" : "expired";

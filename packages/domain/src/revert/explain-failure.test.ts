@@ -68,7 +68,7 @@ test("a successful call has no failure", () => {
   expect(explainFailure(aFrame({ calls: [reverted({ output: invalidSignature })] }), known)).toBeUndefined();
 });
 
-test("finds the call whose reason was wrapped into another one, at any position in the data", () => {
+test("finds the call whose reason was wrapped into another reason, at any position in the data", () => {
   const inner = reverted({ to: address(3), output: invalidSignature });
   const wrapped = encodeErrorResult({
     abi: parseAbi(["error CallFailed(bytes returnData)"]),
@@ -143,7 +143,7 @@ test.each([
   expect(pathOf(later)).toEqual([address(2)]);
 });
 
-test("a caller that gives a reason of its own after a caught failure is where it failed", () => {
+test("blames a caller that reverts with its own reason after a caught failure", () => {
   const inner = reverted({ to: address(3), output: invalidSignature });
   const frame = reverted({ output: errorString("not enough"), calls: [inner] });
   expect(explained(frame)).toMatchObject({ label: "NOT_ENOUGH" });
@@ -428,7 +428,7 @@ test("truncates and cleans texts of any kind and length", () => {
   );
 });
 
-test("bounds the arguments of an error, however long", () => {
+test("truncates the arguments of an error, regardless of their length", () => {
   const abi = parseAbi(["error Big(string text, bytes raw, (uint256 a, address b)[] list)"]);
   const list = Array.from({ length: 100 }, (_, at) => ({ a: BigInt(at), b: address(at) }));
   const output = encodeErrorResult({ abi, args: ["y".repeat(3_000), `0x${"ab".repeat(3_000)}`, list] });

@@ -14,7 +14,7 @@ const MAX_PATH = 64;
 
 /**
  * Why a traced call fails; undefined if it does not. A user operation that failed inside it counts, even if
- * the entry point went on.
+ * the entry point continued.
  */
 export function explainFailure(root: CallFrame, known: KnownAbis): SimulationFailure | undefined {
   if (root.error !== undefined) return failureOn(failingPath(root, known), known);

@@ -42,7 +42,7 @@ function causeOf(frame: CallFrame, known: KnownAbis, budget: Budget): CallFrame 
   // Passed on unchanged or wrapped into the caller's own error; the last one of several equal ones.
   const passedOn = passedOnBy(frame, failed, budget);
   if (passedOn !== undefined) return passedOn;
-  // Nothing was called after it, and the caller gave no reason of its own, or only that a call failed.
+  // Nothing was called after it, and the caller gave no other reason, or only that a call failed.
   if (last === undefined || last.error === undefined) return undefined;
   if (machineFailureOf(frame.error) !== undefined) {
     // A caller that has no gas left because its call used all of it.

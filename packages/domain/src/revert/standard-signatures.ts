@@ -317,16 +317,16 @@ const texts: readonly {
   },
 ];
 
-let made: readonly KnownContract[] | undefined;
+let cached: readonly KnownContract[] | undefined;
 
 /** {@link texts}, parsed on first use. */
 export function standardContracts(): readonly KnownContract[] {
-  made ??= texts.map(({ name, addresses, functions, errors }) => ({
+  cached ??= texts.map(({ name, addresses, functions, errors }) => ({
     name,
     abi: [...readAbi("function", functions), ...readAbi("error", errors)],
     ...(addresses && { addresses }),
   }));
-  return made;
+  return cached;
 }
 
 function readAbi(kind: "function" | "error", signatures: readonly string[] = []): KnownContract["abi"] {

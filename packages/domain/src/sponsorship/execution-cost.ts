@@ -7,7 +7,7 @@ export interface ExecutionPrices extends PricedUnit {
   readonly salePriceUsd?: bigint | undefined;
 }
 
-/** What one transaction costs the executor, and what the service charges for sending it. */
+/** The cost of one transaction to the executor, and the service's charge for sending it. */
 export interface ExecutionSpending {
   /** Gas units: the limit before it is sent, the gas used afterwards. */
   readonly gas: bigint;

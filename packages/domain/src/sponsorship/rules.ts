@@ -23,15 +23,15 @@ export interface SponsorshipRules {
   readonly perTargetDailyUsd?: bigint | ReadonlyMap<Address, bigint>;
   /** Only these contracts may be called. */
   readonly allowTargets?: readonly Address[];
-  /** Never these, whatever else is allowed. */
+  /** Never these, even if allowed above. */
   readonly denyTargets?: readonly Address[];
   /** Only these functions may be called. */
   readonly allowSelectors?: readonly SelectorRule[];
-  /** Never these, whatever else is allowed. */
+  /** Never these, even if allowed above. */
   readonly denySelectors?: readonly SelectorRule[];
   /** Maximum value of native tokens, in USD, that one call may send from the sponsor. */
   readonly maxCallValueUsd: bigint;
-  /** Maximum of fast fills at risk at once: the sum of the key's active holds. */
+  /** Maximum of fast fills at risk at the same time: the sum of the key's active holds. */
   readonly maxHoldsUsd?: bigint;
   /** Maximum value of one fast fill. */
   readonly maxFastFillUsd?: bigint;

@@ -43,7 +43,7 @@ export const bitcoinCodec: AddressCodec = {
   encode: (text) => (text === NATIVE ? NATIVE_BYTES : encodeBitcoinAddress("mainnet", text)),
   decode: (hex) => (hex === NATIVE_BYTES ? NATIVE : decodeBitcoinAddress("mainnet", hex)),
   transactionIdBytes: (id) => (/^[0-9a-f]{64}$/.test(id) ? `0x${id}` : undefined),
-  transactionIdForm: "32 bytes of lowercase hex without 0x",
+  transactionIdFormat: "32 bytes of lowercase hex without 0x",
 };
 
 /**
@@ -95,7 +95,7 @@ function legacyBytes(text: string, { legacy }: AddressFormat): Uint8Array | unde
   const payload = decoded(text);
   if (payload?.length !== 21) return undefined;
   const kind = legacy.indexOf(payload[0] ?? -1);
-  // The mainnet version byte, whatever the network.
+  // The mainnet version byte, on every network.
   const version = ADDRESS_FORMATS.mainnet.legacy[kind];
   return version === undefined ? undefined : Uint8Array.of(LEGACY_MARK, version, ...payload.subarray(1));
 }

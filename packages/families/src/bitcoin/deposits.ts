@@ -5,7 +5,7 @@ import { carriedTexts, depositorIn, idIn, type CarriedText } from "./answers/car
 import { isCoinbase, type BitcoinOutput, type BitcoinTransaction } from "./answers/raw-transaction.ts";
 import { addressOfScript } from "./codec/scripts.ts";
 
-/** Judges what a transaction deposited. Pure. */
+/** Judges the deposits of a transaction. Pure. */
 
 export interface DepositRules {
   /** Scripts of every depository. */

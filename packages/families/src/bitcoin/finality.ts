@@ -8,7 +8,7 @@ export type Finality =
   /** A description of what is missing, and the nominal time until it is reached. */
   | { readonly kind: "notFinal"; readonly reason: string; readonly retryAfterSeconds: number };
 
-/** The genesis block of each network: a node with another one serves another chain. */
+/** The genesis block of each network: a node with a different one serves another chain. */
 export const FIRST_BLOCKS: Readonly<Record<BitcoinNetwork, string>> = {
   mainnet: "000000000019d6689c085ae165831e934ff763ae46a2a6c172b3f1b60a8ce26f",
   testnet: "000000000933ea01ad0ee984209779baaec3ced90fa3f408719526f8d77f4943",

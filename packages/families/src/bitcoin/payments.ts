@@ -8,7 +8,7 @@ import { isCoinbase, type BitcoinOutput, type BitcoinTransaction } from "./answe
 import { scriptOf } from "./codec/scripts.ts";
 import { signsAllOutputs } from "./payments/sighash.ts";
 
-/** Judges what a solver's transaction paid. Pure. */
+/** Judges the payments of a solver's transaction. Pure. */
 
 export interface PaymentRules {
   /** Scripts of every depository. */

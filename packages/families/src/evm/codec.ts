@@ -16,5 +16,5 @@ export const evmCodec: AddressCodec = {
   encode: (text) => (ADDRESS.test(text) ? (text.toLowerCase() as Hex) : undefined),
   decode: (bytes) => (ADDRESS.test(bytes) ? bytes.toLowerCase() : undefined),
   transactionIdBytes: (id) => (HASH.test(id) ? (id as Hex) : undefined),
-  transactionIdForm: "32 bytes of lowercase hex",
+  transactionIdFormat: "32 bytes of lowercase hex",
 };

@@ -206,7 +206,7 @@ test("a transfer inside a sender's hook does not match the event of the surround
   ]);
 });
 
-test("returns several deposits of one transaction in chain order, whatever the order of the logs", () => {
+test("returns several deposits of one transaction in chain order, regardless of the order of the logs", () => {
   const parts = [
     native(alice, 1n),
     transfer(usdc, bob, 2n),
@@ -223,7 +223,7 @@ test("returns several deposits of one transaction in chain order, whatever the o
   ]);
 });
 
-test("numbers only deposits that are equal in everything, each group by itself", () => {
+test("numbers only deposits that are equal in every field, each group separately", () => {
   const alike = native(alice, 1n);
   const others = [
     native(bob, 1n),
@@ -326,7 +326,7 @@ test("the depository's transfer to itself is not a deposit", () => {
   });
 });
 
-test("a transaction without events deposits nothing, whatever its value or id", () => {
+test("a transaction without events deposits nothing, regardless of its value or id", () => {
   expect(read([], { value: 10n ** 18n, input: id }).deposits).toEqual([]);
 });
 

@@ -45,7 +45,7 @@ test("depth zero makes the newest block final, and no block above the head is ev
   expect(finalityOf(zero, at(8n, 0n), at(7n), 1)).toMatchObject({ kind: "notFinal" });
 });
 
-test("searches a final block below the depth, as far below as the missing time requires, but not below the first block", () => {
+test("searches a final block below the depth, lower by the blocks that the missing time takes, but not below the first block", () => {
   const depth = { kind: "depth", blocks: 10n, seconds: 60n } as const;
   expect(lowerCandidate(depth, at(90n, 980n), at(100n, 1_000n), 2)).toBe(70n);
   expect(lowerCandidate(depth, at(90n, 941n), at(100n, 1_000n), 2)).toBe(89n);

@@ -43,8 +43,8 @@ export function finalityOf(
 }
 
 /**
- * The next height to try if `block` is not final yet: as far below as the missing time requires at the
- * nominal block time. Undefined below the first block.
+ * The next height to try if `block` is not final yet: lower by as many blocks as the missing time takes
+ * at the nominal block time. Undefined below the first block.
  */
 export function lowerCandidate(
   policy: Extract<EvmFinality, { kind: "depth" }>,
@@ -52,9 +52,9 @@ export function lowerCandidate(
   head: Pick<BlockRef, "number" | "timestamp">,
   blockTimeSeconds: number,
 ): bigint | undefined {
-  const deepEnough = head.number - policy.blocks;
-  const lacking = Number(policy.seconds - (head.timestamp - block.timestamp));
-  const steps = BigInt(Math.max(1, Math.ceil(lacking / blockTimeSeconds)));
-  const lower = block.number - steps < deepEnough ? block.number - steps : deepEnough;
+  const maxFinalHeight = head.number - policy.blocks;
+  const missingSeconds = Number(policy.seconds - (head.timestamp - block.timestamp));
+  const steps = BigInt(Math.max(1, Math.ceil(missingSeconds / blockTimeSeconds)));
+  const lower = block.number - steps < maxFinalHeight ? block.number - steps : maxFinalHeight;
   return lower < 0n ? undefined : lower;
 }

@@ -276,7 +276,7 @@ export function readSpotMeta(answer: unknown): readonly SpotToken[] {
   });
 }
 
-/** What an account can withdraw from a dex, and Hyperliquid's own clock, ms. */
+/** The withdrawable amount of an account on a dex, and Hyperliquid's own clock, ms. */
 export function readClearinghouse(answer: unknown): { readonly withdrawable: string; readonly time: bigint } {
   const method = "clearinghouseState";
   const fields = record(method, answer, "response");

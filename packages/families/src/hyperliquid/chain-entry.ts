@@ -17,11 +17,11 @@ export const hyperliquid: FamilyEntry<"hyperliquid", HyperliquidFacts> = {
   facts: ({ entry, rpcUrls, place, problems }) => {
     const { depository, additionalDepositories, additionalData } = entry;
     const { explorerApiUrl, signingProfile, exchangeNetwork, usdcTokenId, weightPerMinute } = additionalData;
-    // The family's addresses are its currencies, too, which are of other lengths.
+    // The family's address format also accepts currencies, which have other lengths.
     for (const account of [depository, ...additionalDepositories])
       if (account !== undefined && parseAddress(account) === undefined)
         problems.push(`${place}: depository must be a 20-byte account`);
-    // An explorer that several endpoints share would decide alone.
+    // If several endpoints shared one explorer, it would decide alone.
     if (explorerApiUrl !== undefined && rpcUrls.length > 1)
       problems.push(
         `${place}.additionalData.explorerApiUrl: must not be set together with several endpoints`,
@@ -40,7 +40,7 @@ export const hyperliquid: FamilyEntry<"hyperliquid", HyperliquidFacts> = {
     hasExchange: true,
     problems: ({ exchange }) =>
       exchange === undefined ? [{ path: ["exchange"], message: "is required on this chain family" }] : [],
-    // Its currencies have other lengths.
+    // The address format also accepts currencies, which have other lengths.
     isAccount: (text) => parseAddress(text) !== undefined,
   },
 };

@@ -3,7 +3,7 @@ import type { AddressCodec } from "../address-codec.ts";
 
 /**
  * Accounts have 20 bytes. A currency is a token id of 16 bytes, followed by the ASCII name of its dex unless
- * that is the first one.
+ * it is the first perp dex.
  */
 const ADDRESS = /^0x(?:[0-9a-fA-F]{2}){16,48}$/;
 const HASH = /^0x[0-9a-f]{64}$/;
@@ -15,5 +15,5 @@ export const hyperliquidCodec: AddressCodec = {
   encode: (text) => (ADDRESS.test(text) ? (text.toLowerCase() as Hex) : undefined),
   decode: (bytes) => (ADDRESS.test(bytes) ? bytes.toLowerCase() : undefined),
   transactionIdBytes: (id) => (HASH.test(id) ? (id as Hex) : undefined),
-  transactionIdForm: "32 bytes of lowercase hex",
+  transactionIdFormat: "32 bytes of lowercase hex",
 };

@@ -25,7 +25,7 @@ export function depositIn(
   const { action, user, error } = transaction;
   if (error !== undefined) return { refusal: "transaction failed" };
   if (action === undefined) return undefined;
-  // The recipient is checked first: a transfer between others is not a deposit, whatever its form.
+  // The recipient is checked first: a transfer between others is not a deposit, regardless of its format.
   const depository = rules.depositories.find((one) => one === action.destination.toLowerCase());
   if (depository === undefined) return undefined;
   // A depository's transfer is not a user's deposit, even to another depository.

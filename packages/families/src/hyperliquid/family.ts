@@ -7,7 +7,7 @@ import type { HyperliquidFacts } from "./facts.ts";
 import type { ExchangeTransaction } from "./answers.ts";
 import { depositIn } from "./deposits.ts";
 import { RETRY_AFTER_SECONDS } from "./finality.ts";
-import type { NonceMeaning } from "./payments/nonce-meaning.ts";
+import type { TransferPurpose } from "./payments/transfer-purpose.ts";
 import { judgePayment, timestampOf } from "./payments.ts";
 import type { TransferRules } from "./payments/transfers.ts";
 
@@ -22,7 +22,7 @@ export interface ListedTransaction {
 
 export interface MappedTransaction extends ListedTransaction {
   /** The hub's entry for its nonce, if {@link nonceToMap} returns one. */
-  readonly meaning: NonceMeaning;
+  readonly meaning: TransferPurpose;
 }
 
 export const hyperliquid: Family<"hyperliquid", HyperliquidFacts, HyperliquidRules, MappedTransaction> = {

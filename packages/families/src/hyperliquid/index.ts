@@ -17,12 +17,12 @@ export { depositIn, type ExchangeDeposit } from "./deposits.ts";
 export type { HyperliquidFacts } from "./facts.ts";
 export { hyperliquid, nonceToMap, type HyperliquidRules } from "./family.ts";
 export { INDEX_LAG_MS, isNonceOver, RETRY_AFTER_SECONDS } from "./finality.ts";
-export { meaningOf, type NonceMeaning } from "./payments/nonce-meaning.ts";
+export { purposeOf, type TransferPurpose } from "./payments/transfer-purpose.ts";
 export { judgePayment, timestampOf } from "./payments.ts";
 export type { TransferRules } from "./payments/transfers.ts";
 export {
-  carriesOut,
-  mayCarryOut,
+  isExecutionOf,
+  mayBeExecutionOf,
   readWithdrawal,
   type ExchangeWithdrawal,
   type WithdrawalRules,

@@ -14,9 +14,9 @@ import vector from "../../../../test/fixtures/oracle/withdrawal-hl-usdsend.json"
 import type { PaymentQuestion } from "../evidence.ts";
 import type { ExchangeTransaction, LedgerTransfer } from "./answers.ts";
 import { depositIn } from "./deposits.ts";
-import { meaningOf } from "./payments/nonce-meaning.ts";
+import { purposeOf } from "./payments/transfer-purpose.ts";
 import { judgePayment } from "./payments.ts";
-import { carriesOut, mayCarryOut, readWithdrawal } from "./withdrawals.ts";
+import { isExecutionOf, mayBeExecutionOf, readWithdrawal } from "./withdrawals.ts";
 
 const user: Address = "0x00000000000000000000000000000000000000a1";
 const friend: Address = "0x00000000000000000000000000000000000000a2";
@@ -69,7 +69,7 @@ const transaction = (
   isOpaque: false,
   ...fields,
 });
-const deposited = (action: HyperliquidAction | undefined, fields: Partial<ExchangeTransaction> = {}) =>
+const readDeposit = (action: HyperliquidAction | undefined, fields: Partial<ExchangeTransaction> = {}) =>
   depositIn(transaction(action, fields), rules);
 
 test("a `usdSend` to any depository is a deposit of USDC on the first dex, identified by the nonce of the action", () => {
@@ -81,14 +81,14 @@ test("a `usdSend` to any depository is a deposit of USDC on the first dex, ident
       amount: 1_250_000_000n,
       nonce: NOW - 5n,
     };
-    expect(deposited(usdSend({ destination }))).toMatchObject(expected);
-    expect(deposited(sendAsset({ destination }))).toMatchObject(expected);
+    expect(readDeposit(usdSend({ destination }))).toMatchObject(expected);
+    expect(readDeposit(sendAsset({ destination }))).toMatchObject(expected);
   }
 });
 
 test("the destination determines the currency of a deposit, not the source", () => {
   const currencyOf = (fields: Partial<SendAsset>) =>
-    (deposited(sendAsset({ amount: "1", ...fields })) as { currency?: string }).currency;
+    (readDeposit(sendAsset({ amount: "1", ...fields })) as { currency?: string }).currency;
   expect(currencyOf({ sourceDex: "spot", destinationDex: "" })).toBe(PERPS_CURRENCY);
   expect(currencyOf({ sourceDex: "", destinationDex: "spot" })).toBe(MAINNET_USDC_TOKEN_ID);
   expect(currencyOf({ sourceDex: "xyz", destinationDex: "xyz" })).toBe(`${MAINNET_USDC_TOKEN_ID}78797a`);
@@ -97,18 +97,18 @@ test("the destination determines the currency of a deposit, not the source", () 
 
 test("refuses an amount with more decimals than the token has", () => {
   const amountOf = (amount: string, token = `HYPE:${HYPE}`) =>
-    deposited(sendAsset({ sourceDex: "spot", destinationDex: "spot", token, amount }));
+    readDeposit(sendAsset({ sourceDex: "spot", destinationDex: "spot", token, amount }));
   expect(amountOf("0.05")).toMatchObject({ amount: 5n });
   expect(amountOf("123456789012345678901.25")).toMatchObject({ amount: 12_345_678_901_234_567_890_125n });
   for (const text of ["0.005", "1.999", "1e3", "1E2", "-1", "0", "0.00", "", "0x1", " 1"])
     expect(amountOf(text), text).toHaveProperty("refusal");
-  expect(deposited(usdSend({ amount: "0.000000001" }))).toHaveProperty("refusal");
+  expect(readDeposit(usdSend({ amount: "0.000000001" }))).toHaveProperty("refusal");
 });
 
-test("never credits more than the amount's text states, however it is written", () => {
+test("never credits more than the amount's text states, regardless of its format", () => {
   fc.assert(
     fc.property(fc.stringMatching(/^[0-9.eE+-]{1,20}$/), (text) => {
-      const deposit = deposited(usdSend({ amount: text }));
+      const deposit = readDeposit(usdSend({ amount: text }));
       if (deposit === undefined || "refusal" in deposit) return;
       const [whole = "", fraction = ""] = text.split(".");
       expect(deposit.amount).toBe(BigInt(whole + fraction.padEnd(20, "0")) / 10n ** 12n);
@@ -119,11 +119,11 @@ test("never credits more than the amount's text states, however it is written", 
 });
 
 test("other actions, transfers to others and a depository's own transfers are not deposits", () => {
-  expect(deposited(undefined)).toBeUndefined();
-  expect(deposited(usdSend({ destination: friend }))).toBeUndefined();
+  expect(readDeposit(undefined)).toBeUndefined();
+  expect(readDeposit(usdSend({ destination: friend }))).toBeUndefined();
   for (const own of [depository, oldDepository]) {
-    expect(deposited(usdSend(), { user: own })).toBeUndefined();
-    expect(deposited(sendAsset({ sourceDex: "spot" }), { user: own })).toBeUndefined();
+    expect(readDeposit(usdSend(), { user: own })).toBeUndefined();
+    expect(readDeposit(sendAsset({ sourceDex: "spot" }), { user: own })).toBeUndefined();
   }
 });
 
@@ -134,17 +134,17 @@ test("a transfer by a multi-sig account is neither a deposit nor a payment", () 
 });
 
 test("refuses a deposit that failed, comes from a sub-account, or names a token that its destination cannot hold", () => {
-  expect(deposited(usdSend(), { error: "Insufficient balance" })).toEqual({
+  expect(readDeposit(usdSend(), { error: "Insufficient balance" })).toEqual({
     refusal: "transaction failed",
   });
-  expect(deposited(sendAsset({ fromSubAccount: friend }))).toHaveProperty("refusal");
-  expect(deposited(sendAsset({ token: `HYPE:${HYPE}` }))).toHaveProperty("refusal");
-  expect(deposited(sendAsset({ token: "USDC" }))).toHaveProperty("refusal");
+  expect(readDeposit(sendAsset({ fromSubAccount: friend }))).toHaveProperty("refusal");
+  expect(readDeposit(sendAsset({ token: `HYPE:${HYPE}` }))).toHaveProperty("refusal");
+  expect(readDeposit(sendAsset({ token: "USDC" }))).toHaveProperty("refusal");
   const unlisted = `FAKE:0x${"ab".repeat(16)}`;
-  expect(deposited(sendAsset({ destinationDex: "spot", sourceDex: "spot", token: unlisted }))).toEqual({
+  expect(readDeposit(sendAsset({ destinationDex: "spot", sourceDex: "spot", token: unlisted }))).toEqual({
     refusal: "token is not listed on Hyperliquid",
   });
-  expect(deposited(usdSend({ chain: "Testnet" }))).toHaveProperty("refusal");
+  expect(readDeposit(usdSend({ chain: "Testnet" }))).toHaveProperty("refusal");
 });
 
 test("identifies a token by its id, not by its name", () => {
@@ -154,28 +154,28 @@ test("identifies a token by its id, not by its name", () => {
     token: `USDC:${HYPE}`,
     amount: "1",
   });
-  expect(deposited(passing)).toMatchObject({ currency: HYPE, amount: 100n });
+  expect(readDeposit(passing)).toMatchObject({ currency: HYPE, amount: 100n });
 });
 
 const id: Hex = `0x${"ab".repeat(32)}`;
 const HOUR = 3_600n;
 const at = 1_763_761_234n;
 
-test("the purpose of a transfer is what its nonce was mapped to within an hour after it", () => {
+test("takes a transfer's purpose from a nonce mapping set within an hour of the transfer", () => {
   const meaning = (setAt: bigint, asOf = setAt) =>
-    meaningOf({ entry: { id, depositor: friend, setAt }, asOf }, at);
+    purposeOf({ entry: { id, depositor: friend, setAt }, asOf }, at);
   for (const setAt of [0n, at, at + HOUR])
     expect(meaning(setAt, at + 9n * HOUR)).toEqual({ kind: "for", id, depositor: friend });
   expect(meaning(at + HOUR + 1n)).toEqual({ kind: "nothing" });
 });
 
 test("a transfer without a mapping stays open until the hub's final block is past the hour, and then has no purpose", () => {
-  const silence = (asOf: bigint) => meaningOf({ entry: undefined, asOf }, at).kind;
+  const silence = (asOf: bigint) => purposeOf({ entry: undefined, asOf }, at).kind;
   expect(silence(at + HOUR)).toBe("open");
   expect(silence(at + HOUR + 1n)).toBe("nothing");
 });
 
-test("all oracles that can decide decide the same, whenever they ask", () => {
+test("oracles that reach a decision agree, regardless of when they ask", () => {
   const setAt = fc.option(fc.bigInt({ min: at - 10n * HOUR, max: at + 10n * HOUR }), { nil: undefined });
   const asked = fc.array(fc.bigInt({ min: at - HOUR, max: at + 12n * HOUR }), { minLength: 2, maxLength: 8 });
   fc.assert(
@@ -183,7 +183,7 @@ test("all oracles that can decide decide the same, whenever they ask", () => {
       const known = times
         .map((asOf) => {
           const isThere = set !== undefined && set <= asOf;
-          return meaningOf(
+          return purposeOf(
             { entry: isThere ? { id, depositor: undefined, setAt: set } : undefined, asOf },
             at,
           );
@@ -194,9 +194,9 @@ test("all oracles that can decide decide the same, whenever they ask", () => {
   );
 });
 
-test("an entry without an id maps to nothing", () => {
+test("an entry without an id gives no purpose", () => {
   const entry = { id: `0x${"00".repeat(32)}`, depositor: undefined, setAt: at } as const;
-  expect(meaningOf({ entry, asOf: at }, at)).toEqual({ kind: "nothing" });
+  expect(purposeOf({ entry, asOf: at }, at)).toEqual({ kind: "nothing" });
 });
 
 const question: PaymentQuestion = {
@@ -235,14 +235,14 @@ test("a payment on another dex or in another token does not count", () => {
     expect(paid(sendAsset({ ...toFriend, ...elsewhere }))).toMatchObject({ amounts: [0n] });
 });
 
-test("the time of a payment is that of its block, whatever nonce its signer chose", () => {
+test("the time of a payment is that of its block, regardless of the nonce its signer chose", () => {
   const deadline = Number(NOW / 1_000n);
   expect(paid(usdSend({ ...toFriend, time: NOW + 9_000_000n }))).toHaveProperty("amounts");
   const late = { time: BigInt(deadline + 1) * 1_000n };
   expect(paid(usdSend({ ...toFriend, time: 1n }), late)).toHaveProperty("refusal");
 });
 
-test("refuses failed transfers, transfers to oneself, from or to a depository or a sub-account, and orders with calls", () => {
+test("refuses failed transfers, self-transfers, transfers involving a depository or sub-account, and orders with calls", () => {
   expect(paid(usdSend(toFriend), { error: "no" })).toHaveProperty("refusal");
   expect(paid(sendAsset({ destination: user, sourceDex: "spot" }))).toHaveProperty("refusal");
   expect(paid(usdSend(toFriend), { user: oldDepository })).toHaveProperty("refusal");
@@ -290,12 +290,14 @@ test("only a depository's own transaction with exactly the same action executes 
   const wanted = withdrawal(action);
   if ("refusal" in wanted) throw new Error(wanted.refusal);
   expect(wanted.id).toBe(hyperliquidActionId(action, rules.profile));
-  const by = (fields: Partial<ExchangeTransaction>, other: HyperliquidAction | undefined = action) =>
-    carriesOut(transaction(other, { user: depository, ...fields }), wanted, rules);
-  expect(by({})).toBe(true);
-  expect(by({ user: oldDepository })).toBe(true);
-  expect(by({ user })).toBe(false);
-  expect(by({ error: "Insufficient balance" })).toBe(false);
+  const isExecutedBy = (
+    fields: Partial<ExchangeTransaction>,
+    other: HyperliquidAction | undefined = action,
+  ) => isExecutionOf(transaction(other, { user: depository, ...fields }), wanted, rules);
+  expect(isExecutedBy({})).toBe(true);
+  expect(isExecutedBy({ user: oldDepository })).toBe(true);
+  expect(isExecutedBy({ user })).toBe(false);
+  expect(isExecutedBy({ error: "Insufficient balance" })).toBe(false);
   for (const change of [
     { amount: "12.50" },
     { nonce: action.nonce + 1n },
@@ -305,11 +307,11 @@ test("only a depository's own transaction with exactly the same action executes 
     { chain: "Testnet" },
     { fromSubAccount: user },
   ])
-    expect(by({}, { ...action, ...change }), Object.keys(change).join()).toBe(false);
-  expect(by({}, usdSend({ ...toFriend, time: action.nonce }))).toBe(false);
+    expect(isExecutedBy({}, { ...action, ...change }), Object.keys(change).join()).toBe(false);
+  expect(isExecutedBy({}, usdSend({ ...toFriend, time: action.nonce }))).toBe(false);
 });
 
-test("finds the transaction of an execution from every form of ledger entry", () => {
+test("finds the transaction of an execution from every format of ledger entry", () => {
   const entry: LedgerTransfer = {
     hash: `0x${"88".repeat(32)}`,
     time: NOW,
@@ -324,16 +326,16 @@ test("finds the transaction of an execution from every form of ledger entry", ()
     if ("refusal" in wanted) throw new Error(wanted.refusal);
     const own: LedgerTransfer =
       action.type === "SendAsset" ? entry : { ...entry, kind: "usdSend", amount: "12.500", nonce: undefined };
-    expect(mayCarryOut(own, wanted, rules)).toBe(true);
-    // The ledger may show the action in any form, so only another nonce proves that it is another action.
-    expect(mayCarryOut(entry, wanted, rules)).toBe(true);
-    expect(mayCarryOut({ ...entry, nonce: undefined }, wanted, rules)).toBe(true);
-    expect(mayCarryOut({ ...entry, kind: "spotSend", nonce: undefined }, wanted, rules)).toBe(true);
-    expect(mayCarryOut({ ...own, kind: "usdSend", nonce: undefined }, wanted, rules)).toBe(true);
-    expect(mayCarryOut({ ...entry, nonce: NOW - 6n }, wanted, rules)).toBe(false);
+    expect(mayBeExecutionOf(own, wanted, rules)).toBe(true);
+    // The ledger may show the action in any format, so only a different nonce proves a different action.
+    expect(mayBeExecutionOf(entry, wanted, rules)).toBe(true);
+    expect(mayBeExecutionOf({ ...entry, nonce: undefined }, wanted, rules)).toBe(true);
+    expect(mayBeExecutionOf({ ...entry, kind: "spotSend", nonce: undefined }, wanted, rules)).toBe(true);
+    expect(mayBeExecutionOf({ ...own, kind: "usdSend", nonce: undefined }, wanted, rules)).toBe(true);
+    expect(mayBeExecutionOf({ ...entry, nonce: NOW - 6n }, wanted, rules)).toBe(false);
     const more: LedgerTransfer = { ...entry, kind: "usdSend", amount: "12.51", nonce: undefined };
-    expect(mayCarryOut(more, wanted, rules)).toBe(false);
-    expect(mayCarryOut({ ...own, user }, wanted, rules)).toBe(false);
-    expect(mayCarryOut({ ...own, destination: user }, wanted, rules)).toBe(false);
+    expect(mayBeExecutionOf(more, wanted, rules)).toBe(false);
+    expect(mayBeExecutionOf({ ...own, user }, wanted, rules)).toBe(false);
+    expect(mayBeExecutionOf({ ...own, destination: user }, wanted, rules)).toBe(false);
   }
 });

@@ -44,7 +44,7 @@ export function readWithdrawal(
   if (action.destination !== recipient) return { refusal: "recipient must be lowercase" };
   if (rules.depositories.includes(recipient))
     return { refusal: "withdrawal recipient must not be a depository" };
-  // The hub debits `currency`; paying another one would leave the depository short of that one.
+  // The hub debits `currency`; paying another currency would leave the depository short of this one.
   if (from !== currency) return { refusal: "withdrawal takes and pays different currencies" };
   return { id: hyperliquidActionId(action, rules.profile), action, recipient, currency, amount, nonce };
 }
@@ -53,7 +53,7 @@ export function readWithdrawal(
  * Whether a transaction executed the withdrawal: a successful one of a depository with exactly the same
  * action.
  */
-export function carriesOut(
+export function isExecutionOf(
   { user, error, action }: ExchangeTransaction,
   { id }: ExchangeWithdrawal,
   { depositories, profile }: WithdrawalRules,
@@ -70,7 +70,7 @@ export function carriesOut(
  * Whether a ledger entry may be the withdrawal's execution; its transaction decides. Hyperliquid decides
  * which kind of entry an action becomes, and changes it; a missed execution would be paid and refunded.
  */
-export function mayCarryOut(
+export function mayBeExecutionOf(
   entry: LedgerTransfer,
   { action, recipient, nonce }: ExchangeWithdrawal,
   { depositories }: WithdrawalRules,

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { RpcFault } from "../rpc-fault.ts";
 import { readContract, readLoggedTransfers, readTransaction } from "./answers.ts";
 import { parseExactJson } from "./answers/exact-json.ts";
-import { standingOf } from "./finality.ts";
+import { transactionStateOf } from "./finality.ts";
 
 /** In wire format, without the file's whitespace; its large numbers are in strings. */
 const recorded = (name: string): string =>
@@ -61,8 +61,8 @@ test("refuses amounts that are not integers instead of rounding them", () => {
 
 test("only 3 is settled; 4 and 5 are refused, and so is 0 in a block", () => {
   const standings = [-1n, 0n, 1n, 2n, 3n, 4n, 5n, 6n, 255n].map((status) => [
-    standingOf(status, 0n),
-    standingOf(status, 7n),
+    transactionStateOf(status, 0n),
+    transactionStateOf(status, 7n),
   ]);
   const open = ["notFinal", "notFinal"];
   const done = ["failed", "failed"];
@@ -79,14 +79,14 @@ test("only 3 is settled; 4 and 5 are refused, and so is 0 in a block", () => {
   ]);
 });
 
-test("an unknown transaction is absent, whatever the HTTP status of the answer", () => {
+test("an unknown transaction is absent, regardless of the HTTP status of the response", () => {
   const unknown = '{"code":21500,"message":"transaction not found"}';
   expect(read(unknown, 400)).toBeUndefined();
   expect(read(unknown)).toBeUndefined();
   expect(read(unknown, 404)).toBeUndefined();
 });
 
-test("other answers are the endpoint's fault and prove nothing about the transaction", () => {
+test("other responses are the endpoint's fault and prove nothing about the transaction", () => {
   const answers: [string, number?][] = [
     ["<html></html>"],
     ["null"],

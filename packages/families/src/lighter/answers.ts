@@ -1,7 +1,7 @@
 import { parseAddress, type Address, type Hex32 } from "@causeway/domain";
 import { garbage } from "../rpc-fault.ts";
 import { parseExactJson } from "./answers/exact-json.ts";
-import { standingOf, type TransactionState } from "./finality.ts";
+import { transactionStateOf, type TransactionState } from "./finality.ts";
 
 /**
  * Parses the answers of Lighter and its explorer. Pure; an answer to another request is garbage, never a
@@ -17,9 +17,9 @@ export interface ExchangeTransaction {
   readonly queuedAtMs: bigint;
   /** Unix milliseconds at which it was executed; 0 until then. */
   readonly executedAtMs: bigint;
-  /** Its block; 0 while it has none. */
+  /** Block height; 0 while it is not in a block. */
   readonly blockHeight: bigint;
-  /** Its transfer; undefined if it is not one. */
+  /** Undefined if the transaction is not a transfer. */
   readonly transfer: ExchangeTransfer | undefined;
 }
 
@@ -72,7 +72,7 @@ export function readTransaction(hash: string, status: number, text: string): Exc
   const transfer = isTransfer ? readTransfer(method, record) : undefined;
   const executedAtMs = integer(method, record, "executed_at");
   const blockHeight = integer(method, record, "block_height");
-  const standing = standingOf(integer(method, record, "status"), blockHeight);
+  const standing = transactionStateOf(integer(method, record, "status"), blockHeight);
   if (standing === "final" && (executedAtMs === 0n || blockHeight === 0n))
     throw garbage(method, "settled transaction has no block or time");
   return {
@@ -140,7 +140,7 @@ export function readLoggedTransfers(status: number, text: string): readonly Logg
   });
 }
 
-/** Whether a text is a transaction's hash in canonical form. */
+/** Whether a text is a transaction hash in canonical format. */
 export function isHash(text: string): boolean {
   return /^[0-9a-f]{80}$/.test(text);
 }

@@ -14,5 +14,5 @@ export const lighterCodec: AddressCodec = {
   },
   decode: (bytes) => (/^0x[0-9a-fA-F]{32}$/.test(bytes) ? BigInt(bytes).toString() : undefined),
   transactionIdBytes: (id) => (/^[0-9a-f]{80}$/.test(id) ? `0x${id}` : undefined),
-  transactionIdForm: "80 lowercase hex digits",
+  transactionIdFormat: "80 lowercase hex digits",
 };

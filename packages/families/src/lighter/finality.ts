@@ -13,7 +13,7 @@ export type TransactionState = "final" | "notFinal" | "failed";
  * @param status as returned by Lighter; undocumented numbers are not final
  * @param blockHeight 0: it is not in a block
  */
-export function standingOf(status: bigint, blockHeight: bigint): TransactionState {
+export function transactionStateOf(status: bigint, blockHeight: bigint): TransactionState {
   if (status === 3n) return "final";
   if (status === 4n || status === 5n) return "failed";
   return status === 0n && blockHeight > 0n ? "failed" : "notFinal";
@@ -22,8 +22,8 @@ export function standingOf(status: bigint, blockHeight: bigint): TransactionStat
 /** When to retry for an unsettled transaction; Lighter produces several blocks per second. */
 export const RETRY_AFTER_SECONDS = 2;
 
-/** A settled transaction. @param record undefined: Lighter does not know the transaction */
-export function settledIn<T extends { readonly standing: TransactionState }>(
+/** Evidence of a settled transaction. @param transaction undefined if Lighter does not know it */
+export function settledEvidence<T extends { readonly standing: TransactionState }>(
   transaction: T | undefined,
 ): Evidence<T> {
   if (transaction === undefined) return { kind: "absent" };

@@ -9,7 +9,7 @@ export {
 export { depositsIn } from "./deposits.ts";
 export type { LighterFacts } from "./facts.ts";
 export { lighter, type LighterRules } from "./family.ts";
-export { RETRY_AFTER_SECONDS, settledIn } from "./finality.ts";
+export { RETRY_AFTER_SECONDS, settledEvidence } from "./finality.ts";
 export { judgePayments } from "./payments.ts";
 export {
   isOfKey,

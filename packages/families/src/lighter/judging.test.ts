@@ -42,7 +42,7 @@ test("a transfer to an additional depository is a deposit to that one", () => {
   });
 });
 
-test("USDC in the perpetuals balance is currency 0; everything else is its asset's index, whatever the balance", () => {
+test("USDC in the perpetuals balance is currency 0; everything else is its asset's index, regardless of the balance", () => {
   const currencies = [
     [3n, 0n],
     [3n, 1n],

@@ -2,15 +2,15 @@ import type { PaymentAnswer, PaymentQuestion } from "../evidence.ts";
 import type { ExchangeTransaction } from "./answers.ts";
 import { arrivesIn, isSpendable } from "./answers/currency.ts";
 
-/** Judges what a solver's transaction paid. Pure. */
+/** Judges the payments of a solver's transaction. Pure. */
 
 export type PaymentJudgment = PaymentAnswer | { readonly refusal: string };
 
 /**
  * What each recipient received by a settled transfer that was in time and whose memo is the order id. A
  * transfer pays one recipient in one currency, and for one order, because a memo contains one id. A transfer
- * from a depository is a withdrawal, whatever its memo, and a transfer from an account to itself is not a
- * payment.
+ * from a depository is a withdrawal, regardless of its memo, and a transfer from an account to itself is not
+ * a payment.
  *
  * The later of Lighter's two times decides whether it was in time: a transfer that was submitted early but
  * executed late is late.

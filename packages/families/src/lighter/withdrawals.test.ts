@@ -272,7 +272,7 @@ function historyOf(plan: readonly Step[]): readonly (readonly Modeled[])[] {
   return all;
 }
 
-test("whatever happens on Lighter and whatever part is visible, no payload is both executed and expired", () => {
+test("no payload is both executed and expired, for any history of Lighter and any visible part of it", () => {
   fc.assert(
     fc.property(steps, fc.array(fc.boolean(), { minLength: 30, maxLength: 30 }), (plan, seen) => {
       const history = historyOf(plan);

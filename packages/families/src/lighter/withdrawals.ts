@@ -14,10 +14,10 @@ import { arrivesIn, isPaidFromOneBalance, isSpendable } from "./answers/currency
  *
  * A payload is the text that the owner of a depository signs for one transfer. It names the account, the key
  * and the nonce, but no time: the holder of the key may submit the signed text in any number of transactions,
- * of any lifetime, until that nonce of that key is used. The nonce of a key never goes back, not even when
- * the key itself is replaced, and one nonce is used once. So a payload is executed when a settled transaction
- * with its nonce has exactly its content, and can never be when a settled transaction used the nonce for
- * something else. The end of a transaction's lifetime proves nothing.
+ * of any lifetime, until that nonce of that key is used. The nonce of a key never decreases, not even when
+ * the key itself is replaced, and each nonce is used once. So a payload is executed when a settled
+ * transaction with its nonce has exactly its content, and can never be when a settled transaction used the
+ * nonce for something else. The end of a transaction's lifetime proves nothing.
  */
 
 /** A complete transfer out of a depository. */
@@ -28,7 +28,7 @@ export interface WithdrawalPayment {
   readonly depository: string;
   readonly recipient: string;
   readonly currency: string;
-  /** What the depository spends: the amount that arrives, and Lighter's fee in USDC. */
+  /** The amount that the depository spends: the received amount and Lighter's fee in USDC. */
   readonly amount: bigint;
 }
 
@@ -74,7 +74,7 @@ export function readWithdrawal(
         "toRouteType must be 1 (spot) or, for USDC only, 0 (perpetuals); with another route the recipient could not spend the asset",
     };
   const { usdcFee } = transfer;
-  // The hub debits one currency: a fee from another balance would be paid by other people's deposits.
+  // The hub debits one currency: a fee from another balance would be paid from other users' deposits.
   if (usdcFee > 0n && !isPaidFromOneBalance(transfer))
     return {
       refusal: "usdcFee must be 0, because it would be charged to a different balance than the withdrawal",

@@ -15,7 +15,7 @@ import type {
 } from "./answers/transaction-facts.ts";
 import { TOKEN_PROGRAMS } from "./answers/programs.ts";
 
-/** Turns a node's answers into facts, or throws an RpcFault: a missing field is never guessed. Pure. */
+// Turns a node's answers into facts or throws an RpcFault; a missing field is never guessed.
 
 type Fields = Readonly<Record<string, unknown>>;
 
@@ -41,7 +41,7 @@ export function readTransaction(value: unknown, asked: string): ReportedTransact
   const meta = fieldsOf(fields["meta"], METHOD);
   if (!("err" in meta)) throw garbage(METHOD, "response does not state whether the transaction failed");
   const { message, messageBytes, signatureBytes } = decoded(fields["transaction"]);
-  // No node may return one if none was requested.
+  // Nodes return this version only if it was requested.
   if (message.version === 1) throw garbage(METHOD, "transaction has an unsupported version");
   const signature = getBase58Decoder().decode(signatureBytes);
   if (signature !== asked) throw garbage(METHOD, "response concerns a different transaction");
@@ -199,7 +199,7 @@ interface Instruction {
   readonly data: Uint8Array;
 }
 
-/** Numbered with the transaction's own instructions first, listed in execution order. */
+/** Lists instructions in execution order; top-level instructions get the lowest numbers. */
 function inOrder(
   own: readonly Instruction[],
   inner: unknown,

@@ -11,7 +11,7 @@ export const solanaCodec: AddressCodec = {
   encode: (text) => fromBase58(text, 32, 44),
   decode: (bytes) => (/^0x[0-9a-fA-F]{64}$/.test(bytes) ? base58.encode(bytesOf(bytes)) : undefined),
   transactionIdBytes: (id) => fromBase58(id, 64, 88),
-  transactionIdForm: "64 bytes in base58",
+  transactionIdFormat: "64 bytes in base58",
 };
 
 function fromBase58(text: string, length: number, maxCharacters: number): Hex | undefined {

@@ -14,7 +14,7 @@ import { namedTransfers, otherProgramIn } from "./payments/named-transfers.ts";
 import { TOKEN_PROGRAMS } from "./answers/programs.ts";
 import { toHex } from "@causeway/domain";
 
-/** Judges what a solver's successful transaction paid. Pure. */
+/** Judges the payments of a solver's successful transaction. Pure. */
 
 export type PaymentJudgment = { readonly amounts: readonly bigint[] } | { readonly refusal: string };
 
@@ -65,7 +65,7 @@ export function judgePayments(
   const amounts: bigint[] = [];
   for (const { recipient, currency } of question.receipts) {
     if (pdas.some(({ vault, depository }) => recipient === vault || recipient === depository))
-      // It would count as a deposit too.
+      // Such a payment would also count as a deposit.
       return { refusal: "recipient of a payment must not be a depository" };
     if (facts.signers.includes(recipient))
       return { refusal: "recipient signed the transaction, so it is not a solver payment" };

@@ -66,7 +66,7 @@ export function readBlock(value: unknown, method: string): TronBlock | undefined
 /**
  * The outcome of a transaction; undefined if it is not in a block.
  *
- * @throws RpcFault if it is about another one
+ * @throws RpcFault if it is about another transaction
  */
 export function readInfo(value: unknown, asked: Hex): TransactionInfo | undefined {
   const method = "gettransactioninfobyid";

@@ -21,7 +21,7 @@ export const tronCodec: AddressCodec = {
   },
   decode: (hex) => (BYTES.test(hex) ? base58check.encode(bytesOf(hex)) : undefined),
   transactionIdBytes: (id) => (/^[0-9a-f]{64}$/.test(id) ? `0x${id}` : undefined),
-  transactionIdForm: "64 lowercase hex digits without 0x",
+  transactionIdFormat: "64 lowercase hex digits without 0x",
 };
 
 /** The library throws for a bad checksum, which is an ordinary result here. */

@@ -1,6 +1,6 @@
 import type { QuoteStep } from "@causeway/wire";
 
-/** A user's wallet on one chain, whatever its family. */
+/** A user's wallet on a chain of any family. */
 export interface FamilyWallet {
   readonly chain: string;
   /** In the chain's format. */

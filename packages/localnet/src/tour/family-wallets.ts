@@ -7,7 +7,7 @@ import type { RunningFamilies } from "../families/start-families.ts";
 import type { System } from "../system.ts";
 import { createUserWallet } from "../user-wallet.ts";
 import { createBitcoinWallet } from "./bitcoin-wallet.ts";
-import { createExchangeWallet } from "./exchange-wallet.ts";
+import { createHyperliquidWallet } from "./hyperliquid-wallet.ts";
 import type { FamilyWallet } from "./family-wallet.ts";
 
 /**
@@ -31,7 +31,7 @@ export async function familyWallets(
     throw new RangeError("invariant violated: EVM chain of the local system is missing");
   const solana = await createSolanaWallet(families.urls.solana, key);
   const bitcoin = createBitcoinWallet(families.urls.esplora, key, "bcrt");
-  const exchange = createExchangeWallet(families.urls.exchange, evmKey, home.id);
+  const exchange = createHyperliquidWallet(families.urls.exchange, evmKey, home.id);
   const wallets: readonly FamilyWallet[] = [
     ...system.chains.map(({ id, name }): FamilyWallet => ({
       chain: name,

@@ -1,5 +1,5 @@
 export { createBitcoinWallet, type BitcoinWallet } from "./bitcoin-wallet.ts";
-export { createExchangeWallet, type ExchangeWallet } from "./exchange-wallet.ts";
+export { createHyperliquidWallet, type HyperliquidWallet } from "./hyperliquid-wallet.ts";
 export { createSolanaWallet, type SolanaWallet } from "./solana-wallet.ts";
 export { familyWallets } from "./family-wallets.ts";
 export type { FamilyWallet } from "./family-wallet.ts";

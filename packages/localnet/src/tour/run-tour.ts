@@ -25,10 +25,10 @@ export interface HubWatch {
   grownBy(amount: bigint, deadline: AbortSignal): Promise<number>;
 }
 
-/** Outcome of one leg according to the chains and the hub, whatever the API reports. */
+/** Outcome of one leg according to the chains and the hub, regardless of what the API reports. */
 export interface LegResult {
   readonly leg: TourLeg;
-  readonly promised: bigint;
+  readonly minimumOut: bigint;
   readonly received: bigint;
   /** Symbol of the received currency. */
   readonly decimals: number;
@@ -66,11 +66,11 @@ async function runLeg(
   const hub = await watchHub(leg.from, origin.currency);
   const startedAtMs = performance.now();
   const amount = parseUnits(leg.amount, origin.decimals);
-  let promised = 0n;
+  let minimumOut = 0n;
   let received = 0n;
-  const ended = (facts: Partial<LegResult> & Pick<LegResult, "reason">): LegResult => ({
+  const legResult = (facts: Partial<LegResult> & Pick<LegResult, "reason">): LegResult => ({
     leg,
-    promised,
+    minimumOut,
     received,
     decimals: destination.decimals,
     filledMs: 0,
@@ -91,17 +91,17 @@ async function runLeg(
       tradeType: "EXACT_INPUT",
       ...(leg.from.chain === familyChains.exchange && { protocolVersion: "v2" }),
     });
-    promised = BigInt(quote.details.currencyOut.minimumAmount);
+    minimumOut = BigInt(quote.details.currencyOut.minimumAmount);
     await origin.wallet.execute(quote.steps);
-    const end = await api.untilEnded(quote.requestId as Hex, deadline);
+    const end = await api.waitUntilEnded(quote.requestId as Hex, deadline);
     const filledMs = performance.now() - startedAtMs;
     received = (await destination.wallet.balanceOf(destination.currency)) - before;
-    if (end.status !== "success" || received < promised)
-      return ended({ filledMs, reason: `request ended with ${end.status} (${end.failReason})` });
+    if (end.status !== "success" || received < minimumOut)
+      return legResult({ filledMs, reason: `request ended with ${end.status} (${end.failReason})` });
     const signers = await hub.grownBy(amount, deadline);
-    return ended({ filledMs, settledMs: performance.now() - startedAtMs, signers, reason: undefined });
+    return legResult({ filledMs, settledMs: performance.now() - startedAtMs, signers, reason: undefined });
   } catch (error) {
-    return ended({ reason: error instanceof Error ? error.message : String(error) });
+    return legResult({ reason: error instanceof Error ? error.message : String(error) });
   }
 }
 

@@ -51,7 +51,7 @@ export async function createSolanaWallet(rpcUrl: string, seed: Hex): Promise<Sol
   const rpc = createSolanaRpc(rpcUrl);
   const signer = await createKeyPairSignerFromPrivateKeyBytes(hexToBytes(seed));
 
-  async function untilFinal(signature: ReturnType<typeof getSignatureFromTransaction>): Promise<void> {
+  async function waitUntilFinal(signature: ReturnType<typeof getSignatureFromTransaction>): Promise<void> {
     const deadline = AbortSignal.timeout(PATIENCE_MS);
     for (;;) {
       const { value } = await rpc.getSignatureStatuses([signature]).send();
@@ -82,7 +82,7 @@ export async function createSolanaWallet(rpcUrl: string, seed: Hex): Promise<Sol
       const signed = await signTransactionMessageWithSigners(message);
       const signature = getSignatureFromTransaction(signed);
       await rpc.sendTransaction(getBase64EncodedWireTransaction(signed), { encoding: "base64" }).send();
-      await untilFinal(signature);
+      await waitUntilFinal(signature);
       return signature;
     },
   };

@@ -72,7 +72,9 @@ export class ChainIndex {
     return this.#chain[block.height] === block;
   }
 
-  /** The block of a transaction: the one in the chain, otherwise the last one that was. */
+  /**
+   * The block that contains a transaction in the current chain, otherwise the last block that contained it.
+   */
   blockOf(txid: string): IndexedBlock | undefined {
     const blocks = this.#blocksOf.get(txid) ?? [];
     return blocks.find((block) => this.isInChain(block)) ?? blocks.at(-1);

@@ -107,7 +107,7 @@ type CallNode = BitcoinControls["call"];
 /**
  * Mines blocks with old times, some seconds apart, so that the newest is not in the future.
  *
- * @returns the outputs of the first ones
+ * @returns the outputs of the first blocks
  */
 async function mineFirstBlocks(call: CallNode, address: string): Promise<FaucetOutput[]> {
   const hashes: string[] = [];

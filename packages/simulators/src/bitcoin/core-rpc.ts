@@ -1,4 +1,4 @@
-import { btcOf, coreHeader, coreOutput, coreStanding, coreTransaction } from "./core-shapes.ts";
+import { btcOf, coreHeader, coreOutput, blockFields, coreTransaction } from "./core-shapes.ts";
 import type { IndexedBlock } from "./chain-index.ts";
 import { vsizeOf } from "./raw-transaction.ts";
 import { CoreError, type RegtestNode } from "./regtest-node.ts";
@@ -44,9 +44,9 @@ const METHODS: Readonly<Record<string, Method>> = {
     if (!/^[0-9a-f]{64}$/i.test(id))
       throw new CoreError(-8, `txid must be of length 64 (not ${id.length}, for '${id}')`);
     const within = blockHash === undefined || blockHash === null ? undefined : knownBlock(node, blockHash);
-    const waiting = within === undefined ? node.waiting(id.toLowerCase()) : undefined;
-    const block = waiting === undefined ? (within ?? node.index.blockOf(id.toLowerCase())) : undefined;
-    const tx = waiting ?? block?.transactions.find((one) => one.txid === id.toLowerCase());
+    const unconfirmed = within === undefined ? node.mempoolTransaction(id.toLowerCase()) : undefined;
+    const block = unconfirmed === undefined ? (within ?? node.index.blockOf(id.toLowerCase())) : undefined;
+    const tx = unconfirmed ?? block?.transactions.find((one) => one.txid === id.toLowerCase());
     if (tx === undefined)
       throw new CoreError(
         -5,
@@ -55,30 +55,31 @@ const METHODS: Readonly<Record<string, Method>> = {
           : "No such transaction found in the provided block. Use gettransaction for wallet transactions.",
       );
     if (Number(verbose) === 0) return tx.hex;
-    return { ...coreTransaction(tx), ...coreStanding(node, block) };
+    return { ...coreTransaction(tx), ...blockFields(node, block) };
   },
   sendrawtransaction: async (node, [hex]) => await node.send(String(hex)),
   getrawmempool: (node) => node.mempool.map(({ txid }) => txid),
   getmempoolentry: (node, [txid]) => {
-    const tx = node.waiting(String(txid));
+    const tx = node.mempoolTransaction(String(txid));
     if (tx === undefined) throw new CoreError(-5, "Transaction not in mempool");
     return { vsize: vsizeOf(tx), weight: tx.weight, fees: { base: btcOf(node.feeOf(tx) ?? 0n) } };
   },
   gettxspendingprevout: (node, [outpoints]) =>
     (outpoints as readonly { txid: string; vout: number }[]).map(({ txid, vout }) => {
-      const spender = node.waitingSpender(txid, vout);
+      const spender = node.mempoolSpender(txid, vout);
       return { txid, vout, ...(spender !== undefined && { spendingtxid: spender.txid }) };
     }),
   gettxout: (node, [txid, n, withMempool = true]) => {
     const id = String(txid);
     const vout = Number(n);
-    const tx = (withMempool === false ? undefined : node.waiting(id)) ?? node.index.transaction(id);
+    const tx =
+      (withMempool === false ? undefined : node.mempoolTransaction(id)) ?? node.index.transaction(id);
     const block = node.index.blockOf(id);
     const isUnspent =
       node.index.spendOf(id, vout) === undefined &&
-      (withMempool === false || node.waitingSpender(id, vout) === undefined);
+      (withMempool === false || node.mempoolSpender(id, vout) === undefined);
     if (tx?.outputs[vout] === undefined || !isUnspent) return null;
-    return { bestblock: node.index.tip.hash, ...coreStanding(node, block), ...coreOutput(tx, vout) };
+    return { bestblock: node.index.tip.hash, ...blockFields(node, block), ...coreOutput(tx, vout) };
   },
   estimatesmartfee: (_node, [blocks]) => ({ feerate: btcOf(2_000n), blocks }),
   generatetoaddress: async (node, [blocks, address]) => await node.mine(Number(blocks), String(address)),

@@ -53,10 +53,10 @@ export function coreOutput(tx: RawTransaction, n: number): object {
 }
 
 /** The block fields of a transaction; empty while it is pending. */
-export function coreStanding(node: RegtestNode, block: IndexedBlock | undefined): object {
+export function blockFields(node: RegtestNode, block: IndexedBlock | undefined): object {
   if (block === undefined) return {};
-  const standing = { blockhash: block.hash, confirmations: Math.max(0, confirmationsOf(node, block)) };
-  return node.index.isInChain(block) ? { ...standing, time: block.time, blocktime: block.time } : standing;
+  const fields = { blockhash: block.hash, confirmations: Math.max(0, confirmationsOf(node, block)) };
+  return node.index.isInChain(block) ? { ...fields, time: block.time, blocktime: block.time } : fields;
 }
 
 export function coreHeader(node: RegtestNode, block: IndexedBlock): object {

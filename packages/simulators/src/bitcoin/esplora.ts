@@ -71,7 +71,7 @@ function aboutTransaction(
   part: string | undefined,
   detail: string | undefined,
 ): EsploraAnswer {
-  const tx = node.waiting(txid) ?? inChain(node, txid);
+  const tx = node.mempoolTransaction(txid) ?? inChain(node, txid);
   if (tx === undefined) return notFound("Transaction not found");
   switch (part) {
     case undefined:
@@ -153,10 +153,10 @@ function outspend(node: RegtestNode, txid: string, vout: number): { readonly spe
   const spend = node.index.spendOf(txid, vout);
   if (spend !== undefined)
     return { spent: true, ...spend, status: status(node, spend.txid) } as { spent: boolean };
-  const waiting = node.waitingSpender(txid, vout);
-  if (waiting === undefined) return { spent: false };
-  const vin = waiting.inputs.findIndex((input) => input.txid === txid && input.vout === vout);
-  return { spent: true, txid: waiting.txid, vin, status: { confirmed: false } } as { spent: boolean };
+  const spender = node.mempoolSpender(txid, vout);
+  if (spender === undefined) return { spent: false };
+  const vin = spender.inputs.findIndex((input) => input.txid === txid && input.vout === vout);
+  return { spent: true, txid: spender.txid, vin, status: { confirmed: false } } as { spent: boolean };
 }
 
 function status(node: RegtestNode, txid: string): object {

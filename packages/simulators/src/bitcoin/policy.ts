@@ -1,6 +1,6 @@
 import { isCoinbase, vsizeOf, type RawOutput, type RawTransaction } from "./raw-transaction.ts";
 
-/** Why a transaction is not relayed, as Bitcoin Core words it. A miner could still include it. */
+/** Bitcoin Core's reason not to relay a transaction. A miner could still include it. */
 export type PolicyRefusal = string;
 
 /** Minimum satoshis per virtual byte for relay. */

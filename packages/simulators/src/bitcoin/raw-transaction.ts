@@ -43,8 +43,8 @@ export function readRawTransaction(hex: string): RawTransaction {
   const tx = RawTx.decode(bytes);
   const base = RawOldTx.encode(tx);
   return {
-    txid: reversed(sha256x2(base)),
-    wtxid: reversed(sha256x2(bytes)),
+    txid: displayOrder(sha256x2(base)),
+    wtxid: displayOrder(sha256x2(bytes)),
     hex: hex.toLowerCase(),
     version: tx.version,
     lockTime: tx.lockTime,
@@ -86,7 +86,7 @@ function kindOf(script: Uint8Array): Pick<RawOutput, "kind" | "address"> {
   }
 }
 
-function reversed(hash: Uint8Array): string {
+function displayOrder(hash: Uint8Array): string {
   return hexOf(Uint8Array.from(hash).reverse());
 }
 

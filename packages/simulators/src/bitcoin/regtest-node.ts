@@ -55,10 +55,10 @@ export class RegtestNode {
     const genesis = await node.chain.getEntry(0);
     const block = genesis === null ? null : await node.chain.getBlock(genesis.hash);
     if (genesis === null || block === null) throw new Error("no genesis block");
-    opened.index.connect(indexed(genesis, block, undefined));
+    opened.index.connect(toIndexedBlock(genesis, block, undefined));
     node.chain.on("connect", (entry, connected) => {
       if (entry.height > opened.index.height)
-        opened.index.connect(indexed(entry, connected, opened.index.tip.hash));
+        opened.index.connect(toIndexedBlock(entry, connected, opened.index.tip.hash));
     });
     return opened;
   }
@@ -71,20 +71,20 @@ export class RegtestNode {
   }
 
   /** An unconfirmed transaction. */
-  waiting(txid: string): RawTransaction | undefined {
+  mempoolTransaction(txid: string): RawTransaction | undefined {
     const entry = this.#node.mempool.map.get(wireOrder(txid));
     return entry === undefined ? undefined : readRawTransaction(entry.tx.toRaw().toString("hex"));
   }
 
   /** The unconfirmed transaction that spends an output. */
-  waitingSpender(txid: string, vout: number): RawTransaction | undefined {
+  mempoolSpender(txid: string, vout: number): RawTransaction | undefined {
     const entry = this.#node.mempool.getSpent(wireOrder(txid), vout);
     return entry === undefined ? undefined : readRawTransaction(entry.tx.toRaw().toString("hex"));
   }
 
   /** An output of a confirmed or unconfirmed transaction. */
   output(txid: string, vout: number): RawOutput | undefined {
-    return (this.waiting(txid) ?? this.index.transaction(txid))?.outputs[vout];
+    return (this.mempoolTransaction(txid) ?? this.index.transaction(txid))?.outputs[vout];
   }
 
   /** Fee in satoshis; undefined if an input is unknown. */
@@ -100,8 +100,8 @@ export class RegtestNode {
 
   /** Adds a transaction to the mempool. @returns its id @throws CoreError */
   async send(hex: string): Promise<string> {
-    const tx = parsed(hex);
-    if (this.waiting(tx.txid) !== undefined) return tx.txid;
+    const tx = parseTransaction(hex);
+    if (this.mempoolTransaction(tx.txid) !== undefined) return tx.txid;
     const confirmed = this.index.blockOf(tx.txid);
     if (confirmed !== undefined && this.index.isInChain(confirmed))
       throw new CoreError(-27, "Transaction outputs already in utxo set");
@@ -142,7 +142,7 @@ export class RegtestNode {
     const evicted = this.mempool.map(({ hex }) => hex);
     for (const entry of this.#node.mempool.map.values()) this.#node.mempool.evictEntry(entry);
     try {
-      for (const hex of rawTransactions) await this.#admit(parsed(hex), []);
+      for (const hex of rawTransactions) await this.#admit(parseTransaction(hex), []);
       const [hash = ""] = await this.mine(1, address);
       return hash;
     } finally {
@@ -183,7 +183,7 @@ export class RegtestNode {
   #evictReplaced(tx: RawTransaction, fee: bigint): readonly string[] {
     const direct = new Map<string, RawTransaction>();
     for (const { txid, vout } of tx.inputs) {
-      const spender = this.waitingSpender(txid, vout);
+      const spender = this.mempoolSpender(txid, vout);
       if (spender !== undefined) direct.set(spender.txid, spender);
     }
     if (direct.size === 0) return [];
@@ -238,7 +238,7 @@ export class RegtestNode {
   }
 }
 
-function parsed(hex: string): RawTransaction {
+function parseTransaction(hex: string): RawTransaction {
   try {
     return readRawTransaction(hex);
   } catch {
@@ -246,7 +246,7 @@ function parsed(hex: string): RawTransaction {
   }
 }
 
-function indexed(entry: BcoinEntry, block: BcoinBlock, previous: string | undefined): IndexedBlock {
+function toIndexedBlock(entry: BcoinEntry, block: BcoinBlock, previous: string | undefined): IndexedBlock {
   const raw = block.toRaw();
   return {
     hash: entry.rhash(),

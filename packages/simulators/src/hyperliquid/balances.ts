@@ -1,8 +1,8 @@
 import type { Address, Hex } from "@causeway/domain";
-import { ExchangeRefusal } from "./refusal.ts";
+import { HyperliquidError } from "./refusal.ts";
 
-/** The name of a dex (empty for the first one, or `spot`) and a token id. */
-export interface BalancePlace {
+/** A dex (empty string: the first perp dex; `spot`: spot) and a token id. */
+export interface BalanceKey {
   readonly dex: string;
   readonly tokenId: Hex;
 }
@@ -17,23 +17,23 @@ export class Balances {
     return this.#accounts.has(account);
   }
 
-  of(account: Address, place: BalancePlace): bigint {
-    return this.#amounts.get(keyOf(account, place)) ?? 0n;
+  of(account: Address, key: BalanceKey): bigint {
+    return this.#amounts.get(keyOf(account, key)) ?? 0n;
   }
 
-  add(account: Address, place: BalancePlace, amount: bigint): void {
+  add(account: Address, key: BalanceKey, amount: bigint): void {
     this.#accounts.add(account);
-    this.#amounts.set(keyOf(account, place), this.of(account, place) + amount);
+    this.#amounts.set(keyOf(account, key), this.of(account, key) + amount);
   }
 
-  /** @throws ExchangeRefusal if the balance is insufficient */
-  take(account: Address, place: BalancePlace, amount: bigint): void {
-    const left = this.of(account, place) - amount;
-    if (left < 0n) throw new ExchangeRefusal("Insufficient balance for transfer");
-    this.#amounts.set(keyOf(account, place), left);
+  /** @throws HyperliquidError if the balance is insufficient */
+  debit(account: Address, key: BalanceKey, amount: bigint): void {
+    const remaining = this.of(account, key) - amount;
+    if (remaining < 0n) throw new HyperliquidError("Insufficient balance for transfer");
+    this.#amounts.set(keyOf(account, key), remaining);
   }
 }
 
-function keyOf(account: Address, { dex, tokenId }: BalancePlace): string {
+function keyOf(account: Address, { dex, tokenId }: BalanceKey): string {
   return `${account} ${dex} ${tokenId}`;
 }

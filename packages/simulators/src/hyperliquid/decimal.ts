@@ -1,7 +1,7 @@
 import { formatAmount } from "@causeway/domain";
 
 /** Formats amounts like Hyperliquid: at least one digit after the point. */
-export function written(amount: bigint, decimals: number): string {
+export function formatDecimal(amount: bigint, decimals: number): string {
   const text = formatAmount(amount, decimals);
   return text.includes(".") ? text : `${text}.0`;
 }

@@ -1,5 +1,5 @@
 import { parseExactAmount, type Address, type Hex } from "@causeway/domain";
-import { written } from "./decimal.ts";
+import { formatDecimal } from "./decimal.ts";
 import type { ExchangeState } from "./exchange-state.ts";
 import type { ExplorerTransaction } from "./history.ts";
 
@@ -18,7 +18,7 @@ export interface ExchangeControl {
   /**
    * Credits an account with new tokens.
    *
-   * @param dex name of a dex; empty for the first one, or `spot`
+   * @param dex name of a dex, `spot`, or empty for the first perp dex
    * @param amount decimal text of whole tokens, e.g. `"12.5"`
    */
   fund(account: Address, amount: string, token?: string, dex?: string): void;
@@ -68,7 +68,7 @@ export function createControl(state: ExchangeState, faultInjection: FaultInjecti
     balance: (account, name = "USDC", dex = "") => {
       const token = state.tokenNamed(name);
       const units = state.balances.of(account.toLowerCase() as Address, { dex, tokenId: token.tokenId });
-      return written(units, token.weiDecimals);
+      return formatDecimal(units, token.weiDecimals);
     },
     addSubAccount: (master, account) =>
       state.addSubAccount(master.toLowerCase() as Address, account.toLowerCase() as Address),

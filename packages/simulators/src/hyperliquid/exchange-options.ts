@@ -47,7 +47,7 @@ export interface ExchangeOptions {
   /** Default `Mainnet`. */
   readonly network?: ExchangeNetwork;
   readonly tokens?: readonly ExchangeToken[];
-  /** Dexes in addition to the first one and spot. Default `xyz`. */
+  /** Dexes in addition to the first perp dex and spot. Default `xyz`. */
   readonly dexes?: readonly string[];
   /** Fee in USDC that the sender pays if the receiving account is new, as decimal text. Default 0. */
   readonly activationFee?: string;

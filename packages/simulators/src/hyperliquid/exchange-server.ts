@@ -9,7 +9,7 @@ import {
 import type { ExchangeOptions } from "./exchange-options.ts";
 import { ExchangeState } from "./exchange-state.ts";
 import { answerExplorer, answerInfo } from "./info-answers.ts";
-import { ExchangeRefusal, Undecodable } from "./refusal.ts";
+import { HyperliquidError, Undecodable } from "./refusal.ts";
 
 export interface RunningExchange {
   /** Base URL of `/exchange`, `/info` and `/explorer`. */
@@ -48,7 +48,7 @@ export async function startExchange(options: ExchangeOptions = {}): Promise<Runn
     } catch (error) {
       if (error instanceof Undecodable)
         plain(response, 422, `Failed to deserialize the JSON body into the target type: ${error.message}`);
-      else if (error instanceof ExchangeRefusal) json(response, { status: "err", response: error.message });
+      else if (error instanceof HyperliquidError) json(response, { status: "err", response: error.message });
       else throw error;
     }
   };

@@ -8,8 +8,8 @@ import {
   type ExchangeSigningProfile,
 } from "@causeway/domain";
 import { keccak256, stringToBytes } from "viem";
-import { Balances, type BalancePlace } from "./balances.ts";
-import { written } from "./decimal.ts";
+import { Balances, type BalanceKey } from "./balances.ts";
+import { formatDecimal } from "./decimal.ts";
 import {
   LOCAL_USDC,
   localExchangeTokens,
@@ -19,15 +19,15 @@ import {
 import { History, type LedgerUpdate } from "./history.ts";
 import { readPostedAction, type PostedAction } from "./posted-action.ts";
 import { recoverSigner } from "./recover-signer.ts";
-import { ExchangeRefusal } from "./refusal.ts";
+import { HyperliquidError } from "./refusal.ts";
 import { UsedNonces } from "./used-nonces.ts";
 
 /** One parsed transfer. */
 interface Transfer {
   readonly source: Address;
-  readonly from: BalancePlace;
+  readonly from: BalanceKey;
   readonly destination: Address;
-  readonly to: BalancePlace;
+  readonly to: BalanceKey;
   readonly token: ExchangeToken;
   readonly amount: bigint;
 }
@@ -106,17 +106,17 @@ export class ExchangeState {
   /**
    * Executes a posted action. With a valid signature and nonce it is in a block, even if it fails. A failed
    * transfer leaves its nonce unused, so it can be posted again.
-   * @throws Undecodable, ExchangeRefusal
+   * @throws Undecodable, HyperliquidError
    */
   async accept(body: unknown): Promise<void> {
     const posted = readPostedAction(body, this.profile);
     const { action, nonce } = posted;
     if (action[this.profile.chainField] !== this.network)
-      throw new ExchangeRefusal(`This action is for another network than ${this.network}`);
+      throw new HyperliquidError(`This action is for another network than ${this.network}`);
     const signer = await recoverSigner(this.profile, posted);
     // An action that was changed after signing recovers to an address without an account.
     if (!this.balances.has(signer))
-      throw new ExchangeRefusal(`Must deposit before performing actions. User: ${signer}`);
+      throw new HyperliquidError(`Must deposit before performing actions. User: ${signer}`);
     const time = this.now();
     this.#nonces.check(signer, nonce, time);
 
@@ -128,47 +128,47 @@ export class ExchangeState {
       const transfer = this.#readTransfer(posted, signer);
       const [failure, ...later] = this.#failing;
       this.#failing = later;
-      if (failure !== undefined) throw new ExchangeRefusal(failure);
+      if (failure !== undefined) throw new HyperliquidError(failure);
       const fee = this.#carryOut(transfer);
       this.#nonces.use(signer, nonce);
       record(null, deltaOf(posted, transfer, fee), [transfer.source, transfer.destination]);
     } catch (error) {
-      if (error instanceof ExchangeRefusal) record(error.message);
+      if (error instanceof HyperliquidError) record(error.message);
       throw error;
     }
   }
 
-  /** @throws ExchangeRefusal for transfers that Hyperliquid does not support */
+  /** @throws HyperliquidError for transfers that Hyperliquid does not support */
   #readTransfer({ action }: PostedAction, signer: Address): Transfer {
     const destination = String(action["destination"]) as Address;
     const isUsdSend = action.type === "usdSend";
     const token = isUsdSend ? LOCAL_USDC : this.#token(String(action["token"]));
     const amount = parseExactAmount(String(action["amount"]), token.weiDecimals);
-    if (amount === undefined || amount === 0n) throw new ExchangeRefusal("Invalid amount");
+    if (amount === undefined || amount === 0n) throw new HyperliquidError("Invalid amount");
     const sent = action.type === "sendAsset";
     const fixed = isUsdSend ? "" : "spot";
     const from = this.#place(sent ? String(action["sourceDex"]) : fixed, token);
     const to = this.#place(sent ? String(action["destinationDex"]) : fixed, token);
     const subAccount = sent ? String(action["fromSubAccount"]) : "";
     if (subAccount !== "" && this.#masters.get(subAccount as Address) !== signer)
-      throw new ExchangeRefusal("Sub-account is not the sender's");
+      throw new HyperliquidError("Sub-account is not the sender's");
     const source = subAccount === "" ? signer : (subAccount as Address);
-    if (source === destination && from.dex === to.dex) throw new ExchangeRefusal("Cannot self-transfer");
+    if (source === destination && from.dex === to.dex) throw new HyperliquidError("Cannot self-transfer");
     return { source, from, destination, to, token, amount };
   }
 
   #token(text: string): ExchangeToken {
     const { name, tokenId } = parseExchangeToken(text) ?? {};
     const token = this.tokens.find((one) => one.tokenId === tokenId && one.name === name);
-    if (token === undefined) throw new ExchangeRefusal(`Unknown token ${text}`);
+    if (token === undefined) throw new HyperliquidError(`Unknown token ${text}`);
     return token;
   }
 
-  #place(dex: string, token: ExchangeToken): BalancePlace {
+  #place(dex: string, token: ExchangeToken): BalanceKey {
     if (dex !== "" && dex !== "spot" && !this.dexes.includes(dex))
-      throw new ExchangeRefusal(`Unknown dex ${dex}`);
+      throw new HyperliquidError(`Unknown dex ${dex}`);
     if (dex !== "spot" && token.tokenId !== LOCAL_USDC.tokenId)
-      throw new ExchangeRefusal("Only the collateral token can be held there");
+      throw new HyperliquidError("Only the collateral token can be held there");
     return { dex, tokenId: token.tokenId };
   }
 
@@ -178,9 +178,9 @@ export class ExchangeState {
     const feePlace =
       from.tokenId === LOCAL_USDC.tokenId ? from : { dex: "spot", tokenId: LOCAL_USDC.tokenId };
     if (fee > 0n && this.balances.of(source, feePlace) < fee + (feePlace === from ? amount : 0n))
-      throw new ExchangeRefusal("Insufficient balance for the activation of the destination");
-    this.balances.take(source, from, amount);
-    if (fee > 0n) this.balances.take(source, feePlace, fee);
+      throw new HyperliquidError("Insufficient balance for the activation of the destination");
+    this.balances.debit(source, from, amount);
+    if (fee > 0n) this.balances.debit(source, feePlace, fee);
     this.balances.add(destination, to, amount);
     return fee;
   }
@@ -188,8 +188,8 @@ export class ExchangeState {
 
 function deltaOf({ action, nonce }: PostedAction, transfer: Transfer, fee: bigint): LedgerUpdate["delta"] {
   const { source: user, destination, token, from, to } = transfer;
-  const amount = written(transfer.amount, token.weiDecimals);
-  const fees = written(fee, PERPS_DECIMALS);
+  const amount = formatDecimal(transfer.amount, token.weiDecimals);
+  const fees = formatDecimal(fee, PERPS_DECIMALS);
   if (action.type === "usdSend")
     return { type: "internalTransfer", usdc: amount, user, destination, fee: fees };
   const common = {

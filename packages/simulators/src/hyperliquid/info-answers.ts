@@ -1,5 +1,5 @@
 import { PERPS_DECIMALS, type Address } from "@causeway/domain";
-import { written } from "./decimal.ts";
+import { formatDecimal } from "./decimal.ts";
 import { LOCAL_USDC, type ExchangeOptions } from "./exchange-options.ts";
 import type { ExchangeState } from "./exchange-state.ts";
 import { Undecodable } from "./refusal.ts";
@@ -57,7 +57,7 @@ export function answerExplorer(state: ExchangeState, question: Question, options
 
 function clearinghouseState(state: ExchangeState, user: Address, dex: string): unknown {
   const held = state.balances.of(user, { dex, tokenId: LOCAL_USDC.tokenId });
-  const value = written(held, PERPS_DECIMALS);
+  const value = formatDecimal(held, PERPS_DECIMALS);
   const summary = { accountValue: value, totalNtlPos: "0.0", totalRawUsd: value, totalMarginUsed: "0.0" };
   return {
     marginSummary: summary,
@@ -79,7 +79,7 @@ function spotState(state: ExchangeState, user: Address): unknown {
     .map(({ token, total }) => ({
       [SYMBOL]: token.name,
       token: token.index,
-      total: written(total, token.weiDecimals),
+      total: formatDecimal(total, token.weiDecimals),
       hold: "0.0",
       entryNtl: "0.0",
     }));
@@ -111,7 +111,7 @@ function spotMeta(state: ExchangeState): unknown {
 
 function preTransferCheck(state: ExchangeState, user: Address): unknown {
   return {
-    fee: written(state.activationFeeFor(user), PERPS_DECIMALS),
+    fee: formatDecimal(state.activationFeeFor(user), PERPS_DECIMALS),
     isSanctioned: false,
     userExists: state.balances.has(user),
     userHasSentTx: state.history.ofUser(user, 1).length > 0,

@@ -1,7 +1,7 @@
 import { exchangeTypedData, type Address, type ExchangeSigningProfile } from "@causeway/domain";
 import { pad, recoverTypedDataAddress, serializeSignature } from "viem";
 import type { PostedAction } from "./posted-action.ts";
-import { ExchangeRefusal } from "./refusal.ts";
+import { HyperliquidError } from "./refusal.ts";
 
 const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 
@@ -9,7 +9,7 @@ const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681
  * The lowercase address that signed an action under a profile. Any signature recovers to some address;
  * whether it has an account is not checked.
  *
- * @throws ExchangeRefusal
+ * @throws HyperliquidError
  */
 export async function recoverSigner(
   profile: ExchangeSigningProfile,
@@ -17,7 +17,7 @@ export async function recoverSigner(
 ): Promise<Address> {
   const { r, s, v } = signature;
   // The high-s form recovers to the same account, so an action would have two valid signatures.
-  if (BigInt(s) > HALF_ORDER) throw new ExchangeRefusal("Invalid signature");
+  if (BigInt(s) > HALF_ORDER) throw new HyperliquidError("Invalid signature");
   const { domain, types, primaryType, value } = exchangeTypedData(profile, action);
   try {
     const signer = await recoverTypedDataAddress({
@@ -29,6 +29,6 @@ export async function recoverSigner(
     });
     return signer.toLowerCase() as Address;
   } catch {
-    throw new ExchangeRefusal("Invalid signature");
+    throw new HyperliquidError("Invalid signature");
   }
 }

@@ -1,6 +1,6 @@
 /** Hyperliquid refuses a well-formed request or action: `{status: "err", response}`. */
-export class ExchangeRefusal extends Error {
-  override readonly name = "ExchangeRefusal";
+export class HyperliquidError extends Error {
+  override readonly name = "HyperliquidError";
 }
 
 /** The request is malformed: HTTP 422. */

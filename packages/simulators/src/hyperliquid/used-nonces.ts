@@ -1,22 +1,22 @@
 import { isInNonceWindow, KEPT_NONCES, type Address } from "@causeway/domain";
-import { ExchangeRefusal } from "./refusal.ts";
+import { HyperliquidError } from "./refusal.ts";
 
 /** Used nonces of each signer, by the rules that Hyperliquid documents. */
 export class UsedNonces {
   /** The highest ones, ascending. */
   readonly #kept = new Map<Address, number[]>();
 
-  /** @throws ExchangeRefusal if the nonce cannot be used at `time` (ms) */
+  /** @throws HyperliquidError if the nonce cannot be used at `time` (ms) */
   check(signer: Address, nonce: number, time: number): void {
     if (!isInNonceWindow(BigInt(nonce), BigInt(time)))
-      throw new ExchangeRefusal(
+      throw new HyperliquidError(
         `Invalid nonce: ${nonce} is not within 2 days before and 1 day after ${time}`,
       );
     const kept = this.#kept.get(signer) ?? [];
-    if (kept.includes(nonce)) throw new ExchangeRefusal(`Invalid nonce: duplicate nonce ${nonce}`);
+    if (kept.includes(nonce)) throw new HyperliquidError(`Invalid nonce: duplicate nonce ${nonce}`);
     const [lowest] = kept;
     if (kept.length >= KEPT_NONCES && lowest !== undefined && nonce < lowest)
-      throw new ExchangeRefusal(`Invalid nonce: ${nonce} is below the ${KEPT_NONCES} highest`);
+      throw new HyperliquidError(`Invalid nonce: ${nonce} is below the ${KEPT_NONCES} highest`);
   }
 
   use(signer: Address, nonce: number): void {

@@ -10,8 +10,8 @@ export interface RunningGoogleKms {
   readonly serviceAccount: Readonly<Record<string, string>>;
   /** Host and port of the metadata server. */
   readonly metadataHost: string;
-  /** Changes responses about the key from now on; `drop` cuts the connection. */
-  onAnswer(change: ((answer: Answer) => Answer | "drop" | Promise<Answer>) | undefined): void;
+  /** Overrides key responses from now on; `drop` closes the connection. */
+  overrideResponses(change: ((answer: Answer) => Answer | "drop" | Promise<Answer>) | undefined): void;
   /** Number of tokens issued since the start. */
   tokens(): number;
   stop(): Promise<void>;
@@ -27,7 +27,7 @@ const ALGORITHMS: Readonly<Record<KeySpec, string>> = {
 
 /**
  * Google Cloud KMS (REST, version 1), its token endpoint and the metadata server of a VM, with one real key.
- * Verifies everything in access tokens and assertions that a client must get right.
+ * Checks access tokens and assertions as strictly as Google does.
  */
 export async function startGoogleKms(
   privateKey: string,
@@ -35,7 +35,7 @@ export async function startGoogleKms(
 ): Promise<RunningGoogleKms> {
   const key = createKey(spec, "local", Date.now(), Buffer.from(privateKey.replace(/^0x/, ""), "hex"));
   const account = generateKeyPairSync("rsa", { modulusLength: 2048 });
-  let change: Parameters<RunningGoogleKms["onAnswer"]>[0];
+  let change: Parameters<RunningGoogleKms["overrideResponses"]>[0];
   let issued = 0;
 
   const token = (): Answer => ({
@@ -74,7 +74,7 @@ export async function startGoogleKms(
       private_key: account.privateKey.export({ format: "pem", type: "pkcs8" }).toString(),
       token_uri: `${server.url}/token`,
     },
-    onAnswer: (one) => void (change = one),
+    overrideResponses: (one) => void (change = one),
     tokens: () => issued,
     stop: async () => await server.stop(),
   };
@@ -133,7 +133,7 @@ function refusal(code: number, message: string): Answer {
   return { status: code, body: { error: { code, message } } };
 }
 
-/** CRC-32C, computed bit by bit, as decimal text, which is the JSON format of 64-bit integers. */
+/** CRC-32C as decimal text, which is the JSON format of 64-bit integers. */
 function checksum(bytes: Uint8Array): string {
   let crc = 0xffff_ffff;
   for (const byte of bytes) {

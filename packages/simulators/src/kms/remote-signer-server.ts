@@ -38,7 +38,7 @@ export async function startRemoteSigner(options: RemoteSignerServerOptions): Pro
 
   const ofAddress = (address: unknown) =>
     accounts.find(({ account }) => account.address.toLowerCase() === String(address).toLowerCase());
-  const noted = async (method: string): Promise<Fault | undefined> => {
+  const countCall = async (method: string): Promise<Fault | undefined> => {
     counts.set(method, (counts.get(method) ?? 0) + 1);
     return await faultOf?.(method);
   };
@@ -50,7 +50,7 @@ export async function startRemoteSigner(options: RemoteSignerServerOptions): Pro
     const identifier = /^\/api\/v1\/eth1\/sign\/(0x[0-9a-f]+)$/.exec(path)?.[1] ?? "";
     const key = accounts[identifiers.indexOf(identifier)];
     if (method !== "POST" || key === undefined) return { status: 404, body: "Public Key not found" };
-    const fault = await noted("sign");
+    const fault = await countCall("sign");
     if (fault !== undefined && "answer" in fault) return fault.answer;
     const { data } = JSON.parse(body) as { readonly data: Hex };
     const signature = await sign({ hash: keccak256(data), privateKey: key.privateKey });
@@ -64,7 +64,7 @@ export async function startRemoteSigner(options: RemoteSignerServerOptions): Pro
       readonly params: readonly never[];
     };
     const answer = (rest: object): LocalAnswer => ({ status: 200, body: { jsonrpc: "2.0", id, ...rest } });
-    const fault = await noted(method);
+    const fault = await countCall(method);
     if (fault !== undefined && "answer" in fault) return fault.answer;
     const [first = {} as never, second] = params;
     const key = ofAddress(method === "eth_signTransaction" ? (first as { from?: Address }).from : first);

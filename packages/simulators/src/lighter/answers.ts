@@ -1,10 +1,10 @@
 import { exactText } from "./exact-text.ts";
 import { STATUS, type LighterExchange, type TransactionRecord } from "./exchange.ts";
-import { ExchangeRefusal } from "./refusal.ts";
+import { LighterError } from "./refusal.ts";
 
 /** Responses of Lighter and its explorer, in their documented formats. */
 
-const STATUS_WORDS: ReadonlyMap<TransactionRecord["status"], string> = new Map([
+const STATUS_NAMES: ReadonlyMap<TransactionRecord["status"], string> = new Map([
   [STATUS.queued, "pending"],
   [STATUS.committed, "committed"],
   [STATUS.executed, "executed"],
@@ -39,7 +39,7 @@ export function transactionAnswer(exchange: LighterExchange, record: Transaction
   });
 }
 
-/** `GET /api/v1/account`. @throws ExchangeRefusal */
+/** `GET /api/v1/account`. @throws LighterError */
 export function accountAnswer({ ledger }: LighterExchange, index: bigint): string {
   const account = ledger.account(index);
   return exactText({
@@ -52,14 +52,14 @@ export function accountAnswer({ ledger }: LighterExchange, index: bigint): strin
         index,
         l1_address: account.l1Address,
         status: 1,
-        collateral: decimals(ledger.balance(index, 3n, 0n)),
-        available_balance: decimals(ledger.balance(index, 3n, 0n)),
+        collateral: formatDecimal(ledger.balance(index, 3n, 0n)),
+        available_balance: formatDecimal(ledger.balance(index, 3n, 0n)),
         assets: [...account.balances]
           .filter(([name]) => name.endsWith("/1"))
           .map(([name, balance]) => ({
             symbol: name === "3/1" ? "USDC" : "ETH",
             asset_id: BigInt(name.slice(0, -2)),
-            balance: decimals(balance),
+            balance: formatDecimal(balance),
             locked_balance: "0.000000",
           })),
         positions: [],
@@ -68,10 +68,10 @@ export function accountAnswer({ ledger }: LighterExchange, index: bigint): strin
   });
 }
 
-/** `GET /api/v1/nextNonce`. @throws ExchangeRefusal */
+/** `GET /api/v1/nextNonce`. @throws LighterError */
 export function nextNonceAnswer({ ledger }: LighterExchange, account: bigint, key: bigint): string {
   const found = ledger.account(account).keys.get(key);
-  if (found === undefined) throw new ExchangeRefusal(21_109, "api key not found");
+  if (found === undefined) throw new LighterError(21_109, "api key not found");
   return exactText({ code: 200, nonce: found.nonce });
 }
 
@@ -99,23 +99,23 @@ export function logsAnswer(
           asset_index: record.transfer.assetIndex.toString(),
           from_route_type: record.transfer.fromRouteType.toString(),
           to_route_type: record.transfer.toRouteType.toString(),
-          amount: decimals(record.transfer.amount),
-          usdc_fee: decimals(record.transfer.usdcFee),
+          amount: formatDecimal(record.transfer.amount),
+          usdc_fee: formatDecimal(record.transfer.usdcFee),
         },
       },
       pubdata_type: "L2TransferV2",
       block_number: record.blockHeight,
       batch_number: Math.floor(record.blockHeight / 100),
-      status: STATUS_WORDS.get(record.status) ?? "pending",
+      status: STATUS_NAMES.get(record.status) ?? "pending",
     }));
   return exactText(lines);
 }
 
-export function refusalAnswer({ exchangeCode, message }: ExchangeRefusal): string {
+export function refusalAnswer({ exchangeCode, message }: LighterError): string {
   return exactText({ code: exchangeCode, message });
 }
 
 /** Formats base units of an asset with six decimals. */
-function decimals(units: bigint): string {
+function formatDecimal(units: bigint): string {
   return `${units / 1_000_000n}.${(units % 1_000_000n).toString().padStart(6, "0")}`;
 }

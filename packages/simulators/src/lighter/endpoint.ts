@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { accountAnswer, logsAnswer, nextNonceAnswer, refusalAnswer, transactionAnswer } from "./answers.ts";
 import { exactText } from "./exact-text.ts";
 import type { LighterExchange, TransactionRecord } from "./exchange.ts";
-import { ExchangeRefusal } from "./refusal.ts";
+import { LighterError } from "./refusal.ts";
 
 /** Faults that an endpoint injects. */
 export interface EndpointFaults {
@@ -48,7 +48,7 @@ export async function openEndpoint(exchange: LighterExchange, port = 0): Promise
       );
       send(response, 200, faults.rewrite?.(path, text) ?? text);
     } catch (error) {
-      if (!(error instanceof ExchangeRefusal)) throw error;
+      if (!(error instanceof LighterError)) throw error;
       send(response, 400, refusalAnswer(error));
     }
   }
@@ -79,37 +79,41 @@ async function answerTo(
   { pathname, searchParams }: URL,
   body: string,
 ): Promise<string> {
-  const asked = (name: string): string => searchParams.get(name) ?? "";
+  const queryParam = (name: string): string => searchParams.get(name) ?? "";
   const logs = /^\/explorer\/api\/accounts\/(\d+)\/logs$/.exec(pathname);
   if (logs?.[1] !== undefined)
     return logsAnswer(records, logs[1], {
-      limit: Math.min(100, Number(asked("limit"))),
-      offset: Number(asked("offset")),
+      limit: Math.min(100, Number(queryParam("limit"))),
+      offset: Number(queryParam("offset")),
     });
   switch (`${method} ${pathname}`) {
     case "GET /api/v1/tx": {
-      const record = records.find(({ hash }) => asked("by") === "hash" && hash === asked("value"));
-      if (record === undefined) throw new ExchangeRefusal(21_500, "transaction not found");
+      const record = records.find(({ hash }) => queryParam("by") === "hash" && hash === queryParam("value"));
+      if (record === undefined) throw new LighterError(21_500, "transaction not found");
       return transactionAnswer(exchange, record);
     }
     case "GET /info":
       return exactText({ contract_address: exchange.contract });
     case "GET /api/v1/account":
-      return accountAnswer(exchange, index(asked("value")));
+      return accountAnswer(exchange, index(queryParam("value")));
     case "GET /api/v1/nextNonce":
-      return nextNonceAnswer(exchange, index(asked("account_index")), index(asked("api_key_index")));
+      return nextNonceAnswer(
+        exchange,
+        index(queryParam("account_index")),
+        index(queryParam("api_key_index")),
+      );
     case "POST /api/v1/sendTx": {
       const form = new URLSearchParams(body);
       const hash = await exchange.take(Number(form.get("tx_type")), form.get("tx_info") ?? "");
       return exactText({ code: 200, message: "", tx_hash: hash, predicted_execution_time_ms: exchange.time });
     }
     default:
-      throw new ExchangeRefusal(404, "route not found");
+      throw new LighterError(404, "route not found");
   }
 }
 
 function index(text: string): bigint {
-  if (!/^\d{1,18}$/.test(text)) throw new ExchangeRefusal(20_001, "invalid param");
+  if (!/^\d{1,18}$/.test(text)) throw new LighterError(20_001, "invalid param");
   return BigInt(text);
 }
 

@@ -22,7 +22,7 @@ afterAll(async () => await lighter.close());
 const get = async (path: string): Promise<Record<string, unknown>> =>
   readExact(await (await fetch(`${lighter.url}${path}`)).text()) as Record<string, unknown>;
 
-test("executes a signed transfer, and its record contains what was signed", async () => {
+test("executes a signed transfer, and its record contains the signed content", async () => {
   const signed = await sender.sign({ toAccountIndex: 90n, amount: 5n, usdcFee: 2n, memo: MEMO });
   expect(await lighter.send(signed.txInfo)).toBe(signed.hash);
   const record = await get(`/api/v1/tx?by=hash&value=${signed.hash}`);
@@ -37,7 +37,7 @@ test("executes a signed transfer, and its record contains what was signed", asyn
   expect(await (await fetch(page)).json()).toMatchObject([{ hash: signed.hash, status: "executed" }]);
 });
 
-test("refuses what Lighter refuses, and records nothing", async () => {
+test("refuses the same requests as Lighter, and records nothing", async () => {
   const transfer = { toAccountIndex: 90n, amount: 5n };
   const taken = lighter.exchange.records.length;
   await expect(sender.send({ ...transfer, nonce: 9n })).rejects.toThrow("invalid nonce");

@@ -1,7 +1,7 @@
 import { lighterTransferText, type Address, type Hex } from "@causeway/domain";
 import { recoverMessageAddress } from "viem";
 import { ExchangeLedger } from "./ledger.ts";
-import { ExchangeRefusal } from "./refusal.ts";
+import { LighterError } from "./refusal.ts";
 import { readSignedTransfer, type SignedTransfer } from "./signed-transfer.ts";
 
 /** Statuses of a transaction, with Lighter's numbers. */
@@ -85,13 +85,13 @@ export class LighterExchange {
    * Accepts a signed transaction and advances it as configured by the pace.
    *
    * @returns its hash
-   * @throws ExchangeRefusal
+   * @throws LighterError
    */
   async take(type: number, info: string): Promise<string> {
-    if (type !== TRANSFER_TYPE) throw new ExchangeRefusal(21_500, "invalid tx type");
+    if (type !== TRANSFER_TYPE) throw new LighterError(21_500, "invalid tx type");
     const transfer = readSignedTransfer(info);
     const hash = await this.hashOf(transfer);
-    if (this.record(hash) !== undefined) throw new ExchangeRefusal(21_505, "tx already exists");
+    if (this.record(hash) !== undefined) throw new LighterError(21_505, "tx already exists");
     await this.check(transfer);
     this.records.push({
       hash,
@@ -161,8 +161,8 @@ export class LighterExchange {
     const recipient = this.ledger.account(toAccountIndex);
     const key = this.keyOf(transfer);
     if (fromAccountIndex === toAccountIndex && transfer.fromRouteType === transfer.toRouteType)
-      throw new ExchangeRefusal(21_502, "invalid self transfer");
-    if (expiredAt <= BigInt(this.time)) throw new ExchangeRefusal(21_511, "transaction expired");
+      throw new LighterError(21_502, "invalid self transfer");
+    if (expiredAt <= BigInt(this.time)) throw new LighterError(21_511, "transaction expired");
     // A queued transaction already holds its nonce.
     const waiting = this.records.filter(
       (one) =>
@@ -170,11 +170,11 @@ export class LighterExchange {
         one.transfer.fromAccountIndex === fromAccountIndex &&
         one.transfer.apiKeyIndex === transfer.apiKeyIndex,
     ).length;
-    if (nonce !== key.nonce + BigInt(waiting)) throw new ExchangeRefusal(21_104, "invalid nonce");
-    if (!this.ledger.covers(transfer)) throw new ExchangeRefusal(21_503, "not enough asset balance");
+    if (nonce !== key.nonce + BigInt(waiting)) throw new LighterError(21_104, "invalid nonce");
+    if (!this.ledger.covers(transfer)) throw new LighterError(21_503, "not enough asset balance");
     if (sender.l1Address === recipient.l1Address) return;
     if ((await this.ownerOf(transfer)) !== sender.l1Address)
-      throw new ExchangeRefusal(21_136, "invalid l1 signature");
+      throw new LighterError(21_136, "invalid l1 signature");
   }
 
   /** The Ethereum account that signed the text of a transfer. */
@@ -191,7 +191,7 @@ export class LighterExchange {
 
   private keyOf({ fromAccountIndex, apiKeyIndex }: SignedTransfer): { publicKey: string; nonce: bigint } {
     const key = this.ledger.account(fromAccountIndex).keys.get(apiKeyIndex);
-    if (key === undefined) throw new ExchangeRefusal(21_109, "api key not found");
+    if (key === undefined) throw new LighterError(21_109, "api key not found");
     return key;
   }
 

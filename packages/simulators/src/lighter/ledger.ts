@@ -1,5 +1,5 @@
 import type { Address } from "@causeway/domain";
-import { ExchangeRefusal } from "./refusal.ts";
+import { LighterError } from "./refusal.ts";
 import type { SignedTransfer } from "./signed-transfer.ts";
 
 /** USDC, the currency of fees. */
@@ -30,10 +30,10 @@ export class ExchangeLedger {
     return account;
   }
 
-  /** @throws ExchangeRefusal if the account does not exist */
+  /** @throws LighterError if the account does not exist */
   account(index: bigint): ExchangeAccount {
     const account = this.accounts.get(index);
-    if (account === undefined) throw new ExchangeRefusal(21_100, "account not found");
+    if (account === undefined) throw new LighterError(21_100, "account not found");
     return account;
   }
 

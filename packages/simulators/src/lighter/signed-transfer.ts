@@ -1,6 +1,6 @@
 import type { Hex32 } from "@causeway/domain";
 import { readExact } from "./exact-text.ts";
-import { ExchangeRefusal } from "./refusal.ts";
+import { LighterError } from "./refusal.ts";
 
 /** A transfer as its sender signed it. */
 export interface SignedTransfer {
@@ -23,14 +23,14 @@ export interface SignedTransfer {
 /** A Schnorr signature over Lighter's curve: two scalars of 40 bytes. */
 const SIGNATURE_BYTES = 80;
 
-/** @throws ExchangeRefusal for anything that a signer would not produce */
+/** @throws LighterError for fields that no signer would produce */
 export function readSignedTransfer(text: string): SignedTransfer {
-  const info = parsed(text);
+  const info = parseFields(text);
   const signature = info["Sig"];
   if (typeof signature !== "string" || Buffer.from(signature, "base64").length !== SIGNATURE_BYTES)
-    throw new ExchangeRefusal(21_120, "invalid signature");
+    throw new LighterError(21_120, "invalid signature");
   const l1Sig = info["L1Sig"] ?? "";
-  if (typeof l1Sig !== "string") throw new ExchangeRefusal(21_120, "invalid signature");
+  if (typeof l1Sig !== "string") throw new LighterError(21_120, "invalid signature");
   return {
     fromAccountIndex: within(info, "FromAccountIndex", 1n, (1n << 48n) - 2n),
     apiKeyIndex: within(info, "ApiKeyIndex", 0n, 254n),
@@ -47,26 +47,26 @@ export function readSignedTransfer(text: string): SignedTransfer {
   };
 }
 
-function parsed(text: string): Readonly<Record<string, unknown>> {
+function parseFields(text: string): Readonly<Record<string, unknown>> {
   try {
     const value = readExact(text);
     if (typeof value === "object" && value !== null) return value as Readonly<Record<string, unknown>>;
   } catch {
     // Reported below, like any other text that is not a transaction.
   }
-  throw new ExchangeRefusal(21_501, "invalid tx info");
+  throw new LighterError(21_501, "invalid tx info");
 }
 
 function within(info: Readonly<Record<string, unknown>>, name: string, min: bigint, max: bigint): bigint {
   const value = info[name];
   if (typeof value !== "bigint" || value < min || value > max)
-    throw new ExchangeRefusal(21_501, `invalid ${name}`);
+    throw new LighterError(21_501, `invalid ${name}`);
   return value;
 }
 
 function memoOf(value: unknown): Hex32 {
   const bytes = Array.isArray(value) ? (value as unknown[]) : [];
   const isWhole = bytes.every((byte) => typeof byte === "bigint" && byte >= 0n && byte <= 255n);
-  if (bytes.length !== 32 || !isWhole) throw new ExchangeRefusal(21_501, "invalid Memo");
+  if (bytes.length !== 32 || !isWhole) throw new LighterError(21_501, "invalid Memo");
   return `0x${bytes.map((byte) => (byte as bigint).toString(16).padStart(2, "0")).join("")}`;
 }

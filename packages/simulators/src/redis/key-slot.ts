@@ -2,7 +2,7 @@ import type { Arguments } from "./requests.ts";
 
 export const SLOTS = 16_384;
 
-/** The slot of a key: of its hash tag, if it has one. As in the cluster specification of Redis. */
+/** The slot of a key, or of its hash tag if it has one, as in the Redis cluster specification. */
 export function keySlot(key: Buffer | string): number {
   const bytes = Buffer.from(key);
   const open = bytes.indexOf("{");
@@ -26,7 +26,7 @@ const WITHOUT_KEYS = new Set(
   ),
 );
 const ALL_ARE_KEYS = new Set("del exists mget rename rpoplpush touch unlink".split(" "));
-/** The last argument is a time. */
+/** The last argument is a timeout. */
 const ALL_BUT_LAST = new Set("bzpopmin bzpopmax blpop brpop".split(" "));
 
 /** The keys of a command. */

@@ -10,9 +10,9 @@ export interface Address {
 /** Nodes of a cluster. */
 export interface RunningCluster {
   readonly nodes: readonly Address[];
-  /** Number of the node that has a key. */
+  /** Index of the node that stores a key. */
   ownerOf(key: string): number;
-  /** How often a command was refused because its keys are in different slots. */
+  /** Number of commands refused because their keys are in different slots. */
   refused(): number;
   /** Ends a node. The next one takes over its slots and, as a replica would, its data. */
   fail(node: number): Promise<void>;

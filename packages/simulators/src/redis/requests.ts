@@ -2,8 +2,8 @@
 export type Arguments = readonly Buffer[];
 
 /**
- * Reads commands from the bytes of a client, which may end anywhere. Clients send arrays of bulk strings;
- * anything else is a mistake of the test.
+ * Parses commands from client bytes, which may be split anywhere. Clients send arrays of bulk strings;
+ * anything else is a bug in the test.
  */
 export function requestReader(onCommand: (args: Arguments) => void): (chunk: Buffer) => void {
   let pending = Buffer.alloc(0);
@@ -23,7 +23,7 @@ function readRequest(bytes: Buffer): { readonly args: Arguments; readonly end: n
   const lineOf = (kind: string): number | undefined => {
     const end = bytes.indexOf("\r\n", at);
     if (end < 0) return undefined;
-    if (bytes.toString("latin1", at, at + 1) !== kind) throw new TypeError("not a command of Redis");
+    if (bytes.toString("latin1", at, at + 1) !== kind) throw new TypeError("not a Redis command");
     const value = Number(bytes.toString("latin1", at + 1, end));
     at = end + 2;
     return value;

@@ -16,7 +16,7 @@ export async function startSentinels(options: {
   readonly name: string;
   readonly primary: Address;
   readonly count?: number;
-  /** Clients must sign in with it. */
+  /** Clients must authenticate with it. */
   readonly password?: string;
 }): Promise<RunningSentinels> {
   const { name, count = 3, password } = options;

@@ -164,7 +164,7 @@ export async function executeInstruction(
   const tokens = async (wallet: Address): Promise<Address | undefined> =>
     mint === undefined ? undefined : await associatedTokens(wallet, mint, tokenProgram);
   const optional = (pubkey: string | undefined, isWritable: boolean): PlainInstruction["keys"][number] =>
-    // The program's own address stands for an omitted account.
+    // The program's own address marks an omitted account.
     ({
       pubkey: pubkey ?? depository.program,
       isSigner: false,

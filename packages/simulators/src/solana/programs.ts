@@ -14,12 +14,12 @@ export function depositAddressProgram(): Uint8Array {
   return readFileSync(join(folder, "deposit-address.so"));
 }
 
-/** Calls another program for its caller; for tests. */
+/** The forwarder test program, which calls another program on behalf of its caller. */
 export function forwarderProgram(): Uint8Array {
   return readFileSync(join(folder, "test", "forwarder.so"));
 }
 
-/** Swap pools behind two instructions of Jupiter's program; for tests. */
+/** The pool test program: swap pools behind two instructions of Jupiter's program. */
 export function poolProgram(): Uint8Array {
   return readFileSync(join(folder, "test", "pool.so"));
 }

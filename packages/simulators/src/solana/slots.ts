@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { base58 } from "@scure/base";
 
-/** The commitment levels: everything, what a supermajority voted for, or what is final. */
+/** The commitment levels: all slots, slots voted for by a supermajority, or final slots. */
 export type Commitment = "processed" | "confirmed" | "finalized";
 
 export interface Block {

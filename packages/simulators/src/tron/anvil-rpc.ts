@@ -1,9 +1,9 @@
-/** Calls the underlying anvil. @throws AnvilRefused if it returns an error */
+/** Calls the underlying anvil. @throws AnvilError if it returns an error */
 export type AnvilRpc = (method: string, params?: readonly unknown[]) => Promise<unknown>;
 
 /** The underlying anvil refused a call. */
-export class AnvilRefused extends Error {
-  override readonly name = "AnvilRefused";
+export class AnvilError extends Error {
+  override readonly name = "AnvilError";
   readonly code = "ANVIL_REFUSED";
   readonly nodeCode: number;
   /** `error.data`, unchanged. */
@@ -30,7 +30,7 @@ export function anvilRpc(url: string): AnvilRpc {
     });
     const { result, error } = (await response.json()) as RpcAnswer;
     if (error !== undefined)
-      throw new AnvilRefused({
+      throw new AnvilError({
         message: `${method}: ${error.message}`,
         nodeCode: error.code,
         nodeData: error.data,

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { utils } from "tronweb";
 import { recoverAddress, type Hex } from "viem";
-import { AnvilRefused } from "./anvil-rpc.ts";
+import { AnvilError } from "./anvil-rpc.ts";
 import type { ContractValue, SignedTransaction, TronChain } from "./tron-chain.ts";
 import { bare, evmAddress, quantity } from "./tron-address.ts";
 
@@ -58,7 +58,7 @@ export async function broadcast(chain: TronChain, body: unknown): Promise<Broadc
         gasPrice: "0x0",
       },
     ])) as Hex;
-    await untilMined(chain, hash);
+    await waitUntilMined(chain, hash);
     const { raw_data, signature } = signed;
     chain.add({
       signed: { txID: txid, raw_data, raw_data_hex, signature },
@@ -67,14 +67,14 @@ export async function broadcast(chain: TronChain, body: unknown): Promise<Broadc
       intrinsicGas: intrinsic,
     });
   } catch (error) {
-    if (error instanceof AnvilRefused) return refusal("CONTRACT_EXE_ERROR", txid, error.message);
+    if (error instanceof AnvilError) return refusal("CONTRACT_EXE_ERROR", txid, error.message);
     throw error;
   }
   return { result: true, txid };
 }
 
 /** Anvil accepts a transaction shortly before the block with it exists. */
-async function untilMined({ rpc }: TronChain, hash: Hex): Promise<void> {
+async function waitUntilMined({ rpc }: TronChain, hash: Hex): Promise<void> {
   for (let tries = 0; tries < 400; tries++) {
     if ((await rpc("eth_getTransactionReceipt", [hash])) !== null) return;
     await delay(5);

@@ -1,5 +1,5 @@
 import type { Hex } from "viem";
-import { AnvilRefused } from "./anvil-rpc.ts";
+import { AnvilError } from "./anvil-rpc.ts";
 import { blockIdOf, type TronChain } from "./tron-chain.ts";
 import { quantity } from "./tron-address.ts";
 
@@ -75,7 +75,7 @@ async function atLatest(chain: TronChain, method: string, params: Params, tag: u
   try {
     return await chain.rpc(method, [...params, "latest"]);
   } catch (error) {
-    if (error instanceof AnvilRefused) throw new JsonRpcRefusal(-32_000, "REVERT opcode executed");
+    if (error instanceof AnvilError) throw new JsonRpcRefusal(-32_000, "REVERT opcode executed");
     throw error;
   }
 }

@@ -107,7 +107,7 @@ export function createTronChain(rpc: AnvilRpc, solidLagBlocks: bigint): TronChai
       const number = at === "solid" ? await solidNumber() : at;
       const tag = number === "head" ? "latest" : quantity(number);
       const raw = (await rpc("eth_getBlockByNumber", [tag, false])) as RawBlock | null;
-      return raw === null ? undefined : shown(raw);
+      return raw === null ? undefined : toTronBlock(raw);
     },
     byId: (txId) => byId.get(txId),
     idOf: (hash) => ids.get(hash) ?? bare(hash),
@@ -123,7 +123,7 @@ export function createTronChain(rpc: AnvilRpc, solidLagBlocks: bigint): TronChai
   };
 }
 
-function shown(raw: RawBlock): TronBlock {
+function toTronBlock(raw: RawBlock): TronBlock {
   const number = BigInt(raw.number);
   return {
     number,

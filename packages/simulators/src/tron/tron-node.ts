@@ -17,7 +17,7 @@ export interface TronNodeOptions {
   readonly chainId?: number;
   /** Number of blocks by which the solid block is behind the head. Default: 19, as on mainnet. */
   readonly solidLagBlocks?: number;
-  /** Seconds between empty blocks. Every transaction is mined at once, in a block of its own. */
+  /** Seconds between empty blocks. Every transaction is mined immediately, in its own block. */
   readonly blockTimeSeconds?: number;
   /** Log file of the underlying anvil. */
   readonly logFile?: string;

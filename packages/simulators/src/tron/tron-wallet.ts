@@ -51,7 +51,7 @@ export function createTronWallet(url: string, privateKey: Hex): TronWallet {
   const { base58, hex } = tronWeb.defaultAddress;
   if (base58 === false || hex === false) throw new RangeError("private key is not valid");
 
-  const signed = async (transaction: object, memo: Hex | undefined): Promise<SignedTransaction> => {
+  const sign = async (transaction: object, memo: Hex | undefined): Promise<SignedTransaction> => {
     type Built = Parameters<typeof tronWeb.trx.sign>[0] &
       Parameters<typeof tronWeb.transactionBuilder.addUpdateData>[0];
     const built = transaction as Built;
@@ -74,7 +74,7 @@ export function createTronWallet(url: string, privateKey: Hex): TronWallet {
       [],
       base58,
     );
-    return await signed(transaction, memo);
+    return await sign(transaction, memo);
   };
   const broadcast: TronWallet["broadcast"] = async (transaction) => {
     const response = await fetch(`${url}/wallet/broadcasttransaction`, {
@@ -98,7 +98,7 @@ export function createTronWallet(url: string, privateKey: Hex): TronWallet {
     address: base58,
     machineAddress: `0x${hex.slice(2).toLowerCase()}`,
     transfer: async (to, sun, { memo } = {}) =>
-      await broadcast(await signed(await tronWeb.transactionBuilder.sendTrx(to, Number(sun), base58), memo)),
+      await broadcast(await sign(await tronWeb.transactionBuilder.sendTrx(to, Number(sun), base58), memo)),
     call: async (contract, data, send) => await broadcast(await signCall(contract, data, send)),
     signCall,
     broadcast,

@@ -1,10 +1,10 @@
 import { toFunctionSelector, type Hex } from "viem";
-import { AnvilRefused } from "./anvil-rpc.ts";
+import { AnvilError } from "./anvil-rpc.ts";
 import { broadcast, ENERGY_PRICE_SUN } from "./broadcast.ts";
 import type { ExecutedTransaction, TronBlock, TronChain } from "./tron-chain.ts";
 import { bare, evmAddress, quantity, tronHex } from "./tron-address.ts";
 
-/** The newest block of a view: the whole chain, or its solid part. */
+/** Which blocks are visible: all of them, or only solid ones. */
 export type View = "head" | "solid";
 
 type Body = Readonly<Record<string, unknown>>;
@@ -24,7 +24,9 @@ export const walletOperations: ReadonlyMap<string, Operation> = new Map<string, 
     "getblock",
     async (chain, view, { id_or_num, detail }) => {
       const block =
-        id_or_num === undefined ? await chain.block(view) : await blockNamed(chain, view, textOf(id_or_num));
+        id_or_num === undefined
+          ? await chain.block(view)
+          : await blockByIdOrNumber(chain, view, textOf(id_or_num));
       return await blockAnswer(chain, block, detail === true);
     },
   ],
@@ -48,7 +50,7 @@ export const headOperations: ReadonlyMap<string, Operation> = new Map<string, Op
   ],
 ]);
 
-async function blockNamed(chain: TronChain, view: View, name: string): Promise<TronBlock | undefined> {
+async function blockByIdOrNumber(chain: TronChain, view: View, name: string): Promise<TronBlock | undefined> {
   if (!/^[0-9a-f]{64}$/.test(name)) return await blockIn(chain, view, name);
   const block = await blockIn(chain, view, BigInt(`0x${name.slice(0, 16)}`));
   return block?.id === name ? block : undefined;
@@ -90,7 +92,7 @@ async function blockAnswer(
   return { ...header, transactions: transactions.filter((one) => "txID" in one) };
 }
 
-interface Settled {
+interface MinedTransaction {
   readonly executed: ExecutedTransaction;
   readonly receipt: AnvilReceipt;
   /** The result code. */
@@ -108,8 +110,12 @@ interface AnvilReceipt {
   }[];
 }
 
-/** A transaction in a block of the view. */
-async function settledIn(chain: TronChain, view: View, value: unknown): Promise<Settled | undefined> {
+/** A transaction in a visible block. */
+async function findMined(
+  chain: TronChain,
+  view: View,
+  value: unknown,
+): Promise<MinedTransaction | undefined> {
   const executed = chain.byId(bare(String(value)));
   if (executed === undefined) return undefined;
   const receipt = (await chain.rpc("eth_getTransactionReceipt", [executed.hash])) as AnvilReceipt | null;
@@ -121,14 +127,14 @@ async function settledIn(chain: TronChain, view: View, value: unknown): Promise<
 }
 
 async function transactionAnswer(chain: TronChain, view: View, value: unknown): Promise<object> {
-  const settled = await settledIn(chain, view, value);
-  return settled === undefined ? {} : { ret: [{ contractRet: settled.result }], ...settled.executed.signed };
+  const mined = await findMined(chain, view, value);
+  return mined === undefined ? {} : { ret: [{ contractRet: mined.result }], ...mined.executed.signed };
 }
 
 async function infoAnswer(chain: TronChain, view: View, value: unknown): Promise<object> {
-  const settled = await settledIn(chain, view, value);
-  if (settled === undefined) return {};
-  const { executed, receipt, result } = settled;
+  const mined = await findMined(chain, view, value);
+  if (mined === undefined) return {};
+  const { executed, receipt, result } = mined;
   const number = BigInt(receipt.blockNumber);
   const block = await chain.block(number);
   const [{ type, parameter }] = executed.signed.raw_data.contract;
@@ -159,27 +165,27 @@ async function infoAnswer(chain: TronChain, view: View, value: unknown): Promise
 
 /** Simulates a call or a contract creation on the newest state of the view. */
 async function constantAnswer(chain: TronChain, view: View, body: Body): Promise<object> {
-  const refused = (code: string, message: string): object => ({
+  const refusal = (code: string, message: string): object => ({
     result: { code, message: Buffer.from(message).toString("hex") },
   });
   const from = evmAddress(body["owner_address"]);
   const to = evmAddress(body["contract_address"]);
-  if (from === undefined) return refused("OTHER_ERROR", "owner_address isn't set.");
+  if (from === undefined) return refusal("OTHER_ERROR", "owner_address isn't set.");
   const selector = body["function_selector"];
   const called = typeof selector === "string" ? bare(toFunctionSelector(selector)) : "";
   const data = called === "" ? textOf(body["data"]) : `${called}${textOf(body["parameter"])}`;
   if (to === undefined && data === "")
-    return refused("OTHER_ERROR", "At least one of contract_address and data must be set.");
+    return refusal("OTHER_ERROR", "At least one of contract_address and data must be set.");
   const number = view === "solid" ? await chain.solidNumber() : undefined;
   const tag = number === undefined ? "latest" : quantity(number);
   if (to !== undefined && (await chain.rpc("eth_getCode", [to, tag])) === "0x")
-    return refused("CONTRACT_VALIDATE_ERROR", "No contract or not a valid smart contract");
+    return refusal("CONTRACT_VALIDATE_ERROR", "No contract or not a valid smart contract");
   const call = { from, ...(to === undefined ? {} : { to }), data: `0x${data}`, gas: quantity(100_000_000) };
   try {
     const answer = String(await chain.rpc("eth_call", [call, tag]));
     return { result: { result: true }, energy_used: 1, constant_result: [bare(answer)], transaction: {} };
   } catch (error) {
-    if (!(error instanceof AnvilRefused)) throw error;
+    if (!(error instanceof AnvilError)) throw error;
     const data = typeof error.nodeData === "string" ? bare(error.nodeData) : "";
     return {
       result: { result: true, message: Buffer.from("REVERT opcode executed").toString("hex") },

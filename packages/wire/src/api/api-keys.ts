@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { because, becauseStrict } from "../because.ts";
+import { message, strictMessage } from "../message.ts";
 import { count, evmAddress, milliseconds, text } from "../scalars.ts";
 import { sponsorshipRules } from "./sponsorship-rules.ts";
 
@@ -9,16 +9,16 @@ const HEX_SIGNATURE = "must be 0x and the hex digits of at most 10000 bytes";
 /** Scopes of a key. */
 export const apiScope = z.enum(
   ["quote", "execute", "fast-fill", "read"],
-  because("must be quote, execute, fast-fill or read"),
+  message("must be quote, execute, fast-fill or read"),
 );
 
 const label = text(128).min(1, "must not be empty");
 const scopes = z
-  .array(apiScope, because("must be an array of scopes"))
+  .array(apiScope, message("must be an array of scopes"))
   .min(1, "must name at least one scope")
   .describe("`quote`, `execute`, `fast-fill`, `read`.");
 const referrers = z
-  .array(text(512), because("must be an array of strings"))
+  .array(text(512), message("must be an array of strings"))
   .max(MAX_ENTRIES)
   .describe("Referrers that executions may use; empty allows any.");
 const origins = z
@@ -27,20 +27,20 @@ const origins = z
       (origin) => /^https?:$/.test(URL.parse(origin)?.protocol ?? "") && URL.parse(origin)?.origin === origin,
       "must be an origin such as https://app.example",
     ),
-    because("must be an array of origins"),
+    message("must be an array of origins"),
   )
   .max(MAX_ENTRIES)
   .describe(
     "Browser origins of a publishable key. Such a key may only have the scopes `quote` and `read`, and works from these origins only.",
   );
 const perMinute = z
-  .int(because("must be a whole number"))
+  .int(message("must be a whole number"))
   .min(1, "must be at least 1")
   .max(1_000_000, "must be at most 1000000");
 const limits = z
   .strictObject(
     { quotePerMinute: perMinute.optional(), otherPerMinute: perMinute.optional() },
-    becauseStrict("must be an object"),
+    strictMessage("must be an object"),
   )
   .describe("Rate limits of this key, in requests per minute, instead of the defaults.");
 
@@ -55,7 +55,7 @@ export const createApiKeyRequest = z
       rules: sponsorshipRules.default({}),
       limits: limits.default({}),
     },
-    becauseStrict("must be a JSON object"),
+    strictMessage("must be a JSON object"),
   )
   .meta({ id: "CreateApiKeyRequest" });
 
@@ -70,7 +70,7 @@ export const changeApiKeyRequest = z
       rules: sponsorshipRules.optional(),
       limits: limits.optional(),
     },
-    becauseStrict("must be a JSON object"),
+    strictMessage("must be a JSON object"),
   )
   .meta({ id: "ChangeApiKeyRequest" });
 
@@ -83,17 +83,17 @@ export const rotateApiKeyRequest = z
         .default(0)
         .describe("Seconds for which the old secret stays valid."),
     },
-    becauseStrict("must be a JSON object"),
+    strictMessage("must be a JSON object"),
   )
   .meta({ id: "RotateApiKeyRequest" });
 
 const wallet = z
-  .string(because("must be a 20-byte address"))
+  .string(message("must be a 20-byte address"))
   .regex(/^0x[0-9a-fA-F]{40}$/, "must be a 20-byte address");
 
 /** Body of `POST /admin/keys/{id}/funding-address/challenge`. */
 export const fundingChallengeRequest = z
-  .strictObject({ address: wallet }, becauseStrict("must be a JSON object"))
+  .strictObject({ address: wallet }, strictMessage("must be a JSON object"))
   .meta({ id: "FundingChallengeRequest" });
 
 export const fundingChallengeAnswer = z
@@ -113,17 +113,17 @@ export const linkFundingAddressRequest = z
     {
       address: wallet,
       signature: z
-        .string(because(HEX_SIGNATURE))
+        .string(message(HEX_SIGNATURE))
         // A single check: a second one would also run for values of other types.
         .regex(/^0x([0-9a-fA-F]{2}){1,10000}$/, HEX_SIGNATURE),
     },
-    becauseStrict("must be a JSON object"),
+    strictMessage("must be a JSON object"),
   )
   .meta({ id: "LinkFundingAddressRequest" });
 
 export const apiKeyParams = z.object({
   id: z
-    .string(because("must be the id of a key"))
+    .string(message("must be the id of a key"))
     .regex(/^[0-9a-f]{16}$/, "must be the id of a key: 16 hex digits"),
 });
 

@@ -1,6 +1,6 @@
 import { holdStates, movementContexts, walletAccounts } from "@causeway/domain";
 import { z } from "zod";
-import { because } from "../because.ts";
+import { message } from "../message.ts";
 import {
   address,
   amount,
@@ -128,7 +128,7 @@ export const claimRequest = z
           "Amount the recipient receives, in base units; default: the whole available balance minus the fee.",
         ),
     },
-    because("must be a JSON object"),
+    message("must be a JSON object"),
   )
   .meta({ id: "ClaimRequest" });
 
@@ -205,7 +205,7 @@ export const permitRequest = z
       api: text(64).optional(),
       referrer: text(512).optional(),
     },
-    because("must be a JSON object"),
+    message("must be a JSON object"),
   )
   .meta({ id: "PermitRequest" });
 

@@ -4,7 +4,7 @@ import { chainCurrency, erc20Currency, solverCurrency } from "./currency.ts";
 
 const ignored = z.union([z.string(), z.array(z.string())]).optional();
 
-/** Query of `GET /chains`. Nothing in it changes the answer. */
+/** Query of `GET /chains`. No parameter changes the response. */
 export const chainsQuery = z.object({
   includeChains: ignored.describe("Ignored: this instance has no private chains."),
   referrer: ignored.describe("Name of the calling app; informational."),

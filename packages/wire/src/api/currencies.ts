@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { because } from "../because.ts";
+import { message } from "../message.ts";
 import { address, chainId, flag, numberOrDigits, text } from "../scalars.ts";
 
 /** Maximum currencies per answer. */
@@ -20,7 +20,7 @@ export const currenciesRequest = z
         .optional()
         .describe("Only currencies from this instance's own configuration, not from token lists."),
       chainIds: z
-        .array(chainId, because("must be an array of chain ids"))
+        .array(chainId, message("must be an array of chain ids"))
         .max(MAX_CHAINS, `must have at most ${MAX_CHAINS} chain ids`)
         .optional()
         .describe("Default: all chains of this instance. Unknown chain ids are ignored."),
@@ -30,7 +30,7 @@ export const currenciesRequest = z
       tokens: z
         .array(
           text(128).regex(/^\d{1,16}:.+$/, 'must be "<chain id>:<address>"'),
-          because('must be an array of "<chain id>:<address>"'),
+          message('must be an array of "<chain id>:<address>"'),
         )
         .max(MAX_TOKENS, `must have at most ${MAX_TOKENS} tokens`)
         .optional()
@@ -50,7 +50,7 @@ export const currenciesRequest = z
       depositAddressOnly: flag.optional().describe("Only currencies that can be sent to a deposit address."),
       referrer: text(512).optional().describe("Name of the calling app; informational."),
     },
-    because("must be a JSON object"),
+    message("must be a JSON object"),
   )
   .meta({ id: "CurrenciesRequest" });
 

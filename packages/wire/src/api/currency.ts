@@ -44,7 +44,7 @@ export const erc20Currency = z
   })
   .meta({ id: "Erc20Currency" });
 
-/** A currency the solver keeps in stock. */
+/** A currency that the solver holds. */
 export const solverCurrency = z.object(currencyFields).meta({ id: "SolverCurrency" });
 
 /** A currency inside a quote. */

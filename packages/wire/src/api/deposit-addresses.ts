@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { because } from "../because.ts";
+import { message } from "../message.ts";
 import {
   accountText,
   address,
@@ -27,7 +27,7 @@ export const reindexAddressRequest = z
           "Check only this token, even if it is not listed. Default: the native token and every listed token.",
         ),
     },
-    because("must be a JSON object"),
+    message("must be a JSON object"),
   )
   .meta({ id: "ReindexDepositAddressRequest" });
 

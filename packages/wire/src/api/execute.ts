@@ -1,36 +1,36 @@
 import { z } from "zod";
-import { because } from "../because.ts";
+import { message } from "../message.ts";
 import { flag, hash32, hexData, numberOrDigits, text, wei, wholeNumber } from "../scalars.ts";
 
 const contract = z
-  .string(because("must be a 20-byte address"))
+  .string(message("must be a 20-byte address"))
   .regex(/^0x[a-fA-F0-9]{40}$/, "must be a 20-byte address");
 
 const evmChainId = z
-  .union([z.number(), z.string()], because("must be an integer chain id"))
+  .union([z.number(), z.string()], message("must be an integer chain id"))
   .refine((value) => (wholeNumber(value) ?? 0) > 0, "must be an integer chain id");
 
 const word = z
-  .string(because("must be 0x and up to 64 hex digits"))
+  .string(message("must be 0x and up to 64 hex digits"))
   .regex(/^0x[0-9a-fA-F]{1,64}$/, "must be 0x and up to 64 hex digits");
 
 /** EIP-7702 authorization, in the format of the signer's wallet. */
 const signedAuthorization = z
   .object(
     {
-      chainId: z.int(because("must be an integer chain id")).nonnegative("must not be negative"),
+      chainId: z.int(message("must be an integer chain id")).nonnegative("must not be negative"),
       address: contract,
-      nonce: z.int(because("must be a whole number")).nonnegative("must not be negative"),
-      yParity: z.union([z.literal(0), z.literal(1)], because("must be 0 or 1")),
+      nonce: z.int(message("must be a whole number")).nonnegative("must not be negative"),
+      yParity: z.union([z.literal(0), z.literal(1)], message("must be 0 or 1")),
       r: word,
       s: word,
     },
-    because("must be an object"),
+    message("must be an object"),
   )
   .meta({ id: "SignedAuthorization" });
 
 const authorizationList = z
-  .array(signedAuthorization, because("must be an array"))
+  .array(signedAuthorization, message("must be an array"))
   .min(1, "cannot be empty")
   .optional()
   .describe("Signed EIP-7702 authorizations to include in the transaction.");
@@ -39,7 +39,7 @@ const authorizationList = z
 export const executeRequest = z
   .object(
     {
-      executionKind: z.enum(["rawCalls"], because("must be rawCalls")),
+      executionKind: z.enum(["rawCalls"], message("must be rawCalls")),
       data: z
         .object(
           {
@@ -51,7 +51,7 @@ export const executeRequest = z
             ),
             authorizationList,
           },
-          because("must be an object"),
+          message("must be an object"),
         )
         .describe("The call to make. An account of the service sends it: `msg.sender` is not the user."),
       executionOptions: z.object(
@@ -65,29 +65,29 @@ export const executeRequest = z
               {
                 calls: z
                   .array(
-                    z.object({ to: contract, value: wei, data: hexData }, because("must be an object")),
-                    because("must be an array"),
+                    z.object({ to: contract, value: wei, data: hexData }, message("must be an object")),
+                    message("must be an array"),
                   )
                   .min(1, "must have at least 1 element"),
                 authorizationList,
               },
-              because("must be an object"),
+              message("must be an object"),
             )
             .optional()
             .describe("Calls to make on the destination chain together with the fill; requires `requestId`."),
         },
-        because("must be an object"),
+        message("must be an object"),
       ),
       requestId: hash32.optional().describe("Request id of the quote to execute. Absent: a standalone call."),
       originGasOverhead: numberOrDigits("a whole number of gas units")
         .optional()
         .describe("Ignored here: the quote already includes it."),
     },
-    because("must be a JSON object"),
+    message("must be a JSON object"),
   )
   .meta({ id: "ExecuteRequest" });
 
-/** What the route hands to the use case. */
+/** The fields that the route passes to the use case. */
 export type ExecuteInput = z.infer<typeof executeRequest>;
 
 export const executeAnswer = z
@@ -98,7 +98,7 @@ export const executeAnswer = z
   .meta({ id: "ExecuteAnswer" });
 export type ExecuteAnswer = z.infer<typeof executeAnswer>;
 
-/** Body of every error of `POST /execute` except a failed simulation: this field and no other. */
+/** Body of every error of `POST /execute` except a failed simulation: only this field. */
 export const plainError = z
   .strictObject({ error: z.string().describe("Description of the error for the caller.") })
   .meta({ id: "PlainError" });

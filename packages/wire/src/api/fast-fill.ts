@@ -1,6 +1,6 @@
 import { parseDecimal, USD_DECIMALS } from "@causeway/domain";
 import { z } from "zod";
-import { because } from "../because.ts";
+import { message } from "../message.ts";
 import { errorBody } from "../errors.ts";
 import { amount, hash32, transactionId } from "../scalars.ts";
 
@@ -9,7 +9,7 @@ const MUST_BE_USD = 'must be an amount of USD: a number of at least 0, or a deci
 
 /** USD as a number or its text. The schema does not convert it; {@link usdOfInput} does. */
 const usd = z
-  .union([z.number(), z.string()], because(MUST_BE_USD))
+  .union([z.number(), z.string()], message(MUST_BE_USD))
   .refine((value) => usdOfInput(value) !== undefined, MUST_BE_USD);
 
 /** Body of `POST /fast-fill`. */
@@ -33,13 +33,13 @@ export const fastFillRequest = z
           "Hash or id of the origin transaction, mined or not. Required unless it was reported to `/transactions/index`, the service sends it itself, or the key's rules set `allowUnsubmitted`. The fill is refused if the transaction cannot become the agreed deposit. On Solana and Bitcoin, this is known only once the transaction is final; before that, the key needs `allowUnsubmitted`.",
         ),
     },
-    because("must be a JSON object"),
+    message("must be a JSON object"),
   )
   .meta({ id: "FastFillRequest" });
 
 export type FastFillInput = z.infer<typeof fastFillRequest>;
 
-/** Body of every error of `POST /fast-fill`: the usual one, with its code under a second name too. */
+/** Body of every error of `POST /fast-fill`: the usual body, with its code under a second name too. */
 export const fastFillError = errorBody
   .extend({ code: z.string().describe("Same as `errorCode`.") })
   .meta({ id: "FastFillError" });

@@ -1,6 +1,6 @@
 import { publicStatuses } from "@causeway/domain";
 import { z } from "zod";
-import { because } from "../because.ts";
+import { message } from "../message.ts";
 import { hash32, milliseconds } from "../scalars.ts";
 import { statusQuery } from "./intent-status.ts";
 
@@ -10,14 +10,14 @@ export const STATUS_EVENT = "request.status.updated";
 /** What a client sends on the socket. */
 export const socketRequest = z.object(
   {
-    type: z.enum(["subscribe", "unsubscribe"], because("must be subscribe or unsubscribe")),
-    event: z.literal(STATUS_EVENT, because(`must be ${STATUS_EVENT}`)),
+    type: z.enum(["subscribe", "unsubscribe"], message("must be subscribe or unsubscribe")),
+    event: z.literal(STATUS_EVENT, message(`must be ${STATUS_EVENT}`)),
     filters: z
-      .object({ id: hash32.optional() }, because("must be an object"))
+      .object({ id: hash32.optional() }, message("must be an object"))
       .optional()
       .describe("Without an id: all requests of the API key that the socket was opened with."),
   },
-  because("must be a JSON object"),
+  message("must be a JSON object"),
 );
 
 /** The status of a request on the socket and, as `data`, in webhooks. */
@@ -45,7 +45,7 @@ export const socketEvent = z.object({
 /** Query of `GET /intents/status/v3/stream`. */
 export const streamQuery = statusQuery;
 
-/** Answer of the stream to a client that already has the final status. */
-export const nothingMore = z.null().describe("There will be no more events.");
+/** Response of the stream to a client that already has the final status. */
+export const endOfStream = z.null().describe("There will be no more events.");
 
 export type SocketRequest = z.infer<typeof socketRequest>;

@@ -1,10 +1,10 @@
 import { permitMethods } from "@causeway/domain";
 import { z } from "zod";
-import { because } from "../because.ts";
+import { message } from "../message.ts";
 import { address, amount, chainId, count, flag, hexData, numberOrDigits, text, wei } from "../scalars.ts";
 
 const names = z
-  .array(text(128), because("must be an array of strings"))
+  .array(text(128), message("must be an array of strings"))
   .max(64, "must have at most 64 entries")
   .optional();
 const usdSixDecimals = numberOrDigits("a whole number (USD with 6 decimals, e.g. 2000000 = $2)").optional();
@@ -19,7 +19,7 @@ export const destinationCall = z
       data: hexData,
       originalTxValue: wei.optional(),
     },
-    because("must be an object"),
+    message("must be an object"),
   )
   .meta({ id: "DestinationCall" });
 
@@ -27,16 +27,16 @@ export const destinationCall = z
 export const authorization = z
   .object(
     {
-      chainId: z.int(because("must be an integer chain id")).nonnegative("must not be negative"),
+      chainId: z.int(message("must be an integer chain id")).nonnegative("must not be negative"),
       address: z
-        .string(because("must be a 20-byte address"))
+        .string(message("must be a 20-byte address"))
         .regex(/^0x[a-fA-F0-9]{40}$/, "must be a 20-byte address"),
       nonce: count("transactions"),
-      yParity: z.number(because("must be a number")),
+      yParity: z.number(message("must be a number")),
       r: text(66),
       s: text(66),
     },
-    because("must be an object"),
+    message("must be an object"),
   )
   .meta({ id: "Authorization" });
 
@@ -60,7 +60,7 @@ export const quoteRequest = z
       tradeType: z
         .enum(
           ["EXACT_INPUT", "EXPECTED_OUTPUT", "EXACT_OUTPUT"],
-          because("must be EXACT_INPUT, EXPECTED_OUTPUT or EXACT_OUTPUT"),
+          message("must be EXACT_INPUT, EXPECTED_OUTPUT or EXACT_OUTPUT"),
         )
         .default("EXACT_INPUT")
         .describe(
@@ -69,7 +69,7 @@ export const quoteRequest = z
       recipient: address.optional().describe("Receiver on the destination chain; default: `user`."),
       refundTo: address.optional().describe("Receiver of a refund on the origin chain; default: `user`."),
       txs: z
-        .array(destinationCall, because("must be an array"))
+        .array(destinationCall, message("must be an array"))
         .optional()
         .describe(
           "Calls that the fill's router makes with the whole output, in order; all must succeed. Leftover output and native token go to the recipient. To spend a token, include an approval call; `value` requires native output. EVM destinations only.",
@@ -80,7 +80,7 @@ export const quoteRequest = z
           "Total gas limit of all destination calls. The quote prices it, and the fill never exceeds it. Absent or 0: the simulated gas.",
         ),
       authorizationList: z
-        .array(authorization, because("must be an array"))
+        .array(authorization, message("must be an array"))
         .optional()
         .describe("EIP-7702 authorizations to include in a fill that makes calls."),
       gasLimitForDepositSpecifiedTxs: count("gas units")
@@ -112,7 +112,7 @@ export const quoteRequest = z
           "Default true. false: pay an ERC-20 by one direct transfer, with the order id appended to its calldata; no approval needed.",
         ),
       protocolVersion: z
-        .union([z.string(), z.number()], because("must be a string"))
+        .union([z.string(), z.number()], message("must be a string"))
         .refine((version) => String(version).length <= 32, "must have at most 32 characters")
         .optional()
         .describe("Must be `v2` for deposits from Hyperliquid; otherwise ignored. Every quote uses `v2`."),
@@ -126,8 +126,8 @@ export const quoteRequest = z
         ),
       permitKinds: z
         .array(
-          z.enum(permitMethods, because(`must be one of ${permitMethods.join(", ")}`)),
-          because("must be a list"),
+          z.enum(permitMethods, message(`must be one of ${permitMethods.join(", ")}`)),
+          message("must be a list"),
         )
         .min(1, "must name at least one kind")
         .max(permitMethods.length, `must name at most ${permitMethods.length} kinds`)
@@ -164,9 +164,9 @@ export const quoteRequest = z
         .array(
           z.object(
             { recipient: address, fee: numberOrDigits("a whole number of bps from 0 to 10000", 10_000) },
-            because("must be an object"),
+            message("must be an object"),
           ),
-          because("must be an array"),
+          message("must be an array"),
         )
         .optional()
         .describe(
@@ -217,7 +217,7 @@ export const quoteRequest = z
         .optional()
         .describe("Extra gas units that a smart wallet needs on the origin chain. EVM origins only."),
       fixedRate: z
-        .string(because("must be a ratio such as 1:1"))
+        .string(message("must be a ratio such as 1:1"))
         .regex(/^\d{1,30}(\.\d{1,30})?:\d{1,30}(\.\d{1,30})?$/, "must be a ratio such as 1:1")
         .optional()
         .describe(
@@ -229,7 +229,7 @@ export const quoteRequest = z
           "Seconds after the quote within which the fill must happen; otherwise the deposit is refunded.",
         ),
     },
-    because("must be a JSON object"),
+    message("must be a JSON object"),
   )
   .meta({ id: "QuoteRequest" });
 
@@ -247,7 +247,7 @@ export type QuoteInput = z.infer<typeof quoteRequest>;
 export type DestinationCall = z.infer<typeof destinationCall>;
 export type Authorization = z.infer<typeof authorization>;
 
-/** Fields whose invalid values have an error code of their own; all others give `INVALID_REQUEST`. */
+/** Fields whose invalid values have their own error code; all others return `INVALID_REQUEST`. */
 export const quoteFieldErrorCodes = {
   slippageTolerance: "INVALID_SLIPPAGE_TOLERANCE",
   latePaymentSlippageTolerance: "INVALID_SLIPPAGE_TOLERANCE",

@@ -1,6 +1,6 @@
 import { fundsPlaces, publicStatuses } from "@causeway/domain";
 import { z } from "zod";
-import { because } from "../because.ts";
+import { message } from "../message.ts";
 import {
   answerHash32,
   digits,
@@ -20,18 +20,18 @@ export const MAX_COUNTED_REQUESTS = 10_000;
 const HIDDEN =
   "Null until funds were moved from the deposit address, except for the API key that requested the quote. The quote response contains it.";
 
-const anyOf = z.union([text(4_000), z.array(text(4_000)).max(50)], because("must be a string")).optional();
+const anyOf = z.union([text(4_000), z.array(text(4_000)).max(50)], message("must be a string")).optional();
 const chains = z
   .union(
     [z.number(), text(400), z.array(z.union([z.number(), text(20)])).max(50)],
-    because("must be chain ids"),
+    message("must be chain ids"),
   )
   .optional();
 const word = text(512).optional();
-const usd = z.union([z.number(), text(40)], because("must be an amount of USD")).optional();
-const seconds = z.union([z.number(), text(20)], because("must be a number of seconds")).optional();
-const block = z.union([z.number(), text(20)], because("must be a block number")).optional();
-const flag = z.union([z.boolean(), z.enum(["true", "false"])], because("must be true or false")).optional();
+const usd = z.union([z.number(), text(40)], message("must be an amount of USD")).optional();
+const seconds = z.union([z.number(), text(20)], message("must be a number of seconds")).optional();
+const block = z.union([z.number(), text(20)], message("must be a block number")).optional();
+const flag = z.union([z.boolean(), z.enum(["true", "false"])], message("must be true or false")).optional();
 
 const requestsFields = z.object({
   limit: numberOrDigits(`a number up to ${MAX_LISTED_REQUESTS}`, MAX_LISTED_REQUESTS)
@@ -68,9 +68,9 @@ const requestsFields = z.object({
   currencyInSymbol: anyOf,
   currencyOutSymbol: anyOf,
   sortBy: z
-    .enum(["createdAt", "updatedAt", "amountUsd"], because("must be createdAt, updatedAt or amountUsd"))
+    .enum(["createdAt", "updatedAt", "amountUsd"], message("must be createdAt, updatedAt or amountUsd"))
     .default("createdAt"),
-  sortDirection: z.enum(["asc", "desc"], because("must be asc or desc")).default("desc"),
+  sortDirection: z.enum(["asc", "desc"], message("must be asc or desc")).default("desc"),
   startTimestamp: seconds.describe("Quoted at or after this time, Unix seconds."),
   endTimestamp: seconds.describe("Quoted at or before this time, Unix seconds."),
   startBlock: block.describe("Deposited in this block of the origin chain or later."),

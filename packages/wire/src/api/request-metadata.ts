@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { because } from "../because.ts";
+import { message } from "../message.ts";
 import { hash32, text } from "../scalars.ts";
 
 /** Body of `POST /requests/metadata`. */
@@ -9,9 +9,9 @@ export const requestMetadata = z
       requestId: hash32,
       additionalMetadata: z.object(
         { moonPayId: text(256).describe("Id of the card payment that funds the request.") },
-        because("must be an object"),
+        message("must be an object"),
       ),
     },
-    because("must be a JSON object"),
+    message("must be a JSON object"),
   )
   .meta({ id: "RequestMetadata" });

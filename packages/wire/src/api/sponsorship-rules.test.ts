@@ -51,7 +51,7 @@ test("an empty list is a rule, an absent one is not", () => {
   });
 });
 
-test("addresses and selectors are lower case inside, whatever the input", () => {
+test("lower-cases addresses and selectors internally, regardless of the input", () => {
   const rules = sponsorshipRules.parse({
     denyTargets: [`0x${"AB".repeat(20)}`],
     perTargetDailyUsd: { [`0x${"CD".repeat(20)}`]: "1.5" },

@@ -1,28 +1,28 @@
 import type { Hex, SelectorRule, SponsorshipRules } from "@causeway/domain";
 import { formatAmount, parseDecimal, USD_DECIMALS } from "@causeway/domain";
 import { z } from "zod";
-import { because, becauseStrict } from "../because.ts";
+import { message, strictMessage } from "../message.ts";
 
 const MAX_ENTRIES = 1_000;
 
 const usd = z
-  .string(because('must be an amount of USD as a decimal string, such as "12.5"'))
+  .string(message('must be an amount of USD as a decimal string, such as "12.5"'))
   .regex(/^\d{1,15}(\.\d{1,18})?$/, 'must be an amount of USD as a decimal string, such as "12.5"');
 const evmAddress = z
-  .string(because("must be a 20-byte address"))
+  .string(message("must be a 20-byte address"))
   .regex(/^0x[0-9a-fA-F]{40}$/, "must be a 20-byte address");
 const selector = z
-  .string(because("must be a 4-byte selector: 0x and 8 hex digits"))
+  .string(message("must be a 4-byte selector: 0x and 8 hex digits"))
   .regex(/^0x[0-9a-fA-F]{8}$/, "must be a 4-byte selector: 0x and 8 hex digits");
 
-const targets = z.array(evmAddress, because("must be an array of addresses")).max(MAX_ENTRIES);
+const targets = z.array(evmAddress, message("must be an array of addresses")).max(MAX_ENTRIES);
 const selectors = z
   .array(
     z.union(
       [selector, z.strictObject({ selector, target: evmAddress })],
-      because("must be a selector, or an object with selector and target"),
+      message("must be a selector, or an object with selector and target"),
     ),
-    because("must be an array of selectors"),
+    message("must be an array of selectors"),
   )
   .max(MAX_ENTRIES);
 
@@ -42,7 +42,7 @@ export const sponsorshipRules = z
       perTargetDailyUsd: z
         .union(
           [usd, usdByTarget],
-          because("must be an amount of USD, or an object of such amounts by address"),
+          message("must be an amount of USD, or an object of such amounts by address"),
         )
         .optional()
         .describe(
@@ -64,7 +64,7 @@ export const sponsorshipRules = z
         .optional()
         .describe("Maximum value of one fast fill, including any surplus of its deposit."),
       allowUnsubmitted: z
-        .boolean(because("must be true or false"))
+        .boolean(message("must be true or false"))
         .optional()
         .describe(
           "Allow fast fills whose origin transaction is neither known to the service nor named in the call; default false.",
@@ -73,7 +73,7 @@ export const sponsorshipRules = z
         .optional()
         .describe("For clients that watch the available balance; the service itself sends no warning."),
     },
-    becauseStrict("must be an object"),
+    strictMessage("must be an object"),
   )
   .meta({ id: "SponsorshipRules" });
 

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { because } from "../because.ts";
+import { message } from "../message.ts";
 import { hash32, numberOrDigits, text, transactionId } from "../scalars.ts";
 
 const chainIdText = numberOrDigits("a chain id: an integer, or its digits in a string");
@@ -13,7 +13,7 @@ export const indexTransactionRequest = z
       requestId: hash32.optional(),
       referrer: text(512).optional(),
     },
-    because("must be a JSON object"),
+    message("must be a JSON object"),
   )
   .meta({ id: "IndexTransactionRequest" });
 
@@ -22,7 +22,7 @@ export const singleTransactionRequest = z
   .object(
     {
       tx: z
-        .string(because("must be a JSON string of the transaction with its txHash"))
+        .string(message("must be a JSON string of the transaction with its txHash"))
         .describe(
           "JSON string of one object: the fields of the step item's `data`, and `txHash`. If the wallet replaced the transaction, `replacementTxHash` names the new one and `txHash` may be omitted.",
         ),
@@ -30,14 +30,14 @@ export const singleTransactionRequest = z
       requestId: hash32,
       referrer: text(512).optional(),
     },
-    because("must be a JSON object"),
+    message("must be a JSON object"),
   )
   .meta({ id: "SingleTransactionRequest" });
 
 /** The required contents of `tx` of `POST /transactions/single`, parsed as JSON. */
 export const singleTransaction = z.object(
   { txHash: transactionId.optional(), replacementTxHash: transactionId.optional() },
-  because("must be a JSON string of an object"),
+  message("must be a JSON string of an object"),
 );
 
 export const messageAnswer = z.object({ message: z.string() }).meta({ id: "MessageAnswer" });

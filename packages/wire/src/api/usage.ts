@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { because } from "../because.ts";
+import { message } from "../message.ts";
 import { numberOrDigits } from "../scalars.ts";
 
 export const MAX_USAGE_KEYS = 50;
@@ -9,13 +9,13 @@ const seconds = numberOrDigits("a Unix time in seconds");
 /** Query of `GET /metrics/usage`. */
 export const usageQuery = z.object({
   granularity: z
-    .enum(["minutely", "hourly", "daily"], because("must be minutely, hourly or daily"))
+    .enum(["minutely", "hourly", "daily"], message("must be minutely, hourly or daily"))
     .default("hourly")
     .describe("Minutes are kept for 2 days, hours for 60 days, days for 400 days."),
   startTimestamp: seconds.optional().describe("Unix seconds; default: one day before the end."),
   endTimestamp: seconds.optional().describe("Unix seconds; default: now."),
   apiKey: z
-    .union([z.string(), z.array(z.string())], because("must be the id of an API key, or an array of ids"))
+    .union([z.string(), z.array(z.string())], message("must be the id of an API key, or an array of ids"))
     .optional()
     .describe(
       "Id of the calling secret API key, which is also the default. Any other id is refused with 403.",

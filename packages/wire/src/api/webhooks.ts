@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { because, becauseStrict } from "../because.ts";
+import { message, strictMessage } from "../message.ts";
 import { count, hash32, milliseconds, text } from "../scalars.ts";
 
 const LONGEST_URL = 2_048;
@@ -23,7 +23,7 @@ export const createWebhookRequest = z
         .record(
           text(64).regex(/^[a-z0-9-]+$/, "must be header names in lower case"),
           text(1_024).regex(/^[\x20-\x7e]*$/, "must be printable ASCII"),
-          because("must be an object of headers"),
+          message("must be an object of headers"),
         )
         .refine(
           (headers) => Object.keys(headers).length <= MAX_HEADERS,
@@ -36,7 +36,7 @@ export const createWebhookRequest = z
         .default({})
         .describe("Extra headers for every delivery. Their values are never returned."),
     },
-    becauseStrict("must be a JSON object"),
+    strictMessage("must be a JSON object"),
   )
   .meta({ id: "CreateWebhookRequest" });
 
@@ -51,7 +51,7 @@ export const rotateWebhookRequest = z
           "Seconds for which deliveries are also signed with the old secret, in X-Signature-SHA256-Previous.",
         ),
     },
-    becauseStrict("must be a JSON object"),
+    strictMessage("must be a JSON object"),
   )
   .meta({ id: "RotateWebhookRequest" });
 
@@ -63,7 +63,7 @@ export const webhookDeliveryParams = webhookParams.extend({
 });
 const deliveryState = z.enum(
   ["waiting", "delivered", "failed"],
-  because("must be waiting, delivered or failed"),
+  message("must be waiting, delivered or failed"),
 );
 export const deliveriesQuery = z.object({
   state: deliveryState.optional(),

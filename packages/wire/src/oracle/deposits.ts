@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { because } from "../because.ts";
+import { message } from "../message.ts";
 import { answerHash32, digits } from "../scalars.ts";
 import { chainName, peerOptions, transactionId } from "./scalars.ts";
 import { answerExtras, execution, messageSignatures } from "./signatures.ts";
@@ -11,13 +11,13 @@ export const depositAttestationRequest = z
       chainId: chainName,
       transactionId,
       mode: z
-        .enum(["fast", "slow"], because("must be fast or slow"))
+        .enum(["fast", "slow"], message("must be fast or slow"))
         .optional()
         .describe("`fast` is treated as `slow`: only final deposits are attested."),
       part: z
-        .int(because("must be an integer from 0 to 9999"))
-        .min(0, because("must be an integer from 0 to 9999"))
-        .max(9_999, because("must be an integer from 0 to 9999"))
+        .int(message("must be an integer from 0 to 9999"))
+        .min(0, message("must be an integer from 0 to 9999"))
+        .max(9_999, message("must be an integer from 0 to 9999"))
         .optional()
         .describe(
           "Which part of the transaction's deposits to attest; default 0. A part has at most 64 deposits and an execution of its own. " +
@@ -26,7 +26,7 @@ export const depositAttestationRequest = z
         ),
       ...peerOptions,
     },
-    because("must be an object"),
+    message("must be an object"),
   )
   .meta({ id: "DepositAttestationRequest" });
 

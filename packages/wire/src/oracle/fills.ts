@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { because } from "../because.ts";
+import { message } from "../message.ts";
 import { attestedOrder } from "./order.ts";
 import { peerOptions, signature65, transactionId } from "./scalars.ts";
 import { inputEntries, settlementResult } from "./settled-input.ts";
 import { answerExtras, execution, messageSignatures } from "./signatures.ts";
 
-const fillEntry = z.object({ transactionId }, because("must be an object"));
+const fillEntry = z.object({ transactionId }, message("must be an object"));
 const subject = {
   order: attestedOrder,
   orderSignature: signature65.describe(
@@ -17,7 +17,7 @@ const subject = {
 
 /** Body of `POST /attestations/solver-fills/v1`. */
 export const fillAttestationRequest = z
-  .object({ ...subject, ...peerOptions }, because("must be an object"))
+  .object({ ...subject, ...peerOptions }, message("must be an object"))
   .meta({ id: "FillAttestationRequest" });
 
 /** The attestation that an order was paid, and the execution that credits its deposits to the solver. */

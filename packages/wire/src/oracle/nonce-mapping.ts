@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { because } from "../because.ts";
+import { message } from "../message.ts";
 import { answerHash32, answerHex, digits, evmAddress } from "../scalars.ts";
 import { canonicalAmount, chainName, evmAccount, hash32, peerOptions, signature65 } from "./scalars.ts";
 import { answerExtras } from "./signatures.ts";
@@ -14,13 +14,13 @@ export const nonceMappingRequest = z
       id: hash32.describe("Id of the order that the transfer pays for."),
       depositor: evmAccount.describe("Account to record as the depositor."),
       signatureChainId: z
-        .int(because("must be an integer"))
+        .int(message("must be an integer"))
         .min(1, "must be positive")
         .describe("Chain id of the signed EIP-712 domain."),
       signature: signature65.describe("The wallet's EIP-712 signature over its `NonceMapping`."),
       ...peerOptions,
     },
-    because("must be an object"),
+    message("must be an object"),
   )
   .meta({ id: "NonceMappingRequest" });
 

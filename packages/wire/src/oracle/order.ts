@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { because } from "../because.ts";
+import { message } from "../message.ts";
 import {
   address,
   canonicalAmount,
@@ -11,16 +11,16 @@ import {
 } from "./scalars.ts";
 
 const list = <Item extends z.ZodType>(item: Item, max: number): z.ZodArray<Item> =>
-  z.array(item, because("must be a list")).max(max, `must have at most ${max} entries`);
+  z.array(item, message("must be a list")).max(max, `must have at most ${max} entries`);
 
 /**
- * An order in a request to the oracle. Looser than the API's quotes only where other families have other
- * address formats; stricter about amounts, because anyone can send orders.
+ * An order in a request to the oracle. Accepts the address formats of every family, and only canonical
+ * amounts, because anyone can send orders.
  */
 export const attestedOrder = z
   .object(
     {
-      version: z.literal("v1", because("must be v1")),
+      version: z.literal("v1", message("must be v1")),
       solverChainId: chainName,
       solver: evmAccount,
       salt: hash32,
@@ -72,7 +72,7 @@ export const attestedOrder = z
         64,
       ),
     },
-    because("must be an order"),
+    message("must be an order"),
   )
   .meta({ id: "AttestedOrder" });
 

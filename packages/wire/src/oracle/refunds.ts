@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { because } from "../because.ts";
+import { message } from "../message.ts";
 import { attestedOrder } from "./order.ts";
 import { peerOptions, signature65, transactionId, uint32 } from "./scalars.ts";
 import { inputEntries, settlementResult } from "./settled-input.ts";
@@ -13,7 +13,7 @@ export const refundEntry = z
       inputIndex: uint32.describe("Index of the input in the order."),
       refundIndex: uint32.describe("Index of the refund option in the input."),
     },
-    because("must be an object"),
+    message("must be an object"),
   )
   .meta({ id: "RefundEntry" });
 
@@ -23,12 +23,12 @@ const subject = {
     "The solver's EIP-191 signature over the 32 raw bytes of the order id.",
   ),
   inputs: inputEntries,
-  refunds: z.array(refundEntry, because("must be a list")).max(64, "must have at most 64 entries"),
+  refunds: z.array(refundEntry, message("must be a list")).max(64, "must have at most 64 entries"),
 };
 
 /** Body of `POST /attestations/solver-refunds/v1`. */
 export const refundAttestationRequest = z
-  .object({ ...subject, ...peerOptions }, because("must be an object"))
+  .object({ ...subject, ...peerOptions }, message("must be an object"))
   .meta({ id: "RefundAttestationRequest" });
 
 /**

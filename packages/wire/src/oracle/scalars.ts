@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { because } from "../because.ts";
+import { message } from "../message.ts";
 import { address, flag, hash32, hexData } from "../scalars.ts";
 
 const UINT32_MAX = 0xffff_ffff;
@@ -8,27 +8,27 @@ const WORDS_OF_AMOUNT = "must be a string of decimal digits without leading zero
 
 /** Name of a chain of the oracle's configuration, e.g. `base`; never a number. */
 export const chainName = z
-  .string(because("must be the name of a chain"))
+  .string(message("must be the name of a chain"))
   .min(1, "must not be empty")
   .max(64, "must have at most 64 characters")
   .describe("Name of a chain, such as `base`; see `GET /chains/v1`.");
 
 /** Amounts have one format: signed data must not depend on how a caller wrote them. */
 export const canonicalAmount = z
-  .string(because(WORDS_OF_AMOUNT))
+  .string(message(WORDS_OF_AMOUNT))
   .regex(/^(0|[1-9]\d{0,77})$/, { error: WORDS_OF_AMOUNT, abort: true })
   .refine((digits) => digits.length < 78 || BigInt(digits) <= UINT256_MAX, "must be below 2^256");
 
 /** A transaction id in its family's format, which the use case checks. */
 export const transactionId = z
-  .string(because("must be a string"))
+  .string(message("must be a string"))
   .min(1, "must not be empty")
   .max(128, "must have at most 128 characters")
   .describe("Transaction id in the format of the chain family (EVM: `0x` and 64 hex digits).");
 
 /** An index or any other uint32. */
 export const uint32 = z
-  .int(because("must be an integer"))
+  .int(message("must be an integer"))
   .min(0, "must not be negative")
   .max(UINT32_MAX, "must be below 2^32");
 
@@ -36,11 +36,11 @@ export const unixSeconds32 = uint32.describe("Unix seconds.");
 
 /** 65 bytes r, s, v. */
 export const signature65 = z
-  .string(because("must be 0x followed by 130 hex digits"))
+  .string(message("must be 0x followed by 130 hex digits"))
   .regex(/^0x[0-9a-fA-F]{130}$/, "must be 0x followed by 130 hex digits");
 
 export const evmAccount = z
-  .string(because("must be 0x followed by 40 hex digits"))
+  .string(message("must be 0x followed by 40 hex digits"))
   .regex(/^0x[0-9a-fA-F]{40}$/, "must be 0x followed by 40 hex digits");
 
 /** Options of every attestation request. */

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { because } from "../because.ts";
+import { message } from "../message.ts";
 import { answerHash32, signedDigits } from "../scalars.ts";
 import { hash32, transactionId, uint32 } from "./scalars.ts";
 
@@ -11,12 +11,12 @@ export const inputEntry = z
       onchainId: hash32.describe("Id of the deposit within that transaction."),
       inputIndex: uint32.describe("Index of the input in the order."),
     },
-    because("must be an object"),
+    message("must be an object"),
   )
   .meta({ id: "InputEntry" });
 
 export const inputEntries = z
-  .array(inputEntry, because("must be a list"))
+  .array(inputEntry, message("must be a list"))
   .max(64, "must have at most 64 entries");
 
 /** Result of a fill or refund. Failures are errors, so the status is always 1. */

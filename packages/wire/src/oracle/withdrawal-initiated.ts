@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { because } from "../because.ts";
+import { message } from "../message.ts";
 import { answerHash32, answerHex, digits, evmAddress } from "../scalars.ts";
 import { peerOptions } from "./scalars.ts";
 import { answerExtras, payloadSignature } from "./signatures.ts";
@@ -7,7 +7,7 @@ import { hubWithdrawal, hubWithdrawalEcho } from "./withdrawal-initiation.ts";
 
 /** Body of `POST /attestations/withdrawal-initiated/v1`. */
 export const withdrawalInitiatedRequest = z
-  .object({ ...hubWithdrawal, ...peerOptions }, because("must be an object"))
+  .object({ ...hubWithdrawal, ...peerOptions }, message("must be an object"))
   .meta({ id: "WithdrawalInitiatedRequest" });
 
 /** The payout that the allocator signs, with the signatures that attest the hub balance. */

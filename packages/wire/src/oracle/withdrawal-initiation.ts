@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { because } from "../because.ts";
+import { message } from "../message.ts";
 import { answerHash32, digits, evmAddress } from "../scalars.ts";
 import { address, canonicalAmount, chainName, hash32, hexData, peerOptions } from "./scalars.ts";
 import { answerExtras, execution } from "./signatures.ts";
@@ -16,7 +16,7 @@ export const hubWithdrawal = {
   withdrawalNonce: hash32,
 };
 
-/** The same as repeated in answers. */
+/** The withdrawal fields as echoed in responses. */
 export const hubWithdrawalEcho = z.object({
   settlementChainId: z.string(),
   expectedAmount: digits,
@@ -38,7 +38,7 @@ export const withdrawalInitiationRequest = z
       ),
       ...peerOptions,
     },
-    because("must be an object"),
+    message("must be an object"),
   )
   .meta({ id: "WithdrawalInitiationRequest" });
 

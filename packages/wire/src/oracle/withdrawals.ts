@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { because } from "../because.ts";
+import { message } from "../message.ts";
 import { answerHash32 } from "../scalars.ts";
 import { address, chainName, hash32, hexData, peerOptions, transactionId } from "./scalars.ts";
 import { answerExtras, execution, messageSignatures } from "./signatures.ts";
@@ -15,7 +15,7 @@ export const withdrawalAddressRequest = z
       recipient: address,
       withdrawalNonce: hash32,
     },
-    because("must be an object"),
+    message("must be an object"),
   )
   .meta({ id: "WithdrawalAddressRequest" });
 
@@ -37,7 +37,7 @@ export const withdrawalAttestationRequest = z
       withdrawalAddressRequest,
       ...peerOptions,
     },
-    because("must be an object"),
+    message("must be an object"),
   )
   .meta({ id: "WithdrawalAttestationRequest" });
 

@@ -8,9 +8,7 @@ import { sha256x2 } from "@scure/btc-signer/utils.js";
  */
 export interface BitcoinTransaction {
   readonly txid: string;
-  /**
-   * Everything but signatures and witnesses, in hex. Two transactions with equal bodies have the same effect.
-   */
+  /** The transaction without signatures and witnesses, in hex. Equal bodies have the same effect. */
   readonly body: string;
   /** Virtual size in bytes, the basis of fees. */
   readonly vsize: bigint;
@@ -40,7 +38,7 @@ export interface BitcoinOutput {
 
 /** Parses a transaction; undefined if the bytes are not exactly one. */
 export function readRawTransaction(bytes: Uint8Array): BitcoinTransaction | undefined {
-  const tx = decoded(bytes);
+  const tx = decode(bytes);
   if (tx === undefined) return undefined;
   const unsigned = {
     ...tx,
@@ -52,9 +50,9 @@ export function readRawTransaction(bytes: Uint8Array): BitcoinTransaction | unde
     vsize: BigInt(Math.ceil((RawOldTx.encode(tx).length * 3 + bytes.length) / 4)),
     inputs: tx.inputs.map(({ txid, index, sequence }) => ({ txid: hexOf(txid), vout: index, sequence })),
     outputs: tx.outputs.map(({ amount, script }) => ({ amount, script: hexOf(script) })),
-    unlocking: tx.inputs.map(({ finalScriptSig }, at) => ({
+    unlocking: tx.inputs.map(({ finalScriptSig }, index) => ({
       scriptSig: hexOf(finalScriptSig),
-      witness: tx.witnesses?.[at] ?? [],
+      witness: tx.witnesses?.[index] ?? [],
     })),
   };
 }
@@ -68,7 +66,7 @@ export function readRawBlock(
   | { readonly hash: string; readonly time: bigint; readonly transactions: readonly BitcoinTransaction[] }
   | undefined {
   if (bytes.length <= 80) return undefined;
-  const list = decodedList(bytes.subarray(80));
+  const list = decodeList(bytes.subarray(80));
   const transactions = list?.map((tx) => readRawTransaction(RawTx.encode(tx)));
   if (transactions?.every((tx) => tx !== undefined) !== true) return undefined;
   const header = bytes.subarray(0, 80);
@@ -100,7 +98,7 @@ export function bytesIn(hex: string): Uint8Array | undefined {
   return /^(?:[0-9a-fA-F]{2})*$/.test(hex) ? Uint8Array.from(Buffer.from(hex, "hex")) : undefined;
 }
 
-function decodedList(bytes: Uint8Array): ReturnType<typeof RawTx.decode>[] | undefined {
+function decodeList(bytes: Uint8Array): ReturnType<typeof RawTx.decode>[] | undefined {
   try {
     return BTCArray(RawTx).decode(bytes);
   } catch {
@@ -112,10 +110,10 @@ function merkleRoot(transactions: readonly BitcoinTransaction[]): string | undef
   let level = transactions.map(({ txid }) => Buffer.from(txid, "hex").reverse());
   while (level.length > 1) {
     const next: Buffer<ArrayBuffer>[] = [];
-    for (let at = 0; at < level.length; at += 2) {
-      const left = level[at] ?? Buffer.alloc(0);
+    for (let index = 0; index < level.length; index += 2) {
+      const left = level[index] ?? Buffer.alloc(0);
       // The last of an odd number of hashes is paired with itself.
-      next.push(Buffer.from(sha256x2(Buffer.concat([left, level[at + 1] ?? left]))));
+      next.push(Buffer.from(sha256x2(Buffer.concat([left, level[index + 1] ?? left]))));
     }
     level = next;
   }
@@ -124,7 +122,7 @@ function merkleRoot(transactions: readonly BitcoinTransaction[]): string | undef
 }
 
 /** The library throws for invalid bytes, which here is an expected outcome. */
-function decoded(bytes: Uint8Array): ReturnType<typeof RawTx.decode> | undefined {
+function decode(bytes: Uint8Array): ReturnType<typeof RawTx.decode> | undefined {
   try {
     return RawTx.decode(bytes);
   } catch {

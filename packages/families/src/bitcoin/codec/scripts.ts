@@ -58,7 +58,7 @@ export function isWitnessProgram(script: string): boolean {
   return /^(?:00|5[1-9a-f]|60)(?:0[2-9a-f]|1[0-9a-f]|2[0-8])/.test(script) && witnessLengthFits(script);
 }
 
-/** The parts of a script, however its data is pushed; undefined if it cannot be decoded. */
+/** The parts of a script, for any push opcode; undefined if it cannot be decoded. */
 export function decodedScript(script: string): readonly (string | number | Uint8Array)[] | undefined {
   const bytes = bytesIn(script);
   if (bytes === undefined) return undefined;

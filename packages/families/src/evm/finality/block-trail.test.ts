@@ -100,7 +100,7 @@ test("refuses a header whose height contradicts its child", () => {
   expect(() => extendTrail(chain.slice(0, 3), tip, new Map([[parent.hash, lie]]))).toThrow(RangeError);
 });
 
-test("whatever reorgs happen, the trail stays linked and ends with the chain of the head", () => {
+test("for any reorgs, the trail stays linked and ends with the chain of the head", () => {
   const reorgs = array(record({ depth: integer({ min: 0, max: 8 }), length: integer({ min: 1, max: 6 }) }), {
     minLength: 1,
     maxLength: 30,

@@ -23,7 +23,7 @@ export interface TransferRules {
   readonly decimalsOf: (tokenId: Hex) => number | undefined;
 }
 
-/** A transfer from the signing account to another one. */
+/** A transfer from the signing account to another account. */
 export interface ExchangeTransfer {
   readonly destination: Address;
   /** The currency that is sent, and the one that arrives. */

@@ -26,7 +26,7 @@ export interface DepositAddressSeeds {
   readonly depository: string;
   /** The account whose signature sweeps the address. */
   readonly operator: string;
-  /** Who counts as depositor of what is swept. */
+  /** The depositor of the swept funds. */
   readonly depositor: string;
   /** The order that the address was issued for. */
   readonly id: Hex32;
@@ -41,7 +41,7 @@ const MARKER = utf8.encode("ProgramDerivedAddress");
 
 /**
  * The deposit address of an order: a program derived address. Synchronous, unlike the library's function, so
- * that terms can be made within one decision.
+ * that terms can be computed within one decision.
  * @param program of deposit addresses
  */
 export function deriveDepositAddress(program: string, seeds: DepositAddressSeeds): Address {
@@ -59,11 +59,11 @@ export function deriveDepositAddress(program: string, seeds: DepositAddressSeeds
 
 /** One sweep. Its deposits count as made by `depositor`. */
 export interface SweepTerms {
-  /** Of deposit addresses. */
+  /** The deposit address program. */
   readonly program: string;
   readonly pdas: DepositoryAccounts;
   readonly from: Omit<DepositAddressSeeds, "depository">;
-  /** The order of the deposits; that of the address if it is strict. */
+  /** Order id of the deposits; must be the address's own if it is strict. */
   readonly orderId: Hex32;
   /** Base units of the first deposit. */
   readonly amount: bigint;
@@ -72,9 +72,9 @@ export interface SweepTerms {
 }
 
 /**
- * Deposits lamports of an address. The program adds what would stay there below the rent-exempt minimum to
- * the excess.
- * @throws RangeError when an amount is no uint64
+ * Deposits lamports of an address. If the remainder would be below the rent-exempt minimum, the program adds
+ * it to the excess.
+ * @throws RangeError if an amount is not a uint64
  */
 export function sweepNativeInstruction(terms: SweepTerms): PlainInstruction {
   const { program, pdas, from } = terms;
@@ -92,7 +92,7 @@ export function sweepNativeInstruction(terms: SweepTerms): PlainInstruction {
 
 /**
  * Deposits tokens of an address's associated token account. The vault's account for the mint must exist.
- * @throws RangeError when an amount is no uint64
+ * @throws RangeError if an amount is not a uint64
  */
 export async function sweepTokenInstruction(
   terms: SweepTerms & { readonly mint: string; readonly tokenProgram: string },
@@ -162,20 +162,20 @@ const PROGRAM = {
   sha256: "0x978c74acc5da6758a3128a09cc2e5d4e404aed9445b219e3e206b0ebf770860e",
 };
 
-/** Where the loader keeps a program's bytes. */
+/** The account in which the loader stores a program's bytes. */
 export async function programDataAddress(program: string): Promise<Address> {
   const [found] = await getProgramDerivedAddress({ programAddress: LOADER, seeds: [keyBytes(program)] });
   return found;
 }
 
 /**
- * Whether an account that the loader keeps has the deposit address program. With another one, the money at
- * addresses may be out of reach, and the operator's signature may pay for anything.
+ * Whether a loader account contains the deposit address program. With any other program, funds at addresses
+ * may be lost, and the operator's signature may pay for anything.
  */
 export function isDepositAddressProgram(programData: AccountFact | undefined): boolean {
   if (programData === undefined || programData.owner !== LOADER) return false;
   const end = PROGRAM_DATA_HEADER + PROGRAM.bytes;
-  // An account that was made for a longer program has zeros at its end.
+  // An account that was created for a longer program ends with zeros.
   return (
     toHex(sha256(programData.data.subarray(PROGRAM_DATA_HEADER, end))) === PROGRAM.sha256 &&
     programData.data.subarray(end).every((byte) => byte === 0)

@@ -14,7 +14,7 @@ import {
 } from "../answers/programs.ts";
 
 const JUPITER = "JUP6LkbZbjS1jKKwapdHNy74zcZ3tLUZoi5QNyVTaV4";
-/** Addresses that are easy to tell apart: 31 letters and one of its own. */
+/** Addresses that are easy to tell apart: 31 ones and one distinct letter. */
 const key = (letter: string): string => `${"1".repeat(31)}${letter}`;
 const [user, thief, mintIn, mintOut, tokensIn, tokensOut, vaultIn, vaultOut, savings] = "ABCDEFGHJ"
   .split("")
@@ -35,7 +35,7 @@ const signer = (pubkey: string) => ({ pubkey, isSigner: true, isWritable: false 
 
 interface Numbers {
   readonly name?: string;
-  /** In hex, as all of the following. */
+  /** In hex, like `plan` and `after`. */
   readonly id?: string;
   readonly plan?: string;
   readonly first?: bigint;
@@ -82,7 +82,7 @@ function route(numbers: Numbers = {}): PlainInstruction {
   };
 }
 
-/** With the accounts of the program between the user's. */
+/** A shared-accounts route: the program's token accounts sit between the user's. */
 function sharedRoute(numbers: Numbers = {}): PlainInstruction {
   return {
     programId: JUPITER,
@@ -211,17 +211,13 @@ const attacks: readonly (readonly [
     { swap: exactOutRoute({ first: 994_999n, second: 900_000n }) },
     "minimum output is 994999 base units",
   ],
+  ["has a slippage above 100%", { swap: route({ slippageBps: 10_001 }) }, "not a swap with known amounts"],
   [
-    "has a slippage above all of it",
-    { swap: route({ slippageBps: 10_001 }) },
-    "not a swap with known amounts",
-  ],
-  [
-    "appends honest numbers to its own",
+    "appends acceptable numbers to its own",
     { swap: route({ second: 0n, slippageBps: 10_000, after: swapData({ name: "", plan: "" }).slice(2) }) },
-    "a swap with 19 bytes behind its amounts",
+    "a swap with 19 bytes after its amounts",
   ],
-  ["has a byte behind its numbers", { swap: sharedRoute({ after: "00" }) }, "a swap with 1 bytes behind"],
+  ["has a byte after its numbers", { swap: sharedRoute({ after: "00" }) }, "a swap with 1 bytes after"],
   [
     "routes through an unknown pool",
     { swap: route({ plan: "01000000c8640001" }) },

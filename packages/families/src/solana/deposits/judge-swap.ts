@@ -17,12 +17,12 @@ import { readSwap } from "./swap-instruction.ts";
 
 /** Judges a swap that an aggregator proposes, before a user is asked to sign it. Pure. */
 
-/** What an aggregator proposes. Nothing of it is trusted. */
+/** A swap proposed by an aggregator. None of it is trusted. */
 export interface ProposedSwap {
   readonly computeBudget: readonly PlainInstruction[];
   readonly setup: readonly PlainInstruction[];
   readonly swap: PlainInstruction;
-  /** Everything else that it asks for. */
+  /** All other requested instructions. */
   readonly others: readonly PlainInstruction[];
   /** Addresses of lookup tables that shorten the transaction. base58. */
   readonly lookupTables: readonly string[];
@@ -35,16 +35,16 @@ export interface HeldToken {
   readonly account: string;
 }
 
-/** What the user agreed to. */
+/** The terms that the user agreed to. */
 export interface SwapTerms {
   readonly user: string;
-  /** Programs that may make the swap. */
+  /** Programs that may execute the swap. */
   readonly programs: readonly string[];
   readonly input: HeldToken;
   readonly output: HeldToken;
   /** Base units of the input. */
   readonly maxInput: bigint;
-  /** Base units of the output: what is deposited. */
+  /** Base units of the output, which is deposited. */
   readonly minOutput: bigint;
 }
 

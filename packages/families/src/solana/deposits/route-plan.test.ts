@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { readPlan } from "./route-plan.ts";
 import { readSwap } from "./swap-instruction.ts";
 
-/** Steps in hex: tag and fields; behind each follow percent and indices. */
+/** Steps in hex: tag and fields; percent and indices follow each. */
 function read(...pools: readonly string[]) {
   const steps = pools.map((pool) => `${pool}640001`).join("");
   const bytes = bytesOf(`0x${pools.length.toString(16).padStart(2, "0")}000000${steps}`);

@@ -1,6 +1,6 @@
 /**
  * Reads the route plan of a Jupiter swap from the front, as the program does. The program ignores bytes
- * behind its arguments, so numbers at the end of the data prove nothing. Pure.
+ * after its arguments, so numbers at the end of the data prove nothing. Pure.
  */
 
 /**
@@ -42,9 +42,9 @@ const POOLS = `
   .split(/\s+/)
   .map((pool) => pool.split(":")[1] ?? "0");
 
-/** More than fit into a transaction with their accounts. */
+/** More steps than fit into a transaction with their accounts. */
 const MAX_STEPS = 16;
-/** Behind the pool of each step: percent, input index and output index. */
+/** After the pool of each step: percent, input index and output index. */
 const STEP_BYTES = 3;
 
 /**

@@ -4,27 +4,27 @@ import { readPlan } from "./route-plan.ts";
 
 /** Reads the swaps of Jupiter's program, version 6, from its published IDL. Pure. */
 
-/** What a swap instruction can take and must bring, and between which accounts. Keys in base58. */
+/** Maximum input and minimum output of a swap instruction, and its accounts. Keys in base58. */
 export interface SwapCall {
   /** Signs for the input. */
   readonly user: string | undefined;
   readonly source: string | undefined;
   readonly destination: string | undefined;
   readonly destinationMint: string | undefined;
-  /** Receives the output in place of `destination`. Undefined: nothing does. */
+  /** Receives the output instead of `destination`, if set. */
   readonly diverted: string | undefined;
-  /** Receives a fee of the output. Undefined: nothing does. */
+  /** Receives a fee of the output, if set. */
   readonly feeAccount: string | undefined;
   /** Base units. The program takes no more. */
   readonly maxInput: bigint;
-  /** Base units. The program fails if the swap brings less. */
+  /** Base units. The program fails if the swap yields less. */
   readonly minOutput: bigint;
 }
 
-/** Where an instruction has what; numbers are places in its list of accounts. */
+/** Layout of an instruction; numbers are indexes in its list of accounts. */
 interface Layout {
   readonly kind: "exactIn" | "exactOut";
-  /** Place of the route plan in the data. */
+  /** Offset of the route plan in the data. */
   readonly plan: number;
   readonly user: number;
   readonly source: number;
@@ -50,7 +50,7 @@ const LAYOUTS: Readonly<Record<Hex, Layout>> = {
   "0xb0d169a89a7d453e": { kind: "exactOut", ...SHARED },
 };
 
-/** Behind the plan: two amounts, the slippage in bps and the fee in bps. Nothing may follow. */
+/** After the plan: two amounts, the slippage in bps and the fee in bps. Nothing may follow. */
 const NUMBER_BYTES = 8 + 8 + 2 + 1;
 const BPS = 10_000n;
 const UNKNOWN = { refusal: "an instruction that is not a swap with known amounts" };
@@ -66,7 +66,7 @@ export function readSwap(instruction: PlainInstruction): SwapCall | { readonly r
   if (slippage > BPS) return UNKNOWN;
   const account = (at: number | undefined): string | undefined =>
     at === undefined ? undefined : keys[at]?.pubkey;
-  // The program's own address stands for an account that is left out.
+  // The program's own address marks an omitted account.
   const optional = (at: number | undefined): string | undefined =>
     account(at) === programId ? undefined : account(at);
   return {
@@ -97,7 +97,7 @@ function readNumbers(data: Hex, { plan }: Layout): Numbers | { readonly refusal:
     if (typeof end !== "number") return end;
     const surplus = byteLength - end - NUMBER_BYTES;
     if (surplus < 0) return UNKNOWN;
-    if (surplus > 0) return { refusal: `a swap with ${surplus} bytes behind its amounts` };
+    if (surplus > 0) return { refusal: `a swap with ${surplus} bytes after its amounts` };
     return {
       fixed: view.getBigUint64(end, true),
       quoted: view.getBigUint64(end + 8, true),

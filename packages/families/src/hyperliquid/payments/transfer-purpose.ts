@@ -1,10 +1,10 @@
 import { NONCE_MAPPING_GRACE_SECONDS, type Address, type Hex32 } from "@causeway/domain";
 import type { NonceMappingAnswer } from "../../nonce-mappings.ts";
 
-/** What a transfer was for, according to the hub. Pure. */
-export type NonceMeaning =
+/** The purpose of a transfer, according to the hub. */
+export type TransferPurpose =
   | { readonly kind: "for"; readonly id: Hex32; readonly depositor: Address | undefined }
-  /** For nothing, permanently. */
+  /** No purpose, permanently. */
   | { readonly kind: "nothing" }
   /** Not mapped yet, but still in time. */
   | { readonly kind: "open" };
@@ -12,14 +12,14 @@ export type NonceMeaning =
 const NO_ID: Hex32 = `0x${"0".repeat(64)}`;
 
 /**
- * The purpose of a transfer is what its nonce was mapped to within an hour after its block, by the hub's
- * clock. While the hub's final block is within that hour, the purpose is open; after that, no mapping can
- * arrive in time. Our own clock is not used, so every oracle gives the same answer at any time.
+ * Takes a transfer's purpose from a nonce mapping set within an hour of its block, by the hub's clock. While
+ * the hub's final block is within that hour, the purpose is open; after that, no mapping can arrive in time.
+ * The local clock is not used, so every oracle gives the same answer at any time.
  *
  * @param answer undefined: the hub was not asked
  * @param time Unix seconds of the transfer's block
  */
-export function meaningOf(answer: NonceMappingAnswer | undefined, time: bigint): NonceMeaning {
+export function purposeOf(answer: NonceMappingAnswer | undefined, time: bigint): TransferPurpose {
   if (answer === undefined) return { kind: "nothing" };
   const { entry, asOf } = answer;
   const latest = time + BigInt(NONCE_MAPPING_GRACE_SECONDS);

@@ -14,7 +14,7 @@ const mark = "emptied at every start of the local system";
  *
  * @throws DatabaseNotOurs if the database contains any other tables
  */
-export async function emptyGivenDatabase(databaseUrl: string): Promise<void> {
+export async function emptyExternalDatabase(databaseUrl: string): Promise<void> {
   const client = new Client({ connectionString: databaseUrl, connectionTimeoutMillis: 5_000 });
   await client.connect();
   try {

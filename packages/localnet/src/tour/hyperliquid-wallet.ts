@@ -30,7 +30,7 @@ const actionItem = z.object({
 });
 
 /** A user's account on Hyperliquid. */
-export interface ExchangeWallet {
+export interface HyperliquidWallet {
   readonly address: Hex;
   /** Withdrawable amount of the perps account, in Hyperliquid's format. */
   withdrawable(): Promise<string>;
@@ -45,12 +45,12 @@ export interface ExchangeWallet {
  * funds go
  * @param domainName name in Hyperliquid's own signing domain
  */
-export function createExchangeWallet(
-  exchangeUrl: string,
+export function createHyperliquidWallet(
+  hyperliquidUrl: string,
   privateKey: Hex,
   chainId: number,
   domainName = "ExchangeSignTransaction",
-): ExchangeWallet {
+): HyperliquidWallet {
   const account = privateKeyToAccount(privateKey);
   const post = async (url: string, body: unknown): Promise<unknown> => {
     const response = await fetch(url, {
@@ -74,7 +74,10 @@ export function createExchangeWallet(
   return {
     address: account.address,
     withdrawable: async () => {
-      const state = await post(`${exchangeUrl}/info`, { type: "clearinghouseState", user: account.address });
+      const state = await post(`${hyperliquidUrl}/info`, {
+        type: "clearinghouseState",
+        user: account.address,
+      });
       return z.object({ withdrawable: z.string() }).parse(state).withdrawable;
     },
     authorize: async (apiUrl, data) => {
@@ -98,7 +101,7 @@ export function createExchangeWallet(
           signed,
         ),
       );
-      const answer = await post(`${exchangeUrl}/exchange`, {
+      const answer = await post(`${hyperliquidUrl}/exchange`, {
         action: signed,
         nonce: Number(action.parameters["nonce"] ?? action.parameters["time"]),
         signature: { r: signature.r, s: signature.s, v: hexToNumber(toHex(signature.yParity + 27)) },

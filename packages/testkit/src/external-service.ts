@@ -1,4 +1,4 @@
-/** Variables that name a server of the user, and the schemes of their URLs. */
+/** Variables that name an external service, started by the user, and the schemes of their URLs. */
 const schemes = {
   DATABASE_URL: ["postgres:", "postgresql:"],
   REDIS_URL: ["redis:", "rediss:"],
@@ -8,58 +8,58 @@ const schemes = {
   LOCAL_B_WS_URL: ["ws:", "wss:"],
 } as const;
 
-export type GivenService = keyof typeof schemes;
+export type ExternalService = keyof typeof schemes;
 
 /**
  * The server that a variable names cannot be used. The message begins with the variable and never quotes its
  * value.
  */
-export class GivenServiceUnusable extends Error {
-  override readonly name = "GivenServiceUnusable";
-  readonly code = "GIVEN_SERVICE_UNUSABLE";
-  readonly variable: GivenService | "LOCAL_FUNDING_PRIVATE_KEY";
+export class ExternalServiceUnusable extends Error {
+  override readonly name = "ExternalServiceUnusable";
+  readonly code = "EXTERNAL_SERVICE_UNUSABLE";
+  readonly variable: ExternalService | "LOCAL_FUNDING_PRIVATE_KEY";
 
-  constructor(variable: GivenServiceUnusable["variable"], reason: string, options?: ErrorOptions) {
+  constructor(variable: ExternalServiceUnusable["variable"], reason: string, options?: ErrorOptions) {
     super(`${variable}: ${reason}`, options);
     this.variable = variable;
   }
 }
 
 /** The URL in the variable; undefined if it is unset. */
-export function givenUrl(
+export function externalUrl(
   env: Readonly<Record<string, string | undefined>>,
-  variable: GivenService,
+  variable: ExternalService,
 ): string | undefined {
   const value = env[variable];
   return value === "" ? undefined : value;
 }
 
 /**
- * Checks the given URLs without connecting, before anything is started.
+ * Checks the URLs of external services without connecting, before anything is started.
  *
- * @throws GivenServiceUnusable if one has an unexpected scheme
+ * @throws ExternalServiceUnusable if one has an unexpected scheme
  */
-export function checkGivenUrls(env: Readonly<Record<string, string | undefined>>): void {
-  for (const variable of Object.keys(schemes) as GivenService[]) {
-    const url = givenUrl(env, variable);
+export function checkExternalUrls(env: Readonly<Record<string, string | undefined>>): void {
+  for (const variable of Object.keys(schemes) as ExternalService[]) {
+    const url = externalUrl(env, variable);
     if (url !== undefined) checkScheme(variable, url);
   }
 }
 
-function checkScheme(variable: GivenService, url: string): void {
+function checkScheme(variable: ExternalService, url: string): void {
   const wanted: readonly string[] = schemes[variable];
   if (URL.canParse(url) && wanted.includes(new URL(url).protocol)) return;
   const forms = wanted.map((scheme) => `${scheme}//…`).join(" or ");
-  throw new GivenServiceUnusable(variable, `must be a URL like ${forms}`);
+  throw new ExternalServiceUnusable(variable, `must be a URL like ${forms}`);
 }
 
 /**
- * Tries a given server.
+ * Tries to use an external service.
  *
- * @throws GivenServiceUnusable if its URL has an unexpected scheme, or `attempt` fails
+ * @throws ExternalServiceUnusable if its URL has an unexpected scheme, or `attempt` fails
  */
-export async function tryGiven(
-  variable: GivenService,
+export async function tryExternal(
+  variable: ExternalService,
   url: string,
   attempt: (url: string) => Promise<void>,
 ): Promise<void> {
@@ -67,7 +67,7 @@ export async function tryGiven(
   try {
     await attempt(url);
   } catch (error) {
-    throw new GivenServiceUnusable(variable, reasonOf(error), { cause: error });
+    throw new ExternalServiceUnusable(variable, reasonOf(error), { cause: error });
   }
 }
 

@@ -4,7 +4,7 @@ import { parseEther } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { deployAccountAbstraction } from "./account-abstraction.ts";
 import {
-  checkGivenUrls,
+  checkExternalUrls,
   createLocalClient,
   freePort,
   startAnvil,
@@ -12,7 +12,12 @@ import {
 } from "@causeway/testkit";
 import { deployLocal, localDeployment } from "./deploy.ts";
 import { fundLocal, type Funding } from "./fund.ts";
-import { givenNodeEnvironment, prepareGivenNode, readGivenNodes, type GivenNode } from "./given-node.ts";
+import {
+  externalNodeEnvironment,
+  prepareExternalNode,
+  readExternalNodes,
+  type ExternalNode,
+} from "./external-node.ts";
 import { openPools } from "./open-pools.ts";
 
 /** Private key of anvil's first account. */
@@ -66,7 +71,7 @@ async function forward(request: IncomingMessage): Promise<string> {
   return await (await fetch(node.url, { method: "POST", headers, body })).text();
 }
 
-const given = (change: Partial<GivenNode> = {}): GivenNode => ({
+const given = (change: Partial<ExternalNode> = {}): ExternalNode => ({
   variable: "LOCAL_A_RPC_URL",
   url,
   wsUrl: "ws://127.0.0.1:1",
@@ -74,7 +79,7 @@ const given = (change: Partial<GivenNode> = {}): GivenNode => ({
   ...change,
 });
 
-async function complaint(attempt: () => unknown): Promise<string> {
+async function errorMessageOf(attempt: () => unknown): Promise<string> {
   try {
     await attempt();
   } catch (error) {
@@ -83,10 +88,10 @@ async function complaint(attempt: () => unknown): Promise<string> {
   return "none";
 }
 
-test("refuses a given node that does not respond, serves another chain, or whose key has insufficient funds", async () => {
+test("refuses an external node that does not respond, serves another chain, or whose key has insufficient funds", async () => {
   const silent = `http://127.0.0.1:${await freePort()}/v2/SECRET`;
-  const asked = async (change: Partial<GivenNode>, chainId = node.chainId): Promise<string> =>
-    await complaint(async () => await prepareGivenNode(given(change), chainId, fundings));
+  const asked = async (change: Partial<ExternalNode>, chainId = node.chainId): Promise<string> =>
+    await errorMessageOf(async () => await prepareExternalNode(given(change), chainId, fundings));
   expect(await asked({ url: silent })).toMatch(
     /^LOCAL_A_RPC_URL: the node does not respond: connect ECONNREFUSED/,
   );
@@ -102,34 +107,34 @@ test("refuses a given node that does not respond, serves another chain, or whose
 test("names a missing or malformed variable before it connects", async () => {
   const rpc = { LOCAL_A_RPC_URL: "http://127.0.0.1:1" };
   const read = async (env: Record<string, string>): Promise<string> =>
-    await complaint(() => readGivenNodes(env));
+    await errorMessageOf(() => readExternalNodes(env));
   expect(await read(rpc)).toMatch(/^LOCAL_FUNDING_PRIVATE_KEY: must be 0x and 64 .* but is not set/);
   expect(await read({ ...rpc, LOCAL_FUNDING_PRIVATE_KEY: "0x12" })).toMatch(/ but has a different format/);
   expect(await read({ LOCAL_B_WS_URL: "ws://127.0.0.1:1" })).toMatch(/^LOCAL_B_WS_URL: .* LOCAL_B_RPC_URL/);
-  expect(await complaint(() => checkGivenUrls({ LOCAL_B_WS_URL: "http://127.0.0.1:1" }))).toBe(
+  expect(await errorMessageOf(() => checkExternalUrls({ LOCAL_B_WS_URL: "http://127.0.0.1:1" }))).toBe(
     "LOCAL_B_WS_URL: must be a URL like ws://… or wss://…",
   );
-  expect(await complaint(() => checkGivenUrls({ ...rpc, LOCAL_A_WS_URL: "wss://x" }))).toBe("none");
+  expect(await errorMessageOf(() => checkExternalUrls({ ...rpc, LOCAL_A_WS_URL: "wss://x" }))).toBe("none");
 });
 
-test("derives the WebSocket URL of a given node from its HTTP URL", () => {
-  const nodes = readGivenNodes({
+test("derives the WebSocket URL of an external node from its HTTP URL", () => {
+  const nodes = readExternalNodes({
     LOCAL_B_RPC_URL: "https://x.test/v2",
     LOCAL_FUNDING_PRIVATE_KEY: fundingKey,
   });
-  expect(givenNodeEnvironment(nodes)).toEqual({
+  expect(externalNodeEnvironment(nodes)).toEqual({
     LOCAL_B_RPC_URL: "https://x.test/v2",
     LOCAL_B_WS_URL: "wss://x.test/v2",
   });
 });
 
-test("deploys contracts, pools and funds on a given node once, with ordinary transactions only", async () => {
+test("deploys contracts, pools and funds on an external node once, with ordinary transactions only", async () => {
   // Like chains on which it is not deployed yet.
   await createLocalClient(node).setCode({
     address: "0x4e59b44847b379578588920cA78FbF26c0B4956C",
     bytecode: "0x",
   });
-  const prepared = await prepareGivenNode(given(), node.chainId, fundings);
+  const prepared = await prepareExternalNode(given(), node.chainId, fundings);
   await deployLocal(prepared);
   await deployAccountAbstraction(prepared);
   await openPools(prepared);
@@ -138,7 +143,7 @@ test("deploys contracts, pools and funds on a given node once, with ordinary tra
   expect(await client.getBalance({ address: holder })).toBe(parseEther("3"));
   expect(await client.getCode({ address: localDeployment.permit2 })).toMatch(/^0x60/);
   expect(refused).toEqual([]);
-  expect(await complaint(async () => await prepareGivenNode(given(), node.chainId, fundings))).toBe(
+  expect(await errorMessageOf(async () => await prepareExternalNode(given(), node.chainId, fundings))).toBe(
     "LOCAL_A_RPC_URL: chain already has the contracts of an earlier start; start the node with an empty chain",
   );
 }, 60_000);

@@ -7,18 +7,18 @@ import { requiredWei, type Funding } from "./fund.ts";
 import {
   ANSWER_WITHIN_MS,
   createLocalClient,
-  GivenServiceUnusable,
-  givenUrl,
-  tryGiven,
-  type GivenService,
+  ExternalServiceUnusable,
+  externalUrl,
+  tryExternal,
+  type ExternalService,
   type NodeAddress,
 } from "@causeway/testkit";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A running node that serves one of the local chains. */
-export interface GivenNode {
-  readonly variable: GivenService;
+/** A running node, started by the operator, that serves one of the local chains. */
+export interface ExternalNode {
+  readonly variable: ExternalService;
   readonly url: string;
   readonly wsUrl: string;
   /**
@@ -34,17 +34,17 @@ const variables = [
 ] as const;
 
 /**
- * The given nodes by chain name. Does not connect.
+ * The external nodes by chain name. Does not connect.
  *
- * @throws GivenServiceUnusable if a required variable is missing or malformed
+ * @throws ExternalServiceUnusable if a required variable is missing or malformed
  */
-export function readGivenNodes(env: Environment): ReadonlyMap<string, GivenNode> {
-  const nodes = new Map<string, GivenNode>();
+export function readExternalNodes(env: Environment): ReadonlyMap<string, ExternalNode> {
+  const nodes = new Map<string, ExternalNode>();
   for (const { chain, rpc, ws } of variables) {
-    const url = givenUrl(env, rpc);
-    const wsUrl = givenUrl(env, ws);
+    const url = externalUrl(env, rpc);
+    const wsUrl = externalUrl(env, ws);
     if (url === undefined && wsUrl !== undefined)
-      throw new GivenServiceUnusable(ws, `requires ${rpc}; set both`);
+      throw new ExternalServiceUnusable(ws, `requires ${rpc}; set both`);
     if (url === undefined) continue;
     const fundingKey = readFundingKey(env, rpc);
     nodes.set(chain, { variable: rpc, url, wsUrl: wsUrl ?? url.replace(/^http/, "ws"), fundingKey });
@@ -56,14 +56,14 @@ function readFundingKey(env: Environment, rpc: string): Hex {
   const key = env["LOCAL_FUNDING_PRIVATE_KEY"] ?? "";
   if (isHex(key) && key.length === 66) return key;
   const found = key === "" ? "is not set" : "has a different format";
-  throw new GivenServiceUnusable(
+  throw new ExternalServiceUnusable(
     "LOCAL_FUNDING_PRIVATE_KEY",
     `must be 0x and 64 hex digits when ${rpc} is set, but ${found}; set the key of a funded account`,
   );
 }
 
-/** The services' environment variables for the given nodes. */
-export function givenNodeEnvironment(nodes: ReadonlyMap<string, GivenNode>): Record<string, string> {
+/** The services' environment variables for the external nodes. */
+export function externalNodeEnvironment(nodes: ReadonlyMap<string, ExternalNode>): Record<string, string> {
   return Object.fromEntries(
     variables.flatMap(({ chain, rpc, ws }) => {
       const node = nodes.get(chain);
@@ -77,28 +77,28 @@ export function givenNodeEnvironment(nodes: ReadonlyMap<string, GivenNode>): Rec
   );
 }
 
-/** Wei for the gas of all transactions of the start. */
+/** Wei for the gas of all startup transactions. */
 const gasWei = parseEther("20");
 
 /** Copies `length` 0 bytes with MCOPY: an invalid instruction before Cancun. */
 const usesMcopy: Hex = "0x5f5f5f5e00";
 
 /**
- * Checks that the contracts can be deployed on a given node, and creates the deterministic deployer if it is
- * missing.
+ * Checks that the contracts can be deployed on an external node, and creates the deterministic deployer if it
+ * is missing.
  *
- * @throws GivenServiceUnusable if the node does not respond, serves another chain, has rules older than
- * Cancun or contracts of an earlier start, or if the key has insufficient funds
+ * @throws ExternalServiceUnusable if the node does not respond, serves another chain, runs a hard fork
+ * older than Cancun, has contracts from an earlier run, or if the key has insufficient funds
  */
-export async function prepareGivenNode(
-  { variable, url, fundingKey }: GivenNode,
+export async function prepareExternalNode(
+  { variable, url, fundingKey }: ExternalNode,
   chainId: number,
   fundings: readonly Funding[],
 ): Promise<NodeAddress> {
   const node = { url, chainId, fundingKey };
-  await tryGiven(variable, url, async () => await checkChain(node));
+  await tryExternal(variable, url, async () => await checkChain(node));
   await checkMoney(node, fundings);
-  await tryGiven(variable, url, async () => await ensureDeterministicDeployer(createLocalClient(node)));
+  await tryExternal(variable, url, async () => await ensureDeterministicDeployer(createLocalClient(node)));
   return node;
 }
 
@@ -127,7 +127,7 @@ async function checkMoney(
   const has = BigInt(String(await ask(url, "eth_getBalance", [address, "latest"])));
   const needs = deployerWei + requiredWei(fundings) + gasWei;
   if (has >= needs) return;
-  throw new GivenServiceUnusable(
+  throw new ExternalServiceUnusable(
     "LOCAL_FUNDING_PRIVATE_KEY",
     `${address} has ${formatEther(has)} native tokens on chain ${chainId}, needs ${formatEther(needs)}; fund it, or use another key`,
   );
