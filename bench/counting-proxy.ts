@@ -22,11 +22,14 @@ export async function startCountingProxy(nodePort: number): Promise<CountingProx
     counted.httpRequests++;
     counted.calls += callsIn(body.toString("utf8"));
     const { method = "POST", url: path = "/", headers } = incoming;
-    const upstream = request({ host: "127.0.0.1", port: nodePort, agent, method, path, headers }, (answer) => {
-      outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.on("error", () => outgoing.destroy());
-      answer.pipe(outgoing);
-    });
+    const upstream = request(
+      { host: "127.0.0.1", port: nodePort, agent, method, path, headers },
+      (answer) => {
+        outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.on("error", () => outgoing.destroy());
+        answer.pipe(outgoing);
+      },
+    );
     upstream.on("error", () => outgoing.destroy());
     upstream.end(body);
   };

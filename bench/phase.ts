@@ -33,7 +33,7 @@ export async function compileRoutes({ tool, api }: World, requestSets: RequestSe
   for (const route of ["quotes", "statuses"] as const)
     await tool.load({
       url: api.url,
-      requests: questions[route],
+      requests: requestSets[route],
       connections: CONNECTIONS,
       seconds: COMPILE_SECONDS[route],
     });

@@ -124,7 +124,8 @@ async function startBareServer(
     env: {},
     cwd: repositoryRoot,
     logFile: join(folder, "logs", "bare-server.log"),
-    isReady: async (deadline) => (await fetch(`${url}/intents/status/v3`, { signal: deadline })).status === 200,
+    isReady: async (deadline) =>
+      (await fetch(`${url}/intents/status/v3`, { signal: deadline })).status === 200,
     signal,
   });
   return { url, pid: running.pid, stop: async () => await running.stop() };

@@ -87,11 +87,14 @@ async function measure(
     act: () => Promise<void>,
   ): Promise<{ readonly before: Readings; readonly after: Readings }> => {
     // The counters are up to date: the previous step ended with a pause of COUNTED_WITHIN_MS.
-    const before = { ...world.meters.readProcesses(), ...apart(await world.meters.readDatabase()) };
+    const before = {
+      ...world.meters.readProcesses(),
+      ...withoutOwnQueries(await world.meters.readDatabase()),
+    };
     await act();
     const processes = world.meters.readProcesses();
     await sleep(COUNTED_WITHIN_MS, undefined, { signal });
-    return { before, after: { ...processes, ...apart(await world.meters.readDatabase()) } };
+    return { before, after: { ...processes, ...withoutOwnQueries(await world.meters.readDatabase()) } };
   };
   const measureIdle = async (): Promise<Cost> => {
     onProgress(`measuring the idle system for ${idleSeconds} s`);

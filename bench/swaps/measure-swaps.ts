@@ -78,7 +78,10 @@ async function measure(
     await tool.load({ url: api.url, requests, connections: CONCURRENCY, seconds: warmUpSeconds });
 
   onProgress(`measuring quotes with swaps, ${CONCURRENCY} at a time`);
-  const measureConcurrent = async (requests: readonly LoadRequest[], seconds: number): Promise<Percentiles> => {
+  const measureConcurrent = async (
+    requests: readonly LoadRequest[],
+    seconds: number,
+  ): Promise<Percentiles> => {
     const { tookMs } = await tool.concurrent({ url: api.url, requests, connections: CONCURRENCY, seconds });
     return percentilesOf(tookMs) ?? fail("no quotes were requested");
   };

@@ -102,17 +102,14 @@ test("passes no private key from .env to any process, and no key file to the API
 test.each([
   ["signer", "signer", "api"],
   ["payment-signer", "payment-signer", "worker"],
-])(
-  "%s listens on a socket in volume %s, which only %s also mounts",
-  async (name, volume, client) => {
-    const services = await servicesOf("docker-compose.yml");
-    const mounting = Object.entries(services).flatMap(([service, { volumes = [] }]) =>
-      volumes.includes(`${volume}:/run/causeway`) ? [service] : [],
-    );
-    expect(mounting.toSorted()).toEqual([name, client].toSorted());
-    expect(await serviceOf("docker-compose.yml", name)).toContain("network_mode: ${SIGNER_NETWORK:-none}");
-  },
-);
+])("%s listens on a socket in volume %s, which only %s also mounts", async (name, volume, client) => {
+  const services = await servicesOf("docker-compose.yml");
+  const mounting = Object.entries(services).flatMap(([service, { volumes = [] }]) =>
+    volumes.includes(`${volume}:/run/causeway`) ? [service] : [],
+  );
+  expect(mounting.toSorted()).toEqual([name, client].toSorted());
+  expect(await serviceOf("docker-compose.yml", name)).toContain("network_mode: ${SIGNER_NETWORK:-none}");
+});
 
 test("the API uses the socket of its signer", async () => {
   expect(await serviceOf("docker-compose.yml", "api")).toContain("ORDER_SIGNER_URL: *order-signer");

@@ -16,5 +16,7 @@ test("finds secrets that are not known beforehand by their pattern", () => {
   expect(secretsIn("connecting to postgres://causeway:hunter2@127.0.0.1/db", generatedSecrets)).toEqual([
     "credentials in a URL",
   ]);
-  expect(secretsIn(`keyId ${apiKey.slice(0, 20)} at http://127.0.0.1:3000/execute`, generatedSecrets)).toEqual([]);
+  expect(
+    secretsIn(`keyId ${apiKey.slice(0, 20)} at http://127.0.0.1:3000/execute`, generatedSecrets),
+  ).toEqual([]);
 });

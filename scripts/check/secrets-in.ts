@@ -9,7 +9,9 @@ export interface Secret {
 export function secretsIn(text: string, secrets: readonly Secret[]): string[] {
   const plain = text.toLowerCase();
   return secrets
-    .filter(({ pattern }) => (typeof pattern === "string" ? plain.includes(pattern.toLowerCase()) : pattern.test(text)))
+    .filter(({ pattern }) =>
+      typeof pattern === "string" ? plain.includes(pattern.toLowerCase()) : pattern.test(text),
+    )
     .map(({ name }) => name);
 }
 

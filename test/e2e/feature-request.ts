@@ -188,7 +188,11 @@ interface PricedCurrency {
   readonly perDollar: bigint;
 }
 
-function currencyFor(world: FeatureWorld, { chain, currency, perDollar }: FamilyPlace, swapped: boolean): PricedCurrency {
+function currencyFor(
+  world: FeatureWorld,
+  { chain, currency, perDollar }: FamilyPlace,
+  swapped: boolean,
+): PricedCurrency {
   return swapped
     ? { currency: currencyAt(world, chain, POOL_TOKEN.symbol), perDollar: POOL_TOKEN.perDollar }
     : { currency, perDollar };

@@ -30,7 +30,7 @@ const WAITING: Readonly<Partial<Record<Status["status"], Partial<Status>>>> = {
 const PENDING = ["wait_for_confirmations", "wait_for_fill"];
 
 /**
- * Bridges native tokens from one chain to the other, and expects it to succeed, with an accurate status throughout.
+ * Bridges native tokens from one chain to the other; expects success and an accurate status throughout.
  *
  * @param user whose key pays
  * @param origin place of the chain that the deposit is made on

@@ -115,7 +115,10 @@ function expectConsistent(
     `the minimum ${minimum} must be positive and at most ${amountOut}`,
   );
   if (tradeType === "EXACT_OUTPUT")
-    check(minimum === requestedAmount, `the minimum of an exact output must equal the requested amount, got ${minimum}`);
+    check(
+      minimum === requestedAmount,
+      `the minimum of an exact output must equal the requested amount, got ${minimum}`,
+    );
   check(isSame(details.sender, user), `sender ${details.sender}`);
   check(isSame(details.recipient, recipient), `recipient ${details.recipient}`);
   const wanted = operationsOf(pair);
@@ -132,10 +135,7 @@ function expectConsistent(
       `${at} is ${quotedSide.currency.address} of ${quotedSide.currency.chainId}`,
     );
   check(route.origin.inputCurrency.amount === currencyIn.amount, "the route starts with another amount");
-  check(
-    route.destination.outputCurrency.amount === currencyOut.amount,
-    "the route ends with another amount",
-  );
+  check(route.destination.outputCurrency.amount === currencyOut.amount, "the route ends with another amount");
   return { amountIn, amountOut, minimum };
 }
 
@@ -162,8 +162,14 @@ async function expectMinInput(
       inputFor(),
     ]);
     if (first === input && last === input) {
-      check(enough >= requestedAmount, `input ${input} was quoted for ${requestedAmount}, but buys ${enough}`);
-      check(less < requestedAmount, `input ${input} was quoted for ${requestedAmount}, but one unit less suffices`);
+      check(
+        enough >= requestedAmount,
+        `input ${input} was quoted for ${requestedAmount}, but buys ${enough}`,
+      );
+      check(
+        less < requestedAmount,
+        `input ${input} was quoted for ${requestedAmount}, but one unit less suffices`,
+      );
       return;
     }
     input = last;

@@ -114,7 +114,8 @@ export function crashingServices(
       all.find(({ chain }) => chain.id === connected.chain.id) ?? crashingChain(connected),
     signer: crashingSigner(services.signer),
     executor: services.executor && crashingSigner(services.executor),
-    depositAddressOperator: services.depositAddressOperator && crashingSigner(services.depositAddressOperator),
+    depositAddressOperator:
+      services.depositAddressOperator && crashingSigner(services.depositAddressOperator),
     chains: {
       ...services.chains,
       all,

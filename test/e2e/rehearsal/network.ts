@@ -26,7 +26,7 @@ export interface Network {
   readonly hub: RunningAnvil;
   /** USDC, at the same address on Ethereum and Base. */
   readonly usdc: Address;
-  /** A contract that stands in for a multisig wallet, at the same address on every chain. */
+  /** A contract that acts as a multisig wallet, at the same address on every chain. */
   readonly multisig: Address;
   /** A server with CoinGecko's API, which also receives notifications. */
   readonly thirdPartyUrl: string;

@@ -96,7 +96,7 @@ export async function startHyperliquidFamily(mappings: MappingBook): Promise<Fam
   const transfer = async ({ orderId, payments }: PaymentPlan, fields: Partial<ExchangeAction> = {}) => {
     const [payment, ...more] = payments;
     if (payment === undefined || more.length > 0) throw new Error("expected one recipient of the transfer");
-    return mapNonce(await send(solver, { ...arriving(payment), ...fields }), orderId);
+    return mapNonce(await send(solver, { ...transferFields(payment), ...fields }), orderId);
   };
   const withdrawal = async (plan: WithdrawalPlan): Promise<MadeWithdrawal & { action: ExchangeAction }> => {
     const action = sendAsset(transferFields(plan), nextNonce());
@@ -353,7 +353,9 @@ function ownCasesOf(tools: Tools): Readonly<Record<string, (own: OwnTools) => Pr
     },
     "a late mapping": async (own) => {
       const transactionId = await deposit(undefined);
-      await own.attests(depositResult(mapNonce(transactionId, own.newId(), HOUR + 1n), { depositId: undefined }));
+      await own.attests(
+        depositResult(mapNonce(transactionId, own.newId(), HOUR + 1n), { depositId: undefined }),
+      );
       const id = own.newId();
       const inTime = await deposit(undefined);
       await own.attests(depositResult(mapNonce(inTime, id, HOUR), { depositId: id }));

@@ -28,7 +28,7 @@ import { runDeployCommand, runDeployKilled } from "../../support/run-deploy.ts";
 const key = (byte: string): Hex => `0x${byte.repeat(32)}`;
 const address = (byte: string): Address => getAddress(`0x${byte.repeat(20)}`);
 
-/** A contract that stands in for a multisig wallet. */
+/** A contract that acts as a multisig wallet. */
 const OWNER = address("0a");
 const [ALLOCATOR, SOLVER, OPERATOR] = [address("0b"), address("0c"), address("0d")];
 const STRANGER = address("0e");

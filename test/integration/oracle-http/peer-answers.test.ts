@@ -159,8 +159,10 @@ test.each(Object.entries(cases))("%s: unsigned fields are not passed on", async 
 });
 
 test("forwards a deposit's time if the signed mint proves it, and omits it otherwise", async () => {
-  const { body } = await postThroughEditingPeer("depository-deposits", cases["depository-deposits"], (answer) =>
-    Object.assign(answer.messages[1] ?? {}, { extraData: { timestamp: "4242424242" } }),
+  const { body } = await postThroughEditingPeer(
+    "depository-deposits",
+    cases["depository-deposits"],
+    (answer) => Object.assign(answer.messages[1] ?? {}, { extraData: { timestamp: "4242424242" } }),
   );
   expect(body.messages.map((message) => (message as { extraData?: unknown }).extraData)).toEqual([
     { timestamp: "1000" },

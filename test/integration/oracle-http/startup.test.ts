@@ -43,7 +43,10 @@ afterAll(async () => {
   rmSync(dir, { recursive: true });
 });
 
-async function expectStartFailure(changes: Record<string, string>, without: readonly string[] = []): Promise<string> {
+async function expectStartFailure(
+  changes: Record<string, string>,
+  without: readonly string[] = [],
+): Promise<string> {
   const wanted = Object.entries({ ...env, ...changes }).filter(([name]) => !without.includes(name));
   const oracle = startOracle(Object.fromEntries(wanted));
   // If it does start, the test must not wait forever.
