@@ -107,13 +107,13 @@ test("a lost attempt is not dead while an unlisted attempt at its payment was mi
     expect((await connection.outcome({ ...third, lost })).kind).toBe("dead");
 
     // It spends more outputs than the rival, and an unlisted attempt may spend one of the others.
-    const large = await connection.prepare({ ...payment, amount: amount * 4n }, [], []);
-    const small = await connection.prepare(other, [], []);
-    await connection.send(small);
+    const small = await connection.prepare(payment, [], []);
+    const more = { ...payment, amount: amount * 3n };
+    const large = await connection.prepare(more, [small], []);
+    await connection.send(await connection.prepare(other, [small], []));
     await world.settle();
-    const unlisted = { ...lost, payment: { ...payment, amount: amount * 4n } };
     expect((await connection.outcome(large)).kind).toBe("dead");
-    expect((await connection.outcome({ ...large, lost: unlisted })).kind).toBe("unseen");
+    expect((await connection.outcome({ ...large, lost: { ...lost, payment: more } })).kind).toBe("unseen");
   } finally {
     await world.close();
   }

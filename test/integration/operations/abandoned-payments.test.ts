@@ -111,11 +111,12 @@ test("a lost payment that no node can check delays no other, and is checked less
     checks += 1;
     throw pruned;
   });
-  for (let second = 0; second < 100; second++) {
-    await openNonEvmLane(by, connected);
-    world.clock.forward(1_000);
-  }
+  await openNonEvmLane(by, connected);
   expect(world.events.of("lost_payment_dead")).toHaveLength(1);
+  for (let second = 1; second < 100; second++) {
+    world.clock.forward(1_000);
+    await openNonEvmLane(by, connected);
+  }
   expect(checks).toBe(7);
   expect(world.events.of("chain_fault")).toHaveLength(checks);
 });

@@ -3,11 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { bytesOf, type Hex } from "@causeway/domain";
 import { decodeAddress, inconsistent, nativeCurrency } from "@causeway/families";
-import {
-  InsufficientInventory,
-  type NonEvmAttempt,
-  type NonEvmPayment,
-} from "../non-evm-connection.ts";
+import { InsufficientInventory, type NonEvmAttempt, type NonEvmPayment } from "../non-evm-connection.ts";
 import {
   associatedTokenAddress,
   COMPUTE_BUDGET_PROGRAM,

@@ -32,11 +32,15 @@ interface World {
 
 /** Bytes with the last height, and the first slot, that one node claims. */
 async function anOutcome(world: World, lastHeight: number, slotOfBytes = HASH_HEIGHT) {
-  const attempt = await signPayment({ address: payer, pair }, [lamportTransferInstruction(payer, payer, 1n)], {
-    blockhash,
-    lastHeight: BigInt(lastHeight),
-    slot: BigInt(slotOfBytes),
-  });
+  const attempt = await signPayment(
+    { address: payer, pair },
+    [lamportTransferInstruction(payer, payer, 1n)],
+    {
+      blockhash,
+      lastHeight: BigInt(lastHeight),
+      slot: BigInt(slotOfBytes),
+    },
+  );
   const signature = getBase58Decoder().decode(bytesOf(attempt.txId));
   let calls = 0;
   const tipOf = (view: string): number => (view === "processed" ? world.tip : world.tip - FINALITY_LAG);
@@ -84,6 +88,7 @@ test.each([0, 1, 2, 3, 4, 5])(
     world.onCall = (call) => void (call === at && (world.tip = LAST + 1));
     const outcome = await anOutcome(world, LAST - 100);
     expect(await outcome()).not.toBe("dead");
+    delete world.onCall;
     world.tip = LAST + 500;
     expect(await outcome()).toBe("final");
   },

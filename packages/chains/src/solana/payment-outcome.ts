@@ -22,10 +22,7 @@ const MAX_CLOCK_DRIFT_MS = 10 * 60_000;
 
 export interface OutcomeOptions {
   readonly rpc: Pick<SolanaRpc, "transaction" | "signaturesOf">;
-  readonly reads: Pick<
-    NonEvmReads,
-    "status" | "block" | "isBlockhashValid" | "finalHeight" | "firstSlot"
-  >;
+  readonly reads: Pick<NonEvmReads, "status" | "block" | "isBlockhashValid" | "finalHeight" | "firstSlot">;
   /** The solver's address, base58. */
   readonly payer: string;
 }
@@ -58,7 +55,8 @@ export function createOutcomes({ rpc, reads, payer }: OutcomeOptions) {
         method: "getFirstAvailableBlock",
         reason: "the node no longer has the blocks that could contain the attempt",
       });
-    if (await isListed(signature, lost === undefined ? slot : firstSlot, final.slot)) return await settled(signature);
+    if (await isListed(signature, lost === undefined ? slot : firstSlot, final.slot))
+      return await settled(signature);
     // A block may have included the bytes after the first look, and lists are updated late.
     const late = await shownOutcome(signature);
     return late ?? { kind: "dead", reason: `not mined up to block height ${lastHeight}` };
