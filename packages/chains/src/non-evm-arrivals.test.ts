@@ -250,7 +250,7 @@ test("a deposit that the lead hides is found by another endpoint within two minu
 
 test("a deposit that the lead hides waits for a quorum", async () => {
   const third: Behavior = { isDown: true };
-  const { together, forward } = chainOf([shows(), shows(deposit), third]);
+  const { together, forward, disagreements } = chainOf([shows(), shows(deposit), third]);
   const pollFor = async (ms: number): Promise<readonly DepositFact[]> => {
     const found: DepositFact[] = [];
     for (let waitedMs = 0; waitedMs < ms; waitedMs += 10_000) {
@@ -260,6 +260,9 @@ test("a deposit that the lead hides waits for a quorum", async () => {
     return found;
   };
   expect(await pollFor(300_000)).toEqual([]);
+  // Without a quorum, nothing shows which of the two is wrong.
+  expect(disagreements.length).toBeGreaterThan(0);
+  for (const one of disagreements) expect(one).toEqual(["deposits", [0, 1]]);
   third.isDown = false;
   third.deposits = [deposit];
   expect(new Set(await pollFor(150_000))).toEqual(new Set([deposit]));

@@ -139,7 +139,10 @@ export function createDepositQuorum(
     const named = answers.filter(({ value }) =>
       claim.isRefuted ? finalText(value) === text : value.kind !== "notFinal",
     );
-    onDisagreement(QUESTION, named.map(({ endpoint }) => endpoint).toSorted());
+    onDisagreement(
+      QUESTION,
+      named.map(({ endpoint }) => endpoint).toSorted((a, b) => a - b),
+    );
   }
 
   return {

@@ -177,8 +177,11 @@ test("a deposit that a quorum of other endpoints does not have is dropped after 
 test("an endpoint that invents deposits pushes out only its own, and each loss is a fault", async () => {
   const { world, read, forward } = aPass();
   let invented = 100;
-  world.again = (place) =>
-    readingTo(1_000, place === 1 ? Array.from({ length: 200 }, () => aDeposit(invented++)) : [deposit]);
+  const hidden = [deposit];
+  world.again = (place) => {
+    const deposits = Array.from({ length: place === 1 ? 200 : 0 }, () => aDeposit(invented++));
+    return readingTo(1_000, place === 1 ? deposits : hidden.splice(0));
+  };
   world.confirm = async () => await Promise.resolve(false);
   const faults: string[] = [];
   for (let polls = 0; polls < 60; polls++) {

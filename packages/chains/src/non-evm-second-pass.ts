@@ -25,7 +25,8 @@ const SPREAD_SECONDS = 30n;
 export interface SecondPass {
   /**
    * Once a minute, another endpoint begins to read the range of the last minute again. What a quorum shows of
-   * it is added to what the lead reads, until the caller has stored it and a whole second reading has followed.
+   * it is added to what the lead reads, until the caller has stored it and a whole second reading has
+   * followed.
    * @param cursor after which the lead read
    * @param listed what the lead shows
    * @param found what a quorum shows of it
