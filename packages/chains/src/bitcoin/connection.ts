@@ -29,7 +29,7 @@ import {
   type BitcoinTransaction,
 } from "@causeway/families/bitcoin";
 import { depositPrivateKeys } from "./deposit-keys.ts";
-import { createExplorer, sharingOutputs, type Explorer } from "./explorer.ts";
+import { createExplorer, shareOutputs, type Explorer } from "./explorer.ts";
 import { keptFeeRate, MAX_RATE } from "./fee-rate.ts";
 import { paymentOutputs, scriptOfKey, signedTransaction, textScript } from "./payment-transaction.ts";
 import { keyOf, replacementFee, sharedInputs } from "./replacement.ts";
@@ -84,7 +84,7 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
   const rate = keptFeeRate(explorer, options.now);
   const { depositAddressKey } = options;
   const listing = createAddressListing(facts.network, MAX_OUTPUTS, {
-    explorer: sharingOutputs(explorer, options.sharedOutputs),
+    explorer: shareOutputs(explorer, options.sharedOutputs),
     reads,
     now: () => options.now(),
     onFault: (error) => options.onFault(error),
@@ -125,7 +125,7 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
 
   const outcome = async ({ raw }: Pick<NonEvmAttempt, "raw">): Promise<NonEvmOutcome> => {
     const own = transactionOf(raw);
-    const found = await reads.anywhere(own.txid);
+    const found = await reads.find(own.txid);
     if (found?.block !== undefined) {
       const { height, hash, confirmations } = found.block;
       const block = { number: BigInt(height), hash: `0x${hash}` satisfies Hex };
@@ -183,7 +183,7 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
   };
 
   // The id commits to the spent outputs: once mined, a transaction that spends the solver's outputs was
-  // signed by the solver, whatever witness these bytes have.
+  // signed by the solver, regardless of the witness of these bytes.
   const isPayment = async (
     { raw, txId }: NonEvmAttempt,
     { recipient, amount, orderId, sweeps: swept }: NonEvmPayment,
