@@ -18,7 +18,7 @@ import { NATIVE_CURRENCY, type AttestationHub, type Hex } from "@causeway/domain
 import type { ConfiguredChain } from "@causeway/families";
 import type { TraceTarget, TrustedProxies } from "@causeway/service-kit";
 import { readApiKeys } from "./api-key-list.ts";
-import type { CallBounds } from "./usecases/bound-calls.ts";
+import type { CallBounds } from "./usecases/limit-concurrent-calls.ts";
 import {
   httpSettings,
   locationSettings,
