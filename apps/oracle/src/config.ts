@@ -152,7 +152,7 @@ export async function readOracleConfig(processEnv: Env): Promise<OracleConfig> {
     shutdownTimeoutMs: http.shutdownTimeoutMs,
     traces,
     chains: loaded.chains,
-    offChains: loaded.off,
+    offChains: loaded.unconfiguredChains,
     hub: hub.hub,
     warnings: [...warnings, ...unknown.warnings, ...policy.warnings, ...loaded.warnings, ...hub.warnings],
     secrets: [
