@@ -27,7 +27,7 @@ const context: RouteContext = {
   requestSignature: unused,
   readiness: unused,
   addressFormat: { address: unused, transaction: unused },
-  apiKeys: { find: unused, isFamiliar: unused },
+  apiKeys: { find: unused, isKnown: unused },
   keyAdmin: {
     create: unused,
     list: unused,

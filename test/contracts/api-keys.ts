@@ -14,7 +14,7 @@ export function apiKeysContract(name: string, make: () => Promise<ValidKey>): vo
     const { keys, text, identity } = await make();
     expect(await keys.find(text)).toEqual(identity);
     expect(await keys.find(text)).toEqual(identity);
-    expect(keys.isFamiliar(text)).toBe(true);
+    expect(keys.isKnown(text)).toBe(true);
   });
 
   test(`${name}: an unknown key, a wrong secret and an empty text identify no one`, async () => {
@@ -22,6 +22,6 @@ export function apiKeysContract(name: string, make: () => Promise<ValidKey>): vo
     const wrongSecret = `${text.slice(0, -1)}${text.endsWith("A") ? "B" : "A"}`;
     for (const unknown of [wrongSecret, `x${text}`, "", "constructor"])
       expect(await keys.find(unknown), unknown).toBeUndefined();
-    expect(keys.isFamiliar("")).toBe(false);
+    expect(keys.isKnown("")).toBe(false);
   });
 }

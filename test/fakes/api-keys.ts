@@ -6,7 +6,7 @@ import type { KeyAdmin } from "../../apps/api/src/callers/key-admin.port.ts";
 export function fakeApiKeys(keys: Readonly<Record<string, ApiKeyIdentity>>): ApiKeys {
   return {
     find: async (text) => (Object.hasOwn(keys, text) ? keys[text] : undefined),
-    isFamiliar: (text) => Object.hasOwn(keys, text),
+    isKnown: (text) => Object.hasOwn(keys, text),
   };
 }
 

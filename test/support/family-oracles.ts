@@ -1,7 +1,7 @@
 import { routeServices } from "../../apps/oracle/src/route-services.ts";
 import type { AttestedChain } from "../../apps/oracle/src/ports/attested-chains.ts";
 import { buildServer } from "../../apps/oracle/src/server.ts";
-import { boundCalls } from "../../apps/oracle/src/usecases/bound-calls.ts";
+import { limitConcurrentCalls } from "../../apps/oracle/src/usecases/limit-concurrent-calls.ts";
 import { createSealer } from "../../apps/oracle/src/usecases/seal.ts";
 import { createShadowLedger } from "../../apps/oracle/src/usecases/shadow-ledger.ts";
 import { connectPeer, executionDigester, type Signer } from "@causeway/attest";
@@ -163,7 +163,7 @@ async function startOracle(
         threshold: 2,
         localSigner: signer.address,
       },
-      enter: boundCalls({ perCaller: 64, total: 512 }),
+      enter: limitConcurrentCalls({ perCaller: 64, total: 512 }),
       localDeadlineMs: 10_000,
       peerTimeoutMs: 10_000,
       events: {

@@ -3,8 +3,8 @@ import type { AttestedChain } from "../../apps/oracle/src/ports/attested-chains.
 import type { OracleEvents } from "../../apps/oracle/src/ports/events.ts";
 import { routeServices } from "../../apps/oracle/src/route-services.ts";
 import { buildServer } from "../../apps/oracle/src/server.ts";
-import { boundCalls } from "../../apps/oracle/src/usecases/bound-calls.ts";
-import type { CallBounds } from "../../apps/oracle/src/usecases/bound-calls.ts";
+import { limitConcurrentCalls } from "../../apps/oracle/src/usecases/limit-concurrent-calls.ts";
+import type { CallBounds } from "../../apps/oracle/src/usecases/limit-concurrent-calls.ts";
 import { createSealer } from "../../apps/oracle/src/usecases/seal.ts";
 import { createShadowLedger } from "../../apps/oracle/src/usecases/shadow-ledger.ts";
 import {
@@ -319,7 +319,7 @@ export async function startWorld(options: WorldOptions = {}) {
       localDeadlineMs: options.localDeadlineMs ?? 5_000,
       peerTimeoutMs: 2_000,
       events,
-      enter: boundCalls({ perCaller: 64, total: 512, ...options.callBounds }),
+      enter: limitConcurrentCalls({ perCaller: 64, total: 512, ...options.callBounds }),
       ledger: createShadowLedger(options.shadow ?? false, 0),
     },
     { shadow: options.shadow ?? false, nowMs: () => clock.nowMs },

@@ -18,7 +18,7 @@ import { NATIVE_CURRENCY, type AttestationHub, type Hex } from "@causeway/domain
 import type { ConfiguredChain } from "@causeway/families";
 import type { TraceTarget, TrustedProxies } from "@causeway/service-kit";
 import { readApiKeys } from "./api-key-list.ts";
-import type { CallBounds } from "./usecases/bound-calls.ts";
+import type { CallBounds } from "./usecases/limit-concurrent-calls.ts";
 import {
   httpSettings,
   locationSettings,
@@ -152,7 +152,7 @@ export async function readOracleConfig(processEnv: Env): Promise<OracleConfig> {
     shutdownTimeoutMs: http.shutdownTimeoutMs,
     traces,
     chains: loaded.chains,
-    offChains: loaded.off,
+    offChains: loaded.unconfiguredChains,
     hub: hub.hub,
     warnings: [...warnings, ...unknown.warnings, ...policy.warnings, ...loaded.warnings, ...hub.warnings],
     secrets: [

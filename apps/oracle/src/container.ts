@@ -14,7 +14,7 @@ import type { AttestedChain } from "./ports/attested-chains.ts";
 import type { AttestationServices } from "./ports/attestation-services.ts";
 import type { RouteServices } from "./ports/route-services.ts";
 import { routeServices } from "./route-services.ts";
-import { boundCalls } from "./usecases/bound-calls.ts";
+import { limitConcurrentCalls } from "./usecases/limit-concurrent-calls.ts";
 import { createSealer } from "./usecases/seal.ts";
 import { createShadowLedger } from "./usecases/shadow-ledger.ts";
 
@@ -91,7 +91,7 @@ export async function createContainer(
       peerTimeoutMs: config.peerTimeoutMs,
       events,
       ledger,
-      enter: boundCalls(config.callBounds),
+      enter: limitConcurrentCalls(config.callBounds),
     },
     { shadow: config.shadow, nowMs: () => Date.now() },
   );

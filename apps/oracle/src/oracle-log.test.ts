@@ -2,7 +2,7 @@ import { RpcFault } from "@causeway/chains";
 import { expect, test } from "vitest";
 import { redactedErrorFacts } from "./oracle-log.ts";
 
-test("a logged error shows type, codes and messages, but neither stack nor secret at any depth", () => {
+test("logs an error's type, codes and messages, but no stack or secret at any depth", () => {
   const secrets = ["hunter2-key", "http://node.test/v3/hunter2-path"];
   const fault = new RpcFault({
     kind: "network",

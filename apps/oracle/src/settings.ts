@@ -34,7 +34,7 @@ export const locationSettings = {
 export const signerSettings = {
   signingModule: choice({
     name: "SIGNING_MODULE",
-    words: ["raw-private-key", "aws-kms"],
+    values: ["raw-private-key", "aws-kms"],
     default: "raw-private-key",
     describe: "Where the signing key is: in this process, or in AWS KMS.",
   }),
@@ -50,7 +50,7 @@ export const signerSettings = {
   }),
   kmsKeyRegion: text({
     name: "AWS_KMS_SIGNER_KEY_REGION",
-    describe: "AWS region of that key. Credentials are found as in AWS's own tools.",
+    describe: "AWS region of that key. Credentials are resolved as in the AWS CLI.",
     optional: true,
   }),
 };
@@ -76,7 +76,7 @@ export const peerSettings = {
   threshold: text({
     name: "ORACLE_SIGNERS_THRESHOLD",
     describe:
-      "Number of counted signatures, at least 1, at which the oracle responds without waiting for more. It also responds with success if it gets fewer, so callers must count them. Default: 1.",
+      "Number of accepted signatures (at least 1) after which the oracle responds without waiting for more. It also responds with success if it gets fewer, so callers must count them. Default: 1.",
     optional: true,
   }),
   shadow: flag({
@@ -146,13 +146,13 @@ export const httpSettings = {
   }),
   logLevel: choice({
     name: "LOG_LEVEL",
-    words: ["fatal", "error", "warn", "info", "debug", "trace", "silent"],
+    values: ["fatal", "error", "warn", "info", "debug", "trace", "silent"],
     default: "info",
     describe: "Minimum level of log lines.",
   }),
   logFormat: choice({
     name: "LOG_FORMAT",
-    words: ["json", "pretty"],
+    values: ["json", "pretty"],
     default: "json",
     describe: "`json`: one JSON object per line. `pretty`: readable lines for a terminal.",
   }),

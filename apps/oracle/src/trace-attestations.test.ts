@@ -5,7 +5,7 @@ import { traceAttestations } from "./trace-attestations.ts";
 
 const REQUEST_ID = `0x${"2e".repeat(32)}`;
 
-test("an attestation joins the trace that its caller names; other calls are not recorded", async () => {
+test("records an attestation in the trace of its caller, and no other calls", async () => {
   const spans: Span[] = [];
   const app = fastify();
   traceAttestations(app, { record: (span) => void spans.push(span), close: async () => undefined });

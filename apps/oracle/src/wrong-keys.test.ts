@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { limitWrongKeys } from "./wrong-keys.ts";
 
-test("refuses an address after 30 wrong keys until its minute is over, and no other address", () => {
+test("blocks only the address that sent 30 wrong keys, until the minute is over", () => {
   let nowMs = 0;
   const wrong = limitWrongKeys(() => nowMs);
   for (let n = 0; n < 30; n++) {

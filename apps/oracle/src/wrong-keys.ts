@@ -4,7 +4,7 @@ import { AttestationError } from "./ports/attestation-error.ts";
 /** Wrong keys that one address may send per minute. */
 const MAX_WRONG_KEYS = 30;
 const WINDOW_MS = 60_000;
-/** Addresses remembered at once; the one with the oldest window is dropped first. */
+/** Maximum tracked addresses; the one with the oldest window is dropped first. */
 const MAX_ADDRESSES = 10_000;
 
 /** Limits how fast one address can guess keys. */

@@ -139,7 +139,7 @@ test.each<[string, readonly Behavior[]]>([
   expect(read.upTo).toMatchObject({ number: 6n, timestamp: 69n });
 });
 
-test("transfers that the hub maps to orders are equal whatever the hub has answered so far", async () => {
+test("compares transfers that the hub maps to orders regardless of what the hub has answered so far", async () => {
   const [unmapped, mapped] = [aDeposit(7, { nonce: 3n, id: undefined }), aDeposit(7, { nonce: 3n })];
   const { together } = chainOf([shows(unmapped), shows(mapped)]);
   expect((await together.arrivals("5")).deposits).toEqual([unmapped]);
@@ -194,7 +194,7 @@ test("an endpoint that invents a deposit is named after half a minute, and anoth
   expect(together.endpoints?.().map(({ isLead }) => isLead)).toEqual([false, true, false]);
 });
 
-test("no other endpoint leads because the quorum has pruned a deposit, however long it waits", async () => {
+test("does not switch endpoints because the quorum has pruned a deposit, even after a long wait", async () => {
   const without: Behavior = { transaction: pruned };
   const { together, forward } = chainOf([shows(deposit), without, without]);
   for (let waitedMs = 0; waitedMs < 120_000; waitedMs += 10_000) {
@@ -203,13 +203,13 @@ test("no other endpoint leads because the quorum has pruned a deposit, however l
   }
 });
 
-test("an endpoint that shows another amount is named at once", async () => {
+test("reports an endpoint with a different amount immediately", async () => {
   const { together, disagreements } = chainOf([shows(deposit), shows(larger), shows(deposit)]);
   await together.arrivals("5");
   await expect.poll(() => disagreements).toEqual([["deposits", [1]]]);
 });
 
-test("others are asked once per deposit, and rarely while it waits", async () => {
+test("queries the other endpoints once per deposit, and rarely while it waits", async () => {
   const third: Behavior = { isDown: true };
   const { together, forward, asked } = chainOf([shows(deposit, aDeposit(8)), shows(aDeposit(8)), third]);
   await together.arrivals("5");

@@ -221,7 +221,7 @@ test("with rpcQuorum 1, one endpoint of several shows a payment, but never repor
   }
 });
 
-test("with rpcQuorum 1, a dead payment waits for the answer of the second endpoint, however slow it is", async () => {
+test("with rpcQuorum 1, waits for the second endpoint before declaring a payment dead", async () => {
   vi.useFakeTimers();
   for (const [second, expected] of [
     [dead, dead],
@@ -245,7 +245,7 @@ test("a payment continues when the second of two endpoints returns", async () =>
   expect(await together.outcome(attempt)).toEqual(final);
 });
 
-test("what is dead for two endpoints waits for the third, however slow it is", async () => {
+test("waits for the third endpoint before declaring a payment dead", async () => {
   vi.useFakeTimers();
   const late = Promise.withResolvers<NonEvmOutcome>();
   const { together } = chainOf({ outcome: dead }, { outcome: dead }, { outcome: late.promise });
@@ -255,13 +255,13 @@ test("what is dead for two endpoints waits for the third, however slow it is", a
   expect(await outcome).toEqual(pending);
 });
 
-test("endpoints with contradicting final answers are named at once", async () => {
+test("reports endpoints with contradicting final answers immediately", async () => {
   const { together, disagreements } = chainOf({ outcome: dead }, { outcome: final }, { outcome: final });
   await together.outcome(attempt);
   await vi.waitFor(() => expect(disagreements).toEqual([["outcome", [0]]]));
 });
 
-test("an endpoint that alone shows a payment is named after half a minute", async () => {
+test("reports an endpoint that alone shows a payment after half a minute", async () => {
   const { together, disagreements, forward } = chainOf(
     { outcome: unseen },
     { outcome: unseen },
@@ -294,7 +294,7 @@ test("a payment does not leave its block when one endpoint that showed it fails 
   await together.close();
 });
 
-test("an endpoint that hangs delays an answer by one second and is not asked again meanwhile", async () => {
+test("an endpoint that hangs delays an answer by one second and is not queried again until it answers", async () => {
   vi.useFakeTimers();
   const late = Promise.withResolvers<NonEvmOutcome>();
   const { together, asked } = chainOf({ outcome: pending }, { outcome: pending }, { outcome: late.promise });

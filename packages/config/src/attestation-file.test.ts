@@ -210,12 +210,12 @@ test("problems in the file do not hide problems in the variables", () => {
 
 test("disables a chain with an unset variable, with a warning if another is set, unless it is required", () => {
   const entry = { ...evmChain, httpRpcUrl: "$BASE_RPC_URL" };
-  expect(load([entry])).toEqual({ chains: [], warnings: [], off: ["base"] });
+  expect(load([entry])).toEqual({ chains: [], warnings: [], unconfiguredChains: ["base"] });
   const partly = { ...entry, depository: "$BASE_DEPOSITORY_ADDRESS" };
   expect(load([partly], { BASE_DEPOSITORY_ADDRESS: `0x${"11".repeat(20)}` })).toEqual({
     chains: [],
     warnings: ["chain base is disabled; missing variables: BASE_RPC_URL"],
-    off: [],
+    unconfiguredChains: [],
   });
   expect(problemsOf(() => load([{ ...entry, required: true }])).join()).toContain(
     "required chain is missing variables: BASE_RPC_URL",

@@ -3,15 +3,15 @@ import { attestationChainEntry, type AttestationChainEntry } from "./attestation
 import {
   readChainFile,
   type ChainSource,
-  type ChainUse,
-  type LoadedFile,
-  type ReadFile,
+  type ChainFileReader,
+  type ChainFileResult,
+  type LoadedChainFile,
 } from "./chain-loader.ts";
 import { ConfigError } from "./config-error.ts";
 import { toConfiguredChain } from "./configured-chain.ts";
 
 /** The content of an environment's chain file for an oracle. */
-export type LoadedAttestationChains = LoadedFile<ConfiguredChain>;
+export type LoadedAttestationChains = LoadedChainFile<ConfiguredChain>;
 
 /** Parts of an entry that an oracle needs; unset variables in other parts are ignored. */
 const NEEDED: readonly string[] = ["httpRpcUrl", "additionalDepositories", "chainId", "hubChainId"];
@@ -28,8 +28,8 @@ const OPTIONAL_FIELDS: readonly { readonly path: string; readonly without: strin
   { path: "additionalData.explorerApiUrl", without: "withdrawals with an unknown transaction" },
 ];
 
-const oracleUse: ChainUse<AttestationChainEntry, ConfiguredChain> = {
-  concerns: () => true,
+const oracleReader: ChainFileReader<AttestationChainEntry, ConfiguredChain> = {
+  appliesTo: () => true,
   parse: (document) => attestationChainEntry.safeParse(document),
   need: (path) => {
     const [field, part] = path;
@@ -39,7 +39,7 @@ const oracleUse: ChainUse<AttestationChainEntry, ConfiguredChain> = {
     return optional === undefined ? { kind: "unread" } : { kind: "optional", without: optional.without };
   },
   toChain: toConfiguredChain,
-  between: () => [],
+  crossEntryProblems: () => [],
 };
 
 /**
@@ -50,7 +50,7 @@ const oracleUse: ChainUse<AttestationChainEntry, ConfiguredChain> = {
  * contain credentials.
  */
 export function loadAttestationChains(source: ChainSource): LoadedAttestationChains {
-  const { problems, faulty: _, ...loaded } = readAttestationChains(source);
+  const { problems, invalidChains: _, ...loaded } = readAttestationChains(source);
   if (problems.length > 0) throw new ConfigError(problems);
   return loaded;
 }
@@ -59,6 +59,6 @@ export function loadAttestationChains(source: ChainSource): LoadedAttestationCha
  * Like {@link loadAttestationChains}, but returns problems of the content, for callers with further checks.
  * @throws ConfigError if the file is missing or not an array
  */
-export function readAttestationChains(source: ChainSource): ReadFile<ConfiguredChain> {
-  return readChainFile(source, oracleUse);
+export function readAttestationChains(source: ChainSource): ChainFileResult<ConfiguredChain> {
+  return readChainFile(source, oracleReader);
 }

@@ -30,9 +30,7 @@ function keyOf({ vmType }: Entry, address: string): string {
   return address.startsWith("0x") ? canonicalCase(vmType, address) : address;
 }
 
-/**
- * A path that led through a token twice would pay twice, and a source is known to clients by its name alone.
- */
+/** A swap path must not visit a token twice, and clients identify a source only by its name. */
 function liquidityProblems({ id, liquidity }: ChainEntry): readonly string[] {
   if (liquidity === undefined) return [];
   const connectors = liquidity.connectors.map((connector) => parseAddress(connector) ?? connector);

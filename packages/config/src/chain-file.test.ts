@@ -82,10 +82,10 @@ test("converts amounts in the file to integers in base units", () => {
 
 test("disables a chain without any set variable silently, or refuses it if it is required", () => {
   const env = { ...bothNodes, LOCAL_B_RPC_URL: "", LOCAL_B_WS_URL: "" };
-  const { chains, warnings, off } = loadEdited(() => undefined, env);
+  const { chains, warnings, unconfiguredChains } = loadEdited(() => undefined, env);
   expect(chains.map((c) => c.name)).toEqual(["local-a"]);
   expect(warnings).toEqual([]);
-  expect(off).toContain("local-b");
+  expect(unconfiguredChains).toContain("local-b");
   const required = problemsOf(() => loadEdited(([, b]) => Object.assign(b ?? {}, { required: true }), env));
   expect(required).toContain("[1] (local-b): required chain is missing variables: LOCAL_B_RPC_URL");
 });
@@ -309,7 +309,7 @@ test.each([
   expect(chains).toHaveLength(evmChains);
   expect(nonEvmChains.map(({ vmType }) => vmType)).toEqual(["svm", "bvm", "hypevm"]);
   const unset = loadChains({ environment, configsDir, env: {} });
-  expect(unset.off).toHaveLength(evmChains + 3);
+  expect(unset.unconfiguredChains).toHaveLength(evmChains + 3);
   expect(unset.warnings).toEqual([]);
 
   const known = new Map<number, ViemChain>(Object.values(viemChains).map((chain) => [chain.id, chain]));
@@ -543,22 +543,25 @@ test("disables Bitcoin without an explorer, which payments need", () => {
 });
 
 test("disables a chain with only some variables set, with a warning that names the others", () => {
-  const { off, warnings } = loadEdited(([, b]) => Object.assign(b ?? {}, { wsRpcUrl: "$LOCAL_B_WS_URL" }), {
-    ...bothNodes,
-    LOCAL_B_RPC_URL: "",
-    LOCAL_B_WS_URL: "ws://127.0.0.1:1",
-  });
-  expect(off).not.toContain("local-b");
+  const { unconfiguredChains, warnings } = loadEdited(
+    ([, b]) => Object.assign(b ?? {}, { wsRpcUrl: "$LOCAL_B_WS_URL" }),
+    {
+      ...bothNodes,
+      LOCAL_B_RPC_URL: "",
+      LOCAL_B_WS_URL: "ws://127.0.0.1:1",
+    },
+  );
+  expect(unconfiguredChains).not.toContain("local-b");
   expect(warnings).toEqual(["chain local-b is disabled; missing variables: LOCAL_B_RPC_URL"]);
 });
 
 test("an unset variable disables a non-EVM chain; entries of families that only oracles support are skipped", () => {
-  const { chains, nonEvmChains, off } = loadEdited((entries) => {
+  const { chains, nonEvmChains, unconfiguredChains } = loadEdited((entries) => {
     entries.splice(2, 3, nonEvmEntryOf("solana-vm"), { id: "tron", vmType: "tron-vm", tokens: [] });
   });
   expect(chains).toHaveLength(2);
   expect(nonEvmChains.filter(({ name }) => name === "solana")).toEqual([]);
-  expect(off).toContain("solana");
+  expect(unconfiguredChains).toContain("solana");
 });
 
 test("refuses an EVM entry that no oracle accepts, and reads both views of a non-EVM entry", () => {

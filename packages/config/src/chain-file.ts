@@ -6,9 +6,9 @@ import {
   readChainFile,
   schemaProblems,
   type ChainSource,
-  type ChainUse,
-  type LoadedFile,
-  type ReadFile,
+  type ChainFileReader,
+  type ChainFileResult,
+  type LoadedChainFile,
 } from "./chain-loader.ts";
 import { chainEntry, type ChainEntry } from "./evm-schema.ts";
 import { ConfigError } from "./config-error.ts";
@@ -24,7 +24,7 @@ export interface NonEvmChainConfig {
 }
 
 /** The chains that the service loads from an environment's chain file. */
-export interface LoadedChains extends Omit<LoadedFile<ConfiguredChain>, "chains"> {
+export interface LoadedChains extends Omit<LoadedChainFile<ConfiguredChain>, "chains"> {
   /** Enabled EVM chains in the order of the file. */
   readonly chains: readonly Chain[];
   /** Enabled non-EVM chains in the order of the file. */
@@ -33,8 +33,9 @@ export interface LoadedChains extends Omit<LoadedFile<ConfiguredChain>, "chains"
   readonly nonEvmConfigs: readonly NonEvmChainConfig[];
 }
 
-/** The same, even if parts of the file are invalid. */
-export interface ReadChains extends LoadedChains, Pick<ReadFile<ConfiguredChain>, "problems" | "faulty"> {}
+/** The loaded chains with the problems of their file. */
+export interface ReadChains
+  extends LoadedChains, Pick<ChainFileResult<ConfiguredChain>, "problems" | "invalidChains"> {}
 
 /** A chain with how the service uses it. */
 interface ServedChain extends ConfiguredChain {
@@ -50,8 +51,8 @@ const optionalFields: readonly string[] = [
   "additionalData.explorerApiUrl",
 ];
 
-const serviceUse: ChainUse<ChainEntry | NonEvmEntry, ServedChain> = {
-  concerns: (document) => !attestedOnlyFamilies.includes(familyOf(document)),
+const serviceReader: ChainFileReader<ChainEntry | NonEvmEntry, ServedChain> = {
+  appliesTo: (document) => !attestedOnlyFamilies.includes(familyOf(document)),
   parse: (document) =>
     (paidFamilies as readonly string[]).includes(familyOf(document))
       ? nonEvmEntry.safeParse(document)
@@ -69,7 +70,7 @@ const serviceUse: ChainUse<ChainEntry | NonEvmEntry, ServedChain> = {
     const profile = "contracts" in entry ? toChain(entry) : toNonEvmChain(entry);
     return { ...configured, profile };
   },
-  between: consistencyProblems,
+  crossEntryProblems: consistencyProblems,
 };
 
 /**
@@ -79,7 +80,7 @@ const serviceUse: ChainUse<ChainEntry | NonEvmEntry, ServedChain> = {
  * duplicates, a `required` chain whose variables are unset
  */
 export function loadChains(source: ChainSource): LoadedChains {
-  const { problems, faulty: _, ...loaded } = readChains(source);
+  const { problems, invalidChains: _, ...loaded } = readChains(source);
   if (problems.length > 0) throw new ConfigError(problems);
   return loaded;
 }
@@ -89,7 +90,7 @@ export function loadChains(source: ChainSource): LoadedChains {
  * @throws ConfigError if the file is missing or not an array
  */
 export function readChains(source: ChainSource): ReadChains {
-  const { chains: served, ...file } = readChainFile(source, serviceUse);
+  const { chains: served, ...file } = readChainFile(source, serviceReader);
   const chains: Chain[] = [];
   const nonEvmConfigs: NonEvmChainConfig[] = [];
   for (const { profile, ...attestation } of served)

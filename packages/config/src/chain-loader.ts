@@ -4,42 +4,37 @@ import type { z } from "zod";
 import { ConfigError } from "./config-error.ts";
 import type { Env } from "./env.ts";
 import { pathOf, readJsonFile, type ConfigLocation } from "./json-file.ts";
-import { isNotEnabled, resolvePlaceholders, variableAt } from "./placeholder.ts";
+import { isUnconfigured, resolvePlaceholders, variableAt } from "./placeholder.ts";
 import { repeated } from "./repeated.ts";
 import { sameChainProblems } from "./same-chain.ts";
 
-/** The loader of `configs/chains.<ENVIRONMENT>.json`, the same for every process. */
-
-/** Where the chain file is, and the variables that it names. */
+/** Where `chains.<ENVIRONMENT>.json` is, and the variables that it names. */
 export interface ChainSource extends ConfigLocation {
   readonly env: Env;
 }
 
 /** The chains that a process loads from an environment's chain file. */
-export interface LoadedFile<C extends ConfiguredChain> {
+export interface LoadedChainFile<C extends ConfiguredChain> {
   /** Enabled chains in the order of the file. */
   readonly chains: readonly C[];
-  /**
-   * Chains that are disabled although some of their variables are set, and what is not attested, each with
-   * the missing settings.
-   */
+  /** Partly configured (therefore disabled) chains and unavailable attestations, with missing variables. */
   readonly warnings: readonly string[];
   /** Names of chains that are disabled because none of their variables is set. */
-  readonly off: readonly string[];
+  readonly unconfiguredChains: readonly string[];
 }
 
-/** The same, even if parts of the file are invalid. */
-export interface ReadFile<C extends ConfiguredChain> extends LoadedFile<C> {
+/** A loaded file with its problems. */
+export interface ChainFileResult<C extends ConfiguredChain> extends LoadedChainFile<C> {
   /** Every problem, with its path. */
   readonly problems: readonly string[];
   /** Names and chain ids of the entries that are left out because of problems. */
-  readonly faulty: readonly { readonly name: unknown; readonly id: unknown }[];
+  readonly invalidChains: readonly { readonly name: unknown; readonly id: unknown }[];
 }
 
 /** How one kind of process reads the chain file. */
-export interface ChainUse<Entry extends WrittenEntry, C extends ConfiguredChain> {
-  /** Whether an entry concerns the process; others are skipped. */
-  readonly concerns: (document: unknown) => boolean;
+export interface ChainFileReader<Entry extends WrittenEntry, C extends ConfiguredChain> {
+  /** Whether the process uses an entry; others are skipped. */
+  readonly appliesTo: (document: unknown) => boolean;
   /** Checks an entry, as it is written and after its placeholders were replaced. */
   readonly parse: (document: unknown) => ParsedEntry<Entry>;
   /** What an unset variable at `path` of an entry means. */
@@ -47,7 +42,7 @@ export interface ChainUse<Entry extends WrittenEntry, C extends ConfiguredChain>
   /** The chain of an entry without placeholders; undefined if a problem was added. */
   readonly toChain: (entry: Entry, place: EntryPlace) => C | undefined;
   /** Problems between valid entries, including disabled ones. */
-  readonly between: (written: readonly Entry[]) => readonly string[];
+  readonly crossEntryProblems: (written: readonly Entry[]) => readonly string[];
 }
 
 /** `required`: the chain is disabled without it. `unread`: the process does not read this field. */
@@ -61,7 +56,7 @@ export type ParsedEntry<Entry> =
   | { readonly success: true; readonly data: Entry }
   | { readonly success: false; readonly error: { readonly issues: readonly z.core.$ZodIssue[] } };
 
-/** The fields that every use reads. */
+/** The fields that every reader uses. */
 export interface WrittenEntry {
   readonly id: string;
   readonly enabled: boolean;
@@ -85,76 +80,81 @@ export interface EntryPlace {
  */
 export function readChainFile<Entry extends WrittenEntry, C extends ConfiguredChain>(
   { environment, configsDir, env }: ChainSource,
-  use: ChainUse<Entry, C>,
-): ReadFile<C> {
+  reader: ChainFileReader<Entry, C>,
+): ChainFileResult<C> {
   const fileName = `chains.${environment}.json`;
   const documents = readJsonFile(join(configsDir, fileName), fileName);
   if (!Array.isArray(documents)) throw new ConfigError([`${fileName}: must be an array of chains`]);
-  const file = { chains: [] as C[], warnings: [] as string[], off: [] as string[], problems: [] as string[] };
+  const file = {
+    chains: [] as C[],
+    warnings: [] as string[],
+    unconfiguredChains: [] as string[],
+    problems: [] as string[],
+  };
   const { chains, problems } = file;
-  const faulty: ReadFile<C>["faulty"][number][] = [];
+  const invalidChains: ChainFileResult<C>["invalidChains"][number][] = [];
   const written: Entry[] = [];
   for (const [index, source] of (documents as unknown[]).entries()) {
-    if (!use.concerns(source)) continue;
+    if (!reader.appliesTo(source)) continue;
     const asWritten: EntryPlace = {
       resolved: source,
       source,
       place: `${fileName}: ${placeOf(source, index)}`,
       problems,
     };
-    const entry = check(use, asWritten);
+    const entry = check(reader, asWritten);
     if (entry === undefined) {
-      problems.push(...problemsOfVariables(use, asWritten, env));
-      faulty.push(identityOf(source));
+      problems.push(...problemsOfVariables(reader, asWritten, env));
+      invalidChains.push(identityOf(source));
       continue;
     }
     written.push(entry);
     if (!entry.enabled) continue;
-    const resolved = resolvedEntry(use, entry, asWritten, env, file);
-    if (resolved === "off") continue;
+    const resolved = resolveEntry(reader, entry, asWritten, env, file);
+    if (resolved === "disabled") continue;
     const chain =
-      resolved === "faulty" ? undefined : chainOf(use, { ...asWritten, resolved: resolved.value });
-    if (chain === undefined) faulty.push(identityOf(source));
+      resolved === "invalid" ? undefined : chainOf(reader, { ...asWritten, resolved: resolved.value });
+    if (chain === undefined) invalidChains.push(identityOf(source));
     else chains.push(chain);
   }
-  const between = [
+  const crossEntry = [
     ...repeated(written.map(({ id }) => id)).map((id) => `duplicate id ${id}`),
-    ...use.between(written),
+    ...reader.crossEntryProblems(written),
     ...sharedHubIds(chains),
     ...sameChainProblems(chains),
   ];
-  problems.push(...between.map((problem) => `${fileName}: ${problem}`));
-  return { ...file, faulty };
+  problems.push(...crossEntry.map((problem) => `${fileName}: ${problem}`));
+  return { ...file, invalidChains };
 }
 
-/** The entry with its placeholders replaced; "off" or "faulty" if a variable that it needs is unset. */
-function resolvedEntry<Entry extends WrittenEntry, C extends ConfiguredChain>(
-  use: ChainUse<Entry, C>,
+/** The entry with its placeholders replaced; "disabled" or "invalid" if a variable that it needs is unset. */
+function resolveEntry<Entry extends WrittenEntry, C extends ConfiguredChain>(
+  reader: ChainFileReader<Entry, C>,
   { id, required }: Entry,
   { source, place }: EntryPlace,
   env: Env,
-  file: { readonly warnings: string[]; readonly off: string[]; readonly problems: string[] },
-): { readonly value: unknown } | "off" | "faulty" {
+  file: { readonly warnings: string[]; readonly unconfiguredChains: string[]; readonly problems: string[] },
+): { readonly value: unknown } | "disabled" | "invalid" {
   const { value, unset } = resolvePlaceholders(source, env);
-  const missing = unset.filter(({ path }) => use.need(path).kind === "required");
+  const missing = unset.filter(({ path }) => reader.need(path).kind === "required");
   if (missing.length > 0) {
     const variables = [...new Set(missing.map(({ variable }) => variable))].join(", ");
     if (required) {
       file.problems.push(`${place}: required chain is missing variables: ${variables}`);
-      return "faulty";
+      return "invalid";
     }
-    if (isNotEnabled(source, env)) file.off.push(id);
+    if (isUnconfigured(source, env)) file.unconfiguredChains.push(id);
     else file.warnings.push(`chain ${id} is disabled; missing variables: ${variables}`);
-    return "off";
+    return "disabled";
   }
   for (const { path, variable } of unset) {
-    const need = use.need(path);
+    const need = reader.need(path);
     if (need.kind === "optional" && need.without !== undefined)
       file.warnings.push(`chain ${id}: ${need.without} are not attested; missing variable: ${variable}`);
   }
   // Placeholders are replaced once, so a variable that contains another placeholder must be refused.
   for (const { path } of resolvePlaceholders(value, {}).unset)
-    if (use.need(path).kind !== "unread")
+    if (reader.need(path).kind !== "unread")
       file.problems.push(
         `${place}.${path.join(".")}: variable contains another placeholder; set the value itself`,
       );
@@ -162,15 +162,15 @@ function resolvedEntry<Entry extends WrittenEntry, C extends ConfiguredChain>(
 }
 
 function chainOf<Entry extends WrittenEntry, C extends ConfiguredChain>(
-  use: ChainUse<Entry, C>,
+  reader: ChainFileReader<Entry, C>,
   place: EntryPlace,
 ): C | undefined {
-  const entry = check(use, place);
-  return entry === undefined ? undefined : use.toChain(entry, place);
+  const entry = check(reader, place);
+  return entry === undefined ? undefined : reader.toChain(entry, place);
 }
 
 function check<Entry extends WrittenEntry>(
-  { parse }: Pick<ChainUse<Entry, never>, "parse">,
+  { parse }: Pick<ChainFileReader<Entry, never>, "parse">,
   { resolved, source, place, problems }: EntryPlace,
 ): Entry | undefined {
   const result = parse(resolved);
@@ -190,18 +190,18 @@ export function schemaProblems(
 
 /** Further problems in the variables of an entry that is invalid itself. */
 function problemsOfVariables<Entry extends WrittenEntry>(
-  use: Pick<ChainUse<Entry, never>, "parse">,
+  reader: Pick<ChainFileReader<Entry, never>, "parse">,
   { source, place, problems: found }: EntryPlace,
   env: Env,
 ): readonly string[] {
   const { value, unset } = resolvePlaceholders(source, env);
   const isUnset = (problem: string) => unset.some(({ variable }) => problem.includes(` (${variable})`));
   const problems: string[] = [];
-  check(use, { resolved: value, source, place, problems });
+  check(reader, { resolved: value, source, place, problems });
   return problems.filter((problem) => !found.includes(problem) && !isUnset(problem));
 }
 
-/** Oracles of one network distinguish chains by this id. */
+/** Hub chain ids must be unique: oracles identify chains by them. */
 function sharedHubIds(chains: readonly ConfiguredChain[]): readonly string[] {
   const seen = new Set<string>();
   return chains.flatMap(({ name, hubChainId }) => {
@@ -211,7 +211,7 @@ function sharedHubIds(chains: readonly ConfiguredChain[]): readonly string[] {
   });
 }
 
-function identityOf(document: unknown): ReadFile<ConfiguredChain>["faulty"][number] {
+function identityOf(document: unknown): ChainFileResult<ConfiguredChain>["invalidChains"][number] {
   const { id: name, chainId: id } = (document ?? {}) as Readonly<Record<string, unknown>>;
   return { name, id };
 }

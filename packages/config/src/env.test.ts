@@ -130,7 +130,7 @@ const it = { name: "IT", describe: "" };
 test.each([
   [integer({ ...it, min: 0, max: 10 }), ["-1", "11", "1.5", "0x1", "1e1", "NaN", "", " "], ["0", "10"]],
   [flag(it), ["1", "yes", "TRUE"], ["true", "false"]],
-  [choice({ ...it, words: ["a", "b"] }), ["A", "c"], ["a", "b"]],
+  [choice({ ...it, values: ["a", "b"] }), ["A", "c"], ["a", "b"]],
   [url({ ...it, schemes: ["http", "https"] }), ["ftp://x", "x", "http:"], ["http://x/y/", "https://x?k=1"]],
   [
     url({ ...it, schemes: ["redis", "rediss"] }),

@@ -9,10 +9,7 @@ import type { Env } from "./env.ts";
 import { pathOf, readJsonFile, type ConfigLocation } from "./json-file.ts";
 import { resolvePlaceholders, variableAt } from "./placeholder.ts";
 
-/**
- * What a hub may lack: contracts without which some questions are not attested, and the time from which
- * deposits are attested in parts.
- */
+/** Optional hub fields: contracts of some attestations, and when deposits start to be attested in parts. */
 const OPTIONAL: readonly string[] = [
   "oracleMultisigAddress",
   "allocatorAddress",
@@ -34,7 +31,7 @@ export interface LoadedHub {
 export function loadHub(source: ConfigLocation & { readonly env: Env }): LoadedHub {
   const fileName = `chains.hub.${source.environment}.json`;
   const document = onlyElement(readJsonFile(join(source.configsDir, fileName), fileName), fileName);
-  const written = flattened(document);
+  const written = flatten(document);
   const resolved = resolvePlaceholders(written, source.env);
   const optional = (path: readonly (string | number)[]): boolean => OPTIONAL.includes(String(path[0]));
   const problems: string[] = resolved.unset
@@ -73,12 +70,13 @@ export function loadHub(source: ConfigLocation & { readonly env: Env }): LoadedH
     genericMappingAddress,
   })) {
     if (text === undefined) continue;
-    const twin = contracts.get(text.toLowerCase());
-    if (twin !== undefined) problems.push(`${fileName}: ${twin} and ${field} must be different addresses`);
+    const duplicate = contracts.get(text.toLowerCase());
+    if (duplicate !== undefined)
+      problems.push(`${fileName}: ${duplicate} and ${field} must be different addresses`);
     contracts.set(text.toLowerCase(), field);
   }
-  // With that key one fill settles every later deposit of its order: only the order of times is in the way of
-  // a second one.
+  // With settlementKey "deposits", one fill can settle any later deposit of its order; only the timestamps
+  // prevent a second settlement.
   if (entry.settlementKey === "deposits" && entry.fillLeadSeconds > CLOCK_SKEW_SECONDS)
     problems.push(
       `${fileName}: fillLeadSeconds above ${CLOCK_SKEW_SECONDS} requires settlementKey "payment"; otherwise one fill could settle two deposits`,
@@ -119,7 +117,7 @@ function onlyElement(document: unknown, fileName: string): unknown {
 }
 
 /** The fields of `additionalData`, overridden by those at the top. */
-function flattened(document: unknown): unknown {
+function flatten(document: unknown): unknown {
   if (typeof document !== "object" || document === null) return document;
   const { additionalData, ...top } = document as Readonly<Record<string, unknown>>;
   return typeof additionalData === "object" && additionalData !== null ? { ...additionalData, ...top } : top;

@@ -105,17 +105,17 @@ export const flag = kind<boolean>({
     raw === "true" || raw === "false" ? valid(raw === "true") : invalid("must be `true` or `false`"),
 });
 
-/** One of a fixed set of words. */
-export function choice<const W extends string>({
-  words,
+/** One of a fixed set of values. */
+export function choice<const V extends string>({
+  values,
   ...setting
-}: Named & { readonly words: readonly W[]; readonly default?: NoInfer<W> }): Setting<W> {
-  const list = words.map((word) => `\`${word}\``).join(", ");
-  return define<W>(setting, {
+}: Named & { readonly values: readonly V[]; readonly default?: NoInfer<V> }): Setting<V> {
+  const list = values.map((value) => `\`${value}\``).join(", ");
+  return define<V>(setting, {
     form: `one of ${list}`,
     parse: (raw) => {
-      const word = words.find((one) => one === raw);
-      return word === undefined ? invalid(`must be one of ${list}`) : valid(word);
+      const value = values.find((one) => one === raw);
+      return value === undefined ? invalid(`must be one of ${list}`) : valid(value);
     },
   });
 }

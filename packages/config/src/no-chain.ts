@@ -1,11 +1,13 @@
-import type { LoadedFile } from "./chain-loader.ts";
+import type { LoadedChainFile } from "./chain-loader.ts";
 
 /** Problems of a configuration that enables no chain, and why each chain is disabled. */
 export function noChainProblems({
   warnings,
-  off,
-}: Pick<LoadedFile<never>, "warnings" | "off">): readonly string[] {
+  unconfiguredChains,
+}: Pick<LoadedChainFile<never>, "warnings" | "unconfiguredChains">): readonly string[] {
   const unset =
-    off.length === 0 ? [] : [`disabled because none of their variables is set: ${off.join(", ")}`];
+    unconfiguredChains.length === 0
+      ? []
+      : [`disabled because none of their variables is set: ${unconfiguredChains.join(", ")}`];
   return ["no chain is enabled", ...warnings, ...unset];
 }

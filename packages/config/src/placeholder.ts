@@ -28,10 +28,8 @@ export interface Resolved {
   readonly unset: readonly { readonly path: readonly (string | number)[]; readonly variable: string }[];
 }
 
-/**
- * Whether a chain is not enabled: its endpoint is a variable, and no variable that its entry names is set.
- */
-export function isNotEnabled(document: unknown, env: Env): boolean {
+/** Whether a chain's endpoint is a placeholder and none of the variables that its entry names is set. */
+export function isUnconfigured(document: unknown, env: Env): boolean {
   const { unset } = resolvePlaceholders(document, {});
   const hasEndpoint = !unset.some(({ path: [field] }) => field === "httpRpcUrl");
   return !hasEndpoint && unset.every(({ variable }) => (env[variable]?.trim() ?? "") === "");

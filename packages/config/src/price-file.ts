@@ -5,7 +5,7 @@ import { parseExactDecimal } from "./exact-decimal.ts";
 
 /**
  * Fixed prices of `configs/prices.<ENVIRONMENT>.json`, `{ priceId: "decimal USD" }`, as USD with 18 decimals.
- * @throws ConfigError with every entry that is not a decimal text above zero.
+ * @throws ConfigError listing every entry that is not a positive decimal string
  */
 export function loadFixedPrices(location: ConfigLocation): ReadonlyMap<string, bigint> {
   const fileName = `prices.${location.environment}.json`;

@@ -47,7 +47,7 @@ export function decimalText(decimals: number): z.ZodString {
 
 /** Fields of a currency of any family, except its address. */
 export const currencyFields = {
-  /** Same for the same asset on every chain. */
+  /** Identical for an asset on every chain. */
   id: name,
   symbol: z.string().min(1),
   name: z.string().min(1),
@@ -81,7 +81,7 @@ export const profileFields = {
   required: z.boolean().default(false),
   /** EVM chains use every URL of a list; for other chains, the API uses the first and the oracle all. */
   httpRpcUrl: httpUrls,
-  /** Shown to clients, so never one with credentials. */
+  /** Shown to clients; must not contain credentials. */
   publicRpcUrl: httpUrl,
   publicWsRpcUrl: wsUrl.optional(),
   /** Empty: none. */

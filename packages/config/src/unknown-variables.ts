@@ -13,16 +13,16 @@ export interface UnknownVariables {
 
 /** Shorter names are too often similar by chance. */
 const MIN_COMPARED_LENGTH = 8;
-/** From this length on, two typing errors count as similar instead of one. */
-const MIN_LENGTH_FOR_TWO = 16;
+/** From this length on, two typos are tolerated instead of one. */
+const MIN_LENGTH_FOR_TWO_TYPOS = 16;
 /**
  * Variables that Kubernetes sets in every container for each service of the namespace, such as
  * `REDIS_SERVICE_HOST` and `REDIS_PORT_6379_TCP`.
  */
-const OF_PLATFORM =
+const KUBERNETES_VARIABLE =
   /_SERVICE_(?:HOST|PORT)(?:_[A-Z0-9_]+)?$|_PORT(?:_\d+_(?:TCP|UDP|SCTP)(?:_(?:ADDR|PORT|PROTO))?)?$/;
 /** A prefix belongs to this service if at least this many settings start with it. */
-const MIN_FAMILY = 4;
+const MIN_PREFIX_COUNT = 4;
 
 /**
  * Finds misspelled variables and removed settings. Other programs share the environment, so unfamiliar names
@@ -41,7 +41,7 @@ export function unknownVariables(
   const names = settings.map(({ name }) => name);
   const files = settings.flatMap(({ name, fromFile }) => (fromFile ? [`${name}_FILE`] : []));
   const known = [...new Set([...names, ...files, ...variablesOfFiles(configsDir)])];
-  const families = familiesOf(names);
+  const prefixes = sharedPrefixes(names);
 
   const isSet = (name: string): boolean => (env[name] ?? "").trim() !== "";
   const isGiven = (name: string): boolean =>
@@ -57,13 +57,13 @@ export function unknownVariables(
       );
       continue;
     }
-    const like = known.filter((one) => isLike(name, one));
+    const similar = known.filter((one) => isSimilar(name, one));
     const what = `${name} is set but is not a known setting`;
-    if (like.length > 0 && !like.some(isGiven))
-      problems.push(`${what}; rename it to ${like.join(" or ")}, or unset it`);
+    if (similar.length > 0 && !similar.some(isGiven))
+      problems.push(`${what}; rename it to ${similar.join(" or ")}, or unset it`);
     else if (
-      like.length > 0 ||
-      (!OF_PLATFORM.test(name) && families.some((family) => name.startsWith(family)))
+      similar.length > 0 ||
+      (!KUBERNETES_VARIABLE.test(name) && prefixes.some((prefix) => name.startsWith(prefix)))
     )
       warnings.push(`${what}; it has no effect`);
   }
@@ -95,25 +95,25 @@ function variablesOfFiles(configsDir: string): readonly string[] {
  * Prefixes that many settings share, each as long as possible: `APP_BALANCE_`, because `APP_` could belong to
  * any program.
  */
-function familiesOf(names: readonly string[]): readonly string[] {
+function sharedPrefixes(names: readonly string[]): readonly string[] {
   const firstWords = new Set(names.map((name) => name.split("_", 1)[0]));
   return [...firstWords].flatMap((word) => {
     const members = names.filter((name) => name.startsWith(`${word}_`)).map((name) => name.split("_"));
     const [first = []] = members;
     const differs = first.findIndex((part, at) => members.some((member) => member[at] !== part));
-    return members.length < MIN_FAMILY ? [] : [`${first.slice(0, differs).join("_")}_`];
+    return members.length < MIN_PREFIX_COUNT ? [] : [`${first.slice(0, differs).join("_")}_`];
   });
 }
 
-/** Whether two names differ only in case, underscores and one typing error, or two in a long name. */
-function isLike(text: string, name: string): boolean {
+/** Whether two names differ only in case, underscores and one typo, or two in a long name. */
+function isSimilar(text: string, name: string): boolean {
   if (name.length < MIN_COMPARED_LENGTH) return false;
   const [a, b] = [text, name].map((one) => one.toUpperCase().replaceAll("_", "")) as [string, string];
-  const allowed = name.length < MIN_LENGTH_FOR_TWO ? 1 : 2;
+  const allowed = name.length < MIN_LENGTH_FOR_TWO_TYPOS ? 1 : 2;
   return Math.abs(a.length - b.length) <= allowed && distance(a, b) <= allowed;
 }
 
-/** Number of typing errors between two texts: a character added, missing or replaced, or two swapped. */
+/** Number of typos between two texts: a character added, missing or replaced, or two swapped. */
 function distance(a: string, b: string): number {
   const rows = [Array.from({ length: b.length + 1 }, (_, at) => at)];
   for (let i = 1; i <= a.length; i += 1) {

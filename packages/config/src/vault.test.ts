@@ -34,7 +34,7 @@ test("reports a line that is not an assignment by its number, not its content", 
   expect(() => parseVaultFile("A=1\nhunter2", "secrets")).not.toThrow(/hunter2/);
 });
 
-test("files override the environment in alphabetical order; hidden files and folders are ignored", () => {
+test("files override the environment, later file names winning; hidden files and folders are ignored", () => {
   writeFileSync(join(dir, "b"), "X=b\nY=b");
   writeFileSync(join(dir, "a"), "X=a\nZ=a");
   writeFileSync(join(dir, ".hidden"), "X=hidden");

@@ -6,7 +6,7 @@ import { NATIVE_CURRENCY, pullAndRouteCalldata, routerCalls } from "@causeway/do
 import type { Address, TxHash } from "@causeway/domain";
 import { decodeFunctionData } from "viem";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { judgeOrigin, NOTHING_OF_SENDER } from "../../../apps/api/src/deposits/judge-origin.ts";
+import { judgeOrigin, UNREAD_SENDER } from "../../../apps/api/src/deposits/judge-origin.ts";
 import { recordSingleTransaction } from "../../../apps/api/src/deposits/record-single-transaction.ts";
 import { judgeFill } from "../../support/judge-fill.ts";
 import { deposit } from "../../support/deposits.ts";
@@ -310,9 +310,7 @@ test("records a swap and deposit through the router as one deposit of the whole 
   });
   // A pending transaction is not judged as a wrong deposit.
   const state = await origin.connected.connection.reader.transaction(hash);
-  expect(
-    judgeOrigin(agreed.terms, origin.chain, state, { ...NOTHING_OF_SENDER, deposits: [] }),
-  ).toBeUndefined();
+  expect(judgeOrigin(agreed.terms, origin.chain, state, { ...UNREAD_SENDER, deposits: [] })).toBeUndefined();
   await origin.mine();
   await world.watch(origin);
   const { status, received } = await ended(agreed);

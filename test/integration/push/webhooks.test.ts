@@ -21,7 +21,7 @@ let world: PushWorld;
 const identities = {
   find: async (text: string) =>
     anApiKey({ id: text, origins: text.startsWith("page") ? ["https://a.example"] : [] }),
-  isFamiliar: () => true,
+  isKnown: () => true,
 };
 beforeAll(async () => {
   world = await pushWorld({ routes: { apiKeys: identities } });

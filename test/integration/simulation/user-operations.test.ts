@@ -1,4 +1,9 @@
-import { judgeEffects, readHandleOps, refusesUserOperations, userOperationsFailed } from "@causeway/chains";
+import {
+  findUserOperationRefusal,
+  judgeEffects,
+  readHandleOps,
+  userOperationsFailed,
+} from "@causeway/chains";
 import { failuresAbi, testUsdAbi } from "@causeway/contracts";
 import type { Address, Hex } from "@causeway/domain";
 import { encodeFunctionData, erc20Abi, parseAbi } from "viem";
@@ -125,7 +130,7 @@ describe.each(["0.7", "0.8"] as const)("entry point %s", (version) => {
     await fund(account.sender);
     const data = await handleOps(account, execute(world.usd, transfer));
     const read = readHandleOps(data);
-    expect(read && refusesUserOperations(read)).toBeUndefined();
+    expect(read && findUserOperationRefusal(read)).toBeUndefined();
     const { gas, gasUsed, effects } = await world.successOf({ to, data, value: 0n });
     const rules = {
       sender: executor,
@@ -238,7 +243,7 @@ describe.each(["0.7", "0.8"] as const)("entry point %s", (version) => {
   test("an operation that would pay fees is detected before the simulation", async () => {
     const account = await newAccount(version);
     const read = readHandleOps(await handleOps(account, "0x", { maxFeePerGas: 1n }));
-    expect(read && refusesUserOperations(read)).toMatchObject({
+    expect(read && findUserOperationRefusal(read)).toMatchObject({
       kind: "hasFees",
       index: 0,
       sender: account.sender,

@@ -1,8 +1,8 @@
 import type { Address, Hex32, TxHash } from "@causeway/domain";
 
 /**
- * `offered`: waits for the wallet's signature. `paying`: the money is reserved until the payout is final.
- * `returned`: the payout failed and the money is back in the balance.
+ * `offered`: waits for the wallet's signature. `paying`: the funds are reserved until the payout is final.
+ * `returned`: the payout failed and the funds are back in the balance.
  */
 export const claimStates = ["offered", "paying", "paid", "returned"] as const;
 export type ClaimState = (typeof claimStates)[number];

@@ -35,7 +35,7 @@ export interface ClaimQuestion {
 }
 
 /**
- * Offers a claim for the wallet to sign, with the cost of its payout. No money moves.
+ * Offers a claim for the wallet to sign, with the cost of its payout. Moves no funds.
  * @throws ServiceError UNSUPPORTED_CHAIN, UNSUPPORTED_CURRENCY, INVALID_RECIPIENT, AMOUNT_TOO_LOW,
  * INSUFFICIENT_FUNDS; PRICE_FETCH_FAILED, RPC_HTTP_ERROR
  */

@@ -110,8 +110,8 @@ const reportUnattributed = defineReport(
 );
 
 /**
- * Balances, reservations and debts of one or all wallets, in base units; for all wallets also the house
- * accounts.
+ * Balances, reservations and debts of one or all wallets, in base units; without a wallet, also the service's
+ * own accounts.
  */
 export async function balanceReport(sql: Sql, wallet?: string): Promise<object[]> {
   const rows = await walletBalances(sql, { wallet: wallet ?? null });

@@ -5,7 +5,7 @@ import type { Tx } from "../db/unit-of-work.port.ts";
 import { appraise, heldKind, worthOf } from "./appraise.ts";
 
 export type HoldInput = Omit<NewHold, "placedAtMs"> & {
-  /** Limit of this key's active holds, USD with 18 decimals; undefined: whatever is available. */
+  /** Limit of this key's active holds, USD with 18 decimals; undefined: the available balance. */
   readonly maxExposureUsd?: bigint | undefined;
 };
 
@@ -20,7 +20,7 @@ export type PlacedHold =
   | { readonly kind: "taken"; readonly hold: HoldRecord };
 
 /**
- * Holds a part of the app's balance; no money moves. Repeating the call for the same active hold returns
+ * Holds a part of the app's balance; moves no funds. Repeating the call for the same active hold returns
  * `placed`.
  * @throws ServiceError PRICE_FETCH_FAILED when it might suffice if a balance or a hold had a fresh price
  */

@@ -22,20 +22,20 @@ export interface KnownKeys extends ApiKeys {
  * How long a cached key is valid; near the end it is refreshed in the background. A revocation whose
  * notification was lost takes effect after this time.
  */
-const KEPT_MS = 900;
-const REFRESHED_AFTER_MS = 450;
+const MAX_AGE_MS = 900;
+const REFRESH_AFTER_MS = 450;
 /** Existing keys and unknown ids have separate caches: made-up ids must not evict keys in use. */
-const MAX_KEPT = 10_000;
-/** Maximum number of waiting reads; more means an attack or an unavailable store. */
-const MAX_WAITING = 2_000;
+const MAX_CACHED_KEYS = 10_000;
+/** Maximum number of pending reads; more means an attack or an unavailable store. */
+const MAX_PENDING_READS = 2_000;
 const NO_HASH = Buffer.alloc(32);
 
-interface Kept {
+interface CachedKey {
   readonly key: StoredKey | undefined;
   readonly readStartedAtMs: number;
 }
 
-interface Question {
+interface PendingRead {
   readonly answer: Promise<StoredKey | undefined>;
   outdated: boolean;
 }
@@ -48,52 +48,52 @@ export function knownKeys(
   read: (id: string) => Promise<StoredKey | undefined>,
   { clock }: { readonly clock: Clock },
 ): KnownKeys {
-  const existing = new Map<string, Kept>();
-  const missing = new Map<string, Kept>();
-  const questions = new Map<string, Question>();
+  const existing = new Map<string, CachedKey>();
+  const missing = new Map<string, CachedKey>();
+  const pendingReads = new Map<string, PendingRead>();
 
-  const ask = (id: string): Promise<StoredKey | undefined> => {
-    const open = questions.get(id);
+  const startRead = (id: string): Promise<StoredKey | undefined> => {
+    const open = pendingReads.get(id);
     if (open !== undefined && !open.outdated) return open.answer;
-    if (questions.size >= MAX_WAITING)
+    if (pendingReads.size >= MAX_PENDING_READS)
       return Promise.reject(new ServiceError("SERVICE_UNAVAILABLE", "API keys could not be read; try again"));
     // The age counts from the start of the read: a change during the read may be missing from the result.
     const readStartedAtMs = clock.nowMs();
-    const question: Question = { outdated: false, answer: read(id) };
-    questions.set(id, question);
-    question.answer.then(
+    const pending: PendingRead = { outdated: false, answer: read(id) };
+    pendingReads.set(id, pending);
+    pending.answer.then(
       (key) => {
-        if (!question.outdated) keep(id, { key, readStartedAtMs });
-        close(id, question);
+        if (!pending.outdated) cache(id, { key, readStartedAtMs });
+        close(id, pending);
       },
-      () => close(id, question),
+      () => close(id, pending),
     );
-    return question.answer;
+    return pending.answer;
   };
 
-  const close = (id: string, question: Question): void => {
-    if (questions.get(id) === question) questions.delete(id);
+  const close = (id: string, pending: PendingRead): void => {
+    if (pendingReads.get(id) === pending) pendingReads.delete(id);
   };
 
-  const keep = (id: string, kept: Kept): void => {
+  const cache = (id: string, cached: CachedKey): void => {
     existing.delete(id);
     missing.delete(id);
-    const kind = kept.key === undefined ? missing : existing;
-    kind.set(id, kept);
+    const kind = cached.key === undefined ? missing : existing;
+    kind.set(id, cached);
     // A map keeps insertion order: the oldest entry is evicted.
-    const oldest = kind.size > MAX_KEPT ? kind.keys().next().value : undefined;
+    const oldest = kind.size > MAX_CACHED_KEYS ? kind.keys().next().value : undefined;
     if (oldest !== undefined) kind.delete(oldest);
   };
 
-  const stored = async (id: string): Promise<StoredKey | undefined> => {
-    const kept = existing.get(id) ?? missing.get(id);
-    const ageMs = kept === undefined ? Infinity : clock.nowMs() - kept.readStartedAtMs;
-    if (kept !== undefined && ageMs >= 0 && ageMs < KEPT_MS) {
+  const lookUp = async (id: string): Promise<StoredKey | undefined> => {
+    const cached = existing.get(id) ?? missing.get(id);
+    const ageMs = cached === undefined ? Infinity : clock.nowMs() - cached.readStartedAtMs;
+    if (cached !== undefined && ageMs >= 0 && ageMs < MAX_AGE_MS) {
       // The result serves later requests; a failure is reported to the first request that must wait.
-      if (ageMs >= REFRESHED_AFTER_MS) ask(id).catch(() => {});
-      return kept.key;
+      if (ageMs >= REFRESH_AFTER_MS) startRead(id).catch(() => {});
+      return cached.key;
     }
-    return await ask(id);
+    return await startRead(id);
   };
 
   return {
@@ -102,7 +102,7 @@ export function knownKeys(
       if (given === undefined) return undefined;
       let key: StoredKey | undefined;
       try {
-        key = await stored(given.id);
+        key = await lookUp(given.id);
       } catch (error) {
         if (error instanceof ServiceError) throw error;
         throw new ServiceError("SERVICE_UNAVAILABLE", "API keys could not be read; try again", {
@@ -116,20 +116,20 @@ export function knownKeys(
         isPrevious && key?.previous !== undefined && clock.nowMs() < key.previous.untilMs;
       return isCurrent || isValidPrevious ? key?.identity : undefined;
     },
-    isFamiliar(text) {
+    isKnown(text) {
       const id = readApiKey(text)?.id;
       return id !== undefined && existing.has(id);
     },
     forget(id) {
       existing.delete(id);
       missing.delete(id);
-      const question = questions.get(id);
-      if (question !== undefined) question.outdated = true;
+      const pending = pendingReads.get(id);
+      if (pending !== undefined) pending.outdated = true;
     },
     forgetAll() {
       existing.clear();
       missing.clear();
-      for (const question of questions.values()) question.outdated = true;
+      for (const pending of pendingReads.values()) pending.outdated = true;
     },
   };
 }

@@ -83,7 +83,7 @@ export interface LaneChain {
   readonly connection: Pick<ChainConnection, "reader" | "writer">;
 }
 
-/** An EVM chain on which the service calls contracts, although no watcher may follow it. */
+/** An EVM chain on which the service calls contracts, even if no watcher follows it. */
 export interface CalledChain extends LaneChain {
   /**
    * The newest final block, and the nonces that the account had used at it. Undefined: no block is final.

@@ -24,7 +24,7 @@ export interface NonEvmWrites {
   /** Until the transaction ends, no one else records deposits of the chain. Returns the current cursor. */
   lockCursor(chainId: number): Promise<string | undefined>;
   setCursor(chainId: number, cursor: string, upTo: NonEvmArrivals["upTo"]): Promise<void>;
-  /** Whether a deposit with this sender and nonce is stored, whatever it pays. */
+  /** Whether a deposit with this sender and nonce is stored, regardless of what it pays. */
   isKnown(deposit: {
     readonly chainId: number;
     readonly txHash: Hex;

@@ -124,7 +124,7 @@ test("each head causes one read of gas prices and all solver balances", async ()
   expect(pulse.gasPrices().baseFeePerGas).toBe(200n);
 });
 
-test("expires facts although the system clock was set back", async () => {
+test("expires facts even if the system clock was set back", async () => {
   const { pulse, readings, head, wait, putBack } = aPulse();
   head(5n);
   await readings[0]!.answer(100n, 42n);

@@ -23,7 +23,7 @@ export const accessSettings = {
   }),
   rateLimits: choice({
     name: "RATE_LIMITS",
-    words: ["on", "off"],
+    values: ["on", "off"],
     default: "on",
     describe:
       "Whether calls are rate-limited. Processes that share a Redis share the limits. While Redis is unavailable, each process counts on its own.",

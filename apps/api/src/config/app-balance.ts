@@ -46,20 +46,20 @@ const DEFAULT_CURRENCY = "usdc";
 /**
  * Problems between these settings and the chains.
  * @param settings without those that are invalid
- * @param faulty chains that `chains` lacks because of their own problems
+ * @param invalidChains chains that `chains` lacks because of their own problems
  */
 export function appBalanceProblems(
   settings: Partial<SettingValues<typeof appBalanceSettings>>,
-  { chains, faulty }: Pick<ReadChains, "chains" | "faulty">,
+  { chains, invalidChains }: Pick<ReadChains, "chains" | "invalidChains">,
 ): readonly string[] {
   // That no chain is enabled is reported separately.
-  if (chains.length + faulty.length === 0) return [];
+  if (chains.length + invalidChains.length === 0) return [];
   const { appBalanceChainId: id, appBalanceCurrency: wanted } = settings;
-  // The first chain is only known if no chain is faulty.
-  const isFirst = id === undefined && "appBalanceChainId" in settings && faulty.length === 0;
+  // The first chain is only known if no chain is invalid.
+  const isFirst = id === undefined && "appBalanceChainId" in settings && invalidChains.length === 0;
   const chain = isFirst ? chains[0] : chains.find((one) => one.id === id);
   if (chain === undefined)
-    return id === undefined || faulty.some((one) => one.id === id)
+    return id === undefined || invalidChains.some((one) => one.id === id)
       ? []
       : ["APP_BALANCE_CHAIN_ID must be the chain id of an enabled EVM chain"];
   return wanted === undefined || payable(chain).some((currency) => isCalled(currency, wanted))
@@ -75,7 +75,7 @@ export function appBalancePolicy(
   settings: SettingValues<typeof appBalanceSettings>,
   chains: readonly Chain[],
 ): AppBalancePolicy {
-  const problems = appBalanceProblems(settings, { chains, faulty: [] });
+  const problems = appBalanceProblems(settings, { chains, invalidChains: [] });
   const chain = chains.find(({ id }) => id === settings.appBalanceChainId) ?? chains[0];
   if (problems.length > 0 || chain === undefined) throw new ConfigError(problems);
   return {

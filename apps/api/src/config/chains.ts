@@ -9,10 +9,10 @@ export function chainProblems(
   homeName: string | undefined,
   fixedPrices: ReadonlyMap<string, bigint> | undefined,
 ): readonly string[] {
-  const { chains, faulty } = loaded;
-  if (chains.length + faulty.length === 0) return noChainProblems(loaded);
+  const { chains, invalidChains } = loaded;
+  if (chains.length + invalidChains.length === 0) return noChainProblems(loaded);
   const problems: string[] = [];
-  if (homeName !== undefined && ![...chains, ...faulty].some(({ name }) => name === homeName))
+  if (homeName !== undefined && ![...chains, ...invalidChains].some(({ name }) => name === homeName))
     problems.push("SOLVER_CHAIN_NAME must be the name of an enabled chain");
   if (fixedPrices !== undefined) {
     // Currencies that the solver does not hold are priced by their pools.
@@ -28,7 +28,7 @@ export function chainProblems(
 }
 
 export function requiredChainProblems(required: readonly string[], loaded: ReadChains): readonly string[] {
-  const names = [...loaded.chains, ...loaded.nonEvmChains, ...loaded.faulty].map(({ name }) => name);
+  const names = [...loaded.chains, ...loaded.nonEvmChains, ...loaded.invalidChains].map(({ name }) => name);
   return required
     .filter((name) => !names.includes(name))
     .map((name) => `READINESS_CHAINS: ${name} is not an enabled chain`);

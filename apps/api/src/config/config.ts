@@ -192,7 +192,7 @@ function readConfig(
     settlement,
     chains: loaded.chains,
     nonEvmChains: loaded.nonEvmConfigs,
-    offChains: loaded.off,
+    offChains: loaded.unconfiguredChains,
     warnings: [
       ...parts.warnings,
       ...loaded.warnings,

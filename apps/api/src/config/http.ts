@@ -44,13 +44,13 @@ export const httpSettings = {
   }),
   logLevel: choice({
     name: "LOG_LEVEL",
-    words: ["fatal", "error", "warn", "info", "debug", "trace", "silent"],
+    values: ["fatal", "error", "warn", "info", "debug", "trace", "silent"],
     default: "info",
     describe: "Minimum level of log lines.",
   }),
   logFormat: choice({
     name: "LOG_FORMAT",
-    words: ["json", "pretty"],
+    values: ["json", "pretty"],
     default: "json",
     describe: "`json`: one JSON object per line. `pretty`: readable lines for a terminal.",
   }),

@@ -12,7 +12,7 @@ const millis = (name: string, defaultMs: number, describe: string) =>
 export const priceSettings = {
   priceSource: choice({
     name: "PRICE_SOURCE",
-    words: ["fixed", ...SOURCES],
+    values: ["fixed", ...SOURCES],
     default: "defillama",
     describe:
       "`fixed`: prices from `prices.<ENVIRONMENT>.json`. Otherwise: prices from CoinGecko, DefiLlama or a service with the same HTTP API.",
@@ -45,7 +45,7 @@ export const priceSettings = {
   ),
   priceSecondSource: choice({
     name: "PRICE_SECOND_SOURCE",
-    words: ["none", ...SOURCES],
+    values: ["none", ...SOURCES],
     default: "none",
     describe:
       "Second source that must confirm each price within 0.5 % (stablecoins) or 1.5 % (others). An unconfirmed price is not used between different assets, even if the second source is down.",

@@ -228,7 +228,7 @@ export interface DepositWrites {
    * Assigns the deposit to this request. Its confirmations stay those of a deposit of unknown value, which
    * needs the most.
    */
-  place(id: DepositId, requestId: RequestId, valueUsd: bigint): Promise<void>;
+  assignRequest(id: DepositId, requestId: RequestId, valueUsd: bigint): Promise<void>;
   /** A refund that is no longer in progress does not count toward the limit of unrepaid refunds. */
   setRefund(id: DepositId, state: RefundState, failReason: RefundFailReason | undefined): Promise<void>;
   /** USD (18 decimals) of unrepaid refunds since then. Locks the limit until the end of the transaction. */
@@ -251,8 +251,8 @@ export interface DepositWrites {
   refundedAndOrphaned(deposit: DepositRecord): Promise<DepositId | undefined>;
   /** Continues the refund, exempt from the daily limit. */
   releaseRefund(id: DepositId, atMs: number): Promise<void>;
-  /** The refund waits for room in the limit, or for the operator. False if it already did. */
-  noteRefundWaits(id: DepositId, reason: string): Promise<boolean>;
+  /** Records that the refund waits for room in the limit, or for the operator. False if it already did. */
+  recordRefundWait(id: DepositId, reason: string): Promise<boolean>;
   /**
    * Deposits of requests that {@link removeOrphaned} would mark as orphaned, except those whose refund was
    * given up.

@@ -30,7 +30,7 @@ import { DEPOSIT, depositOf } from "./deposit-rows.postgres.ts";
 import { depositSweeps as sweeps } from "./addresses/deposit-addresses.tables.ts";
 import { deposits } from "./deposits.tables.ts";
 
-/** What identifies deposits on a chain, one array per column: thousands of deposits cost one statement. */
+/** Identifying columns of deposits, one array each, so that thousands of deposits take one statement. */
 interface Sighted extends Record<string, unknown> {
   readonly chainId: number;
   readonly txHashes: readonly TxHash[];
@@ -188,7 +188,7 @@ const setDispositions = defineSqlWrite(
       as s (id, disposition, reason, request_id)
     where ${deposits.id} = s.id and ${deposits.id} = any(${p.ids}::bigint[])`,
 );
-const place = defineWrite(
+const assignRequest = defineWrite(
   "deposit_place",
   (db, p: Params<{ id: DepositId; requestId: RequestId; valueUsd: bigint }>) =>
     db.update(deposits).set({ requestId: p.requestId, valueUsd: p.valueUsd }).where(eq(deposits.id, p.id)),
@@ -230,7 +230,7 @@ const setUnrepaid = defineWrite(
       .set({ unrepaidUsd: p.usd, unrepaidReason: p.reason, unrepaidAtMs: p.atMs })
       .where(eq(deposits.id, p.id)),
 );
-const noteRefundWaits = defineQuery(
+const recordRefundWait = defineQuery(
   "deposit_note_refund_waits",
   (db, p: Params<{ id: DepositId; reason: string }>) =>
     db
@@ -391,8 +391,8 @@ export function depositWrites(sql: Sql): DepositWrites {
         requestIds: disposed.map(({ requestId }) => requestId ?? null),
       });
     },
-    async place(id, requestId, valueUsd): Promise<void> {
-      await place(sql, { id, requestId, valueUsd });
+    async assignRequest(id, requestId, valueUsd): Promise<void> {
+      await assignRequest(sql, { id, requestId, valueUsd });
     },
     async setRefund(id, state, failReason): Promise<void> {
       await setRefund(sql, { id, state, failReason: failReason ?? null });
@@ -420,8 +420,8 @@ export function depositWrites(sql: Sql): DepositWrites {
     async releaseRefund(id, atMs): Promise<void> {
       await releaseRefund(sql, { id, atMs });
     },
-    async noteRefundWaits(id, reason): Promise<boolean> {
-      return (await noteRefundWaits(sql, { id, reason })).length > 0;
+    async recordRefundWait(id, reason): Promise<boolean> {
+      return (await recordRefundWait(sql, { id, reason })).length > 0;
     },
     async removeOrphaned(chainId, aboveBlock, upToBlock, canonicalHashes): Promise<DepositRecord[]> {
       const rows = await removeOrphaned(sql, { chainId, aboveBlock, upToBlock, canonicalHashes });

@@ -109,7 +109,7 @@ async function isStillToScan(
 
 /**
  * Leaves out deposits to a former depository in final blocks. If they are not stored, the depository was not
- * listed then, and the operator may have returned the money through its allocator.
+ * listed then, and the operator may have returned the funds through its allocator.
  */
 async function withoutOldOfFormer(
   { reads }: Pick<Needs, "reads">,

@@ -9,7 +9,7 @@ import {
 } from "@causeway/domain";
 import { expect, test } from "vitest";
 import { someAddress, someHash, someTerms } from "../../../../test/support/terms.ts";
-import { doubtOfDeposits, judgeOrigin, NOTHING_OF_SENDER } from "./judge-origin.ts";
+import { findDepositProblem, judgeOrigin, UNREAD_SENDER } from "./judge-origin.ts";
 import type { SenderFacts } from "./judge-origin.ts";
 
 const depository = someAddress();
@@ -43,7 +43,7 @@ const nativeDeposit: TransactionFact = {
   value: 100n,
 };
 /** A sender who can pay and whose nonce is next. */
-const able: SenderFacts = {
+const fundedSender: SenderFacts = {
   used: 7,
   pooled: 8,
   baseFeePerGas: 10n,
@@ -57,7 +57,7 @@ const ruleOf = (
   transaction: TransactionFact,
   facts: Partial<SenderFacts> = {},
 ): string | undefined =>
-  judgeOrigin(terms, chain, { kind: "pending", transaction }, { ...able, ...facts })?.rule;
+  judgeOrigin(terms, chain, { kind: "pending", transaction }, { ...fundedSender, ...facts })?.rule;
 
 test.each([
   ["a token deposit through the depository", erc20, pending],
@@ -78,24 +78,24 @@ test.each([
 });
 
 test.each([
-  ["from another account", { from: someAddress() }, "originOtherSender"],
+  ["from a different account", { from: someAddress() }, "originOtherSender"],
   [
-    "for another order",
+    "for a different order",
     { input: depositErc20Calldata(erc20.user, erc20.origin.currency, 100n, someHash()) },
     "originOtherCall",
   ],
   [
-    "of another amount",
+    "with a different amount",
     { input: depositErc20Calldata(erc20.user, erc20.origin.currency, 99n, erc20.orderId) },
     "originOtherCall",
   ],
   [
-    "of another token",
+    "of a different token",
     { input: depositErc20Calldata(erc20.user, someAddress(), 100n, erc20.orderId) },
     "originOtherCall",
   ],
   [
-    "in another's name",
+    "on behalf of another account",
     { input: depositErc20Calldata(someAddress(), erc20.origin.currency, 100n, erc20.orderId) },
     "originOtherCall",
   ],
@@ -110,17 +110,17 @@ test.each([
     { to: erc20.origin.currency, input: transferWithIdCalldata(someAddress(), 100n, erc20.orderId) },
     "originOtherCall",
   ],
-] as const)("refuses a deposit %s", (_, change, rule) => {
+] as const)("rejects a deposit %s", (_, change, rule) => {
   expect(ruleOf(erc20, { ...pending, ...change })).toBe(rule);
 });
 
-test("refuses a native deposit of another value", () => {
+test("rejects a native deposit with a different value", () => {
   expect(ruleOf(native, { ...nativeDeposit, value: 99n })).toBe("originOtherCall");
 });
 
 test.each([
   ["its nonce is used", { used: 8 }, "originNonceUsed"],
-  ["a nonce before it was never sent", { used: 5, pooled: 6, run: undefined }, "originNonceGap"],
+  ["an earlier nonce was never sent", { used: 5, pooled: 6, run: undefined }, "originNonceGap"],
   ["the base fee is above its cap", { baseFeePerGas: 11n, run: undefined }, "originFeeTooLow"],
   ["its sender cannot pay its gas", { run: { kind: "insufficientFunds" } }, "originFundsMissing"],
   [
@@ -130,7 +130,7 @@ test.each([
   ],
   ["it would revert", { run: { kind: "reverts", data: "0x", reason: "no allowance" } }, "originReverts"],
 ] as const satisfies readonly (readonly [string, Partial<SenderFacts>, string])[])(
-  "doubts a pending deposit when %s",
+  "rejects a pending deposit when %s",
   (_, facts, rule) => {
     expect(ruleOf(erc20, pending, facts)).toBe(rule);
   },
@@ -145,10 +145,10 @@ test("accepts a transaction that offers exactly the base fee", () => {
 });
 
 /** A swap of 5 of one token into 100 of another, at least 97. */
-const paid = someAddress();
+const soldToken = someAddress();
 const swapped = {
   ...erc20,
-  input: { currency: paid, amount: 5n },
+  input: { currency: soldToken, amount: 5n },
   origin: { ...erc20.origin, minimumAmount: 97n },
 };
 const { router, approvalProxy } = chain.contracts;
@@ -160,7 +160,7 @@ function swapAndDeposit(deposits: ReturnType<typeof routerCalls.depositBalance>)
     { to: someAddress(), data: "0xe0e0" as const, value: 0n },
     { to: router, data: deposits, value: 0n },
   ];
-  const input = pullAndRouteCalldata(paid, 5n, { calls, refundTo: user, refundTokens: [] });
+  const input = pullAndRouteCalldata(soldToken, 5n, { calls, refundTo: user, refundTokens: [] });
   return { ...pending, to: approvalProxy, input };
 }
 
@@ -176,9 +176,9 @@ test.each([
 
 test.each([
   ["to another depository", { depository: someAddress() }],
-  ["in another's name", { user: someAddress() }],
-  ["the token that it sells", { currency: paid }],
-])("refuses a pending swap that deposits %s", (_, change) => {
+  ["on behalf of another account", { user: someAddress() }],
+  ["the token that it sells", { currency: soldToken }],
+])("rejects a pending swap that deposits %s", (_, change) => {
   const agreed = { depository, user: swapped.user, currency: swapped.origin.currency, ...change };
   const deposit = routerCalls.depositBalance(
     agreed.depository,
@@ -200,15 +200,15 @@ test("requires that the sender of a pending swap holds enough of the token it se
   expect(ruleOf(fromNative, { ...plain, value: 4n })).toBe("originOtherCall");
 });
 
-test("doubts a transaction that no node has", () => {
-  expect(judgeOrigin(erc20, chain, { kind: "absent" }, { ...NOTHING_OF_SENDER, deposits: [] })).toEqual({
+test("rejects a transaction that no node has", () => {
+  expect(judgeOrigin(erc20, chain, { kind: "absent" }, { ...UNREAD_SENDER, deposits: [] })).toEqual({
     rule: "originTransactionUnknown",
     reason: "is not known to the chain",
   });
 });
 
 const receipt = { status: "success" } as ReceiptFact;
-const made: DepositFact = {
+const minedDeposit: DepositFact = {
   txHash: pending.hash,
   ordinal: 0,
   logIndex: 0,
@@ -222,13 +222,13 @@ const made: DepositFact = {
 };
 
 test.each([
-  ["success", [made], undefined],
+  ["success", [minedDeposit], undefined],
   ["success", [], "originOtherCall"],
-  ["success", [{ ...made, amount: 99n }], "originOtherCall"],
-  ["success", [{ ...made, id: someHash() }], "originOtherCall"],
-  ["success", [{ ...made, id: someHash() }, made], undefined],
-  ["success", [{ ...made, isUnattestable: true }], "originUnattestable"],
-  ["success", [{ ...made, amount: 99n, isUnattestable: true }], "originOtherCall"],
+  ["success", [{ ...minedDeposit, amount: 99n }], "originOtherCall"],
+  ["success", [{ ...minedDeposit, id: someHash() }], "originOtherCall"],
+  ["success", [{ ...minedDeposit, id: someHash() }, minedDeposit], undefined],
+  ["success", [{ ...minedDeposit, isUnattestable: true }], "originUnattestable"],
+  ["success", [{ ...minedDeposit, amount: 99n, isUnattestable: true }], "originOtherCall"],
   ["reverted", [], "originReverts"],
 ] as const)("judges a mined transaction (%s) by its deposits (%#)", (status, deposits, rule) => {
   expect(
@@ -236,13 +236,13 @@ test.each([
       erc20,
       chain,
       { kind: "mined", transaction: pending, receipt: { ...receipt, status } },
-      { ...NOTHING_OF_SENDER, deposits },
+      { ...UNREAD_SENDER, deposits },
     )?.rule,
   ).toBe(rule);
 });
 
-test("accepts a deposit from another address of the wallet where wallets pay from any", () => {
-  const other = { ...made, depositor: someAddress() };
-  expect(doubtOfDeposits(erc20, { id: 1, paysFromAnyAddress: true }, [other])).toBeUndefined();
-  expect(doubtOfDeposits(erc20, { id: 1 }, [other])?.rule).toBe("originOtherCall");
+test("accepts a deposit from any address only on chains where wallets pay from several", () => {
+  const other = { ...minedDeposit, depositor: someAddress() };
+  expect(findDepositProblem(erc20, { id: 1, paysFromAnyAddress: true }, [other])).toBeUndefined();
+  expect(findDepositProblem(erc20, { id: 1 }, [other])?.rule).toBe("originOtherCall");
 });

@@ -13,7 +13,7 @@ import {
 import type { OriginRule } from "./fast-fill-refusals.ts";
 
 /** Why a transaction cannot become the agreed deposit; `reason` completes "the transaction …". */
-export interface Doubt {
+export interface OriginProblem {
   readonly rule: OriginRule;
   readonly reason: string;
 }
@@ -37,7 +37,7 @@ export interface SenderFacts {
 }
 
 /** When the sender was not read. */
-export const NOTHING_OF_SENDER = {
+export const UNREAD_SENDER = {
   used: undefined,
   pooled: 0,
   baseFeePerGas: 0n,
@@ -45,32 +45,34 @@ export const NOTHING_OF_SENDER = {
   balance: undefined,
 } as const;
 
-/** Judges the origin transaction of a fast fill. Undefined: no objection. */
+/** Finds out why the origin transaction of a fast fill cannot be accepted; undefined if it can. */
 export function judgeOrigin(
   terms: RequestTerms,
   chain: Pick<Chain, "id" | "contracts" | "paysFromAnyAddress">,
   state: TransactionState,
   facts: SenderFacts,
-): Doubt | undefined {
+): OriginProblem | undefined {
   switch (state.kind) {
     case "absent":
       return { rule: "originTransactionUnknown", reason: "is not known to the chain" };
     case "mined":
       if (state.receipt.status === "reverted") return { rule: "originReverts", reason: "reverted" };
-      return doubtOfDeposits(terms, chain, facts.deposits);
+      return findDepositProblem(terms, chain, facts.deposits);
     case "pending":
-      return doubtOfCall(terms, chain, state.transaction) ?? doubtOfSender(terms, state.transaction, facts);
+      return (
+        findCallProblem(terms, chain, state.transaction) ?? findSenderProblem(terms, state.transaction, facts)
+      );
     default:
       return unreachable(state);
   }
 }
 
-/** Judges the deposits of a transaction that is in a block. Undefined: one is the agreed one. */
-export function doubtOfDeposits(
+/** Checks the deposits of a mined transaction; undefined if one of them is the agreed deposit. */
+export function findDepositProblem(
   terms: RequestTerms,
   chain: Pick<Chain, "id" | "paysFromAnyAddress">,
   deposits: readonly DepositFact[],
-): Doubt | undefined {
+): OriginProblem | undefined {
   const isFromAnyAddress = chain.paysFromAnyAddress === true;
   const verdicts = deposits
     .filter(({ id }) => id === terms.orderId)
@@ -88,11 +90,11 @@ export function doubtOfDeposits(
     : { rule: "originOtherCall", reason: "did not make the agreed deposit" };
 }
 
-function doubtOfCall(
+function findCallProblem(
   terms: RequestTerms,
   { contracts }: Pick<Chain, "contracts">,
   { from, to, input, value }: TransactionFact,
-): Doubt | undefined {
+): OriginProblem | undefined {
   const { user, origin, orderId } = terms;
   if (from !== user)
     return {
@@ -102,7 +104,7 @@ function doubtOfCall(
   if (!input.includes(orderId.slice(2)))
     return { rule: "originOtherCall", reason: "does not contain the orderId of the request" };
   const { depository } = contracts;
-  if (terms.input !== undefined) return doubtOfSwap(terms, contracts, { to, input, value });
+  if (terms.input !== undefined) return findSwapProblem(terms, contracts, { to, input, value });
   const isNative = origin.currency === NATIVE_CURRENCY;
   // Through another contract, as in batching wallets: the simulation decides.
   if (to !== depository && (isNative || to !== origin.currency)) return undefined;
@@ -120,11 +122,11 @@ function doubtOfCall(
  * A swap before the deposit deposits all of its output, which is unknown before it is mined. It must require
  * at least the filled amount, in the agreed deposit; the simulation decides the rest.
  */
-function doubtOfSwap(
+function findSwapProblem(
   terms: RequestTerms,
   { router, approvalProxy, depository }: Chain["contracts"],
   { to, input, value }: Pick<TransactionFact, "to" | "input" | "value">,
-): Doubt | undefined {
+): OriginProblem | undefined {
   // Through another contract, as in batching wallets.
   if (to !== router && to !== approvalProxy) return undefined;
   const { user, origin, orderId, input: paid } = terms;
@@ -148,11 +150,11 @@ function doubtOfSwap(
 /** Hex digits of 32 bytes. */
 const WORD = 64;
 
-function doubtOfSender(
+function findSenderProblem(
   { origin, input }: RequestTerms,
   { nonce, maxFeePerGas }: TransactionFact,
   { used, pooled, baseFeePerGas, run, balance }: SenderFacts,
-): Doubt | undefined {
+): OriginProblem | undefined {
   if (used !== undefined && nonce < used)
     return { rule: "originNonceUsed", reason: `has nonce ${nonce}, which another transaction already used` };
   if (used !== undefined && nonce > used && nonce >= pooled)

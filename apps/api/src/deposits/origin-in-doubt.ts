@@ -8,9 +8,9 @@ import type { Services } from "../db/services.port.ts";
 import { withinNodeLimit } from "../db/within-node-limit.ts";
 import { endOf, perKind } from "../http/request-end.ts";
 import { refusal } from "./fast-fill-refusals.ts";
-import { doubtOfDeposits, judgeOrigin, NOTHING_OF_SENDER } from "./judge-origin.ts";
+import { findDepositProblem, judgeOrigin, UNREAD_SENDER } from "./judge-origin.ts";
 import { readReport } from "./reported-transaction.ts";
-import type { Doubt, SenderFacts } from "./judge-origin.ts";
+import type { OriginProblem, SenderFacts } from "./judge-origin.ts";
 
 type Needs = Pick<Services, "chains" | "reads">;
 
@@ -42,27 +42,27 @@ export async function refuseDoubtfulOrigin(
       requestId,
       "No origin transaction of the request is known; send its txHash, report it to POST /transactions/index, or set the rule allowUnsubmitted of the API key",
     );
-  let first: { readonly hash: TxHash; readonly doubt: Doubt } | undefined;
+  let first: { readonly hash: TxHash; readonly problem: OriginProblem } | undefined;
   for (const hash of hashes) {
-    const doubt = await doubtAbout(connected, request, hash, key.rules.allowUnsubmitted === true);
-    if (doubt === undefined) return;
-    first ??= { hash, doubt };
+    const problem = await originProblem(connected, request, hash, key.rules.allowUnsubmitted === true);
+    if (problem === undefined) return;
+    first ??= { hash, problem };
   }
   if (first === undefined) return;
-  const { hash, doubt } = first;
+  const { hash, problem } = first;
   const txHash = formatTransactionId(connected.chain, hash);
-  throw refusal(doubt.rule, requestId, `Origin transaction ${txHash} ${doubt.reason}`, { txHash });
+  throw refusal(problem.rule, requestId, `Origin transaction ${txHash} ${problem.reason}`, { txHash });
 }
 
-async function doubtAbout(
+async function originProblem(
   connected: RequestEnd,
   request: RequestRecord,
   hash: TxHash,
   allowsUnsubmitted: boolean,
-): Promise<Doubt | undefined> {
+): Promise<OriginProblem | undefined> {
   return await perKind(connected, {
-    evm: async (end) => await doubtOnEvm(end, request, hash),
-    nonEvm: async (end) => await doubtOnNonEvm(end, request, hash, allowsUnsubmitted),
+    evm: async (end) => await evmOriginProblem(end, request, hash),
+    nonEvm: async (end) => await nonEvmOriginProblem(end, request, hash, allowsUnsubmitted),
   });
 }
 
@@ -70,12 +70,12 @@ async function doubtAbout(
  * Non-EVM connections read deposits once they are final. Before that, only an app that accepts a missing
  * deposit can guarantee what the transaction contains, and that nothing replaces it.
  */
-async function doubtOnNonEvm(
+async function nonEvmOriginProblem(
   { chain, connection }: ConnectedNonEvmChain,
   { terms }: RequestRecord,
   hash: TxHash,
   allowsUnsubmitted: boolean,
-): Promise<Doubt | undefined> {
+): Promise<OriginProblem | undefined> {
   const found = await withinNodeLimit(chain, "txHash", async () => await connection.arrivalsOf(hash));
   if (found.kind === "notFinal")
     return allowsUnsubmitted
@@ -86,17 +86,17 @@ async function doubtOnNonEvm(
         };
   return found.kind === "absent"
     ? { rule: "originTransactionUnknown", reason: "is not known to the chain" }
-    : doubtOfDeposits(terms, chain, found.deposits);
+    : findDepositProblem(terms, chain, found.deposits);
 }
 
-async function doubtOnEvm(
+async function evmOriginProblem(
   connected: ConnectedChain,
   { terms }: RequestRecord,
   hash: TxHash,
-): Promise<Doubt | undefined> {
+): Promise<OriginProblem | undefined> {
   const { chain, connection } = connected;
   const state = await connection.reader.transaction(hash);
-  if (state.kind === "mined") return await doubtAboutMined(connected, terms, state);
+  if (state.kind === "mined") return await minedOriginProblem(connected, terms, state);
   return judgeOrigin(terms, chain, state, await senderFacts(connected, terms, state));
 }
 
@@ -105,16 +105,16 @@ type MinedState = Extract<TransactionState, { kind: "mined" }>;
 /**
  * Reads its deposits as the watcher does: a deposit that the watcher would refund must not be fast filled.
  */
-async function doubtAboutMined(
+async function minedOriginProblem(
   { chain, connection: { reader } }: ConnectedChain,
   terms: RequestTerms,
   state: MinedState,
-): Promise<Doubt | undefined> {
+): Promise<OriginProblem | undefined> {
   const { blockNumber, blockHash, txHash } = state.receipt;
   const block = { from: blockNumber, to: blockNumber, hashes: new Map([[blockNumber, blockHash]]) };
   const inBlock = reader.depositsOf(state).length === 0 ? [] : await reader.depositsIn(block);
   const deposits = inBlock.filter((deposit) => deposit.txHash === txHash);
-  return judgeOrigin(terms, chain, state, { ...NOTHING_OF_SENDER, deposits });
+  return judgeOrigin(terms, chain, state, { ...UNREAD_SENDER, deposits });
 }
 
 /** Chain state of the sender of a pending transaction, and its simulation. */
@@ -123,7 +123,7 @@ async function senderFacts(
   { user, origin, input: paid }: RequestTerms,
   state: Exclude<TransactionState, { kind: "mined" }>,
 ): Promise<SenderFacts> {
-  if (state.kind === "absent") return { ...NOTHING_OF_SENDER, deposits: [] };
+  if (state.kind === "absent") return { ...UNREAD_SENDER, deposits: [] };
   const { from, to, input, value, nonce, maxFeePerGas } = state.transaction;
   const [used, pooled, { balance }] = await Promise.all([
     reader.nonce(from, "latest", "highest"),

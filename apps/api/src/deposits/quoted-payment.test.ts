@@ -61,22 +61,22 @@ test("ignores bytes that a wallet appends", () => {
 });
 
 test.each<[string, Partial<TransactionFact>]>([
-  ["from another account", { from: stranger }],
-  ["to another account", { to: stranger }],
+  ["from a different account", { from: stranger }],
+  ["to a different account", { to: stranger }],
   ["that creates a contract", { to: undefined }],
   ["of one unit less", { value: 6n }],
   ["of one unit more", { value: 8n }],
   ["without an id", { input: "0x" }],
-  ["for another request", { input: `0x${"cd".repeat(32)}` }],
+  ["for a different request", { input: `0x${"cd".repeat(32)}` }],
 ])("does not count a native payment %s", (_what, change) => {
   expect(isQuotedPayment(native, chain, { ...payNative, ...change })).toBe(false);
 });
 
 test.each<[string, Partial<TransactionFact>]>([
-  ["of another token", { to: stranger }],
-  ["to another recipient", { input: transferWithIdCalldata(stranger, 7n, requestId) }],
-  ["of another amount", { input: transferWithIdCalldata(recipient, 6n, requestId) }],
-  ["for another request", { input: transferWithIdCalldata(recipient, 7n, `0x${"cd".repeat(32)}`) }],
+  ["of a different token", { to: stranger }],
+  ["to a different recipient", { input: transferWithIdCalldata(stranger, 7n, requestId) }],
+  ["with a different amount", { input: transferWithIdCalldata(recipient, 6n, requestId) }],
+  ["for a different request", { input: transferWithIdCalldata(recipient, 7n, `0x${"cd".repeat(32)}`) }],
   ["without an id", { input: payErc20.input.slice(0, -64) as "0x" }],
 ])("does not count a token transfer %s", (_what, change) => {
   expect(isQuotedPayment(erc20, chain, { ...payErc20, ...change })).toBe(false);

@@ -452,7 +452,7 @@ async function giveUpUnattestable(
   return undefined;
 }
 
-/** The rows read for several deposits at once. */
+/** The rows that are read for a batch of deposits. */
 interface Known {
   readonly sent: ServiceTransactions;
   /** The deposits that the requests have now. */
@@ -539,8 +539,8 @@ function orphanedDeposit(
 }
 
 /**
- * When the funds of a deposit arrived: funds that reached the deposit address in time are in time, however
- * late the sweep.
+ * When the funds of a deposit arrived: funds that reached the deposit address in time are in time, even if
+ * their sweep is late.
  */
 async function arrivedAtMs(
   tx: Pick<Tx, "depositAddresses">,

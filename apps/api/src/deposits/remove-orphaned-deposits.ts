@@ -30,7 +30,7 @@ export async function followOrphanedDeposits(
     if (!isOwn && refundState === "none" && reading.isTooSmall?.(deposit) === true) continue;
     const facts = { chain: chain.name, txHash: deposit.txHash, depositId: deposit.id, requestId };
     tx.events.alarm("deposit_removed", facts);
-    // With its refund under way the money may be returned twice; reverting the state would hide that.
+    // While its refund is in progress, the funds may be returned twice; reverting the state would hide that.
     if (refundState !== "none") tx.events.alarm("deposit_exposed", facts);
     else if (isOwn && requestId !== undefined)
       await removeOwnOrphan(services, tx, reading, deposit, requestId);

@@ -7,7 +7,7 @@ import { readReport, type TransactionReport } from "./reported-transaction.ts";
 
 type Message = { message: string };
 
-/** Limits how many reports use the database at once. */
+/** Limits how many reports use the database concurrently. */
 interface ReportTurns {
   /** For reports that lock the chain's cursor, so wait for its scan. */
   readonly reportTurnOf: (reporter: Reporter) => UnitOfWork;

@@ -4,7 +4,7 @@ import type { Reads, ScannedBlock } from "../db/reads.port.ts";
 import { scanLag } from "./scan-lag.ts";
 import type { ScanLag } from "./scan-lag.ts";
 
-/** The newest scanned block of each chain, whichever process scans it. */
+/** The newest scanned block of each chain, scanned by any process. */
 export type ScanProgress = () => Promise<ReadonlyMap<number, ScannedBlock>>;
 
 /** How long a reading is reused (ms): public routes must not query the database on every call. */

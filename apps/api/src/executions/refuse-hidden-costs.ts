@@ -1,4 +1,4 @@
-import { isEntryPoint, readHandleOps, refusesInnerOperations } from "@causeway/chains";
+import { findInnerOperationRefusal, isEntryPoint, readHandleOps } from "@causeway/chains";
 import type { TraceOutcome } from "@causeway/chains";
 import { readUserOperationEvent } from "@causeway/domain";
 import type { Address } from "@causeway/domain";
@@ -18,7 +18,7 @@ export function refuseHidden(call: LaneCall, executor: Address, seen: Seen): voi
 
 /** Refuses user operations with fees of their own, behind any number of contracts. */
 function refuseHiddenFees({ to, data }: LaneCall, { calls, effects }: Seen): void {
-  const refused = calls && refusesInnerOperations(calls);
+  const refused = calls && findInnerOperationRefusal(calls);
   if (refused !== undefined) throw refusal(`data.data: in an inner call, ${refused.message}`);
   if (calls !== undefined) return;
   // Only a trace would show what these did: all but those of a direct call are nested in others.

@@ -132,7 +132,7 @@ export async function validKey(
   from: Pick<FastifyRequest, "ip">,
 ): Promise<ApiKeyIdentity> {
   // Beyond the limit, unknown keys are no longer looked up; known keys still work from that address.
-  if (!apiKeys.isFamiliar(given)) wrong.check(from);
+  if (!apiKeys.isKnown(given)) wrong.check(from);
   const key = await apiKeys.find(given);
   if (key === undefined) {
     await wrong.count(from);

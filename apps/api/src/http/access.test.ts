@@ -136,7 +136,7 @@ test("reports an unavailable key store as unavailable, not as an invalid key", a
   const down = await aServer({
     apiKeys: {
       find: failing("SERVICE_UNAVAILABLE", "API keys could not be read; try again"),
-      isFamiliar: () => false,
+      isKnown: () => false,
     },
   });
   const answer = await down.app.inject({ url: "/chains", headers: { "x-api-key": "full" } });

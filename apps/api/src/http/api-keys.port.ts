@@ -36,5 +36,5 @@ export interface ApiKeys {
    */
   find(key: string): Promise<ApiKeyIdentity | undefined>;
   /** Whether a key with this id was recently seen here, whatever its secret. Queries nothing. */
-  isFamiliar(key: string): boolean;
+  isKnown(key: string): boolean;
 }

@@ -180,7 +180,7 @@ test("does not look up unknown keys above that limit", async () => {
         asked.push(text);
         return undefined;
       },
-      isFamiliar: (text) => text === "guess-5",
+      isKnown: (text) => text === "guess-5",
     },
   });
   const get = async (key: string, remoteAddress = "192.0.2.1") =>

@@ -73,7 +73,7 @@ async function place(
     }
     const { requestId } = request.terms;
     const fact: DepositFact = { ...deposit, id: orderId, logIndex: 0 };
-    await tx.deposits.place(id, requestId, agreedUsd(request.terms, deposit) ?? 0n);
+    await tx.deposits.assignRequest(id, requestId, agreedUsd(request.terms, deposit) ?? 0n);
     const reading = {
       chain,
       headNumber: cursor.number,
@@ -116,6 +116,6 @@ async function leaveToOperator(
   { id, txHash, currency, amount, depositor, orderId }: DepositRecord,
   reason: string,
 ): Promise<void> {
-  if (await tx.deposits.noteRefundWaits(id, reason))
+  if (await tx.deposits.recordRefundWait(id, reason))
     tx.events.alarm("deposit_unattributed", { chain, txHash, currency, amount, depositor, orderId, reason });
 }

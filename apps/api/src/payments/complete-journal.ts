@@ -56,7 +56,7 @@ function knownBelow(nextNonce: number, unsettled: readonly Slot[]): number {
 }
 
 /**
- * The payment with its bytes up to the newest that were broadcast: a node may have older ones although it
+ * The payment with its bytes up to the newest that were broadcast: a node may have older ones even if it
  * confirmed none. Empty if none were broadcast: they are entered before they are.
  */
 function enteredOf(slot: Slot): readonly Entered[] {

@@ -50,14 +50,14 @@ export type AmountDue =
 
 /** The parts of a fill's basis that its amount depends on. */
 type AmountBasis =
-  | Extract<FillBasis, { kind: "front" }>
+  | Extract<FillBasis, { kind: "fastFill" }>
   | {
       readonly kind: "deposit";
       /** Without a transaction: a deposit that the service has yet to make from a deposit address. */
       readonly deposit: Pick<DepositRecord, "amount" | "seenAtMs"> & Partial<Pick<DepositRecord, "txHash">>;
     };
 
-/** The inputs of the amount, besides the deposit. */
+/** The inputs of the amount other than the deposit. */
 interface PaidFacts {
   /** The recipient is a contract paid in native tokens. */
   readonly toContract: boolean;
@@ -79,8 +79,8 @@ export async function amountToPay(
 ): Promise<AmountDue> {
   const nowMs = services.clock.nowMs();
   if (nowMs > terms.fillDeadlineMs) return { kind: "refund", reason: "TTL_EXPIRED" };
-  if (basis.kind === "front") {
-    const { amount } = basis.promised;
+  if (basis.kind === "fastFill") {
+    const { amount } = basis.fastFill;
     if (amount < terms.destination.minimumAmount) return { kind: "refund", reason: "SLIPPAGE" };
     return { kind: "pay", amount };
   }

@@ -10,10 +10,10 @@ export async function fillBasisOf(
 ): Promise<FillBasis | undefined> {
   if (state.name !== "fillable") return undefined;
   if (state.front !== "none") {
-    const promised = await services.reads.fastFill(requestId);
-    if (promised === undefined)
+    const fastFill = await services.reads.fastFill(requestId);
+    if (fastFill === undefined)
       throw new Error(`invariant violated: fast fill of ${requestId} is not stored`);
-    return { kind: "front", promised, sinceMs: promised.acceptedAtMs };
+    return { kind: "fastFill", fastFill, sinceMs: fastFill.acceptedAtMs };
   }
   if (state.depositId === undefined) return undefined;
   const deposit = await services.reads.deposit(state.depositId);
@@ -25,5 +25,5 @@ export async function fillBasisOf(
 /** Whether a request is still to be filled on this basis. */
 export function isBasisOf(basis: FillBasis, { name, front, depositId }: RequestState): boolean {
   if (name !== "fillable") return false;
-  return basis.kind === "front" ? front !== "none" : front === "none" && depositId === basis.deposit.id;
+  return basis.kind === "fastFill" ? front !== "none" : front === "none" && depositId === basis.deposit.id;
 }

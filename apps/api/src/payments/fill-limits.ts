@@ -80,7 +80,7 @@ function exposuresOf(
   const deposited = chains.currency(origin.chainId, origin.currency);
   if (deposited === undefined) return exposed;
   // The filled amount, not the quoted one: a partial fast fill must not use up the limit for the whole.
-  const input = basis.kind === "front" ? basis.promised.inputAmount : basis.deposit.amount;
+  const input = basis.kind === "fastFill" ? basis.fastFill.inputAmount : basis.deposit.amount;
   const usd = origin.amount === 0n ? inputUsd : mulDivUp(inputUsd, input, origin.amount);
   const paidFrom = chains.currency(destination.chainId, destination.paidFrom ?? destination.currency);
   const feesIn = appFees && chains.currency(appFees.chainId, appFees.currency);

@@ -50,7 +50,7 @@ export function createFillsAhead(nowMs: () => number = () => performance.now()):
       if (one === undefined) return undefined;
       begun.delete(requestId);
       if (isOld(one) || isNotStored(one.basis)) return undefined;
-      // Waits for one under way, however long: the job would ask a slow node for all of it again.
+      // Waits for a plan in progress without a timeout: the job would query a slow node for all of it again.
       const planned = await one.plan;
       return planned && { request: one.request, planned, checkedAtMs: one.atMs };
     },

@@ -4,10 +4,10 @@ import { FormerPrimary } from "../db/server-replaced.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 
 /**
- * Holds every lane, also of former keys, of which the journal knows more than the database: a restored
- * snapshot lacks payments although its server looks the same. Without an answer of the journal, it holds all
- * of them. Call before any payment is planned. The watcher of each chain restores what is lost, and opens the
- * lane.
+ * Holds every lane, including those of former keys, for which the journal has payments that the database
+ * lacks: a restored snapshot lacks payments even though its server looks the same. Holds all lanes if the
+ * journal does not answer. Call before any payment is planned. The watcher of each chain restores the lost
+ * payments and opens the lane.
  * @throws FormerPrimary, an error of the database: nothing may be planned
  */
 export async function holdOutdatedLanes(services: WorkerServices): Promise<void> {

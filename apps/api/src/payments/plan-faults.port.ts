@@ -3,9 +3,9 @@ import type { RequestId } from "@causeway/domain";
 /** How long planning a request's fill has failed for one reason, as seen by this process. */
 export interface PlanFaults {
   /**
-   * Milliseconds since the first consecutive failure with this reason; undefined for errors of neither the
-   * chain nor a price, and for rate limits: they say nothing about the fill.
-   * @param forgetAfterMs a failure this long after the previous one starts over
+   * Milliseconds since the first consecutive failure with this reason. Undefined unless the error comes from
+   * the chain or a price source; also undefined for rate limits, which say nothing about the fill.
+   * @param forgetAfterMs a failure this long after the previous one restarts the count
    */
   failedForMs(requestId: RequestId, error: unknown, nowMs: number, forgetAfterMs: number): number | undefined;
   /** Planning succeeded. */

@@ -7,7 +7,7 @@ export type FillBasis =
   /** A confirmed deposit; `sinceMs` is when it was seen. */
   | { readonly kind: "deposit"; readonly deposit: DepositRecord; readonly sinceMs: number }
   /** A fast fill: pays the promised amount, whether or not the deposit has arrived. */
-  | { readonly kind: "front"; readonly promised: FastFillRecord; readonly sinceMs: number };
+  | { readonly kind: "fastFill"; readonly fastFill: FastFillRecord; readonly sinceMs: number };
 
 export interface PlannedFill {
   readonly basis: FillBasis;

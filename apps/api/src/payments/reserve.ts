@@ -57,7 +57,7 @@ export async function reserve(
 
 const MOVED = { kind: "moved" } as const;
 
-/** Rolls back a commit that reserves no slot although its leg may have taken something. */
+/** Rolls back a commit that reserves no slot even though its leg may have taken something. */
 class RolledBack extends Error {}
 
 async function reserveTogether(

@@ -18,7 +18,7 @@ const UNEXPLAINED_NONCE = "the sending key used a nonce that the database does n
 const UNKNOWN_PENDING =
   "a pending transaction of the sending key is not in the database: wait until it is mined or dropped. If the event `endpoints_disagree` names an endpoint for eth_getTransactionCount, compare its pending count with a block explorer, and remove the endpoint from httpRpcUrl if it is wrong";
 
-/** Unknown nonces examined at once, newest first: a failover loses only a moment. */
+/** Maximum unknown nonces examined per pass, newest first: a failover loses only a moment. */
 export const MAX_NONCES = 256;
 
 /**

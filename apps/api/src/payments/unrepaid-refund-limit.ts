@@ -78,7 +78,7 @@ export async function hasRoomForUnrepaid(
   const fits =
     spent.usd + unrepaid.usd <= enginePolicy.maxUnrepaidRefundsUsd && ownSpentUsd + unrepaid.usd <= own.usd;
   if (fits || deposit.refundReleasedAtMs !== undefined) return true;
-  const isNew = await tx.deposits.noteRefundWaits(deposit.id, unrepaid.reason);
+  const isNew = await tx.deposits.recordRefundWait(deposit.id, unrepaid.reason);
   if (isNew)
     tx.events.alarm("refund_limit_reached", {
       requestId: deposit.requestId,

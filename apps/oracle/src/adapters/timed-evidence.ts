@@ -1,14 +1,14 @@
 import type { EvidenceSource } from "@causeway/chains";
 import { durations, type NoteDuration } from "@causeway/service-kit";
 import type { Registry } from "prom-client";
-import { QUESTION_BOUNDS_MS } from "./telemetry/question-bounds.ts";
+import { NODE_CALL_BUCKETS_MS } from "./telemetry/node-call-buckets.ts";
 
 /** Wraps evidence sources and times every read by chain, kind and outcome. */
 export function timedEvidence(registry: Registry): (source: EvidenceSource) => EvidenceSource {
   const seriesOf = durations(registry, {
     name: "oracle_chain_question_seconds",
     help: "Duration of evidence queries to a chain's nodes by result",
-    boundsMs: QUESTION_BOUNDS_MS,
+    boundsMs: NODE_CALL_BUCKETS_MS,
   });
   return (source) => {
     const { name } = source.chain;

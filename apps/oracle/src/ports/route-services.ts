@@ -23,10 +23,10 @@ import type {
 export interface Caller {
   /** Calls with the same id share a limit: the key, or the address where no keys are required. */
   readonly id: string;
-  /** The `x-api-key` header as received: some peers get it too. */
+  /** The `x-api-key` header as received; pass-through peers also get it. */
   readonly apiKey: string | undefined;
   /** Aborts when the caller disconnects. */
-  readonly gone: () => AbortSignal;
+  readonly disconnected: () => AbortSignal;
 }
 
 /** An answer and how many signers agree with it. */

@@ -4,8 +4,7 @@ import type { Attested, Caller } from "../ports/route-services.ts";
 import type { RouteOptions } from "./typed.ts";
 
 /**
- * Sends an answer and its agreement, in the body and in headers. What peers report about agreement is not
- * passed on.
+ * Sends an answer and its quorum, in the body and in headers. The quorum that peers report is not passed on.
  */
 export function sendAttested<Answer extends object>(
   reply: FastifyReply,
@@ -21,7 +20,7 @@ export function sendAttested<Answer extends object>(
   return sendJson(reply, JSON.stringify(shadow ? { ...rest, quorum, shadow } : { ...rest, quorum }));
 }
 
-/** The caller: its key, which some peers get too, and whether it still waits for the answer. */
+/** The caller: its API key, which pass-through peers also get, and a signal that aborts on disconnect. */
 export function callerOf(
   { headers, ip }: Pick<FastifyRequest, "headers" | "ip">,
   reply: FastifyReply,
@@ -29,16 +28,16 @@ export function callerOf(
 ): Caller {
   const key = headers["x-api-key"];
   const apiKey = typeof key === "string" ? key : undefined;
-  // Without required keys, an invented one must not give its caller its own limit.
+  // Without required keys, an invented key must not give its caller a separate limit.
   const id = keyed && apiKey !== undefined ? `key ${apiKey}` : `address ${addressBlock(ip)}`;
-  return { id, apiKey, gone: () => closedBeforeItsEnd(reply.raw) };
+  return { id, apiKey, disconnected: () => abortOnDisconnect(reply.raw) };
 }
 
-/** Of the response, not the request: a request closes as soon as its body is read. */
-function closedBeforeItsEnd(response: FastifyReply["raw"]): AbortSignal {
-  const gone = new AbortController();
+/** Listens to the response, because a request closes as soon as its body is read. */
+function abortOnDisconnect(response: FastifyReply["raw"]): AbortSignal {
+  const controller = new AbortController();
   response.once("close", () => {
-    if (!response.writableFinished) gone.abort();
+    if (!response.writableFinished) controller.abort();
   });
-  return gone.signal;
+  return controller.signal;
 }

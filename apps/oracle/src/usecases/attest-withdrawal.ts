@@ -45,8 +45,12 @@ export function attestWithdrawal(services: AttestationServices, owner: string) {
   return (request: WithdrawalAttestationRequest): ParsedRequest<WithdrawalAttestationAnswer> => {
     const known = knownChain(chains, request.chainId, "chainId");
     const { chain } = known;
-    const asked = readHubWithdrawal(chains, request.withdrawalAddressRequest, "withdrawalAddressRequest.");
-    if (asked.chain.name !== chain.name)
+    const requested = readHubWithdrawal(
+      chains,
+      request.withdrawalAddressRequest,
+      "withdrawalAddressRequest.",
+    );
+    if (requested.chain.name !== chain.name)
       throw invalid(
         "withdrawalAddressRequest.chainId",
         "withdrawalAddressRequest.chainId must be the chain of the withdrawal",
@@ -59,7 +63,7 @@ export function attestWithdrawal(services: AttestationServices, owner: string) {
     const data: Message["data"] = {
       chainId: chain.name,
       withdrawal: payload,
-      withdrawalAddressRequest: asked.fields,
+      withdrawalAddressRequest: requested.fields,
     };
     const idOf = ({ result }: Message): Hex32 =>
       depositoryWithdrawalId(family, {
@@ -77,9 +81,9 @@ export function attestWithdrawal(services: AttestationServices, owner: string) {
           "withdrawal",
           `withdrawal on ${chain.name}`,
         );
-        mustPay(evidence, asked);
+        mustPay(evidence, requested);
         signal.throwIfAborted();
-        const found = { ...evidence, depository: await recordedDepository(services, asked, evidence) };
+        const found = { ...evidence, depository: await recordedDepository(services, requested, evidence) };
         const message: Message = {
           data,
           result: {
@@ -90,17 +94,17 @@ export function attestWithdrawal(services: AttestationServices, owner: string) {
         };
         if (found.status === "pending") return { message: { ...message, signatures: [] } };
         signal.throwIfAborted();
-        await mustBeItsPayload(services, asked, payload, found);
+        await mustBeItsPayload(services, requested, payload, found);
         signal.throwIfAborted();
         const { withdrawalId, status, depository, amount } = found;
-        const accounts = { ...asked, address: asked.addressFor(depository) };
+        const accounts = { ...requested, address: requested.addressFor(depository) };
         const [seal, execution] = await Promise.all([
           services.sealer.message(idOf(message)),
           services.sealer.execution(withdrawalExecution(withdrawalId, status, accounts, amount)),
         ]);
         return { message: { ...message, ...seal }, execution };
       },
-      route: withdrawalRoute(services, owner, asked, data, idOf),
+      route: withdrawalRoute(services, owner, requested, data, idOf),
     };
   };
 }
@@ -129,12 +133,12 @@ function mustPay({ recipient, currency }: WithdrawalAnswer, { fields }: HubWithd
  */
 async function recordedDepository(
   { hub, hubReader }: AttestationServices,
-  asked: HubWithdrawal,
+  requested: HubWithdrawal,
   { depository, formerDepositories = [], withdrawalId }: WithdrawalAnswer,
 ): Promise<string> {
   if (hub.allocatorAddress === undefined || formerDepositories.length === 0) return depository;
   for (const one of [depository, ...formerDepositories])
-    if ((await hubReader.recordedWithdrawal(asked.addressFor(one))) === withdrawalId) return one;
+    if ((await hubReader.recordedWithdrawal(requested.addressFor(one))) === withdrawalId) return one;
   return depository;
 }
 
@@ -145,15 +149,15 @@ async function recordedDepository(
  */
 async function mustBeItsPayload(
   { hub, hubReader }: AttestationServices,
-  asked: HubWithdrawal,
+  requested: HubWithdrawal,
   payload: Hex,
   { depository, status, withdrawalId }: WithdrawalAnswer,
 ): Promise<void> {
-  const address = asked.addressFor(depository);
+  const address = requested.addressFor(depository);
   if (hub.allocatorAddress === undefined) {
     if (status === "expired")
       throw rejected("withdrawal", "expiry cannot be attested: this hub does not record payloads");
-    const nonce = asked.chain.evm === undefined ? undefined : decodeEvmCallRequest(payload)?.nonce;
+    const nonce = requested.chain.evm === undefined ? undefined : decodeEvmCallRequest(payload)?.nonce;
     if (nonce !== BigInt(address))
       throw rejected(
         "withdrawal",
@@ -168,7 +172,7 @@ async function mustBeItsPayload(
 function withdrawalRoute(
   { hub, executionDigest }: AttestationServices,
   owner: string,
-  asked: HubWithdrawal,
+  requested: HubWithdrawal,
   data: Message["data"],
   idOf: (message: Message) => Hex32,
 ): AttestationRoute<WithdrawalAttestationAnswer> {
@@ -183,7 +187,7 @@ function withdrawalRoute(
       const own = { data, result: message.result };
       if (isPending || execution === undefined)
         return isPending && execution === undefined ? { message: { ...own, signatures: [] } } : undefined;
-      if (!settles(asked, message, execution)) return undefined;
+      if (!settles(requested, message, execution)) return undefined;
       return { message: { ...own, signatures: message.signatures }, execution: signedPart(execution) };
     },
     unsigned: ({ message, execution }) =>
@@ -212,7 +216,7 @@ function withdrawalRoute(
  * owner, so its signatures alone prove nothing. The amount is the execution's own: only the chain knows it.
  */
 function settles(
-  asked: HubWithdrawal,
+  requested: HubWithdrawal,
   { result }: Message,
   execution: NonNullable<WithdrawalAttestationAnswer["execution"]>,
 ): boolean {
@@ -221,6 +225,6 @@ function settles(
   const { amount } = decodeHubAction(action as Hex);
   const outcome = result.status === WITHDRAWAL_STATUS.executed ? "executed" : "expired";
   const withdrawalId = result.withdrawalId.toLowerCase() as Hex32;
-  const accounts = { ...asked, address: asked.addressFor(result.depository) };
+  const accounts = { ...requested, address: requested.addressFor(result.depository) };
   return isSameExecution(withdrawalExecution(withdrawalId, outcome, accounts, amount), execution);
 }

@@ -7,14 +7,14 @@ import { rejected } from "../ports/attestation-error.ts";
 import type { ParsedRequest } from "../ports/attestation-kind.ts";
 import type { AttestationServices } from "../ports/attestation-services.ts";
 import { canonicalJson, canonicalValue } from "./canonical-json.ts";
-import { mustBeConcludable, readWithdrawalOrder } from "./withdrawal-order.ts";
+import { assertConcludable, readWithdrawalOrder } from "./withdrawal-order.ts";
 import type { WithdrawalOrder } from "./withdrawal-order.ts";
 
 /**
  * Attests "the address of this withdrawal holds the amount", which the allocator requires before it creates a
  * payload. Only the amount is signed.
  * It attests at least the amount: anyone may send more to the address, and dust must not block a withdrawal.
- * So anyone may also have a smaller amount confirmed; the allocator must only record the amount that the
+ * Anyone can therefore get a smaller amount confirmed; the allocator must record only the amount that the
  * owner requested.
  * @throws ServiceError INVALID_REQUEST and AttestationError for an invalid request
  */
@@ -23,7 +23,7 @@ export function confirmWithdrawal(services: AttestationServices) {
 
   return (request: WithdrawalInitiatedRequest): ParsedRequest<WithdrawalInitiatedAnswer> => {
     const ordered = readWithdrawalOrder(services, request);
-    const { asked, amount, address } = ordered;
+    const { requested, amount, address } = ordered;
     const submitted = submittedRequest(ordered);
     const unsigned: WithdrawalInitiatedAnswer = {
       message: {
@@ -32,12 +32,12 @@ export function confirmWithdrawal(services: AttestationServices) {
       },
     };
     return {
-      family: asked.chain.vmType,
+      family: requested.chain.vmType,
       key: JSON.stringify(ordered.echo),
       signsNothing: ({ payloadParams }) => payloadParams === undefined,
       async attest(signal): Promise<WithdrawalInitiatedAnswer> {
-        mustBeConcludable(services, ordered);
-        const balance = await hubReader.balanceOf(address, asked.tokenId);
+        assertConcludable(services, ordered);
+        const balance = await hubReader.balanceOf(address, requested.tokenId);
         if (balance < amount)
           throw rejected(
             "expectedAmount",
@@ -55,9 +55,14 @@ export function confirmWithdrawal(services: AttestationServices) {
   };
 }
 
-function submittedRequest({ asked, depository, amount, address }: WithdrawalOrder): SubmitWithdrawRequest {
-  const { currency, recipient, withdrawalNonce: nonce } = asked.fields;
-  const { hubChainId } = asked.chain;
+function submittedRequest({
+  requested,
+  depository,
+  amount,
+  address,
+}: WithdrawalOrder): SubmitWithdrawRequest {
+  const { currency, recipient, withdrawalNonce: nonce } = requested.fields;
+  const { hubChainId } = requested.chain;
   return withdrawRequestOf({ hubChainId, depository, currency, recipient, nonce, address, amount });
 }
 
@@ -67,8 +72,8 @@ function wireParams(submitted: SubmitWithdrawRequest): Omit<PayloadParams, "sign
 }
 
 /** Address, amount and nonce, concatenated. */
-function balanceProof({ asked, amount, address }: WithdrawalOrder): Hex {
-  const nonce: Hex32 = asked.fields.withdrawalNonce;
+function balanceProof({ requested, amount, address }: WithdrawalOrder): Hex {
+  const nonce: Hex32 = requested.fields.withdrawalNonce;
   return `${address}${amount.toString(16).padStart(64, "0")}${nonce.slice(2)}`;
 }
 

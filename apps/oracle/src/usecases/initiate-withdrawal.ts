@@ -14,7 +14,7 @@ import type { AttestationServices } from "../ports/attestation-services.ts";
 import { canonicalJson, canonicalValue } from "./canonical-json.ts";
 import { knownChain } from "./known-chain.ts";
 import { executionSignaturesOf, executionSlot, signedPart, unsignedExecution } from "./message-slots.ts";
-import { mustBeConcludable, readWithdrawalOrder } from "./withdrawal-order.ts";
+import { assertConcludable, readWithdrawalOrder } from "./withdrawal-order.ts";
 
 /**
  * Moves an amount from its owner's hub account to the address of one withdrawal, if the owner signed exactly
@@ -26,17 +26,17 @@ export function initiateWithdrawal(services: AttestationServices) {
 
   return (request: WithdrawalInitiationRequest): ParsedRequest<WithdrawalInitiationAnswer> => {
     const ordered = readWithdrawalOrder(services, request);
-    const { asked, depository, amount, address } = ordered;
-    mustBeAuthorized(services, request, depository);
-    const execution = initiationExecution(hub.name, { ...asked, address }, amount);
+    const { requested, depository, amount, address } = ordered;
+    assertAuthorized(services, request, depository);
+    const execution = initiationExecution(hub.name, { ...requested, address }, amount);
     const message = { data: ordered.echo, result: { withdrawalAddress: address } };
     return {
-      family: knownChain(chains, asked.fields.chainId, "chainId").chain.vmType,
+      family: knownChain(chains, requested.fields.chainId, "chainId").chain.vmType,
       key: JSON.stringify([ordered.echo, request.signature]),
       signsNothing: () => false,
       async attest(signal): Promise<WithdrawalInitiationAnswer> {
-        mustBeConcludable(services, ordered);
-        const balance = await hubReader.balanceOf(asked.ownerAlias, asked.tokenId);
+        assertConcludable(services, ordered);
+        const balance = await hubReader.balanceOf(requested.ownerAlias, requested.tokenId);
         if (balance < amount)
           throw rejected(
             "expectedAmount",
@@ -51,7 +51,7 @@ export function initiateWithdrawal(services: AttestationServices) {
 }
 
 /** Only accounts with a key on an EVM chain can authorize: contract signatures cannot be verified here. */
-function mustBeAuthorized(
+function assertAuthorized(
   { chains, hub }: AttestationServices,
   request: WithdrawalInitiationRequest,
   depository: string,

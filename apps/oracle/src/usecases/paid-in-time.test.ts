@@ -18,7 +18,7 @@ function isAccepted(deposit: Placed, payment: Placed, leadSeconds?: number): boo
   }
 }
 
-test("on Bitcoin the block order decides, whatever the header timestamps say", () => {
+test("compares Bitcoin payments by block height, regardless of header timestamps", () => {
   const deposit = { chain: bitcoin, timestamp: T, height: 100n };
   // A header's timestamp may be earlier than its parent's.
   expect(isAccepted(deposit, { chain: bitcoin, timestamp: T - 600n, height: 103n })).toBe(true);
@@ -26,14 +26,14 @@ test("on Bitcoin the block order decides, whatever the header timestamps say", (
   expect(isAccepted(deposit, { chain: bitcoin, timestamp: T + 600n, height: 99n })).toBe(false);
 });
 
-test("a Bitcoin fill may precede its deposit there by the network's fill lead", () => {
+test("allows a Bitcoin fill to precede its Bitcoin deposit by the network's fill lead", () => {
   const deposit = { chain: bitcoin, timestamp: T, height: 100n };
   const fill = { chain: bitcoin, timestamp: T - 5n * HOUR, height: 70n };
   expect(isAccepted(deposit, fill, 86_400)).toBe(true);
   expect(isAccepted(deposit, fill, 60)).toBe(false);
 });
 
-test("across chains a Bitcoin header may be off by two hours, but no more", () => {
+test("tolerates Bitcoin timestamps that are off by up to two hours across chains", () => {
   const ahead = { chain: bitcoin, timestamp: T + 2n * HOUR, height: 100n };
   expect(isAccepted(ahead, { chain: ethereum, timestamp: T + 1_800n })).toBe(true);
   expect(isAccepted(ahead, { chain: ethereum, timestamp: T - 60n })).toBe(true);
@@ -42,7 +42,7 @@ test("across chains a Bitcoin header may be off by two hours, but no more", () =
   expect(isAccepted({ chain: ethereum, timestamp: T }, behind)).toBe(true);
 });
 
-test("chains with ordered block times must respect them: within a minute across chains, exactly within one chain", () => {
+test("compares ordered block times exactly within one chain, and within a minute across chains", () => {
   const deposit = { chain: ethereum, timestamp: T };
   expect(isAccepted(deposit, { chain: ethereum, timestamp: T })).toBe(true);
   expect(isAccepted(deposit, { chain: ethereum, timestamp: T - 1n })).toBe(false);

@@ -18,15 +18,14 @@ export interface SignedOrder {
 }
 
 /**
- * Maximum total of all inputs; the schema limits the other lists. An order is parsed before its solver's
- * signature is verified.
+ * Maximum number of refund options across all inputs; the schema limits the other lists. An order is parsed
+ * before its solver's signature is verified.
  */
 const MAX_REFUND_OPTIONS = 64;
 
 /**
- * Parses an order and checks what needs no chain: its chains are known, it requests something, and its solver
- * signed it with a canonical signature of an account with a key (contract signatures cannot be verified
- * here).
+ * Parses an order and checks everything that needs no node: its chains are known, it has inputs and payments,
+ * and its solver's EOA signed it canonically. Contract signatures cannot be verified here.
  * @throws ServiceError INVALID_REQUEST; AttestationError not_found for a chain, otherwise invalid_request or
  * rejected
  */

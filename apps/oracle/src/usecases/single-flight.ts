@@ -3,13 +3,13 @@
  * now may be final a moment later.
  */
 export function singleFlight<Value>(): (key: string, start: () => Promise<Value>) => Promise<Value> {
-  const underWay = new Map<string, Promise<Value>>();
+  const inFlight = new Map<string, Promise<Value>>();
   return (key, start) => {
-    const shared = underWay.get(key);
+    const shared = inFlight.get(key);
     if (shared !== undefined) return shared;
-    const forget = (): void => void underWay.delete(key);
+    const forget = (): void => void inFlight.delete(key);
     const started = start();
-    underWay.set(key, started);
+    inFlight.set(key, started);
     started.then(forget, forget);
     return started;
   };

@@ -19,7 +19,7 @@ export interface Aggregation {
   readonly peerTimeoutMs: number;
   readonly events: OracleEvents;
   readonly ledger: ShadowLedger;
-  /** Admits a call of this caller, see `boundCalls`. */
+  /** Admits a call of this caller, see `limitConcurrentCalls`. */
   readonly enter: (caller: string) => () => void;
 }
 
@@ -96,7 +96,7 @@ function attestAlone<Answer>(
 async function attestTogether<Answer>(
   path: string,
   request: Options,
-  { apiKey, gone }: Caller,
+  { apiKey, disconnected }: Caller,
   { route }: ParsedRequest<Answer>,
   attest: () => Promise<Answer>,
   { peers, policy, peerTimeoutMs, events, ledger }: Aggregation,
@@ -111,7 +111,7 @@ async function attestTogether<Answer>(
     policy,
     timeoutMs: peerTimeoutMs,
     recover: recoverSigner,
-    signal: gone(),
+    signal: disconnected(),
     onWarning: (warning) => {
       events.peerWarning(path, warning);
       const peer = warning.kind === "peerDiverges" ? peers[warning.peer ?? -1] : undefined;

@@ -8,7 +8,7 @@ import { depositoryOf, evidenceOf, knownChain } from "./known-chain.ts";
 
 /** A withdrawal of a stated amount from this hub through the chain's depository. */
 export interface WithdrawalOrder {
-  readonly asked: HubWithdrawal;
+  readonly requested: HubWithdrawal;
   readonly depository: string;
   /** Base units; above zero. */
   readonly amount: bigint;
@@ -30,14 +30,14 @@ export function readWithdrawalOrder(
     throw invalid("settlementChainId", `settlementChainId must be the hub of this oracle, ${hub.name}`);
   const amount = BigInt(request.expectedAmount);
   if (amount === 0n) throw invalid("expectedAmount", "expectedAmount must be above zero");
-  const asked = readHubWithdrawal(chains, request);
-  const depository = depositoryOf(asked.chain, "chainId");
+  const requested = readHubWithdrawal(chains, request);
+  const depository = depositoryOf(requested.chain, "chainId");
   return {
-    asked,
+    requested,
     depository,
     amount,
-    address: asked.addressFor(depository),
-    echo: { settlementChainId: hub.name, expectedAmount: amount.toString(), ...asked.fields },
+    address: requested.addressFor(depository),
+    echo: { settlementChainId: hub.name, expectedAmount: amount.toString(), ...requested.fields },
   };
 }
 
@@ -46,9 +46,9 @@ export function readWithdrawalOrder(
  * amount would be stuck.
  * @throws AttestationError upstream_unavailable
  */
-export function mustBeConcludable(
+export function assertConcludable(
   { chains }: Pick<AttestationServices, "chains">,
-  { asked }: WithdrawalOrder,
+  { requested }: WithdrawalOrder,
 ): void {
-  evidenceOf(knownChain(chains, asked.chain.name, "chainId"));
+  evidenceOf(knownChain(chains, requested.chain.name, "chainId"));
 }

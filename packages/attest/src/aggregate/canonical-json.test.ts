@@ -13,7 +13,7 @@ function turned(value: unknown): unknown {
   );
 }
 
-test("ignores the order of fields, and loses nothing", () => {
+test("ignores the order of fields and preserves every value", () => {
   fc.assert(
     fc.property(fc.jsonValue(), (value) => {
       const text = canonicalJson(value);
@@ -23,11 +23,11 @@ test("ignores the order of fields, and loses nothing", () => {
   );
 });
 
-test("the order of an array matters", () => {
+test("preserves the order of arrays", () => {
   expect(canonicalJson([1, 2])).not.toBe(canonicalJson([2, 1]));
 });
 
-test("an undefined field is omitted", () => {
+test("omits undefined fields", () => {
   expect(canonicalJson({ b: undefined, a: null })).toBe(`{"a":null}`);
 });
 

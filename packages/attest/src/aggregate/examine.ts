@@ -53,9 +53,7 @@ export interface RefusedSignature {
   readonly reason: "wrongSigner" | "unknownSigner" | "tooMany";
 }
 
-/**
- * Recovery costs time, and the peer decides how many signatures it sends; no oracle needs to pass on more.
- */
+/** Limits the recoveries that a peer can cause; no oracle needs to forward more signatures. */
 const MAX_SIGNATURES_PER_SLOT = 64;
 /**
  * Maximum per peer answer; more if it has more slots, because an honest answer has its own signature in each.
@@ -63,8 +61,8 @@ const MAX_SIGNATURES_PER_SLOT = 64;
 const MAX_RECOVERIES_PER_ANSWER = 256;
 
 /**
- * Recovers who signed an answer. Trusts no claim: each signature is recovered over the digest that this
- * oracle computes from the payload, and must lead to its claimed signer.
+ * Recovers who signed an answer. Claims are not trusted: each signature is recovered over the digest that
+ * this oracle computes from the payload, and must match its claimed signer.
  * @throws what `route` throws for an answer that it cannot describe
  */
 export function examine<Answer>(
@@ -77,16 +75,16 @@ export function examine<Answer>(
   const mayCount = (signer: Address): boolean =>
     (policy.signers?.has(signer) ?? true) && (source !== "local" || signer === policy.localSigner);
   const refused: RefusedSignature[] = [];
-  let left = source === "local" ? Infinity : Math.max(MAX_RECOVERIES_PER_ANSWER, slots.length);
+  let remaining = source === "local" ? Infinity : Math.max(MAX_RECOVERIES_PER_ANSWER, slots.length);
   const counted: RecoverSigner = (digest, signature) => {
-    left--;
+    remaining--;
     return recover(digest, signature);
   };
   const signed = slots.map(({ digest, signatures }, slot) => {
     const bySigner = new Map<Address, Hex>();
     for (const [index, claim] of signatures.entries()) {
       const verdict =
-        index < MAX_SIGNATURES_PER_SLOT && left > 0
+        index < MAX_SIGNATURES_PER_SLOT && remaining > 0
           ? judge(claim, digest, mayCount, counted)
           : ("tooMany" as const);
       if (typeof verdict === "string")

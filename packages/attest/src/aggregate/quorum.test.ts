@@ -93,7 +93,7 @@ const fold = (arrivals: readonly Arrival<Lines>[], policy: QuorumPolicy) =>
     policy,
   );
 
-test("the answer does not depend on the order of arrival", () => {
+test("returns the same answer for any order of arrival", () => {
   fc.assert(
     fc.property(
       arrivalsArbitrary.chain((arrivals) =>
@@ -108,7 +108,7 @@ test("the answer does not depend on the order of arrival", () => {
   );
 });
 
-test("every outgoing signature is by a different accepted signer over its own slot, in ascending order", () => {
+test("returns one signature per accepted signer over its own slot, in ascending order", () => {
   fc.assert(
     fc.property(arrivalsArbitrary, policyArbitrary, (arrivals, policy) => {
       const { best, complete } = fold(arrivals, policy);
@@ -128,7 +128,7 @@ test("every outgoing signature is by a different accepted signer over its own sl
   );
 });
 
-test("an early answer has enough distinct, listed signers with valid signatures, whatever arrives later", () => {
+test("returns early only with enough distinct, listed signers with valid signatures, regardless of later arrivals", () => {
   fc.assert(
     fc.property(arrivalsArbitrary, policyArbitrary, (arrivals, policy) => {
       for (let seen = 0; seen <= arrivals.length; seen++) {
@@ -171,7 +171,7 @@ function line(text: string, by: readonly (readonly [Address, string])[], remark 
   return { lines: [{ text, signatures }], domain: "ours", remark };
 }
 
-test("of two equal groups without this oracle, the one with the smaller key wins", () => {
+test("picks the smaller key among two equal groups without this oracle", () => {
   const x = { source: 0, answer: line("x", [[A, "x"]]) };
   const y = { source: 1, answer: line("y", [[B, "y"]]) };
   const keys = [x, y].map((arrival) => examine(arrival, route, policy, recover).key).sort();
@@ -183,12 +183,12 @@ test("of two equal groups without this oracle, the one with the smaller key wins
   expect(fold(turned, policy).best?.key).toBe(keys[0]);
 });
 
-test("an answer of this oracle counts only with its own signature", () => {
+test("counts this oracle's answer only with its own signature", () => {
   const arrival = { source: "local" as const, answer: line("x", [[A, "x"]]) };
   expect(fold([arrival], policy).best).toBeUndefined();
 });
 
-test("unsigned fields come from this oracle, else from the first peer whose signature counts", () => {
+test("takes unsigned fields from this oracle, otherwise from the first peer whose signature counts", () => {
   const idle = { source: 0, answer: line("x", [[A, "y"]], "of one who signed nothing") };
   const first = { source: 1, answer: line("x", [[B, "x"]], "first") };
   const second = { source: 2, answer: line("x", [[C, "x"]], "second") };
@@ -197,7 +197,7 @@ test("unsigned fields come from this oracle, else from the first peer whose sign
   expect(fold([second, first, idle, local], policy).best?.answer.remark).toBe("ours");
 });
 
-test("of a signer's two signatures, the one from the earlier source wins, not the one that arrived earlier", () => {
+test("prefers a signer's signature from the earlier source over the one that arrived earlier", () => {
   const early = { source: 0, answer: line("x", [[A, "x"]]) };
   const again: Lines = {
     ...early.answer,

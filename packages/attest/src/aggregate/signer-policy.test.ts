@@ -34,7 +34,7 @@ test("refuses a threshold that is not an integer of at least 1, with and without
   }
 });
 
-test("an empty threshold counts as unset: 1", () => {
+test("treats an empty threshold as unset", () => {
   for (const threshold of [undefined, ""])
     expect(readSignerPolicy({ signers: LOCAL, threshold, localSigner: LOCAL })).toEqual({
       policy: { signers: new Set([LOCAL]), threshold: 1, localSigner: LOCAL },
@@ -68,7 +68,7 @@ test("refuses the zero address, which would sign every unreadable signature", ()
   expect(problemsOf(`${LOCAL};0x${"0".repeat(40)}`)).toEqual(["ORACLE_SIGNERS entry 2 is the zero address"]);
 });
 
-test("an address in mixed case must have the right checksum", () => {
+test("requires a valid checksum of a mixed-case address", () => {
   const right = getAddress(OTHER);
   expect(problemsOf(`${LOCAL};${right}`)).toEqual([]);
   expect(problemsOf(`${LOCAL};0x${OTHER.slice(2).toUpperCase()}`)).toEqual([]);
@@ -78,12 +78,12 @@ test("an address in mixed case must have the right checksum", () => {
   expect(problemsOf(`${LOCAL};${flipped}`)).toHaveLength(1);
 });
 
-test("the local signer must be on the list, wherever its address comes from", () => {
+test("requires the local signer on the list, in any letter case", () => {
   expect(problemsOf(OTHER)).toEqual([`ORACLE_SIGNERS must include the local signer, ${LOCAL}`]);
   expect(problemsOf(`${getAddress(LOCAL)};${OTHER}`)).toEqual([]);
 });
 
-test("a list without addresses is not the same as no list", () => {
+test("refuses a list without addresses, but accepts a missing list", () => {
   expect(problemsOf(";")).not.toEqual([]);
   expect(problemsOf(" ")).not.toEqual([]);
   expect(problemsOf("")).toEqual([]);

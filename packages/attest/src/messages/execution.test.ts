@@ -38,7 +38,7 @@ const hub = {
   oracleAddress: "0x1111111111111111111111111111111111111111",
 } as const;
 
-test("the digest of an execution equals viem's typed data hash, whatever was hashed before", () => {
+test("computes viem's typed data hash of an execution, regardless of earlier hashes", () => {
   const aHub = fc.record({
     // viem omits an empty text from the domain's type.
     domain: fc.record({ name: fc.string({ minLength: 1 }), version: fc.string({ minLength: 1 }) }),
@@ -61,7 +61,7 @@ test("the digest of an execution equals viem's typed data hash, whatever was has
   );
 });
 
-test("digesters of two hubs do not affect each other", () => {
+test("keeps the digesters of two hubs independent", () => {
   const execution = {
     idempotencyKey: `0x${"ab".repeat(32)}` as Hex,
     actions: actionsVector.output.encoded as Hex[],
@@ -84,7 +84,7 @@ test("refuses an execution with a malformed key or action, and ignores letter ca
     expect(() => digest({ idempotencyKey, actions: [action as Hex] })).toThrow(RangeError);
 });
 
-test("an execution is the same in any letter case, and only with the same key and actions in the same order", () => {
+test("compares executions by key and ordered actions, ignoring letter case", () => {
   const expected = { idempotencyKey: "0xab", actions: ["0xcd", "0xef"] } as const;
   const { idempotencyKey, actions } = expected;
   expect(isSameExecution(expected, { idempotencyKey: "0xAB", actions: ["0xCD", "0xEF"] })).toBe(true);

@@ -69,7 +69,7 @@ test("computes the executions and the request of the recorded withdrawal", () =>
   );
 });
 
-test("the order's account holds a deposit with an id, the depositor's account any other", () => {
+test("credits a deposit with an id to the order's account, any other to the depositor's", () => {
   const { chainId, depositor, timestamp, depositId } = addressVector.input;
   const at = chainOf(chainId);
   const deposit = {
@@ -106,7 +106,7 @@ test("a fill moves every whole deposit to the solver before the solver pays the 
   expect(refundActions(familyOf, order, credits).map(decodeHubAction)).toEqual(moves);
 });
 
-test("the returned amount of an expired withdrawal goes to its owner, and an executed one is burned", () => {
+test("returns an expired withdrawal to its owner, and burns an executed one", () => {
   const account = (byte: string): Address => `0x${byte.repeat(20)}`;
   const accounts = { ownerAlias: account("0a"), address: account("0b"), tokenId: 7n };
   const [returned] = withdrawalExecution(NO_DEPOSIT_ID, "expired", accounts, 3n).actions;

@@ -77,7 +77,7 @@ test("the entry belongs to the wallet's hub account and nonce, and contains the 
   });
 });
 
-test("data is an id, or an id and a depositor, and nothing else", () => {
+test("accepts only data with an id, or with an id and a depositor", () => {
   const { id, depositor } = mapping;
   expect(readNonceMappingData(id)).toEqual({ id, depositor: undefined });
   expect(readNonceMappingData(concat([id, depositor]))).toEqual({ id, depositor });

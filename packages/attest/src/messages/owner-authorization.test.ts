@@ -25,7 +25,7 @@ test("the EVM owner's signature of the vectors recovers to the owner", async () 
   expect(signer.toLowerCase()).toBe(encodeAddress("ethereum-vm", evm.owner));
 });
 
-test("the order of the caller's fields does not matter", () => {
+test("ignores the order of the caller's fields", () => {
   const reversed = Object.fromEntries(Object.entries(evm).toReversed()) as unknown as OwnerAuthorization;
   expect(ownerAuthorizationHash(reversed)).toBe(vector.output.evm.digest);
 });

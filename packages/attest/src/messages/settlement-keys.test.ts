@@ -12,7 +12,7 @@ test("computes the ids of the contract's vectors", () => {
   expect(onchainId(log[0]!, log[1]!, log[2]!)).toBe(vector.output.keys[1]);
 });
 
-test("no two lists of parts share an id, except for letter case", () => {
+test("gives each list of parts its own id, ignoring letter case", () => {
   const part = fc.string({ unit: fc.constantFrom("a", "b", "0", ""), maxLength: 3 });
   const parts = fc.array(part, { minLength: 1, maxLength: 3 });
   fc.assert(
@@ -29,7 +29,7 @@ const orderId = id("07");
 const payment = { chain: "base", transactionId: id("aa") };
 const settlement = { orderId, onchainIds: [id("0f"), id("0a"), id("f0")], payment };
 
-test("by payments: a paying transaction settles an order once, as a fill or as a refund, whatever deposits are named", () => {
+test("keyed by payment: one transaction settles an order once, as a fill or a refund, regardless of the named deposits", () => {
   const key = fillKey("payment", settlement);
   expect(key).toBe(deterministicId([orderId, "base", id("aa")]));
   expect(fillKey("payment", { ...settlement, onchainIds: [id("01")] })).toBe(key);
@@ -41,7 +41,7 @@ test("by payments: a paying transaction settles an order once, as a fill or as a
   );
 });
 
-test("by payments: an order with several inputs is refunded once, whichever transactions paid", () => {
+test("keyed by payment: an order with several inputs is refunded once, regardless of the paying transactions", () => {
   const key = refundKey("payment", settlement, 2);
   expect(key).toBe(deterministicId([orderId, "refunds"]));
   expect(refundKey("payment", { ...settlement, payment: { chain: "solana", transactionId: "x" } }, 3)).toBe(
@@ -49,7 +49,7 @@ test("by payments: an order with several inputs is refunded once, whichever tran
   );
 });
 
-test("by deposits: a set of deposits is settled once, whatever the order in which it is named", () => {
+test("keyed by deposits: a set of deposits is settled once, regardless of their order", () => {
   const key = fillKey("deposits", settlement);
   const sorted = deterministicId([id("0a"), id("0f"), id("f0")]);
   expect(key).toBe(deterministicId([sorted, orderId]));

@@ -19,7 +19,7 @@ export interface SubmitWithdrawRequest {
   readonly nonce: Hex32;
 }
 
-/** The parts of a withdrawal that its request names. */
+/** The fields of a withdrawal that its request contains. */
 export interface RequestedWithdrawal extends Omit<WithdrawalTarget, "ownerAlias"> {
   /** The paying chain's id on the hub. */
   readonly hubChainId: string | number;
@@ -45,7 +45,7 @@ export function withdrawRequestOf(withdrawal: RequestedWithdrawal): SubmitWithdr
 
 /**
  * EIP-712 digest of a request for the contract that it is submitted to.
- * @throws the library's error if a value does not fit its type
+ * @throws viem's error if a value does not fit its type
  */
 export function submitWithdrawRequestDigest(
   { chainId, verifyingContract }: Pick<ContractDomain, "chainId" | "verifyingContract">,
@@ -55,20 +55,20 @@ export function submitWithdrawRequestDigest(
     domain: allocatorDomain(chainId, verifyingContract),
     types: submitWithdrawRequestTypes,
     primaryType: "SubmitWithdrawRequest",
-    message: lowered(request),
+    message: lowercaseSpender(request),
   });
 }
 
 /**
- * An allocator's id of a request's payload: keccak256 of the request's ABI encoding as one tuple.
+ * The id that an allocator gives a request's payload: keccak256 of the request's ABI encoding as one tuple.
  * @throws as `submitWithdrawRequestDigest`
  */
 export function withdrawPayloadId(request: SubmitWithdrawRequest): Hex32 {
   const components = submitWithdrawRequestTypes.SubmitWithdrawRequest;
-  return keccak256(encodeAbiParameters([{ type: "tuple", components }], [lowered(request)]));
+  return keccak256(encodeAbiParameters([{ type: "tuple", components }], [lowercaseSpender(request)]));
 }
 
-/** Lower-cases addresses: the library refuses mixed case without a valid checksum. */
-function lowered(request: SubmitWithdrawRequest): SubmitWithdrawRequest {
+/** viem refuses a mixed-case address without a valid checksum. */
+function lowercaseSpender(request: SubmitWithdrawRequest): SubmitWithdrawRequest {
   return { ...request, spender: request.spender.toLowerCase() as Address };
 }

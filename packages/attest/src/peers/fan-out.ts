@@ -6,8 +6,8 @@ export type Settled<Value> =
   | { readonly source: AnswerSource; readonly ok: false; readonly error: unknown; readonly tookMs: number };
 
 /**
- * Starts everything at once and yields results as they settle. Leaving the loop aborts what is pending and
- * ignores its results.
+ * Starts everything concurrently and yields results as they settle. Leaving the loop aborts what is pending
+ * and ignores its results.
  * @throws `signal`'s reason as soon as it aborts, even if the tasks do not listen
  */
 export async function* fanOut<Value>(
@@ -21,13 +21,13 @@ export async function* fanOut<Value>(
   gone.promise.catch(() => undefined);
   const onAbort = (): void => gone.reject(signal.reason);
   signal.addEventListener("abort", onAbort, { once: true });
-  const underWay = new Map(
+  const inFlight = new Map(
     [...starts].map(([source, start]) => [source, settle(source, start, rest.signal)]),
   );
   try {
-    while (underWay.size > 0) {
-      const settled = await Promise.race([gone.promise, ...underWay.values()]);
-      underWay.delete(settled.source);
+    while (inFlight.size > 0) {
+      const settled = await Promise.race([gone.promise, ...inFlight.values()]);
+      inFlight.delete(settled.source);
       yield settled;
     }
   } finally {

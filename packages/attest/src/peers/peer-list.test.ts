@@ -11,7 +11,7 @@ test("reads entries of a base URL, a bar and a credential", () => {
   });
 });
 
-test("a credential may contain bars, because the first one is the separator", () => {
+test("allows bars in a credential, because the first bar is the separator", () => {
   expect(readPeerList("https://a.example|k|e|y").peers).toEqual([
     { baseUrl: "https://a.example", credential: "k|e|y" },
   ]);
@@ -31,7 +31,7 @@ test("accepts an empty list", () => {
   expect(readPeerList("")).toEqual({ peers: [], problems: [] });
 });
 
-test("refuses the same base URL in two entries, however it is written", () => {
+test("refuses two entries with equivalent base URLs", () => {
   for (const twin of ["https://a.example", "https://A.example/", "https://a.example:443"])
     expect(readPeerList(`https://a.example|one;${twin}|two`).problems).toEqual([
       "PEERS entry 2 repeats the base URL of entry 1",

@@ -69,7 +69,7 @@ export function connectPeer({ baseUrl, credential }: PeerEndpoint): Peer {
       try {
         return await pool.request({ method: "POST", path: `${basePath}${path}`, headers, body, signal });
       } catch (error) {
-        // A kept connection may have been closed meanwhile. Repeating the call changes nothing at the peer.
+        // A reused connection may have been closed. Calls are idempotent, so retrying is safe.
         const isDead = ["ECONNRESET", "EPIPE", "UND_ERR_SOCKET"].includes(codeOf(error));
         if (attempt === 2 || !isDead || signal.aborted) throw error;
       }

@@ -15,23 +15,23 @@ export function shareCalls<Value>(): (
   start: (signal: AbortSignal) => Promise<Value>,
   signal: AbortSignal,
 ) => Promise<Value> {
-  const underWay = new Map<string, SharedCall<Value>>();
+  const inFlight = new Map<string, SharedCall<Value>>();
 
   const begin = (key: string, start: (signal: AbortSignal) => Promise<Value>): SharedCall<Value> => {
     const abort = new AbortController();
     const call: SharedCall<Value> = { abort, value: start(abort.signal), waiting: 0 };
     const forget = (): void => {
-      if (underWay.get(key) === call) underWay.delete(key);
+      if (inFlight.get(key) === call) inFlight.delete(key);
     };
     abort.signal.addEventListener("abort", forget, { once: true });
     call.value.then(forget, forget);
-    underWay.set(key, call);
+    inFlight.set(key, call);
     return call;
   };
 
   return async (key, start, signal) => {
     signal.throwIfAborted();
-    const call = underWay.get(key) ?? begin(key, start);
+    const call = inFlight.get(key) ?? begin(key, start);
     call.waiting++;
     const gone = Promise.withResolvers<never>();
     const leave = (): void => {

@@ -21,8 +21,8 @@ export class WrongKey extends Error {
   }
 }
 
-/** Maximum concurrent signatures; further ones wait without a time limit of their own. */
-const CONCURRENT = 16;
+/** Maximum concurrent signatures; further calls wait without a timeout. */
+const MAX_CONCURRENT = 16;
 
 /**
  * A signer of `address` that connects when it first signs, and again after a failure: a process starts and
@@ -33,9 +33,9 @@ export function connectedSigner(
   open: () => Promise<Signer & { close?(): unknown }>,
 ): ConnectedSigner {
   let connecting: Promise<Signer & { close?(): unknown }> | undefined;
-  const turns = createTurns(CONCURRENT);
+  const withPermit = createSemaphore(MAX_CONCURRENT);
 
-  async function connected(): Promise<Signer & { close?(): unknown }> {
+  async function ensureConnected(): Promise<Signer & { close?(): unknown }> {
     connecting ??= open().then(async (signer) => {
       if (signer.address === address) return signer;
       await signer.close?.();
@@ -52,10 +52,10 @@ export function connectedSigner(
 
   return {
     address,
-    connect: async () => void (await connected()),
+    connect: async () => void (await ensureConnected()),
     async signDigest(digest: Hex32, preimage?: Preimage): Promise<Signature> {
-      return await turns(async () => {
-        const signer = await connected().catch((error: unknown) => {
+      return await withPermit(async () => {
+        const signer = await ensureConnected().catch((error: unknown) => {
           // Requests and payments treat a wrong key like an unavailable one.
           throw error instanceof SignerUnavailable ? error : new SignerUnavailable("unknown-key");
         });
@@ -68,8 +68,8 @@ export function connectedSigner(
   };
 }
 
-/** Runs at most `limit` functions at once, in the order of their calls. */
-function createTurns(limit: number): <T>(act: () => Promise<T>) => Promise<T> {
+/** Runs at most `limit` functions concurrently, in the order of their calls. */
+function createSemaphore(limit: number): <T>(act: () => Promise<T>) => Promise<T> {
   const waiting: (() => void)[] = [];
   let running = 0;
   return async (act) => {

@@ -14,7 +14,7 @@ test("parses integers of every length, with the zero that keeps them positive", 
   expect(read(`30 46 02 21 00 ${FF32} 02 21 00 ${FF32}`)).toEqual({ r: 2n ** 256n - 1n, s: 2n ** 256n - 1n });
 });
 
-test("parses DER signatures of another library to the same values as that library", () => {
+test("parses DER signatures to the same values as the library that made them", () => {
   const { privateKey } = generateKeyPairSync("ec", { namedCurve: "secp256k1" });
   const sign = createSign("sha256").update("x");
   const der = sign.sign(privateKey);

@@ -11,14 +11,14 @@ const signer = rawKeySigner("11".repeat(32));
 const digest = keccak256("0x01");
 const word = (value: bigint): string => value.toString(16).padStart(64, "0");
 
-test("parsing a signature returns what was formatted", async () => {
+test("parses every signature that it formats", async () => {
   for (let n = 0; n < 50; n++) {
     const signature = await signer.signDigest(keccak256(toHex(n)));
     expect(parseSignature(signatureToHex(signature))).toEqual(signature);
   }
 });
 
-test("accepts r and s up to the last valid numbers, s in the lower half, and not beyond", () => {
+test("accepts r and s only in their valid ranges, with s in the lower half", () => {
   const read = (r: bigint, s: bigint) => parseSignature(`0x${word(r)}${word(s)}1b`) !== undefined;
   expect(read(1n, 1n)).toBe(true);
   expect(read(ORDER - 1n, ORDER / 2n)).toBe(true);
@@ -30,7 +30,7 @@ test("accepts r and s up to the last valid numbers, s in the lower half, and not
   expect(read(1n, ORDER - 1n)).toBe(false);
 });
 
-test("accepts a single format of a signature", async () => {
+test("accepts only the canonical signature format", async () => {
   const signature = await signer.signDigest(digest);
   const good = signatureToHex(signature);
   const highS = `${signature.r}${word(ORDER - BigInt(signature.s))}${signature.yParity === 0 ? "1c" : "1b"}`;
@@ -67,7 +67,7 @@ test("accepts a single format of a signature", async () => {
   expect(recoverSigner(digest, good)).toBe(signer.address);
 });
 
-test("recovers the same signer as another library, by either curve, for any digest and signature", async () => {
+test("recovers the same signer as viem, with either curve implementation, for any digest and signature", async () => {
   const part = fc.bigInt({ min: 1n, max: ORDER / 2n }).map(word);
   await fc.assert(
     fc.asyncProperty(
@@ -89,14 +89,14 @@ test("recovers the same signer as another library, by either curve, for any dige
   );
 });
 
-test("a signature over another digest recovers to another signer", async () => {
+test("recovers a different signer for a different digest", async () => {
   const good = signatureToHex(await signer.signDigest(digest));
   const other = recoverSigner(keccak256("0x02"), good);
   expect(other).toMatch(/^0x[0-9a-f]{40}$/);
   expect(other).not.toBe(signer.address);
 });
 
-test("a malformed digest is an error, not an invalid signature", async () => {
+test("throws for a malformed digest instead of reporting an invalid signature", async () => {
   const good = signatureToHex(await signer.signDigest(digest));
   for (const bad of ["0x", "0x01", `${digest}00`, digest.slice(2), `0x${"zz".repeat(32)}`])
     expect(() => recoverSigner(bad as `0x${string}`, good)).toThrow(RangeError);

@@ -2,7 +2,7 @@ import { expect, test, vi } from "vitest";
 import { RpcFault } from "@causeway/families";
 import { readScannedOutputs, type ReportedOutput, type ScannedOutput } from "@causeway/families/bitcoin";
 import { createAddressListing } from "./address-listing.ts";
-import { sharingOutputs } from "./explorer.ts";
+import { shareOutputs } from "./explorer.ts";
 
 const SCRIPT = `0014${"11".repeat(20)}`;
 const OTHER = `0014${"22".repeat(20)}`;
@@ -128,7 +128,7 @@ test("connections to several nodes share the list of an address for two seconds"
   let asked = 0;
   const explorer = { outputsOf: async () => await Promise.resolve((asked++, [])) };
   const lists = new Map<string, Promise<readonly ReportedOutput[]>>();
-  const connections = [1, 2, 3].map(() => sharingOutputs(explorer, lists));
+  const connections = [1, 2, 3].map(() => shareOutputs(explorer, lists));
   const readAll = async () => await Promise.all(connections.map(async (one) => await one.outputsOf("bc1q")));
   await readAll();
   await readAll();
@@ -136,7 +136,7 @@ test("connections to several nodes share the list of an address for two seconds"
   await vi.advanceTimersByTimeAsync(2_000);
   await readAll();
   expect(asked).toBe(2);
-  expect(await sharingOutputs(explorer, undefined).outputsOf("bc1q")).toEqual([]);
+  expect(await shareOutputs(explorer, undefined).outputsOf("bc1q")).toEqual([]);
   expect(asked).toBe(3);
   vi.useRealTimers();
 });

@@ -38,14 +38,14 @@ function unspentOf(all: readonly (Made & { depth: number; spentIn?: "mempool" | 
     { confirmations: CONFIRMATIONS },
     {
       bytes: async (txid) => find(txid)?.bytes,
-      anywhere: async (txid) => {
+      find: async (txid) => {
         const found = find(txid);
         const block = { height: 1, hash: "", time: 0n, confirmations: found?.depth ?? 0 };
         return found && { transaction: {} as never, block: found.depth > 0 ? block : undefined };
       },
-      confirmationsOf: async ({ txid }, withWaiting) => {
+      confirmationsOf: async ({ txid }, includeMempool) => {
         const found = find(txid);
-        const isSpent = found?.spentIn === "block" || (withWaiting && found?.spentIn === "mempool");
+        const isSpent = found?.spentIn === "block" || (includeMempool && found?.spentIn === "mempool");
         return isSpent ? 0 : (found?.depth ?? 0);
       },
     },

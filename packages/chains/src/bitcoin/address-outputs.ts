@@ -45,7 +45,7 @@ export interface AddressOutputs {
 
 export function createAddressOutputs(
   { confirmations }: Pick<BitcoinFacts, "confirmations">,
-  reads: Pick<BitcoinReads, "anywhere" | "bytes" | "confirmationsOf">,
+  reads: Pick<BitcoinReads, "find" | "bytes" | "confirmationsOf">,
   listing: AddressListing,
 ): AddressOutputs {
   const known = new Map<string, UnspentOutput>();
@@ -77,7 +77,7 @@ export function createAddressOutputs(
       for (const { raws, minedTxId } of sweeps)
         for (const raw of raws) {
           const { txid, inputs, outputs } = transactionOf(raw);
-          const isMined = (await reads.anywhere(txid))?.block !== undefined;
+          const isMined = (await reads.find(txid))?.block !== undefined;
           if (isMined !== (minedTxId === `0x${txid}`)) return undefined;
           const touched = isMined
             ? outputs.flatMap((output, vout) => (output.script === script ? [{ txid, vout }] : []))

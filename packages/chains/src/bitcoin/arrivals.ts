@@ -36,7 +36,7 @@ export function readCursor(text: string): BlockCursor {
 
 /**
  * The final blocks after a cursor, oldest first, each the child of the previous one, with the transactions
- * that pay one of these scripts. If a reorg replaced the cursor's block although it counted as final, the
+ * that pay one of these scripts. If a reorg replaced the cursor's block even though it counted as final, the
  * replacing blocks are read.
  * @throws RpcFault
  */

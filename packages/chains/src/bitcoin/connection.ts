@@ -28,7 +28,7 @@ import {
   type BitcoinTransaction,
 } from "@causeway/families/bitcoin";
 import { depositPrivateKeys } from "./deposit-keys.ts";
-import { createExplorer, sharingOutputs } from "./explorer.ts";
+import { createExplorer, shareOutputs } from "./explorer.ts";
 import { keptFeeRate, MAX_RATE } from "./fee-rate.ts";
 import { createOutcomes } from "./payment-outcome.ts";
 import { paymentOutputs, scriptOfKey, signedTransaction, textScript } from "./payment-transaction.ts";
@@ -84,7 +84,7 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
   const rate = keptFeeRate(explorer, options.now);
   const { depositAddressKey } = options;
   const listing = createAddressListing(facts.network, MAX_OUTPUTS, {
-    explorer: sharingOutputs(explorer, options.sharedOutputs),
+    explorer: shareOutputs(explorer, options.sharedOutputs),
     reads,
     now: () => options.now(),
     onFault: (error) => options.onFault(error),
@@ -172,7 +172,7 @@ export function connectBitcoin(options: NonEvmOptions): OpenConnection {
   };
 
   // The id commits to the spent outputs: once mined, a transaction that spends the solver's outputs was
-  // signed by the solver, whatever witness these bytes have.
+  // signed by the solver, regardless of the witness of these bytes.
   const isPayment = async (
     { raw, txId }: NonEvmAttempt,
     { recipient, amount, orderId, sweeps: swept }: NonEvmPayment,

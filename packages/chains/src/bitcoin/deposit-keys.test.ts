@@ -27,7 +27,7 @@ test.each([
   expect(addressOf(scriptAt("mainnet", ZPUB, path))).toBe(address);
 });
 
-test("an order's path is the first 124 bits of its id, in four unhardened indexes", () => {
+test("an order's path is the first 124 bits of its id, in four non-hardened indexes", () => {
   const path = depositPath(`0x${"f".repeat(31)}0${"0".repeat(32)}`);
   expect(path).toEqual([0x7fffffff, 0x7fffffff, 0x7fffffff, 0x7fffffff]);
   expect(depositPath(`0x${"0".repeat(30)}10${"f".repeat(32)}`)).toEqual([0, 0, 0, 1]);
@@ -41,7 +41,7 @@ test("the private key of an order's address is the key of the address that the p
   expect(script).toBe(scriptAt("mainnet", ZPUB, depositPath(ORDER)));
 });
 
-test("refuses keys of another network, private keys as public ones, and keys that do not belong together", () => {
+test("refuses keys of another network, private keys as public ones, and keys that do not match", () => {
   expect(() => depositKeys("mainnet", TPUB)).toThrow("must be an extended key of mainnet");
   expect(() => depositKeys("regtest", ZPUB)).toThrow("must be an extended key of regtest");
   expect(() => depositKeys("mainnet", ZPRV)).toThrow("must be an extended public key");

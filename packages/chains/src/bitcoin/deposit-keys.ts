@@ -70,8 +70,8 @@ export function depositPrivateKeys(
 }
 
 /**
- * The path of an order's key below the extended key: the first 124 bits of its id as four unhardened indexes
- * of 31 bits. Wallets that derive by path can therefore recover the key from the order's id alone.
+ * The path of an order's key below the extended key: the first 124 bits of its id as four non-hardened
+ * indexes of 31 bits. Wallets that derive by path can therefore recover the key from the order's id alone.
  */
 export function depositPath(orderId: Hex32): readonly number[] {
   const bits = BigInt(orderId.slice(0, 2 + 31));
@@ -80,14 +80,14 @@ export function depositPath(orderId: Hex32): readonly number[] {
 
 /** The witness program of the key at a path below an extended key, hex. */
 export function scriptAt(network: BitcoinNetwork, extendedKey: string, path: readonly number[]): string {
-  return scriptOfNode(descend(extendedKeyOf(network, extendedKey, "extended key"), path));
+  return scriptOfNode(derivePath(extendedKeyOf(network, extendedKey, "extended key"), path));
 }
 
 function nodeOf(root: HDKey, orderId: Hex32): HDKey {
-  return descend(root, depositPath(orderId));
+  return derivePath(root, depositPath(orderId));
 }
 
-function descend(root: HDKey, path: readonly number[]): HDKey {
+function derivePath(root: HDKey, path: readonly number[]): HDKey {
   return path.reduce((node, index) => node.deriveChild(index), root);
 }
 

@@ -47,7 +47,7 @@ test("several outputs to one depository are one deposit of their total", () => {
   expect(depositOf(fromUser, [pay(depository, 1n), carry(orderId), pay(depository, 2n)])?.amount).toBe(3n);
 });
 
-test.each([1, 2, 4] as const)("finds the text however its length is encoded (%i bytes)", (lengthBytes) => {
+test.each([1, 2, 4] as const)("finds the text for every encoding of its length (%i bytes)", (lengthBytes) => {
   expect(depositOf(fromUser, [pay(depository, 1n), carryLong(orderId, lengthBytes)])).toMatchObject({
     depositId: orderId,
     index: "1",

@@ -268,18 +268,18 @@ test("throws a fault if the explorer fails", async () => {
 
 /** Counts the node's requests. */
 function counted(transport: RpcTransport) {
-  let [asked, underWay, maxUnderWay] = [0, 0, 0];
+  let [asked, inFlight, maxInFlight] = [0, 0, 0];
   const request: RpcTransport["request"] = async (...question) => {
     asked += 1;
-    maxUnderWay = Math.max(maxUnderWay, (underWay += 1));
+    maxInFlight = Math.max(maxInFlight, (inFlight += 1));
     await new Promise(setImmediate);
     try {
       return await transport.request(...question);
     } finally {
-      underWay -= 1;
+      inFlight -= 1;
     }
   };
-  return { transport: { ...transport, request }, asked: () => asked, maxUnderWay: () => maxUnderWay };
+  return { transport: { ...transport, request }, asked: () => asked, maxInFlight: () => maxInFlight };
 }
 
 /** Outputs of which one pays the depository and the others the user. */
@@ -309,7 +309,7 @@ test("reads the outputs that a withdrawal spends a few at a time", async () => {
   expect(await source(node.transport).withdrawal(paidOut, undefined)).toMatchObject({
     value: { status: "pending" },
   });
-  expect(node.maxUnderWay()).toBeLessThanOrEqual(16);
+  expect(node.maxInFlight()).toBeLessThanOrEqual(16);
 });
 
 test("refuses a withdrawal with more inputs than a transaction can have, without any reads", async () => {
@@ -324,13 +324,13 @@ test("refuses a withdrawal with more inputs than a transaction can have, without
 test("asks the explorer about a few inputs at a time, and stops once one decides the outcome", async () => {
   const spent = crowd(100);
   const rivalOf = made(spent.slice(0, 1), [pay(other, 990n)]);
-  let [asked, underWay, maxUnderWay] = [0, 0, 0];
+  let [asked, inFlight, maxInFlight] = [0, 0, 0];
   const hints: SpendHints = {
     spendOf: async () => {
       asked += 1;
-      maxUnderWay = Math.max(maxUnderWay, (underWay += 1));
+      maxInFlight = Math.max(maxInFlight, (inFlight += 1));
       await new Promise(setImmediate);
-      underWay -= 1;
+      inFlight -= 1;
       return { txid: rivalOf.txid, isConfirmed: true };
     },
     close: async () => await Promise.resolve(),
@@ -340,7 +340,7 @@ test("asks the explorer about a few inputs at a time, and stops once one decides
   expect(await source(node, hints).withdrawal(paidOut, undefined)).toMatchObject({
     value: { status: "expired" },
   });
-  expect(maxUnderWay).toBeLessThanOrEqual(8);
+  expect(maxInFlight).toBeLessThanOrEqual(8);
   expect(asked).toBeLessThanOrEqual(8);
 });
 

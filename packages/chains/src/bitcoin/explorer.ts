@@ -15,7 +15,7 @@ export interface SpendHints {
   close(): Promise<void>;
 }
 
-/** Further data of an explorer: outputs of an address, and fees. */
+/** Also reads the outputs of an address and fee estimates from an explorer. */
 export interface Explorer extends SpendHints {
   /** @param address in the network's format @throws RpcFault */
   outputsOf(address: string): Promise<readonly ReportedOutput[]>;
@@ -39,8 +39,8 @@ export function createExplorer(url: string, onCall?: ObserveCall): Explorer {
 /** How long lists are shared, ms: connections to several nodes read an address at about the same time. */
 const SHARED_MS = 2_000;
 
-/** @param lists of the same explorer by address. Undefined: they are not shared */
-export function sharingOutputs(
+/** @param lists output lists of this explorer by address; undefined disables sharing */
+export function shareOutputs(
   explorer: Pick<Explorer, "outputsOf">,
   lists: Map<string, Promise<readonly ReportedOutput[]>> | undefined,
 ): Pick<Explorer, "outputsOf"> {

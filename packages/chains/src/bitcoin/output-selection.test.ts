@@ -70,7 +70,7 @@ test("selects nothing only if all outputs together do not suffice", () => {
   );
 });
 
-test("selects the same outputs whatever their order", () => {
+test("selects the same outputs regardless of their order", () => {
   fc.assert(
     fc.property(utxos, fc.bigInt(600n, 500_000n), (available, amount) => {
       expect(selectOutputs(terms(amount, available.toReversed()))).toEqual(

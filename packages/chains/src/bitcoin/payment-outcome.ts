@@ -11,7 +11,7 @@ import { ownInputs } from "./sweeps.ts";
 /** Finds out what became of the solver's payments. */
 
 export interface OutcomeOptions {
-  readonly reads: Pick<BitcoinReads, "anywhere" | "transaction">;
+  readonly reads: Pick<BitcoinReads, "find" | "transaction">;
   readonly explorer: Pick<SpendHints, "spendOf">;
   /** The solver's script, hex. */
   readonly ownScript: string;
@@ -22,7 +22,7 @@ export interface OutcomeOptions {
 export function createOutcomes({ reads, explorer, ownScript, confirmations }: OutcomeOptions) {
   return async ({ raw, lost }: Pick<NonEvmAttempt, "raw" | "lost">): Promise<NonEvmOutcome> => {
     const own = transactionOf(raw);
-    const found = await reads.anywhere(own.txid);
+    const found = await reads.find(own.txid);
     if (found?.block !== undefined) {
       const { height, hash, confirmations: reached } = found.block;
       const block = { number: BigInt(height), hash: `0x${hash}` satisfies Hex };

@@ -154,7 +154,7 @@ test("refuses payments from and to a depository", () => {
   ).toHaveProperty("refusal");
 });
 
-test("a deposit with the order id is not a payment, wherever its change goes", () => {
+test("does not count a deposit with the order id as a payment, regardless of its change", () => {
   // The user has outputs at two addresses; the change of their deposit goes to the recipient of the refund.
   const deposit = [pay(depository, 10_000n), carry(orderId), pay(recipient, 90_000n)];
   expect(judge([pay(other, 100_000n)], deposit)).toEqual({

@@ -14,11 +14,11 @@ import {
   readBytes,
   readPlaced,
   readScannedOutputs,
-  readStanding,
+  readBlockStatus,
   type BitcoinInput,
   type BitcoinOutput,
   type BitcoinTransaction,
-  type BlockStanding,
+  type BlockStatus,
   type PlacedTransaction,
   type ScannedOutput,
   type BitcoinFacts,
@@ -39,11 +39,11 @@ export interface BitcoinBlock {
 
 export interface FoundTransaction {
   readonly transaction: BitcoinTransaction;
-  readonly block: (BitcoinBlock & Pick<BlockStanding, "confirmations">) | undefined;
+  readonly block: (BitcoinBlock & Pick<BlockStatus, "confirmations">) | undefined;
 }
 
-/** Previous transactions that are read at the same time. */
-const SOURCES_AT_ONCE = 16;
+/** Maximum previous transactions that are read concurrently. */
+const MAX_CONCURRENT_SOURCES = 16;
 /**
  * Maximum number and bytes of cached spent outputs: enough for several of the largest standard transactions.
  */
@@ -60,7 +60,7 @@ export interface BitcoinReads {
    *
    * @throws RpcFault
    */
-  anywhere(txid: string): Promise<FoundTransaction | undefined>;
+  find(txid: string): Promise<FoundTransaction | undefined>;
   /**
    * The outputs that inputs spend, in order, from the bytes of the previous transactions; undefined if the
    * node lacks one.
@@ -75,9 +75,9 @@ export interface BitcoinReads {
    *
    * @throws RpcFault
    */
-  isUnspent(utxo: Pick<BitcoinInput, "txid" | "vout">, withWaiting: boolean): Promise<boolean>;
-  /** Confirmations of such an output; 0 for any other. @throws RpcFault */
-  confirmationsOf(utxo: Pick<BitcoinInput, "txid" | "vout">, withWaiting: boolean): Promise<number>;
+  isUnspent(utxo: Pick<BitcoinInput, "txid" | "vout">, includeMempool: boolean): Promise<boolean>;
+  /** Confirmations of an unspent output; 0 if it is unconfirmed, spent or unknown. @throws RpcFault */
+  confirmationsOf(utxo: Pick<BitcoinInput, "txid" | "vout">, includeMempool: boolean): Promise<number>;
   /**
    * The unspent confirmed outputs of these scripts. Takes a minute on mainnet, and a node runs one scan at a
    * time. @throws RpcFault, NodeRefusal
@@ -85,12 +85,12 @@ export interface BitcoinReads {
   scan(scripts: readonly string[]): Promise<readonly ScannedOutput[]>;
   /** Height and hash of the newest block. @throws RpcFault */
   newest(): Promise<{ readonly height: number; readonly hash: string }>;
-  /** @throws RpcFault, also above the newest block */
+  /** @throws RpcFault, including for a height above the newest block */
   hashAt(height: number): Promise<string>;
-  /** Bytes of a block, whose header's hash is the block's. @throws RpcFault */
+  /** Bytes of a block, whose header is checked against `hash`. @throws RpcFault */
   blockBytes(hash: string): Promise<Uint8Array>;
   /** Height and confirmations of a block; undefined if the node does not have it. @throws RpcFault */
-  block(hash: string): Promise<(BitcoinBlock & BlockStanding) | undefined>;
+  block(hash: string): Promise<(BitcoinBlock & BlockStatus) | undefined>;
 }
 
 /**
@@ -103,8 +103,7 @@ export interface BitcoinReads {
  */
 export function createBitcoinReads(transport: RpcTransport, facts: BitcoinFacts): BitcoinReads {
   let isRightChain = false;
-  // Identified by the hash of their transaction, they never change. A read that ended early resumes where it
-  // stopped.
+  // Outputs are identified by transaction hash and never change. The cache lets an interrupted read resume.
   const outputs = rememberedFacts<BitcoinOutput>({
     ...REMEMBERED_OUTPUTS,
     sizeOf: ({ script }) => script.length + 256,
@@ -122,7 +121,7 @@ export function createBitcoinReads(transport: RpcTransport, facts: BitcoinFacts)
     isRightChain = true;
   };
 
-  const placed = async (txid: string): Promise<PlacedTransaction | undefined> => {
+  const readTransaction = async (txid: string): Promise<PlacedTransaction | undefined> => {
     try {
       return readPlaced(await transport.request("getrawtransaction", [txid, true]), txid);
     } catch (error) {
@@ -131,12 +130,12 @@ export function createBitcoinReads(transport: RpcTransport, facts: BitcoinFacts)
     }
   };
 
-  const blockOf = async (hash: string): Promise<BitcoinBlock & BlockStanding> => {
-    const [standing, time] = await Promise.all([
-      transport.request("getblockheader", [hash, true]).then((answer) => readStanding(answer, hash)),
+  const blockOf = async (hash: string): Promise<BitcoinBlock & BlockStatus> => {
+    const [status, time] = await Promise.all([
+      transport.request("getblockheader", [hash, true]).then((answer) => readBlockStatus(answer, hash)),
       transport.request("getblockheader", [hash, false]).then((answer) => readBlockTime(answer, hash)),
     ]);
-    return { ...standing, hash, time };
+    return { ...status, hash, time };
   };
 
   /** After everything else, so that the answers cannot come from two nodes on different forks. */
@@ -160,8 +159,8 @@ export function createBitcoinReads(transport: RpcTransport, facts: BitcoinFacts)
     return hex === undefined ? undefined : readBytes(hex, txid);
   };
 
-  const confirmationsOf: BitcoinReads["confirmationsOf"] = async ({ txid, vout }, withWaiting) => {
-    const answer = await transport.request("gettxout", [txid, vout, withWaiting]);
+  const confirmationsOf: BitcoinReads["confirmationsOf"] = async ({ txid, vout }, includeMempool) => {
+    const answer = await transport.request("gettxout", [txid, vout, includeMempool]);
     if (answer === null) return 0;
     const { confirmations } = fieldsOf("gettxout", answer);
     return isInteger(confirmations) ? confirmations : 0;
@@ -170,7 +169,7 @@ export function createBitcoinReads(transport: RpcTransport, facts: BitcoinFacts)
   return {
     transaction: async (txid) => {
       await checkChain();
-      const found = await placed(txid);
+      const found = await readTransaction(txid);
       if (found === undefined) return { kind: "absent" };
       const { transaction, blockHash } = found;
       if (blockHash === undefined)
@@ -185,9 +184,9 @@ export function createBitcoinReads(transport: RpcTransport, facts: BitcoinFacts)
       await confirmAtHeight(block);
       return { kind: "final", value: { transaction, block } };
     },
-    anywhere: async (txid) => {
+    find: async (txid) => {
       await checkChain();
-      const found = await placed(txid);
+      const found = await readTransaction(txid);
       if (found === undefined) return undefined;
       const { transaction, blockHash } = found;
       const block = blockHash === undefined ? undefined : await blockOf(blockHash);
@@ -207,9 +206,9 @@ export function createBitcoinReads(transport: RpcTransport, facts: BitcoinFacts)
       const sources = [...Map.groupBy(unknown, ({ txid }) => txid)];
       // The sender controls the number and size of the previous transactions, so only the spent outputs are
       // kept.
-      for (let at = 0; at < sources.length; at += SOURCES_AT_ONCE)
+      for (let at = 0; at < sources.length; at += MAX_CONCURRENT_SOURCES)
         await Promise.all(
-          sources.slice(at, at + SOURCES_AT_ONCE).map(async ([txid, own]) => {
+          sources.slice(at, at + MAX_CONCURRENT_SOURCES).map(async ([txid, own]) => {
             const made = (await bytesOf(txid))?.outputs ?? [];
             for (const input of own) {
               const output = made[input.vout];
@@ -229,7 +228,7 @@ export function createBitcoinReads(transport: RpcTransport, facts: BitcoinFacts)
       readBytes(hex, txid);
       return bytesIn(hex);
     },
-    isUnspent: async (utxo, withWaiting) => (await confirmationsOf(utxo, withWaiting)) > 0,
+    isUnspent: async (utxo, includeMempool) => (await confirmationsOf(utxo, includeMempool)) > 0,
     confirmationsOf,
     scan: async (scripts) => {
       await checkChain();
@@ -241,7 +240,7 @@ export function createBitcoinReads(transport: RpcTransport, facts: BitcoinFacts)
     newest: async () => {
       await checkChain();
       const hash = readBlockHash(await transport.request("getbestblockhash", []));
-      const { height } = readStanding(await transport.request("getblockheader", [hash, true]), hash);
+      const { height } = readBlockStatus(await transport.request("getblockheader", [hash, true]), hash);
       return { height, hash };
     },
     hashAt: async (height) => readBlockHash(await transport.request("getblockhash", [height])),

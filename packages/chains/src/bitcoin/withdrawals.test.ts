@@ -124,7 +124,7 @@ test.each([
   expect(effect(spent, paid)).toHaveProperty("refusal");
 });
 
-test("its own transaction executes it, whatever its signatures", () => {
+test("its own transaction executes it, regardless of its signatures", () => {
   const plan = aTransaction(held, outputs).transaction;
   const signed = unsigned(held, outputs);
   signed.updateInput(0, { finalScriptSig: new Uint8Array([0x51]) }, true);

@@ -181,7 +181,7 @@ test("returns unknown if neither logs nor receipt arrive by the deadline, and th
   ).rejects.toMatchObject({ kind: "deadline" });
 });
 
-test("requests the logs of a block once, however many of its transactions are judged", async () => {
+test("requests the logs of a block once for all of its transactions", async () => {
   const { transport, asked } = nodeOf(logsAre([transfer(0)]));
   const reads = blockReads(transport, depository);
   const rules = { depository, attestation: {} };
@@ -190,7 +190,7 @@ test("requests the logs of a block once, however many of its transactions are ju
   expect(asked.filter((one) => one === method)).toHaveLength(2);
 });
 
-test("requests the time of a block once, however many of its transactions are judged", async () => {
+test("requests the time of a block once for all of its transactions", async () => {
   const { transport, asked } = nodeOf({ logs: () => [], receipt: () => blockAnswer });
   const reads = blockReads(transport, depository);
   const rules = { depository, attestation: { depositPartsSince: 1 } };

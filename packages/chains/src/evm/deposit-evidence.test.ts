@@ -162,7 +162,7 @@ test("does not count Transfers that mirror the native token as deposits, on the 
   for (const mirror of mirrors) expect(read([transfer(mirror, alice, depository, 5n)])).toEqual([]);
 });
 
-test("cases 11 and 12: native tokens without the depository's event are not a deposit, whatever the input contains", () => {
+test("cases 11 and 12: native tokens without the depository's event are not a deposit, regardless of the input", () => {
   expect(read([], aTransaction({ to: depository, value: 5n, input: orderId }))).toEqual([]);
 });
 
@@ -249,7 +249,7 @@ const anyEvent: fc.Arbitrary<EmittedLog> = fc
     return erc20Deposit(who, token, amount, id, emitter);
   });
 
-test("invariant a: never credits more of a token than the net inflow of its Transfers, whatever else the logs report", () => {
+test("invariant a: never credits more of a token than the net inflow of its Transfers, regardless of other logs", () => {
   fc.assert(
     fc.property(fc.array(anyEvent, { maxLength: 12 }), fc.boolean(), (emitted, isZksyncStack) => {
       const deposits = depositEvidenceIn({ depository, isZksyncStack }, receiptOf(...emitted), undefined);

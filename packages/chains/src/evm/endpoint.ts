@@ -25,7 +25,7 @@ export interface EndpointOptions extends Omit<ConnectOptions, "onIgnoredLogs"> {
   readonly host: string;
   /** WebSocket URL of this endpoint. Absent: it is polled. */
   readonly wsUrl: string | undefined;
-  /** The newest known head of the chain, whichever endpoint it came from. */
+  /** The newest known head of the chain, from any endpoint. */
   readonly knownHead: () => HeadSource["latest"];
 }
 

@@ -121,7 +121,7 @@ const receipts =
     return method === "eth_getTransactionReceipt" ? (known[params[0] as Hex] ?? null) : undefined;
   };
 
-test("refuses a withdrawal to the depository itself, whatever the chain reports", async () => {
+test("refuses a withdrawal to the depository itself, regardless of the chain's state", async () => {
   const source = await sourceOf(() => undefined);
   const native = payloadOf({ to: depository, data: "0x", value: 9n, allowFailure: false });
   const data = encodeFunctionData({ abi: erc20Abi, functionName: "transfer", args: [depository, 9n] });
@@ -148,7 +148,7 @@ test("refutes a named transaction that is final and shows no execution", async (
   expect(await source.withdrawal(payload, hint)).toMatchObject({ kind: "refuted" });
 });
 
-test("a reverted transaction executed nothing, named or found, whatever logs a node returns for it (case 28)", async () => {
+test("treats a reverted transaction as executing nothing, regardless of the logs that a node returns for it (case 28)", async () => {
   const found = logsIn(executedIn, paid).slice(1);
   const named = await sourceOf(receipts({ [hint]: receiptOf(hint, paid, "0x0") }));
   expect(await named.withdrawal(payload, hint)).toMatchObject({ kind: "refuted" });
@@ -156,7 +156,7 @@ test("a reverted transaction executed nothing, named or found, whatever logs a n
   expect(await searched.withdrawal(payload, undefined)).toMatchObject({ kind: "refuted" });
 });
 
-test("finds the execution although another transaction was named", async () => {
+test("finds the execution even if the request names another transaction", async () => {
   const known = { [hint]: receiptOf(hint, []), [executedIn]: receiptOf(executedIn, paid) };
   const source = await sourceOf(receipts(known, logsIn(executedIn, paid).slice(1)));
   expect(await source.withdrawal(payload, hint)).toMatchObject({ value: { status: "executed" } });

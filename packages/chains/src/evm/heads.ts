@@ -62,7 +62,7 @@ export function createHeadSource(options: HeadSourceOptions): HeadSource {
     lowerPolls = isLower ? lowerPolls + 1 : 0;
     if (isLower && lowerPolls < LOWER_POLLS) return;
     lowerPolls = 0;
-    if (socket !== undefined && latest !== undefined && block.number > latest.number + 3n) socket.distrust();
+    if (socket !== undefined && latest !== undefined && block.number > latest.number + 3n) socket.reconnect();
     deliver(block);
   };
 

@@ -332,7 +332,7 @@ test("sends fewer than a dozen requests for one range to a node that refuses eve
 });
 
 test("limits concurrent block requests to an endpoint without batches", async () => {
-  let underWay = 0;
+  let inFlight = 0;
   let max = 0;
   const node = await startLyingNode((calls, response, isBatch) => {
     if (isBatch) {
@@ -340,10 +340,10 @@ test("limits concurrent block requests to an endpoint without batches", async ()
       return;
     }
     const [call] = calls;
-    underWay += 1;
-    max = Math.max(max, underWay);
+    inFlight += 1;
+    max = Math.max(max, inFlight);
     setTimeout(() => {
-      underWay -= 1;
+      inFlight -= 1;
       const number = call?.params[0];
       const result = call?.method === "eth_getLogs" ? [] : { ...block, number };
       json(response, { jsonrpc: "2.0", id: call?.id, result });
@@ -389,7 +389,7 @@ test("a transaction read as pending just before its receipt arrived counts as mi
   expect(reader.depositsOf(state)).toMatchObject([deposit]);
 });
 
-test("a failed transaction deposits nothing, whatever logs its receipt has", async () => {
+test("ignores the logs in the receipt of a failed transaction", async () => {
   const { reader } = await nodeWith({ eth_getTransactionReceipt: says({ ...receipt, status: "0x0" }) });
   expect(reader.depositsOf(await reader.transaction(txHash))).toEqual([]);
 });
@@ -409,7 +409,7 @@ test("a missing multicall contract is a fault, not a balance of zero", async () 
   await expect(reader.accountState(alice, token, depository)).rejects.toMatchObject({ code: "RPC_FAULT" });
 });
 
-test("a node that returns the hash of another transaction has not accepted the one sent", async () => {
+test("rejects a node's response with the hash of another transaction", async () => {
   const node = await startAnsweringNode(says(otherHash));
   const transport = createRpcTransport({ url: node.url });
   closers.push(node.stop, transport.close);

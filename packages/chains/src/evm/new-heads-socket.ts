@@ -9,12 +9,12 @@ export interface NewHeadsOptions {
   readonly onHeader: (block: BlockRef) => void;
   readonly onFault: (fault: unknown) => void;
   /** First and maximum delay before reconnecting, ms; each failure doubles it. Defaults: 250 and 10,000. */
-  readonly backoffMs?: { readonly first: number; readonly longest: number };
+  readonly backoffMs?: { readonly first: number; readonly max: number };
 }
 
 export interface NewHeadsSocket {
   /** Call this if the chain advances but the socket is silent; it reconnects. */
-  distrust(): void;
+  reconnect(): void;
   close(): Promise<void>;
 }
 
@@ -27,19 +27,19 @@ const MAX_MESSAGE_BYTES = 1024 * 1024;
  * is lost.
  */
 export function subscribeNewHeads(options: NewHeadsOptions): NewHeadsSocket {
-  const { first, longest } = options.backoffMs ?? { first: 250, longest: 10_000 };
+  const { first, max } = options.backoffMs ?? { first: 250, max: 10_000 };
   // The socket's own error would quote the URL, including credentials.
   if (!URL.canParse(options.url)) throw new TypeError("wsRpcUrl is not a valid URL");
   let closed = false;
   let pauseMs = first;
   let socket: WebSocket | undefined;
-  let reconnect: NodeJS.Timeout | undefined;
+  let reconnectTimer: NodeJS.Timeout | undefined;
 
   const connect = (): void => {
     if (closed) return;
     const current = new WebSocket(options.url, { handshakeTimeout: 5_000, maxPayload: MAX_MESSAGE_BYTES });
     socket = current;
-    let chainIsRight = false;
+    let isRightChain = false;
     let subscription: unknown;
     current.on("open", () => {
       current.send(`{"jsonrpc":"2.0","id":${CHAIN_ID_CALL},"method":"eth_chainId","params":[]}`);
@@ -56,10 +56,10 @@ export function subscribeNewHeads(options: NewHeadsOptions): NewHeadsSocket {
             const reason = `the WebSocket node serves chain ${servedId}, expected ${options.chainId}`;
             throw new RpcFault({ kind: "wrongChain", method: "eth_chainId", reason });
           }
-          chainIsRight = true;
+          isRightChain = true;
         } else if (message["id"] === SUBSCRIBE_CALL) {
           subscription = message["result"];
-        } else if (message["method"] === "eth_subscription" && chainIsRight) {
+        } else if (message["method"] === "eth_subscription" && isRightChain) {
           const params = fieldsOf(message["params"], "eth_subscription");
           if (params["subscription"] !== subscription) return;
           const block = readBlock(params["result"], "eth_subscription");
@@ -80,17 +80,17 @@ export function subscribeNewHeads(options: NewHeadsOptions): NewHeadsSocket {
       options.onFault(
         new RpcFault({ kind: "network", method: "eth_subscribe", reason: `WebSocket closed (${code})` }),
       );
-      reconnect = setTimeout(connect, pauseMs);
-      pauseMs = Math.min(longest, pauseMs * 2);
+      reconnectTimer = setTimeout(connect, pauseMs);
+      pauseMs = Math.min(max, pauseMs * 2);
     });
   };
   connect();
 
   return {
-    distrust: () => socket?.terminate(),
+    reconnect: () => socket?.terminate(),
     close: async () => {
       closed = true;
-      clearTimeout(reconnect);
+      clearTimeout(reconnectTimer);
       const current = socket;
       if (current === undefined || current.readyState === WebSocket.CLOSED) return;
       await new Promise<void>((resolve) => {

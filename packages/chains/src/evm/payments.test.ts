@@ -455,7 +455,7 @@ test.each([1n, 95n])("attests a payment after calls that move %s of it out and b
   ).toEqual({ amounts: [95n] });
 });
 
-test("attests what the router checked, whatever the recipient does when the router pays it native afterwards", () => {
+test("attests what the router checked, regardless of what the recipient does when the router later pays it the native token", () => {
   const emitted = [transfer(usdc, fill, alice, 95n), transfer(usdc, alice, bob, 95n)];
   const checked = [note(alice), step(95n), received(alice, 95n)];
   expect(judge(emitted, {}, pulled(checked))).toEqual({ amounts: [95n] });
@@ -513,7 +513,7 @@ test("attests the minimum whenever the router made the payment and the recipient
   );
 });
 
-test("attests a payment by another key than the order's, whatever its calls and recipients deposit", () => {
+test("attests a payment by a key other than the order's, regardless of what its calls and recipients deposit", () => {
   const formerKey = { solver: bob };
   const deposits = [
     transfer(usdc, bob, otherDepository, 1n),

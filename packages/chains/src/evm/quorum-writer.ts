@@ -15,8 +15,8 @@ const REFUSED: readonly BroadcastOutcome["kind"][] = ["rejected", "underpriced",
 const QUESTION = "eth_sendRawTransaction";
 
 /**
- * Sends signed bytes to all endpoints at once. Returns when the first endpoint has them; the others get them
- * too, and are reported if they contradict it. Only a quorum of refusals rejects the bytes permanently,
+ * Sends signed bytes to all endpoints concurrently. Returns when the first endpoint has them; the others get
+ * them too, and are reported if they contradict it. Only a quorum of refusals rejects the bytes permanently,
  * since that cancels a payment.
  */
 export function quorumWriter<E extends WritingEndpoint>(electorate: Electorate<E>): ChainWriter {

@@ -44,12 +44,12 @@ export function rememberedFacts<T>({ entries, bytes, sizeOf }: MemoryBounds<T>):
 
 /** Runs `work` once for all concurrent callers of a key, without caching the result. */
 export function singleFlight<T>(): (key: string, work: () => Promise<T>) => Promise<T> {
-  const underWay = new Map<string, Promise<T>>();
+  const inFlight = new Map<string, Promise<T>>();
   return async (key, work) => {
-    const known = underWay.get(key);
+    const known = inFlight.get(key);
     if (known !== undefined) return await known;
-    const running = work().finally(() => underWay.delete(key));
-    underWay.set(key, running);
+    const running = work().finally(() => inFlight.delete(key));
+    inFlight.set(key, running);
     return await running;
   };
 }

@@ -42,7 +42,7 @@ const heights = Array.from({ length: 200 }, (_, at) => 700n + BigInt(at));
 const branchOf = async (sight: Sight, number: bigint): Promise<string | undefined> =>
   (await sight(number)).block?.hash.slice(2, 4);
 
-test("reads each block in a request with the head, however many there are", async () => {
+test("reads each block in a request with the head, for any number of blocks", async () => {
   const { node, sight } = await balancer(() => false);
   const branches = await Promise.all(heights.map(async (number) => await branchOf(sight, number)));
   expect(new Set(branches)).toEqual(new Set(["aa"]));
@@ -50,7 +50,7 @@ test("reads each block in a request with the head, however many there are", asyn
   expect(node.requests.every(asksHead)).toBe(true);
 });
 
-test("sends at most ten calls at once to a node with that limit, each time with a head", async () => {
+test("sends at most ten calls per batch to a node with that limit, each batch with a head", async () => {
   const { node, sight } = await balancer((calls) => calls.length > 10);
   const branches = await Promise.all(heights.map(async (number) => await branchOf(sight, number)));
   expect(new Set(branches)).toEqual(new Set(["aa"]));

@@ -41,14 +41,14 @@ test.each([
     { ...plain, nonce: 70_000, value: 10n ** 30n, data: `0x00${"1d".repeat(32)}` },
   ],
   ["equal fees", { ...plain, maxPriorityFeePerGas: 2_000_000_000n }],
-] as const)("bytes and hash are those of a wallet: %s", async (_, transaction) => {
+] as const)("produces the same bytes and hash as viem: %s", async (_, transaction) => {
   const account = privateKeyToAccount(privateKey);
   const expected = await account.signTransaction({ ...transaction, type: "eip1559" });
   const signed = await signTransaction(transaction, signDigest);
   expect(signed).toEqual({ raw: expected, hash: keccak256(expected) });
 });
 
-test("also with authorizations, the bytes equal those of a wallet, and each authorization recovers to its signer", async () => {
+test("produces the same bytes as viem with authorizations, each of which recovers to its signer", async () => {
   const account = privateKeyToAccount(privateKey);
   const other = privateKeyToAccount(`0x${"43".repeat(32)}`);
   for (let nonce = 0; nonce < 20; nonce++) {
@@ -71,7 +71,7 @@ test("also with authorizations, the bytes equal those of a wallet, and each auth
   }
 });
 
-test("signatures for many nonces equal those of a wallet, including leading zeros of r and s", async () => {
+test("produces the same bytes as viem for many nonces, including leading zeros of r and s", async () => {
   const account = privateKeyToAccount(privateKey);
   for (let nonce = 0; nonce < 300; nonce++) {
     const transaction = { ...plain, nonce };
@@ -98,12 +98,12 @@ test.each([
   { authorizationList: [] },
   { authorizationList: [{ ...unsigned, nonce: -1 }] },
   { authorizationList: [{ ...unsigned, chainId: 0.5 }] },
-])("out of range is refused before anything is signed: %o", async (change) => {
-  let asked = false;
+])("refuses out-of-range fields before signing: %o", async (change) => {
+  let isSigned = false;
   const watch = async (digest: Hex32): Promise<DigestSignature> => {
-    asked = true;
+    isSigned = true;
     return await signDigest(digest);
   };
   await expect(signTransaction({ ...plain, ...change }, watch)).rejects.toThrow(RangeError);
-  expect(asked).toBe(false);
+  expect(isSigned).toBe(false);
 });

@@ -17,7 +17,7 @@ import { isMarkedNativeTransfer, isTransferToSolver, nativeTopUp, tokenTopUps } 
 import type { TopUpQuestion } from "./top-ups.ts";
 import type { RpcTransport } from "../nodes/transport.ts";
 
-/** Maximum whole blocks requested at once, since blocks can be large. */
+/** Maximum whole blocks per request, since blocks can be large. */
 const BLOCKS_AT_ONCE = 10;
 
 /**

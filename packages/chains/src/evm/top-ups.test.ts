@@ -137,7 +137,7 @@ test("a marked call without a transfer, without one to the solver, or of zero, i
   expect(read([transfer(usdc, alice, solver, 0n)], { input })).toEqual([]);
 });
 
-test("a marker after a call of another contract credits no one, whatever moved", () => {
+test("credits no one for a marker after a call of another contract", () => {
   const emitted = [transfer(usdc, alice, solver, 50n)];
   const input: Hex = `0xdeadbeef${toBob}`;
   expect(read(emitted, { to: lookAlike, input })).toMatchObject([{ wallet: undefined }]);

@@ -3,10 +3,10 @@ import { entryPoint06Abi, entryPoint07Abi, entryPoint08Abi } from "viem/account-
 import { expect, test } from "vitest";
 import { USER_OPERATION_EVENT, type Address, type Hex } from "@causeway/domain";
 import {
+  findInnerOperationRefusal,
+  findUserOperationRefusal,
   isEntryPoint,
   readHandleOps,
-  refusesInnerOperations,
-  refusesUserOperations,
   userOperationsFailed,
 } from "./user-operations.ts";
 
@@ -34,7 +34,7 @@ function handleOps(ops: readonly ReturnType<typeof anOp>[]): Hex {
   return encodeFunctionData({ abi: entryPoint08Abi, functionName: "handleOps", args: [ops, beneficiary] });
 }
 
-test("reads operations of entry points 0.7 and 0.8 equally", () => {
+test("reads operations of entry points 0.7 and 0.8 the same way", () => {
   const data = handleOps([anOp(), anOp({ sender: other, maxFee: 5n, priorityFee: 3n, paymaster: other })]);
   const read = {
     kind: "read",
@@ -60,16 +60,16 @@ test("counts operations across aggregators", () => {
   const data = encodeFunctionData({ abi: entryPoint07Abi, functionName: "handleAggregatedOps", args });
   const read = readHandleOps(data);
   expect(read).toMatchObject({ kind: "read", ops: [{ sender }, { sender }, { sender: other }] });
-  expect(read && refusesUserOperations(read)).toMatchObject({ kind: "hasFees", index: 2, sender: other });
+  expect(read && findUserOperationRefusal(read)).toMatchObject({ kind: "hasFees", index: 2, sender: other });
 });
 
 test.each([
   ["a max fee", { maxFee: 1n }, "maxFeePerGas"],
   ["a priority fee", { priorityFee: 1n }, "maxPriorityFeePerGas"],
   ["both", { maxFee: 2n ** 127n, priorityFee: 1n }, "maxFeePerGas"],
-])("refuses an operation with %s, and names it", (_, fees, name) => {
+])("refuses an operation with %s and reports which one", (_, fees, name) => {
   const read = readHandleOps(handleOps([anOp(), anOp({ sender: other, ...fees })]));
-  expect(read && refusesUserOperations(read)).toEqual({
+  expect(read && findUserOperationRefusal(read)).toEqual({
     kind: "hasFees",
     index: 1,
     sender: other,
@@ -79,23 +79,23 @@ test.each([
 
 test("accepts operations without fees", () => {
   const read = readHandleOps(handleOps([anOp(), anOp()]));
-  expect(read && refusesUserOperations(read)).toBeUndefined();
+  expect(read && findUserOperationRefusal(read)).toBeUndefined();
 });
 
 test("refuses unreadable operations", () => {
-  const old = ["handleOps", "handleAggregatedOps"] as const;
-  for (const name of old) {
+  const names = ["handleOps", "handleAggregatedOps"] as const;
+  for (const name of names) {
     const item = entryPoint06Abi.find((entry) => entry.type === "function" && entry.name === name);
     if (item?.type !== "function") throw new Error("the ABI changed");
     const read = readHandleOps(`${toFunctionSelector(item)}00`);
     expect(read).toEqual({ kind: "unsupported", version: "0.6" });
-    expect(read && refusesUserOperations(read)).toMatchObject({ kind: "unsupported" });
+    expect(read && findUserOperationRefusal(read)).toMatchObject({ kind: "unsupported" });
   }
-  const cut = readHandleOps(handleOps([anOp()]).slice(0, -200) as Hex);
-  expect(cut).toEqual({ kind: "malformed" });
-  expect(cut && refusesUserOperations(cut)).toMatchObject({ kind: "malformed" });
+  const truncated = readHandleOps(handleOps([anOp()]).slice(0, -200) as Hex);
+  expect(truncated).toEqual({ kind: "malformed" });
+  expect(truncated && findUserOperationRefusal(truncated)).toMatchObject({ kind: "malformed" });
   const none = readHandleOps(handleOps([]));
-  expect(none && refusesUserOperations(none)).toMatchObject({ kind: "none" });
+  expect(none && findUserOperationRefusal(none)).toMatchObject({ kind: "none" });
 });
 
 test("ignores other calldata", () => {
@@ -120,10 +120,10 @@ test("finds failed operations only by the entry point's own events", () => {
   ]);
 });
 
-test("judges operations in inner calls one by one, at most as many as fit into a transaction", () => {
+test("checks each operation in inner calls, up to the number that fits in one transaction", () => {
   const free = handleOps([anOp()]);
   const inner = (...all: readonly Hex[]) =>
-    refusesInnerOperations([
+    findInnerOperationRefusal([
       { userOperations: undefined },
       ...all.map((userOperations) => ({ userOperations })),
     ]);

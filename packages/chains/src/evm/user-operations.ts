@@ -85,8 +85,8 @@ export interface UserOperationRefusal {
   readonly message: string;
 }
 
-/** Returns the first operation with a nonzero fee cap; undefined if all may be sent. */
-export function refusesUserOperations(handleOps: HandleOps): UserOperationRefusal | undefined {
+/** Why these operations must not be sent, such as the first one with a nonzero fee cap. */
+export function findUserOperationRefusal(handleOps: HandleOps): UserOperationRefusal | undefined {
   const refuse = (kind: UserOperationRefusal["kind"], message: string): UserOperationRefusal => ({
     kind,
     index: undefined,
@@ -112,18 +112,15 @@ export function refusesUserOperations(handleOps: HandleOps): UserOperationRefusa
  */
 const MAX_NESTED = 2 * 131_072;
 
-/**
- * The same for operations that a call passes to entry points in its inner calls; returns the first reason not
- * to send it.
- */
-export function refusesInnerOperations(
+/** The same for operations that a call passes to entry points in its inner calls. */
+export function findInnerOperationRefusal(
   calls: readonly { readonly userOperations: Hex | undefined }[],
 ): UserOperationRefusal | undefined {
   let room = MAX_NESTED;
   for (const data of new Set(calls.flatMap(({ userOperations }) => userOperations ?? []))) {
     room -= data.length;
     const handleOps = room < 0 ? ({ kind: "malformed" } as const) : readHandleOps(data);
-    const refused = handleOps && refusesUserOperations(handleOps);
+    const refused = handleOps && findUserOperationRefusal(handleOps);
     if (refused !== undefined) return refused;
   }
   return undefined;

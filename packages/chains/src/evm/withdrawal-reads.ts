@@ -55,7 +55,9 @@ export async function finalRequestStates(
   );
   await reads.confirm(block);
   const { number: blockNumber, timestamp } = block;
-  return final(depositories.map((by, at) => ({ by, isUsed: used[at] === true, blockNumber, timestamp })));
+  return final(
+    depositories.map((depository, at) => ({ depository, isUsed: used[at] === true, blockNumber, timestamp })),
+  );
 }
 
 const FALSE = `0x${"0".repeat(64)}`;

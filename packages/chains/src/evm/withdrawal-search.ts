@@ -36,10 +36,10 @@ export async function searchWithdrawal(
   const found = await machine.requestStates(id);
   if (found.kind !== "final") return found;
   const states = found.value;
-  const answer = (by: Address, status: WithdrawalAnswer["status"], former: readonly Address[] = []) =>
+  const answer = (one: Address, status: WithdrawalAnswer["status"], former: readonly Address[] = []) =>
     final<WithdrawalAnswer>({
       withdrawalId: id,
-      depository: machine.format(by),
+      depository: machine.format(one),
       ...(former.length > 0 && { formerDepositories: former.map(machine.format) }),
       status,
       recipient: machine.format(recipient),
@@ -52,14 +52,14 @@ export async function searchWithdrawal(
     const isExpired = states.every(({ timestamp }) => timestamp > expiration);
     return answer(present, isExpired ? "expired" : "pending", former);
   }
-  const { by, blockNumber: upTo } = used;
-  if (by === recipient) return TO_ITSELF;
+  const { depository, blockNumber: upTo } = used;
+  if (depository === recipient) return TO_ITSELF;
   // The native token has moved, because the request would not be used if its call had failed.
-  if (currency === NATIVE_CURRENCY) return answer(by, "executed");
+  if (currency === NATIVE_CURRENCY) return answer(depository, "executed");
   const { retryAfterSeconds } = machine;
-  const search = { depository: by, payment, upTo, lookBackBlocks, hint, retryAfterSeconds };
+  const search = { depository, payment, upTo, lookBackBlocks, hint, retryAfterSeconds };
   const proof = await proofOfExecution(machine, machine, search);
-  return proof.kind === "final" ? answer(by, "executed") : proof;
+  return proof.kind === "final" ? answer(depository, "executed") : proof;
 }
 
 const TO_ITSELF = refuted("withdrawal recipient must not be the depository");

@@ -100,7 +100,7 @@ test("continues after a minute with more crowded block times than one reading ca
   expect(crowded).toHaveLength(100);
 });
 
-test("a long crowd does not make the cursor longer than the entries of its overlap", async () => {
+test("a long burst does not make the cursor longer than the entries of its overlap", async () => {
   const all = Array.from({ length: 3_000 }, (_, at) =>
     transfer(START + BigInt(at) * 100n, at, friend, depository),
   );
@@ -116,7 +116,7 @@ test("a long crowd does not make the cursor longer than the entries of its overl
   }
 });
 
-test("reads a transfer that the index and the explorer show late, even if a crowd follows it", async () => {
+test("reads a transfer that the index and the explorer show late, even if a burst follows it", async () => {
   const first = transfer(START, 1, friend, depository);
   const late = transfer(START - 30_000n, 2, friend, depository);
   const byTime = new Map([[first.time, [first]]]);
@@ -208,7 +208,7 @@ test("keeps what was read before a fault, and reads the rest once from the curso
   expect(leftAside).toEqual([]);
 });
 
-test("reports how far it has read, so that no request expires whose deposit is in an unread crowd", async () => {
+test("reports how far it has read, so that no request expires whose deposit is in an unread burst", async () => {
   const all = Array.from({ length: 250 }, (_, at) =>
     transfer(START + BigInt(at) * 1_000n, at, friend, depository),
   );

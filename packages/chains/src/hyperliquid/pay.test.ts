@@ -197,7 +197,7 @@ test("finds a payment in a ledger that others have crowded elsewhere, before and
     expect(await outcomeInACrowd([sent], [], now)).toMatchObject({ outcome: { kind: "final", txId: hash } });
 });
 
-test("finds a payment that the crowd hides by the solver's own transactions after one ledger request", async () => {
+test("finds a payment hidden by a burst in the solver's own transactions after one ledger request", async () => {
   const hidden = { ...sent, time: CROWDED };
   for (const now of [early, afterwards])
     expect(await outcomeInACrowd([hidden], [transaction], now)).toMatchObject({
@@ -206,7 +206,7 @@ test("finds a payment that the crowd hides by the solver's own transactions afte
     });
 });
 
-test("never declares a payment dead while a crowd may hide it, and reports the gap once its nonce is over", async () => {
+test("never declares a payment dead while a burst may hide it, and reports the gap once its nonce has expired", async () => {
   const failed = { ...transaction, error: "insufficient margin" };
   for (const listed of [[], [failed], [{ ...transaction, user: friend }]])
     expect(await outcomeInACrowd([{ ...sent, time: CROWDED }], listed)).toMatchObject({

@@ -35,7 +35,11 @@ function transfer(time: bigint, number: number, from: Address, to: Address): Led
   return { hash, time, kind: "usdSend", user: from, destination: to, amount: "1", nonce: undefined };
 }
 
-function specks(count: number, to: Address, timeOf: (at: number) => bigint): readonly LedgerTransfer[] {
+function dustTransfers(
+  count: number,
+  to: Address,
+  timeOf: (at: number) => bigint,
+): readonly LedgerTransfer[] {
   return Array.from({ length: count }, (_, at) => transfer(timeOf(at), at + 1, stranger, to));
 }
 
@@ -156,9 +160,9 @@ async function minutesToDeposit(before: readonly LedgerTransfer[], deposit: Ledg
 
 const deposit = transfer(START + 60_000n, 1_000_000, friend, depository);
 
-test("finds a deposit behind 300 transfers of one block time within 12 minutes of a public endpoint's budget", async () => {
+test("finds a deposit behind 300 transfers of one block time within 12 minutes at a public endpoint's rate limit", async () => {
   const { minutes, judged } = await minutesToDeposit(
-    specks(300, depository, () => START),
+    dustTransfers(300, depository, () => START),
     deposit,
   );
   expect(minutes).toBeLessThan(12);
@@ -166,9 +170,9 @@ test("finds a deposit behind 300 transfers of one block time within 12 minutes o
   expect(new Set(judged).size).toBe(301);
 });
 
-test("finds a deposit behind 600 transfers in 42 seconds within 30 minutes of a public endpoint's budget", async () => {
+test("finds a deposit behind 600 transfers in 42 seconds within 30 minutes at a public endpoint's rate limit", async () => {
   const { minutes, judged } = await minutesToDeposit(
-    specks(600, depository, (at) => START + BigInt(at) * 70n),
+    dustTransfers(600, depository, (at) => START + BigInt(at) * 70n),
     deposit,
   );
   expect(minutes).toBeLessThan(30);
@@ -178,7 +182,7 @@ test("finds a deposit behind 600 transfers in 42 seconds within 30 minutes of a 
 
 test("finds a deposit behind 23 block times of 150 transfers each", async () => {
   const { minutes, judged } = await minutesToDeposit(
-    specks(3_450, depository, (at) => START + BigInt(Math.floor(at / 150)) * 1_000n),
+    dustTransfers(3_450, depository, (at) => START + BigInt(Math.floor(at / 150)) * 1_000n),
     deposit,
   );
   expect(minutes).toBeLessThan(3_451 / 25);
@@ -188,7 +192,7 @@ test("finds a deposit behind 23 block times of 150 transfers each", async () => 
 
 test("finds a deposit behind 10,000 transfers in 50 seconds", async () => {
   const { minutes, judged } = await minutesToDeposit(
-    specks(10_000, depository, (at) => START + BigInt(at) * 5n),
+    dustTransfers(10_000, depository, (at) => START + BigInt(at) * 5n),
     deposit,
   );
   expect(minutes).toBeLessThan(10_001 / 25);
@@ -247,18 +251,18 @@ function paymentsOn(rpc: ExchangeRpc): NonEvmPayments {
 /** Minutes until a payment is seen as final after 900 transfers by others in three block times before it. */
 async function minutesToFinal(lists: boolean): Promise<number> {
   const sent: LedgerTransfer = { ...transfer(own.time, 0, solver, friend), hash: own.hash, nonce: NONCE };
-  const crowds = specks(900, solver, (at) => START - 90_000n + BigInt(at % 3) * 31_000n);
-  const endpoint = publicEndpoint([...crowds, sent], { own, lists });
+  const bursts = dustTransfers(900, solver, (at) => START - 90_000n + BigInt(at % 3) * 31_000n);
+  const endpoint = publicEndpoint([...bursts, sent], { own, lists });
   const payments = paymentsOn(endpoint.rpc);
   return await endpoint.minutesUntil(async () => (await payments.outcome(attempt)).kind === "final");
 }
 
-test("reports at once that a payment was not posted, and signs it again with the same nonce, after a crowd", async () => {
+test("after a burst of transfers, reports immediately that a payment was not posted and re-signs it with the same nonce", async () => {
   for (const timeOf of [
     (at: number) => START - 30_000n + BigInt(Math.floor(at / 150)) * 2_000n,
     (at: number) => START - 30_000n + BigInt(at) * 9n,
   ]) {
-    const endpoint = publicEndpoint(specks(10_000, solver, timeOf));
+    const endpoint = publicEndpoint(dustTransfers(10_000, solver, timeOf));
     const payments = paymentsOn(endpoint.rpc);
     const minutes = await endpoint.minutesUntil(async () => {
       expect(await payments.outcome(attempt)).toEqual({ kind: "unseen" });
@@ -274,10 +278,10 @@ test("reports at once that a payment was not posted, and signs it again with the
   }
 });
 
-test("finds a payment that was posted in the middle of a crowd, although the explorer does not list it", async () => {
+test("finds a payment that was posted in the middle of a burst even if the explorer does not list it", async () => {
   const sent: LedgerTransfer = { ...transfer(own.time, 0, solver, friend), hash: own.hash, nonce: NONCE };
-  const crowd = specks(10_000, solver, (at) => START - 30_000n + BigInt(at) * 9n);
-  const endpoint = publicEndpoint([...crowd, sent], { own, lists: false });
+  const burst = dustTransfers(10_000, solver, (at) => START - 30_000n + BigInt(at) * 9n);
+  const endpoint = publicEndpoint([...burst, sent], { own, lists: false });
   const payments = paymentsOn(endpoint.rpc);
   expect(await payments.outcome(attempt)).toMatchObject({ kind: "final", txId: own.hash });
   // Preparing it again returns the bytes that paid, so there is nothing else to post.
@@ -285,11 +289,11 @@ test("finds a payment that was posted in the middle of a crowd, although the exp
   expect(await payments.prepareWith(privateKey)(payment, [attempt], [])).toBe(attempt);
 });
 
-test("finds a payment after 900 transfers at once in the solver's own transactions", async () => {
+test("finds a payment immediately in the solver's own transactions, even after 900 transfers", async () => {
   expect(await minutesToFinal(true)).toBe(0);
 });
 
-test("finds a payment after 900 transfers within a minute if the explorer no longer lists it", async () => {
+test("finds a payment after 900 transfers within a minute even if the explorer no longer lists it", async () => {
   expect(await minutesToFinal(false)).toBeLessThan(1);
 });
 
@@ -303,7 +307,10 @@ afterEach(() => void vi.useRealTimers());
 async function minutesWith(unseen: number, clients: boolean) {
   vi.useFakeTimers();
   const startedAt = performance.now();
-  const endpoint = publicEndpoint([...specks(100, depository, (at) => START + BigInt(at) * 300n), deposit]);
+  const endpoint = publicEndpoint([
+    ...dustTransfers(100, depository, (at) => START + BigInt(at) * 300n),
+    deposit,
+  ]);
   const isLimit = (error: unknown): boolean =>
     error instanceof RpcFault && !(error instanceof RateLimitShareExceeded);
   let limits = 0;
@@ -413,7 +420,7 @@ test("reads a deposit within 16 minutes while a client reports random transactio
   expect(refusals[0]?.message).toContain("rate limit (weight 300 per minute)");
 });
 
-test("planning payments to an account checks once in 5 s after the answer whether it can be paid, and signing checks again", async () => {
+test("caches an account's transfer check for 5 s while planning, and repeats it before signing", async () => {
   vi.useFakeTimers();
   const endpoint = publicEndpoint([]);
   const asked: string[] = [];
@@ -453,9 +460,9 @@ test("planning payments to an account checks once in 5 s after the answer whethe
   expect(asked).toHaveLength(3);
 });
 
-test("charges a share for the entries of a ledger answer too, and waits until that is refilled", async () => {
+test("also charges a share for the entries of a ledger response, and waits for the refill", async () => {
   vi.useFakeTimers();
-  const endpoint = publicEndpoint(specks(500, solver, () => START));
+  const endpoint = publicEndpoint(dustTransfers(500, solver, () => START));
   const { clients } = createWeightShares(WEIGHT.perMinute);
   const rpc = withAllowance(endpoint.rpc, clients.takeNow, clients.charge);
   expect((await rpc.ledger(solver, START, START)).size).toBe(500);

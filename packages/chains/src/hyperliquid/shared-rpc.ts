@@ -103,24 +103,24 @@ export function withRecentAnswers(rpc: ExchangeRpc): ExchangeRpc {
  */
 export function withRecentChecks(rpc: ExchangeRpc): ExchangeRpc {
   const checks = recent<Awaited<ReturnType<ExchangeRpc["transferCheck"]>>>();
-  const underWay = new Map<string, ReturnType<ExchangeRpc["transferCheck"]>>();
+  const inFlight = new Map<string, ReturnType<ExchangeRpc["transferCheck"]>>();
   return {
     ...rpc,
     transferCheck: async (user, source) => {
       const key = `${user} ${source}`;
       const kept = checks.get(key);
       if (kept !== undefined) return kept.answer;
-      const waiting = underWay.get(key);
+      const waiting = inFlight.get(key);
       if (waiting !== undefined) return await waiting;
       const asked = rpc.transferCheck(user, source);
-      underWay.set(key, asked);
+      inFlight.set(key, asked);
       try {
         const answer = await asked;
         // Cached from now on: the request may have waited long for its share.
         checks.set(key, answer);
         return answer;
       } finally {
-        underWay.delete(key);
+        inFlight.delete(key);
       }
     },
   };

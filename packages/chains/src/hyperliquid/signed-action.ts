@@ -73,7 +73,7 @@ export function nonceOfSigned(raw: Hex): bigint {
   return BigInt(decodeSignedAction(raw).nonce);
 }
 
-/** The hash that identifies a `sendAsset`, whatever chain it was signed on. */
+/** The hash that identifies a `sendAsset`, regardless of the chain that it was signed on. */
 export function actionIdOf(action: ExchangeAction, profile: ExchangeSigningProfile): Hex32 {
   const of = (name: string): string => String(action[name]);
   return hyperliquidActionId(

@@ -25,7 +25,7 @@ function cutting(entries: readonly LedgerTransfer[], max: number, keeps: "oldest
   return { ledger, asked: () => asked };
 }
 
-test("reads a ledger completely or reports that it did not, whichever end of an answer is truncated", async () => {
+test("reads a ledger completely or reports that it did not, regardless of which end of a response is truncated", async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(fc.integer({ min: 0, max: 100_000 }), { maxLength: 3_000 }),

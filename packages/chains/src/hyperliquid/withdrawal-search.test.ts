@@ -159,18 +159,18 @@ test("a withdrawal expires despite unknown entries sent by others", async () => 
 });
 
 test("finds an execution in a ledger with a crowded block time, and never expires a withdrawal there", async () => {
-  const specks = Array.from({ length: 500 }, (): LedgerTransfer => ({
+  const dustTransfers = Array.from({ length: 500 }, (): LedgerTransfer => ({
     ...entry,
     time: NONCE,
     user: friend,
     destination: depository,
     amount: "0.00000001",
   }));
-  expect(await search(anExchange(afterwards, [...specks, entry]))).toMatchObject({
+  expect(await search(anExchange(afterwards, [...dustTransfers, entry]))).toMatchObject({
     kind: "executed",
     transactionId: hash,
   });
-  expect((await search(anExchange(afterwards, specks))).kind).toBe("pending");
+  expect((await search(anExchange(afterwards, dustTransfers))).kind).toBe("pending");
 });
 
 test("a withdrawal is not over if a fault left part of a ledger unread", async () => {

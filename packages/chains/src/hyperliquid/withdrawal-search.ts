@@ -60,7 +60,7 @@ export async function searchExecution(
       onlySent: true,
       known: isOver ? knownPages : undefined,
     });
-    // An execution counts wherever it is found. Only its absence requires a ledger without gaps.
+    // An execution counts no matter where it is found; only its absence requires a ledger without gaps.
     isWhole &&= ledger.isWhole;
     const { transfers, unknown } = ledger;
     for (const entry of [

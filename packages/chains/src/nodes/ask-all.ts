@@ -42,8 +42,8 @@ export interface Poll<E, T, R> {
 }
 
 /**
- * Queries all endpoints at once, and returns as soon as their answers decide. Fewer answers than the quorum
- * decide nothing.
+ * Queries all endpoints concurrently, and returns as soon as their answers decide. Fewer answers than the
+ * quorum decide nothing.
  *
  * @throws the first fault if fewer than the quorum answered; an RpcFault of kind `inconsistent` if enough
  * did, but do not agree

@@ -5,7 +5,7 @@ const MAX_DEFAULT_PAUSE_MS = 10_000;
 const MAX_PAUSE_MS = 60_000;
 
 /**
- * Maximum time that calls wait for the end of a pause; during a longer one they fail at once, so that a
+ * Maximum time that calls wait for the end of a pause; during a longer one they fail immediately, so that a
  * caller can respond in time.
  */
 export const MAX_WAIT_MS = 2_500;

@@ -85,7 +85,7 @@ export function createEndpointPool(endpoints: readonly PoolEndpoint[], options: 
     await new Promise<T>((resolve, reject) => {
       const order = ranked();
       let next = 0;
-      let underWay = 0;
+      let inFlight = 0;
       let timer: NodeJS.Timeout | undefined;
       let firstFault: unknown;
       let isDone = false;
@@ -99,16 +99,16 @@ export function createEndpointPool(endpoints: readonly PoolEndpoint[], options: 
         const endpoint = order[next];
         if (endpoint === undefined) return;
         next += 1;
-        underWay += 1;
+        inFlight += 1;
         ask(endpoint.transport).then(
           (answer) => settle(() => resolve(answer)),
           (fault: unknown) => {
-            underWay -= 1;
+            inFlight -= 1;
             firstFault ??= fault;
             if (isDone) return;
             if (isOver(fault)) settle(() => reject(fault));
             else if (next < order.length) start();
-            else if (underWay === 0) settle(() => reject(firstFault));
+            else if (inFlight === 0) settle(() => reject(firstFault));
           },
         );
         if (next === order.length) return;

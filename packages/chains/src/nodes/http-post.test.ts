@@ -53,7 +53,7 @@ async function largeAnswering() {
   };
 }
 
-test("reads two large responses at once, and a third once one of them is done", async () => {
+test("reads two large responses concurrently, and a third once one of them is done", async () => {
   const place = await largeAnswering();
   for (const text of ["first", "second", "third"]) await place.post(text);
   await place.finish("third");

@@ -54,7 +54,7 @@ test.each<[string, string | (() => string)]>([
   ["a month", "2592000"],
   ["more seconds than a number holds", "9".repeat(400)],
   ["until a date in a year", inSeconds(31_536_000)],
-])("a request fails at once during a long pause, which lasts at most a minute: %s", async (_, asked) => {
+])("fails a request immediately during a long pause, which lasts at most a minute: %s", async (_, asked) => {
   const { client, cameAtMs } = await limitedOnce(asked);
   await ask(client);
   const reason = expect.stringMatching(/^the endpoint rate-limited this service; try again in 6\d s$/);

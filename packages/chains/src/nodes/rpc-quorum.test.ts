@@ -74,7 +74,7 @@ function asked(
   return { source: quorumEvidence(chain, sources, options), disagreements };
 }
 
-test("answers as soon as enough endpoints agree, although others are down or silent", async () => {
+test("answers as soon as enough endpoints agree, even if others are down or silent", async () => {
   expect(await asked(2, seen(1n), dead, seenOtherwise(1n)).source.deposits("0x")).toEqual(seen(1n));
   expect(await asked(2, silent, seen(1n), seen(1n)).source.deposits("0x")).toEqual(seen(1n));
 });

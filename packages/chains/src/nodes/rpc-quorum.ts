@@ -25,10 +25,10 @@ export interface QuorumOptions {
 
 /**
  * Combines several endpoints into one source: a settled answer counts only if enough of them return it, byte
- * for byte. All are queried at once, and the answer is returned as soon as enough agree, so a slow or dead
- * endpoint costs nothing while others suffice. Settled answers that contradict each other before that are a
- * fault and reported, since it is unknown which of them lies. Answers that only lag (unknown, not final, a
- * withdrawal still pending) contradict nothing.
+ * for byte. All are queried concurrently, and the answer is returned as soon as enough agree, so a slow or
+ * dead endpoint costs nothing while others suffice. Settled answers that contradict each other before that
+ * are a fault and reported, since it is unknown which of them is wrong. Answers that only lag (unknown, not
+ * final, a withdrawal still pending) contradict nothing.
  *
  * @throws RangeError if there are fewer sources than must agree
  */

@@ -23,7 +23,7 @@ async function over(
 
 const echo = (): Promise<LyingNode> => startAnsweringNode(({ params }) => ({ result: params[0] }));
 
-test("sends all calls of one tick in one HTTP request, and each gets its own answer, whatever their order", async () => {
+test("sends all calls of one tick in one HTTP request, and matches the answers in any order", async () => {
   const { node, rpc } = await over(echo());
   const answers = await Promise.all([1, 2, 3].map((value) => rpc.request("echo", [value])));
   expect(answers).toEqual([1, 2, 3]);
@@ -263,7 +263,7 @@ test("a call with a shorter timeout does not wait for the others of its tick", a
   expect(await patient).toMatchObject({ kind: "aborted" });
 });
 
-test("the deadline applies while all connections are busy, and calls aborted meanwhile are never sent", async () => {
+test("applies the deadline while all connections are busy, and never sends calls that were aborted in the meantime", async () => {
   let answerFirst = (): void => undefined;
   const { node, rpc } = await over(
     startLyingNode((calls, response) => {
@@ -540,7 +540,7 @@ test.each([
   },
 );
 
-test("calls fail at once during a pause longer than a caller waits", async () => {
+test("fails calls immediately during a pause that is longer than callers wait", async () => {
   const { node, rpc } = await refusingFirst(withHeader(429, "30"));
   await expect(rpc.request("echo", [0])).rejects.toMatchObject({ kind: "http" });
   const startedAtMs = performance.now();

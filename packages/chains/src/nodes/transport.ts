@@ -77,8 +77,8 @@ type SharedFault = Omit<RpcFaultFacts, "method">;
  * calls, until it accepts. A batch with a response that is too large is requested again call by call, each
  * with the whole size limit and deadline for itself. After a rate limit (HTTP 429 or an equivalent error) or
  * an overload that requests a pause, no request is sent until the pause is over: calls wait for a short pause
- * and fail at once during a long one. Reads that fail with HTTP 502 or above without requesting a pause are
- * retried once, within the {@link createRetryBudget}.
+ * and fail immediately during a long one. Reads that fail with HTTP 502 or above without requesting a pause
+ * are retried once, within the {@link createRetryBudget}.
  */
 export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
   const target = splitUrl(options.url);
@@ -86,7 +86,7 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
   const { onCall } = options;
   const maxAnswerBytes = options.maxAnswerBytes ?? 32 * 1024 * 1024;
   const poster = createPoster({ ...target, connections: options.connections ?? 8, maxAnswerBytes });
-  const underWay = new Set<() => void>();
+  const inFlight = new Set<() => void>();
   const wantedBatchSize = Math.max(1, options.maxBatchSize ?? 100);
   let maxBatchSize = wantedBatchSize;
   let loweredAtMs = 0;
@@ -120,14 +120,14 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
     if (patient.length === 0) return;
     const giveUp = (): void => {
       clearTimeout(timer);
-      underWay.delete(giveUp);
+      inFlight.delete(giveUp);
       failAll(patient, { kind: "aborted", reason: "connection was closed" });
     };
     const timer = setTimeout(() => {
-      underWay.delete(giveUp);
+      inFlight.delete(giveUp);
       afterPause(patient, go, waitedMs + leftMs);
     }, leftMs);
-    underWay.add(giveUp);
+    inFlight.add(giveUp);
   };
 
   /** A batch shares one deadline and one size limit, so calls with different ones are sent separately. */
@@ -159,13 +159,13 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
     const quit = poster.post(bodyOf(open), (end) => {
       hasEnded = true;
       clearTimeout(timer);
-      underWay.delete(giveUp);
+      inFlight.delete(giveUp);
       finish(open, end, { mayPart, sentAtMs, isRetry: firstSentAtMs !== undefined });
     });
     // It may have ended already.
     if (hasEnded) return;
     giveUp = quit;
-    underWay.add(quit);
+    inFlight.add(quit);
   };
 
   const canRetry = (open: readonly Call[], sentAtMs: number): boolean => {
@@ -177,14 +177,14 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
     for (const { method } of open) onCall?.(method, "retried", performance.now() - sentAtMs);
     const giveUp = (): void => {
       clearTimeout(timer);
-      underWay.delete(giveUp);
+      inFlight.delete(giveUp);
       failAll(open, { kind: "aborted", reason: "connection was closed" });
     };
     const timer = setTimeout(() => {
-      underWay.delete(giveUp);
+      inFlight.delete(giveUp);
       afterPause(open, (calls) => post(calls, mayPart, sentAtMs), performance.now() - sentAtMs);
     }, RETRY_AFTER_MS);
-    underWay.add(giveUp);
+    inFlight.add(giveUp);
   };
 
   /** Settles the calls of a finished HTTP request. */
@@ -292,7 +292,7 @@ export function createRpcTransport(options: RpcTransportOptions): RpcTransport {
     close: async () => {
       if (closed) return;
       closed = true;
-      for (const giveUp of underWay) giveUp();
+      for (const giveUp of inFlight) giveUp();
       await poster.close();
     },
   };
@@ -354,7 +354,7 @@ function answersInOrder(calls: readonly Call[], entries: readonly unknown[]): re
   return entries as readonly Entry[];
 }
 
-/** The answer of each call, whatever their order; undefined if one belongs to no call, or two to the same. */
+/** The answer of each call, in any order; undefined if one belongs to no call, or two to the same. */
 function answersById(
   calls: readonly Call[],
   entries: readonly unknown[],

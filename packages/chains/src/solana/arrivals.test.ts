@@ -58,7 +58,7 @@ test.each([
   ["a slot apart", 1n],
   ["in one slot", 0n],
 ])(
-  "a crowd %s beyond what the endpoint answers at once delays a reading, and does not stop it",
+  "a burst %s beyond what the endpoint returns in one response delays a read but does not stop it",
   async (_, apart) => {
     const { reader, reported } = clusterOf(120, 30, apart);
     let cursor = writeCursor({ slot: START, known: [] });

@@ -145,7 +145,7 @@ test("concludes nothing when the node truncated the logs", () => {
   expect(depositsIn(pdas, vaultAccounts, cut)).toEqual({ kind: "logsCut" });
 });
 
-test("counts a deposit without transfer fee although the node truncated the logs", () => {
+test("counts a deposit without transfer fee even if the node truncated the logs", () => {
   const cut =
     (lines: number) =>
     (answer: Answer): Answer => ({
@@ -259,7 +259,7 @@ test("refuses a transaction that names its order twice, with another order, or w
     expect(saying(...texts), texts.join()).toHaveProperty("refusal");
 });
 
-test("a deposit is not a payment, whatever its depositor gains", () => {
+test("does not count a deposit as a payment, regardless of what its depositor gains", () => {
   const honest = facts("payment");
   const judge = (changed: Partial<TransactionFacts>): unknown =>
     judgePayments([pdas], { ...honest, ...changed }, question());

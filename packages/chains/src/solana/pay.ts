@@ -250,7 +250,7 @@ export function createPayments({ rpc, reads, pdas, payer, now, depositAddressPro
     return { pays, units: UNITS.tokens, rent, lamports: 0n, tokens: { from, mint, amount } };
   }
 
-  /** What the payment's bytes do, whatever the chain's state. Undefined: its currency is not known. */
+  /** What the payment's bytes do, regardless of the chain's state. Undefined: its currency is not known. */
   async function dueInstructions(payment: NonEvmPayment): Promise<readonly PlainInstruction[] | undefined> {
     if (payment.sweeps !== undefined) return await sweeps?.instructions(payment);
     const places = await placesOf(payment);

@@ -26,7 +26,7 @@ function aNode(finalSlot: number): RpcTransport {
   };
 }
 
-test("a transaction in a slot that is not final is not final, whatever commitment was requested", async () => {
+test("does not treat a transaction in a slot that is not final as final, regardless of the requested commitment", async () => {
   const look = async (finalSlot: number): Promise<string> =>
     (await createSolanaRpc(aNode(finalSlot)).transaction(signature)).kind;
   expect(await look(answer.slot)).toBe("final");

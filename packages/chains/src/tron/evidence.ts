@@ -37,7 +37,10 @@ export function tronEvidence(chain: ConfiguredChain, options: SourceOptions = {}
           requestStates: async (id: Hex32) =>
             final(
               await Promise.all(
-                depositories.map(async (by) => ({ by, ...(await rpc.requestState(by, id)) })),
+                depositories.map(async (depository) => ({
+                  depository,
+                  ...(await rpc.requestState(depository, id)),
+                })),
               ),
             ),
           format: tronAddress,

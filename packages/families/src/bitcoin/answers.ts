@@ -27,14 +27,14 @@ export function readBytes(hex: unknown, txid: string): BitcoinTransaction {
   return transaction;
 }
 
-export interface BlockStanding {
+export interface BlockStatus {
   readonly height: number;
   /** Less than 1: not in the node's current chain. */
   readonly confirmations: number;
 }
 
 /** @throws RpcFault */
-export function readStanding(answer: unknown, blockHash: string): BlockStanding {
+export function readBlockStatus(answer: unknown, blockHash: string): BlockStatus {
   const { hash, height, confirmations } = fieldsOf("getblockheader", answer);
   if (hash !== blockHash) throw garbage("getblockheader", "header belongs to a different block");
   if (!isInteger(height) || height < 0 || !isInteger(confirmations))

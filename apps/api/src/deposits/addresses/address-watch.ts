@@ -42,7 +42,7 @@ export interface Turn {
 
 /**
  * Chooses the addresses of one round: those with undecided funds and young ones always, all others in address
- * order. Every address gets its turn, however many are issued.
+ * order. Every address gets its turn, regardless of how many are issued.
  * @param after where the last turns ended
  * @param on a non-EVM chain; absent: EVM chains
  */

@@ -132,7 +132,7 @@ test("searches the blocks since the balance was last lower, or a fixed number be
   expect((await senderOf([], { unseenBlock: "unknown", seenBlock: 3n })).asked).toEqual([at, token, 0n, 3n]);
 });
 
-test("searches at most 5,000 blocks, however long ago the address was checked or the first payment came", async () => {
+test("searches at most 5,000 blocks, even if the last check or the first payment was earlier", async () => {
   const seldom = await senderOf([{ from: alice, amount: 60n }], { unseenBlock: 12n });
   expect([seldom.sender, seldom.asked]).toEqual([alice, [at, token, 4_000n, 9_000n]]);
   const layers = [
@@ -152,7 +152,7 @@ test("does not extend the search back to old dust", async () => {
   expect([sender, asked]).toEqual([alice, [at, token, 8_999n, 9_000n]]);
 });
 
-test("finds the sender of funds that a sweep did not move in their original block, although confirmations restart", async () => {
+test("finds the sender of funds that a sweep did not move in their original block, even if confirmations restart", async () => {
   const layers = [{ amount: 60n, sinceBlock: 90_000n, foundBlock: 9_000n, unseenBlock: 8_998n, seenAtMs: 0 }];
   const { sender, asked } = await senderOf([{ from: alice, amount: 60n }], { layers });
   expect(sender).toBe(alice);

@@ -14,7 +14,7 @@ import { isPlaceholder } from "../../chains/index.ts";
 
 /** The origin chain's support for deposit addresses. */
 export interface AddressSide {
-  /** Payments to them do not show who owns the money. */
+  /** Payments to them do not show who owns the funds. */
   readonly hidesPayers: boolean;
   /** Undefined: this instance issues none. */
   readonly depositAddressOf?: ((key: DepositAddressKey) => Address) | undefined;
@@ -58,7 +58,7 @@ const refusals: readonly Refusal[] = [
     asked: ({ user }) => parseAddress(user) === NATIVE_CURRENCY,
   },
   {
-    // A deposit of another amount would be refunded to `user`, which is a placeholder.
+    // A deposit with a different amount would be refunded to `user`, which is a placeholder.
     field: "user",
     code: "INVALID_ADDRESS",
     message:
@@ -132,7 +132,7 @@ function notEnabled(displayName: string): ServiceError {
   );
 }
 
-/** Where payments do not show who owns the money, nothing is refunded to the sender or recovered by a key. */
+/** Where payments do not show who owns the funds, nothing is refunded to the sender or recovered by a key. */
 const hiddenPayerRefusals: readonly Omit<Refusal, "asked">[] = [
   {
     field: "recoveryAddress",
@@ -289,7 +289,7 @@ export function newDepositAddress(terms: RequestTerms, input: QuoteInput): NewDe
   };
 }
 
-/** Fields of a quote request that also apply to a deposit of another amount at the same address. */
+/** Fields of a quote request that also apply to a deposit with a different amount at the same address. */
 export function requoteInput(input: RouteQuestion): RouteQuestion {
   return Object.fromEntries(
     Object.entries(input).filter(([field]) => !fieldsNotRequoted.has(field)),

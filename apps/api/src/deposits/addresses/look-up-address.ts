@@ -71,7 +71,7 @@ export async function lookUpAddress(
         heldReason: held ?? null,
         requestId: null,
       })),
-      // Until its transaction is mined, the money is at the address.
+      // Until its transaction is mined, the funds are at the address.
       ...sweeps.flatMap(({ chainId, currency, amount, excess, arrivedAtMs, requestId, state }) =>
         state === "planned" || state === "sent"
           ? [

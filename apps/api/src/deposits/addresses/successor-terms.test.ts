@@ -10,7 +10,7 @@ const services = {
   solver: someAddress(),
 };
 
-test("names the current solver and routers in orders for money at an older deposit address", () => {
+test("names the current solver and routers in orders for funds at an older deposit address", () => {
   const agreed = someTerms();
   const former = encodeFillContract(someAddress());
   const { currency, amount } = agreed.origin;

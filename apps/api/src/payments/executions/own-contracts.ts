@@ -12,7 +12,7 @@ type OnChain = { readonly chain: Pick<Chain, "name" | "contracts"> };
 /**
  * The service's own contract that a call for others would call from one of our accounts; undefined: none.
  * Such contracts trust their caller: an executor that operated a deposit address factory could move other
- * people's money.
+ * users' funds.
  * @param inner calls that the call makes, as far as traced: the executor calls further contracts only if it
  * has code
  */

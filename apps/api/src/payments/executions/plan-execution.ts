@@ -9,7 +9,7 @@ import { refusedTarget } from "./own-contracts.ts";
 import { simulateExecution } from "./simulate-execution.ts";
 import { whySaleWaits } from "./value-sale.ts";
 
-export type ExecutionPlanned =
+export type PlannedExecution =
   | { readonly kind: "ready"; readonly plan: SlotPlan }
   | { readonly kind: "waits"; readonly why: string }
   /** The call would fail, so it is not sent. */
@@ -22,13 +22,13 @@ export async function planExecution(
   executor: SlotPlan["sender"],
   execution: ExecutionRecord,
   cancelAfterMs: number,
-): Promise<ExecutionPlanned> {
+): Promise<PlannedExecution> {
   const { requestId, call, gasLimit, maxFeePerGas } = execution;
   const target = refusedTarget(services, connected, execution);
   if (target !== undefined) return refusedPlan(target);
   const prices = connected.pulse.gasPrices();
-  // Below the current base fee it would only block the lane; above the cap it would cost more than was
-  // reserved.
+  // A transaction below the current base fee would only block the lane; one above the cap would cost more
+  // than was reserved.
   if (prices.baseFeePerGas + prices.maxPriorityFeePerGas > maxFeePerGas)
     return { kind: "waits", why: "gas costs more than was reserved" };
   const fees = cappedBy(prices, maxFeePerGas);
@@ -46,8 +46,8 @@ export async function planExecution(
     case "unseen":
       return { kind: "waits", why: "the node cannot trace the call" };
     case "ok": {
-      const reached = refusedTarget(services, connected, execution, simulated.outcome.calls);
-      if (reached !== undefined) return refusedPlan(reached);
+      const refusedInnerTarget = refusedTarget(services, connected, execution, simulated.outcome.calls);
+      if (refusedInnerTarget !== undefined) return refusedPlan(refusedInnerTarget);
       if (call.value > 0n) {
         const { salePriceUsd = execution.nativePriceUsd } = execution;
         const why = await whySaleWaits(services, requestId, connected.chain.native, salePriceUsd);
@@ -72,7 +72,7 @@ export async function planExecution(
   }
 }
 
-function refusedPlan(target: string): ExecutionPlanned {
+function refusedPlan(target: string): PlannedExecution {
   const message = `executions must not call ${target}, a contract of this service`;
   return { kind: "fails", detail: { message } };
 }

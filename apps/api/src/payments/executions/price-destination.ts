@@ -1,4 +1,4 @@
-import { reachedAfterPayment, refusesInnerOperations } from "@causeway/chains";
+import { findInnerOperationRefusal, reachedAfterPayment } from "@causeway/chains";
 import type { InnerCall } from "@causeway/chains";
 import type { SimulationFailure } from "@causeway/domain";
 import { amountToUsdUp, executionCost, ServiceError } from "@causeway/domain";
@@ -107,7 +107,7 @@ export async function priceDestination(
       return simulated satisfies never;
   }
   // Their accounts or paymasters would pay for gas that the app already pays.
-  const refusedOps = refusesInnerOperations(
+  const refusedOps = findInnerOperationRefusal(
     simulated.outcome.calls ?? destinationCalls.calls.map(({ data }) => ({ userOperations: data })),
   );
   if (refusedOps !== undefined) throw refusal(`destinationChainExecutionData: ${refusedOps.message}`);

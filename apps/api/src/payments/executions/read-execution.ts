@@ -1,4 +1,4 @@
-import { isEntryPoint, readHandleOps, refusesUserOperations } from "@causeway/chains";
+import { findUserOperationRefusal, isEntryPoint, readHandleOps } from "@causeway/chains";
 import type { Authorization, CallPlan } from "@causeway/chains";
 import type { Address, ErrorCode, Hex, RequestId, SponsoredCall } from "@causeway/domain";
 import { ServiceError, sha256Text } from "@causeway/domain";
@@ -116,7 +116,7 @@ const paddedWord = (text: string): Hex => `0x${text.slice(2).toLowerCase().padSt
 function userOf({ to, data }: CallPlan): Address | undefined {
   const handleOps = readHandleOps(data);
   if (handleOps === undefined) return to;
-  const refused = refusesUserOperations(handleOps);
+  const refused = findUserOperationRefusal(handleOps);
   if (refused !== undefined) throw refusal(`data.data: ${refused.message}`);
   // Anyone can put any sender into calldata for their own contract: only an entry point verifies that the
   // sender agreed.

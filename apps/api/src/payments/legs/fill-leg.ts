@@ -116,7 +116,7 @@ export const fillLeg: LegKind<DueFill, WantedFill, FillEnd, RefusedFill> = {
         requestId: wanted.requestId,
         chain: services.chains.profile(slot.chainId)?.name,
         amount: wanted.amount,
-        fast: wanted.basis.kind === "front",
+        fast: wanted.basis.kind === "fastFill",
         tookMs: slot.createdAtMs - wanted.basis.sinceMs,
       });
     return undefined;

@@ -211,7 +211,7 @@ export const refundLeg: LegKind<DueRefund, WantedRefund, Impossible> = {
       { txHash: attempt.txHash, block: receipt.blockNumber, gasUsed: receipt.gasUsed },
     );
     // A refund outside the request's own flow (such as a second deposit) changes no state, but its hash
-    // must be shown; that of another depositor's money must not.
+    // must be shown; that of another depositor's refund must not.
     const isOwn = record.state.depositId === depositId && record.state.name === "refunding";
     const deposit = await tx.deposits.lock(depositId);
     // For native payments, and any payment on a non-EVM chain, the call's target is the recipient.
@@ -248,7 +248,7 @@ export const refundLeg: LegKind<DueRefund, WantedRefund, Impossible> = {
       impossible ? "impossible" : "none",
       impossible ? "MANUAL_REFUND_REQUIRED" : undefined,
     );
-    if (impossible) await tx.deposits.noteRefundWaits(depositId, "its transaction reverted");
+    if (impossible) await tx.deposits.recordRefundWait(depositId, "its transaction reverted");
     if (impossible && record)
       await transition(services, tx, record, {
         kind: "refundImpossible",
@@ -264,7 +264,7 @@ export const refundLeg: LegKind<DueRefund, WantedRefund, Impossible> = {
       const current = await tx.deposits.lock(depositId);
       if (current?.refundState !== "none") return;
       await tx.deposits.setRefund(depositId, "impossible", reason);
-      if (detail !== undefined) await tx.deposits.noteRefundWaits(depositId, detail);
+      if (detail !== undefined) await tx.deposits.recordRefundWait(depositId, detail);
       // A manual refund later pays for nothing.
       if (record && reason === "AMOUNT_TOO_LOW_TO_REFUND")
         await tx.fillBurns.keep(record.terms.requestId, { kept: current.amount, revertedGas });
@@ -293,7 +293,7 @@ async function isRefundedAlready(
   if (deposit.refundReleasedAtMs !== undefined) return false;
   const orphanedId = await tx.deposits.refundedAndOrphaned(deposit);
   if (orphanedId === undefined) return false;
-  if (await tx.deposits.noteRefundWaits(deposit.id, REFUNDED_BEFORE))
+  if (await tx.deposits.recordRefundWait(deposit.id, REFUNDED_BEFORE))
     tx.events.alarm("deposit_exposed", {
       requestId: deposit.requestId,
       depositId: deposit.id,

@@ -53,7 +53,7 @@ export const sweepLeg: LegKind<DueSweep, WantedSweep, SweepEnd> = {
   name: "sweep",
   queue: { name: "sweep", id: "sweepId", concurrency: 8 },
   isTransfer: false,
-  // It moves the decided funds or nothing, and its deposit is read from the chain, whatever its row was.
+  // It moves the decided funds or nothing, and its deposit is read from the chain, regardless of its row.
   isIdempotent: true,
 
   overdue: async ({ depositAddresses }, ...since) => await depositAddresses.overdue(...since),
@@ -257,8 +257,8 @@ async function notRefused(services: WorkerServices, sweep: SweepRecord, why: str
 }
 
 /**
- * The funds may be in a block that this node has not read: counts from the first refusal, however long the
- * sweep waited before.
+ * The funds may be in a block that this node has not read, so the time counts from the first refusal, not
+ * from when the sweep began to wait.
  */
 async function refused(
   services: WorkerServices,

@@ -2,7 +2,7 @@ import type { FailReason } from "@causeway/domain";
 import { refused } from "./fill-planned.ts";
 import type { FillRefused } from "./fill-planned.ts";
 
-/** Possible parts of a fill besides its payment: calls of its quote, or those of an accepted execution. */
+/** Possible parts of a fill other than its payment: calls of its quote, or those of an accepted execution. */
 export type FillPart = "swap" | "calls" | "execution" | "topup";
 
 /** How a chain pays: calls of an EVM account, or transfers. */

@@ -8,7 +8,7 @@ import type { Spent } from "./read-call.ts";
 
 type Needs = Partial<Pick<WorkerServices, "chains" | "prices">>;
 
-/** The newest price in memory, however old: a limit must not depend on a price source that answers. */
+/** The newest price in memory, of any age: a limit must not depend on the availability of a price source. */
 export function knownPrice(
   { chains, prices }: Needs,
   chainId: number,

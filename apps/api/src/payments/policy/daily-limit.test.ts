@@ -5,7 +5,7 @@ import { judgeFee } from "./lane-limits.ts";
 
 const USD = 10n ** 18n;
 
-test("however payments are cut, a day moves at most its limit", () => {
+test("moves at most the limit in a day, regardless of how payments are split", () => {
   fc.assert(
     fc.property(
       fc.array(fc.bigInt(0n, 40n * USD), { maxLength: 30 }),

@@ -230,7 +230,7 @@ const aCall: fc.Arbitrary<CallPlan> = fc.oneof(
     })),
 );
 
-test("whatever is proposed, an allowed fill takes at most the order's amount and its calls' value, of its currency", () => {
+test("an allowed fill takes at most the order's amount and its calls' value, in its currency, for any proposal", () => {
   let allowed = 0;
   fc.assert(
     fc.property(aCall, (call) => {

@@ -156,7 +156,7 @@ function judgeInner(
   return isSwap ? undefined : refusal("call", describe(inner), "calls of the request");
 }
 
-/** Who gets money by a call of the router to itself. Undefined: fills make no such call. */
+/** Who receives funds from a call of the router to itself. Undefined: fills make no such call. */
 function payeeOf({ name, args }: { readonly name: string; readonly args: readonly unknown[] }) {
   if (name === "nativeTransfer") return lower(args[0] as Address);
   if (name === "payBalance") return lower(args[1] as Address);

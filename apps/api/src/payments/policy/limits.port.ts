@@ -60,8 +60,8 @@ export interface SpentMemory {
   /** The sum of a day, USD with 18 decimals. */
   sumOf(day: { readonly chainId: number; readonly key: KeyName; readonly day: number }): bigint;
   /**
-   * Counts a payment once, however often it is signed; if its value has risen, also the difference. A changed
-   * row is another payment.
+   * Counts a payment once, regardless of how often it is signed; if its value has risen, also the difference.
+   * A changed row is another payment.
    * @returns the sum of the day with it; nothing is counted if that exceeds `maxUsd`
    */
   add(counted: {

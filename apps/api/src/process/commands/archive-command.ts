@@ -7,7 +7,7 @@ import {
   untouchedSinceMs,
   youngestArchivable,
 } from "../../reconcile/archive/archive-months.ts";
-import { commandLine, DONE, Misused, printLine, runCommand } from "./run-command.ts";
+import { commandLine, DONE, printLine, runCommand, UsageError } from "./run-command.ts";
 
 /** Connections of one run, at most and by default. Each keeps one processor of the database busy. */
 export const MAX_CONNECTIONS = 16;
@@ -38,9 +38,9 @@ export type OpenArchives = () => {
 };
 
 /** `operator archive`: prints a JSON line per part of a month. Never throws: the exit code is the outcome. */
-export async function runArchive(words: readonly string[], open: OpenArchives): Promise<number> {
+export async function runArchive(args: readonly string[], open: OpenArchives): Promise<number> {
   return await runCommand(ARCHIVE_USAGE, async () => {
-    const { before, to, connections } = readWords(words);
+    const { before, to, connections } = parseArguments(args);
     const archives = open();
     try {
       const { store, others, close } = await archives.begin(connections);
@@ -78,8 +78,8 @@ async function* plans(store: ArchiveStore, before: Month, nowMs: number): AsyncG
   }
 }
 
-/** @throws Misused */
-function readWords(words: readonly string[]): {
+/** @throws UsageError */
+function parseArguments(args: readonly string[]): {
   readonly before: Month;
   /** Undefined: a dry run. */
   readonly to: string | undefined;
@@ -91,25 +91,26 @@ function readWords(words: readonly string[]): {
     "dry-run": { type: "boolean", default: false },
     connections: { type: "string", default: String(CONNECTIONS) },
   } as const;
-  const { values } = commandLine({ args: [...words], options });
+  const { values } = commandLine({ args: [...args], options });
   if (values.before === undefined || !isMonth(values.before))
-    throw new Misused(`--before must be a month like 2026-01, got ${values.before ?? "nothing"}`);
+    throw new UsageError(`--before must be a month like 2026-01, got ${values.before ?? "nothing"}`);
   const connections = Number(values.connections);
   if (!Number.isInteger(connections) || connections < 1 || connections > MAX_CONNECTIONS)
-    throw new Misused(
+    throw new UsageError(
       `--connections must be a whole number from 1 to ${MAX_CONNECTIONS}, got ${values.connections}`,
     );
   if (values["dry-run"]) return { before: values.before, to: undefined, connections: 1 };
   // No default: a folder in a checkout or a container is lost with it.
-  if (values.to === "") throw new Misused("--to is required: a folder for the files, outside the checkout");
+  if (values.to === "")
+    throw new UsageError("--to is required: a folder for the files, outside the checkout");
   return { before: values.before, to: values.to, connections };
 }
 
-/** @throws Misused */
+/** @throws UsageError */
 function refuseYoung(before: Month, nowMs: number): void {
   const youngest = youngestArchivable(nowMs);
   if (before <= youngest) return;
-  throw new Misused(
+  throw new UsageError(
     `--before must be at most ${youngest} today, got ${before}: the service still reads the last 30 days. ` +
       `--before ${monthAfter(youngest)}, which also archives ${youngest}, is possible from ${new Date(archivableFromMs(youngest)).toISOString().slice(0, 10)}`,
   );

@@ -13,7 +13,7 @@ import type { Hex } from "viem";
 import { privateKeyToAccount } from "viem/accounts";
 import { deploySettings, locationSettings } from "../../config/settings.ts";
 import { plannedFields, type EntryTarget } from "../deployment/chain-entries.ts";
-import { readInputs, readWords, type DeployWords } from "../deployment/deploy-inputs.ts";
+import { parseDeployArguments, readInputs, type DeployArguments } from "../deployment/deploy-inputs.ts";
 import { readChainEntries, readTargets, type NamedEntry } from "../deployment/deploy-target.ts";
 import { readProgramInputs, refuseDeployerRoles } from "../deployment/program-inputs.ts";
 import { programTarget } from "../deployment/program-target.ts";
@@ -23,7 +23,7 @@ import {
   planProgramDeployment,
   verifyProgramDeployment,
 } from "../deployment/run-program.ts";
-import { DONE, FAILED, Misused, printLine, runCommand } from "./run-command.ts";
+import { DONE, FAILED, printLine, runCommand, UsageError } from "./run-command.ts";
 
 export const DEPLOY_USAGE = `  operator deploy plan|apply|verify --owner <address> --allocator <address> [--chain <id>]… [--hub]
                     [--solver <address>] [--deposit-address-operator <address>] [--oracle <address>]… [--threshold <number>]
@@ -63,20 +63,20 @@ const UNFINISHED = 3;
 /**
  * `operator deploy`: prints a JSON line per contract and step. Never throws: the exit code is the outcome.
  */
-export async function runDeploy(words: readonly string[], processEnv: Env): Promise<number> {
+export async function runDeploy(args: readonly string[], processEnv: Env): Promise<number> {
   return await runCommand(
     DEPLOY_USAGE,
     async () =>
-      words[0] === "standard-json"
-        ? printStandardJson(words.slice(1))
-        : await carryOut(readWords(words), withVaultSecrets(processEnv)),
+      args[0] === "standard-json"
+        ? printStandardJson(args.slice(1))
+        : await carryOut(parseDeployArguments(args), withVaultSecrets(processEnv)),
     (error) =>
       error instanceof DeploymentUnfinished || error instanceof ProgramUnfinished ? UNFINISHED : FAILED,
   );
 }
 
 type Deploy = (
-  words: DeployWords,
+  given: DeployArguments,
   entries: readonly NamedEntry[],
   location: ConfigLocation,
   env: Env,
@@ -88,27 +88,27 @@ const DEPLOYS: ReadonlyMap<string, Deploy> = new Map([
   [PROGRAM_VM_TYPE, deployPrograms],
 ]);
 
-async function carryOut(words: DeployWords, env: Env): Promise<number> {
+async function carryOut(given: DeployArguments, env: Env): Promise<number> {
   const location = readSettings(locationSettings, env);
-  const entries = readChainEntries(words.chains, location);
+  const entries = readChainEntries(given.chains, location);
   const kinds = [...new Set(entries.map(({ vmType }) => vmType ?? ""))];
   for (const { name, vmType = "unknown" } of entries)
     if (!DEPLOYS.has(vmType))
-      throw new Misused(
+      throw new UsageError(
         `--chain: ${name} is a ${vmType} chain; only ${[...DEPLOYS.keys()].join(" and ")} are supported`,
       );
-  if (kinds.length > 1) throw new Misused(`--chain: chains of ${kinds.join(" and ")} need a command each`);
+  if (kinds.length > 1) throw new UsageError(`--chain: chains of ${kinds.join(" and ")} need a command each`);
   const deploy = DEPLOYS.get(kinds[0] ?? DEPLOYABLE_VM_TYPE) ?? deployContracts;
-  return (await deploy(words, entries, location, env)) ? DONE : FAILED;
+  return (await deploy(given, entries, location, env)) ? DONE : FAILED;
 }
 
 async function deployContracts(
-  words: DeployWords,
+  given: DeployArguments,
   _: readonly NamedEntry[],
   { environment, configsDir }: ConfigLocation,
   env: Env,
 ): Promise<boolean> {
-  const inputs = readInputs(words);
+  const inputs = readInputs(given);
   const targets = readTargets(inputs, { environment, configsDir }, env);
   const key = keyOf("deployerPrivateKey", environment, env);
   const account = key === undefined ? undefined : privateKeyToAccount(key);
@@ -124,12 +124,12 @@ async function deployContracts(
 }
 
 async function deployPrograms(
-  words: DeployWords,
+  given: DeployArguments,
   entries: readonly NamedEntry[],
   { environment }: ConfigLocation,
   env: Env,
 ): Promise<boolean> {
-  const inputs = readProgramInputs(words);
+  const inputs = readProgramInputs(given);
   const key = keyOf("deployerSolanaKey", environment, env);
   const deployer = key === undefined ? undefined : await programDeployer(key);
   const address = inputs.deployer ?? deployer?.address;
@@ -138,7 +138,7 @@ async function deployPrograms(
       "DEPLOYER_SOLANA_KEY or --deployer is required: the deployer pays, and has the authority until the last step",
     ]);
   if (deployer !== undefined && deployer.address !== address)
-    throw new Misused(`--deployer is ${address}, and DEPLOYER_SOLANA_KEY belongs to ${deployer.address}`);
+    throw new UsageError(`--deployer is ${address}, and DEPLOYER_SOLANA_KEY belongs to ${deployer.address}`);
   refuseDeployerRoles(address, inputs);
   const targets = await Promise.all(
     entries.map(async (entry) => await programTarget(entry, inputs, { address, key: deployer }, env)),
@@ -179,7 +179,7 @@ function printVariables(targets: readonly EntryTarget[]): void {
 
 function printStandardJson([contract = "", ...more]: readonly string[]): number {
   if (more.length > 0 || !isContractName(contract))
-    throw new Misused(
+    throw new UsageError(
       `standard-json expects the name of one contract, such as Depository, got ${contract || "nothing"}`,
     );
   process.stdout.write(`${JSON.stringify(standardJsonInput(contract))}\n`);

@@ -4,7 +4,7 @@ import type { Finding } from "../doctor/finding.ts";
 import { redactor } from "../doctor/reason.ts";
 import { examine } from "../doctor/run-doctor.ts";
 import { readSubjects, type CheckedProcess } from "../doctor/subjects.ts";
-import { commandLine, DONE, FAILED, Misused, runCommand } from "./run-command.ts";
+import { commandLine, DONE, FAILED, runCommand, UsageError } from "./run-command.ts";
 
 export const DOCTOR_USAGE = `  operator doctor [--process api|worker] [--json]
                               checks the configuration, Postgres, Redis, endpoints, contracts, accounts, prices, the hub, oracles,
@@ -20,9 +20,9 @@ interface DoctorOptions {
 }
 
 /** `operator doctor`. Never throws: the exit code is the outcome. */
-export async function runDoctor(words: readonly string[], env: Env): Promise<number> {
+export async function runDoctor(args: readonly string[], env: Env): Promise<number> {
   return await runCommand(DOCTOR_USAGE, async () => {
-    const { checked, isJson } = readOptions(words);
+    const { checked, isJson } = parseOptions(args);
     const redact = redactor(withVaultSecrets(env));
     const findings = (await examine(readSubjects(checked, env))).map((one) => redacted(one, redact));
     process.stdout.write(isJson ? jsonOf(findings) : tableOf(findings));
@@ -35,10 +35,10 @@ export function exitCodeOf(findings: readonly Finding[]): number {
   return findings.some(({ state }) => state === "problem") ? FAILED : DONE;
 }
 
-/** @throws Misused */
-function readOptions(words: readonly string[]): DoctorOptions {
+/** @throws UsageError */
+function parseOptions(args: readonly string[]): DoctorOptions {
   const { values } = commandLine({
-    args: [...words],
+    args: [...args],
     options: {
       process: { type: "string", default: "worker" },
       json: { type: "boolean", default: false },
@@ -46,7 +46,7 @@ function readOptions(words: readonly string[]): DoctorOptions {
   });
   const { process: checked, json: isJson } = values;
   if (checked !== "api" && checked !== "worker")
-    throw new Misused(`--process must be api or worker, got ${checked}`);
+    throw new UsageError(`--process must be api or worker, got ${checked}`);
   return { checked, isJson };
 }
 

@@ -13,7 +13,7 @@ import type { z } from "zod";
 import type { IssuedApiKey } from "../../callers/api-key-register.port.ts";
 import type { KeyAdmin } from "../../callers/key-admin.port.ts";
 import { apiKeyJson, keyChanges, newKeySettings } from "../../callers/api-key-json.ts";
-import { administer, commandLine, Misused, runCommand } from "./run-command.ts";
+import { administer, commandLine, runCommand, UsageError } from "./run-command.ts";
 
 export const KEYS_USAGE = `  operator keys create --label <text> --scopes <quote,execute,fast-fill,read> [--referrers <a,b>] [--origins <a,b>] [--rules <JSON or @file>]
                        [--quote-per-minute <n>] [--other-per-minute <n>]
@@ -33,8 +33,8 @@ export const KEYS_USAGE = `  operator keys create --label <text> --scopes <quote
 export type OpenKeys = () => { readonly admin: KeyAdmin; close(): Promise<void> };
 
 /** `operator keys`: prints a JSON line for each key. Never throws: the exit code reports the outcome. */
-export async function runKeys(words: readonly string[], open: OpenKeys): Promise<number> {
-  return await runCommand(KEYS_USAGE, async () => await administer(open, readWords(words)));
+export async function runKeys(args: readonly string[], open: OpenKeys): Promise<number> {
+  return await runCommand(KEYS_USAGE, async () => await administer(open, parseArguments(args)));
 }
 
 type Act = (admin: KeyAdmin) => Promise<readonly object[]>;
@@ -65,18 +65,18 @@ const settingsOptions: readonly Option[] = [
   "other-per-minute",
 ];
 
-/** @throws Misused */
-function readWords([command = "", ...rest]: readonly string[]): Act {
+/** @throws UsageError */
+function parseArguments([command = "", ...rest]: readonly string[]): Act {
   const { values, positionals } = commandLine({ args: [...rest], options, allowPositionals: true });
   const only = (...allowed: readonly Option[]): void => {
     const odd = Object.keys(values).find((name) => !allowed.includes(name as Option));
-    if (odd !== undefined) throw new Misused(`--${odd} is not an option of keys ${command}`);
+    if (odd !== undefined) throw new UsageError(`--${odd} is not an option of keys ${command}`);
   };
   const noId = (): void => {
-    if (positionals.length > 0) throw new Misused(`keys ${command} takes no id`);
+    if (positionals.length > 0) throw new UsageError(`keys ${command} takes no id`);
   };
   const oneId = (): string => {
-    if (positionals.length !== 1) throw new Misused(`keys ${command} requires exactly one key id`);
+    if (positionals.length !== 1) throw new UsageError(`keys ${command} requires exactly one key id`);
     return checked(apiKeyParams, { id: positionals[0] }).id;
   };
 
@@ -95,7 +95,7 @@ function readWords([command = "", ...rest]: readonly string[]): Act {
       only(...settingsOptions);
       const id = oneId();
       const change = keyChanges(checked(changeApiKeyRequest, settingsFrom(values)));
-      if (Object.keys(change).length === 0) throw new Misused("keys change requires at least one option");
+      if (Object.keys(change).length === 0) throw new UsageError("keys change requires at least one option");
       return async (admin) => [apiKeyJson(await admin.change(id, change))];
     }
     case "rules": {
@@ -131,7 +131,7 @@ function readWords([command = "", ...rest]: readonly string[]): Act {
       ];
     }
     default:
-      throw new Misused(command === "" ? "keys requires a command" : `unknown command: keys ${command}`);
+      throw new UsageError(command === "" ? "keys requires a command" : `unknown command: keys ${command}`);
   }
 }
 
@@ -159,7 +159,7 @@ function readRules(given: string): unknown {
   try {
     return JSON.parse(given.startsWith("@") ? readFileSync(given.slice(1), "utf8") : given);
   } catch (error) {
-    throw new Misused(`--rules: ${error instanceof Error ? error.message : "not JSON"}`);
+    throw new UsageError(`--rules: ${error instanceof Error ? error.message : "not JSON"}`);
   }
 }
 
@@ -169,7 +169,7 @@ const number = (given: string): number => (/^\d{1,15}$/.test(given) ? Number(giv
 function checked<Schema extends z.ZodType>(schema: Schema, value: object): z.infer<Schema> {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  throw new Misused(
+  throw new UsageError(
     result.error.issues.map(({ path, message }) => `${path.join(".") || "value"} ${message}`).join("; "),
   );
 }

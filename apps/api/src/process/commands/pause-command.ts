@@ -1,6 +1,6 @@
 import { ServiceError } from "@causeway/domain";
 import { pauseJson, type PauseAdmin } from "../../payments/policy/pause-admin.ts";
-import { administer, commandLine, Misused, runCommand } from "./run-command.ts";
+import { administer, commandLine, runCommand, UsageError } from "./run-command.ts";
 
 export const PAUSE_USAGE = `  operator pauses             what is paused, by whom and why
   operator pause <scope> --by <name> --reason <text>
@@ -13,32 +13,32 @@ export const PAUSE_USAGE = `  operator pauses             what is paused, by who
 export type OpenPauses = () => { readonly admin: PauseAdmin; close(): Promise<void> };
 
 /** `operator pause`, `resume` and `pauses`. Never throws: the exit code reports the outcome. */
-export async function runPauses(words: readonly string[], open: OpenPauses): Promise<number> {
+export async function runPauses(args: readonly string[], open: OpenPauses): Promise<number> {
   return await runCommand(PAUSE_USAGE, async () => {
-    const act = readWords(words);
+    const act = parseArguments(args);
     try {
       return await administer(open, act);
     } catch (error) {
       const isInvalid = error instanceof ServiceError && error.code === "INVALID_REQUEST";
-      throw isInvalid ? new Misused(error.message) : error;
+      throw isInvalid ? new UsageError(error.message) : error;
     }
   });
 }
 
 type Act = (admin: PauseAdmin) => Promise<readonly object[]>;
 
-/** @throws Misused */
-function readWords([command, ...rest]: readonly string[]): Act {
+/** @throws UsageError */
+function parseArguments([command, ...rest]: readonly string[]): Act {
   const options = { by: { type: "string" }, reason: { type: "string" } } as const;
   const { values, positionals } = commandLine({ args: [...rest], options, allowPositionals: true });
   const [scope, ...more] = positionals;
   if (command === "pauses") {
-    if (rest.length > 0) throw new Misused("pauses takes no arguments");
+    if (rest.length > 0) throw new UsageError("pauses takes no arguments");
     return async (admin) => (await admin.list()).map(pauseJson);
   }
-  if (scope === undefined || more.length > 0) throw new Misused(`${command} requires exactly one scope`);
+  if (scope === undefined || more.length > 0) throw new UsageError(`${command} requires exactly one scope`);
   if (command === "resume") {
-    if (Object.keys(values).length > 0) throw new Misused("resume takes no options");
+    if (Object.keys(values).length > 0) throw new UsageError("resume takes no options");
     return async (admin) => {
       await admin.resume(scope);
       return [{ resumed: scope }];
@@ -46,6 +46,6 @@ function readWords([command, ...rest]: readonly string[]): Act {
   }
   const { by, reason } = values;
   if (by === undefined || by === "" || reason === undefined || reason === "")
-    throw new Misused("pause requires --by <name> and --reason <text>");
+    throw new UsageError("pause requires --by <name> and --reason <text>");
   return async (admin) => [pauseJson(await admin.pause(scope, by, reason))];
 }

@@ -10,11 +10,11 @@ import { formatAddress, formatTransactionId, parseAnyTransaction } from "@causew
 import { releaseRefund } from "../../payments/release-refund.ts";
 import type { Release, ReleaseServices } from "../../payments/release-refund.ts";
 import { messageOf } from "./failure-text.ts";
-import { commandLine, DONE, Misused, printLine, runCommand } from "./run-command.ts";
+import { commandLine, DONE, printLine, runCommand, UsageError } from "./run-command.ts";
 
 export const REFUND_USAGE = `  operator refund <depositId|txHash|requestId> [--yes]
-                              shows a refund that waits for the operator; with --yes releases it: the worker pays it even above the daily limit, against which it counts.
-                              exit code 0: released now or before; 1: refused; 3: run it again with --yes. Reads the worker's environment.
+                              shows a refund that is waiting for the operator; with --yes, releases it: the worker pays it even above the daily limit, and it counts toward that limit.
+                              exit code 0: released now or already released; 1: refused; 3: run it again with --yes. Reads the worker's environment.
 `;
 
 const UNCONFIRMED = 3;
@@ -35,12 +35,12 @@ export type OpenRefunds = () => {
   close(): Promise<void>;
 };
 
-class Refused extends Error {}
+class RefusedError extends Error {}
 
 /** `operator refund`: prints a JSON line for each step. Never throws: the exit code reports the outcome. */
-export async function runRefund(words: readonly string[], open: OpenRefunds): Promise<number> {
+export async function runRefund(args: readonly string[], open: OpenRefunds): Promise<number> {
   return await runCommand(REFUND_USAGE, async () => {
-    const request = readWords(words);
+    const request = parseRequest(args);
     const opened = open();
     try {
       return await act(opened, request);
@@ -57,16 +57,16 @@ interface RefundRequest {
   readonly isConfirmed: boolean;
 }
 
-/** @throws Misused */
-function readWords(words: readonly string[]): RefundRequest {
+/** @throws UsageError */
+function parseRequest(args: readonly string[]): RefundRequest {
   const { values, positionals } = commandLine({
-    args: [...words],
+    args: [...args],
     options: { yes: { type: "boolean" } },
     allowPositionals: true,
   });
   const [text, ...more] = positionals;
   if (text === undefined || more.length > 0)
-    throw new Misused("refund requires exactly one deposit id, transaction hash or request id");
+    throw new UsageError("refund requires exactly one deposit id, transaction hash or request id");
   return { name: nameOf(text), text, isConfirmed: values.yes === true };
 }
 
@@ -75,7 +75,9 @@ function nameOf(text: string): DepositName {
   // `operator funds` prints ids of every family in hex; a Solana id has 64 bytes.
   const hash = /^0x[0-9a-f]{128}$/.test(text) ? (text as Hex) : parseAnyTransaction(text);
   if (hash === undefined)
-    throw new Misused(`${text} is not a deposit id (as in operator funds), transaction hash or request id`);
+    throw new UsageError(
+      `${text} is not a deposit id (as in operator funds), transaction hash or request id`,
+    );
   return { hash };
 }
 
@@ -83,9 +85,9 @@ async function act(
   { services, find, usd }: ReturnType<OpenRefunds>,
   { name, text, isConfirmed }: RefundRequest,
 ): Promise<number> {
-  const { deposit, verdict } = await onlyOne(services, await find(name), text);
+  const { deposit, verdict } = await selectDeposit(services, await find(name), text);
   const label = `deposit ${deposit.id}`;
-  if (verdict.kind === "refused") throw new Refused(`${label}: ${verdict.reason}`);
+  if (verdict.kind === "refused") throw new RefusedError(`${label}: ${verdict.reason}`);
   if (verdict.kind === "already") {
     print("already", {
       depositId: deposit.id,
@@ -108,44 +110,49 @@ async function act(
     usd: await worth(usd, currency, deposit.amount),
     recipient: formatAddress(chain, verdict.recipient),
     why: verdict.why,
-    note: "the refund is the deposit minus the cost of its payment; make sure that the money was not already returned by hand",
+    note: "the refund is the deposit minus the cost of its payment; make sure that the funds were not already returned by hand",
   });
   if (!isConfirmed) {
     process.stderr.write("nothing was changed: run the command again with --yes to release this refund\n");
     return UNCONFIRMED;
   }
   const released = await releaseRefund(services, deposit.id, { isDryRun: false });
-  if (released?.verdict.kind === "refused") throw new Refused(`${label}: ${released.verdict.reason}`);
+  if (released?.verdict.kind === "refused") throw new RefusedError(`${label}: ${released.verdict.reason}`);
   print(released?.verdict.kind === "already" ? "already" : "released", { depositId: deposit.id });
   return DONE;
 }
 
 /**
- * The deposit that a name refers to. If there are several: the only one that waits, else the only released
- * one.
- * @throws Refused when there is none, or more than one candidate
+ * The deposit that a name refers to. Among several, the only one that is waiting, otherwise the only one that
+ * is already released.
+ * @throws RefusedError when there is none, or more than one candidate
  */
-async function onlyOne(services: ReleaseServices, ids: readonly DepositId[], text: string): Promise<Release> {
+async function selectDeposit(
+  services: ReleaseServices,
+  ids: readonly DepositId[],
+  text: string,
+): Promise<Release> {
   const all: Release[] = [];
   for (const id of ids) {
     const one = await releaseRefund(services, id, { isDryRun: true });
     if (one !== undefined) all.push(one);
   }
-  if (all.length === 0) throw new Refused(`no deposit found with id, transaction hash or request id ${text}`);
+  if (all.length === 0)
+    throw new RefusedError(`no deposit found with id, transaction hash or request id ${text}`);
   for (const kind of ["release", "already", "refused"] as const) {
     const [one, ...more] = all.filter(({ verdict }) => verdict.kind === kind);
     if (one !== undefined && more.length === 0) return one;
     if (one !== undefined)
-      throw new Refused(
-        `${text} matches several deposits; use the id of one: ${all.map(({ deposit, verdict }) => `${deposit.id} (${wordOf(verdict)})`).join("; ")}`,
+      throw new RefusedError(
+        `${text} matches several deposits; use the id of one: ${all.map(({ deposit, verdict }) => `${deposit.id} (${describeVerdict(verdict)})`).join("; ")}`,
       );
   }
   throw new Error("invariant violated: a deposit without a verdict");
 }
 
-function wordOf(verdict: Release["verdict"]): string {
+function describeVerdict(verdict: Release["verdict"]): string {
   if (verdict.kind === "refused") return verdict.reason;
-  return verdict.kind === "release" ? "can be released" : "was released before";
+  return verdict.kind === "release" ? "can be released" : "is already released";
 }
 
 /** A missing price does not stop a release: the worker prices the refund itself, and waits until it can. */

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { administer, commandLine, DONE, Misused, printLine, runCommand } from "./run-command.ts";
+import { administer, commandLine, DONE, printLine, runCommand, UsageError } from "./run-command.ts";
 
 let [stdout, stderr] = ["", ""];
 beforeEach(() => {
@@ -10,7 +10,7 @@ beforeEach(() => {
 afterEach(() => void vi.restoreAllMocks());
 
 test("prints the usage only for invalid arguments", async () => {
-  const misused = () => Promise.reject(new Misused("pause requires exactly one scope"));
+  const misused = () => Promise.reject(new UsageError("pause requires exactly one scope"));
   expect(await runCommand("  operator pause <scope>\n", misused)).toBe(2);
   expect(stderr).toBe("pause requires exactly one scope\nusage:\n  operator pause <scope>\n");
   stderr = "";
@@ -23,7 +23,7 @@ test("prints the usage only for invalid arguments", async () => {
 
 test("reports an unknown option as misuse", () => {
   const config = { args: ["--bogus"], options: { by: { type: "string" } } } as const;
-  expect(() => commandLine(config)).toThrow(Misused);
+  expect(() => commandLine(config)).toThrow(UsageError);
   expect(commandLine({ ...config, args: ["--by", "me"] }).values).toEqual({ by: "me" });
 });
 

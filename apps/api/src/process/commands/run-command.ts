@@ -7,11 +7,11 @@ export const FAILED = 1;
 export const MISUSED = 2;
 
 /** The arguments of a command are invalid: its usage is printed with the message. */
-export class Misused extends Error {}
+export class UsageError extends Error {}
 
 /**
  * Runs a command. Never throws: the exit code reports the outcome.
- * @param codeOf exit code of a failure that is not a `Misused`
+ * @param codeOf exit code of a failure that is not a `UsageError`
  */
 export async function runCommand(
   usage: string,
@@ -21,7 +21,7 @@ export async function runCommand(
   try {
     return await carryOut();
   } catch (error) {
-    if (error instanceof Misused) {
+    if (error instanceof UsageError) {
       process.stderr.write(`${error.message}\nusage:\n${usage}`);
       return MISUSED;
     }
@@ -47,7 +47,7 @@ export async function administer<Admin>(
 
 /**
  * The options and arguments of a command.
- * @throws Misused
+ * @throws UsageError
  */
 export function commandLine<const Config extends ParseArgsConfig>(
   config: Config,
@@ -55,7 +55,7 @@ export function commandLine<const Config extends ParseArgsConfig>(
   try {
     return parseArgs(config);
   } catch (error) {
-    throw new Misused(error instanceof Error ? error.message : "unknown options");
+    throw new UsageError(error instanceof Error ? error.message : "unknown options");
   }
 }
 

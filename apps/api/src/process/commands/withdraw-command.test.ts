@@ -101,7 +101,7 @@ test("an address with the right checksum, or without one, is a recipient", async
   }
 });
 
-test("refuses recipients that could not move the money again: depository, contracts of the service, tokens", async () => {
+test("refuses recipients that could not move the funds again: depository, contracts of the service, tokens", async () => {
   const chain = readApiConfig(env).chains.find(({ name }) => name === "local-a");
   if (chain === undefined) throw new Error("no local-a");
   const { contracts, tokens } = chain;
@@ -129,7 +129,7 @@ test("asks to retry while the hub is unreachable: one line of JSON, exit code 3,
   expect(printed).toBe("");
 });
 
-test("a withdrawal that expired unpaid has an exit code of its own, and says where the money is", async () => {
+test("a withdrawal that expired unpaid has its own exit code and reports where the funds are", async () => {
   const expired: OpenWithdrawals = async (given) => {
     const opened = await openWithdrawals(given);
     const { services } = opened;

@@ -12,7 +12,7 @@ import { withdrawSettings } from "../../config/settings.ts";
 import { withdraw } from "../../settlement/withdrawals/withdraw.ts";
 import type { WithdrawalServices } from "../../settlement/withdrawals/withdraw.ts";
 import { recipientOf } from "../../settlement/withdrawal-recipient.ts";
-import { commandLine, DONE, Misused, printLine, runCommand } from "./run-command.ts";
+import { commandLine, DONE, printLine, runCommand, UsageError } from "./run-command.ts";
 
 export const WITHDRAW_USAGE = `  operator withdraw --chain <name> --currency <symbol or address> --amount <decimal> --recipient <address> [--nonce <32 bytes>]
                     [--wait <seconds>] [--lifetime <seconds>]
@@ -52,11 +52,11 @@ interface WithdrawRequest {
 
 /** `operator withdraw`: prints a JSON line per step. Never throws: the exit code is the outcome. */
 export async function runWithdraw(
-  words: readonly string[],
+  args: readonly string[],
   processEnv: Env,
   open: OpenWithdrawals,
 ): Promise<number> {
-  return await runCommand(WITHDRAW_USAGE, async () => await carryOut(readRequest(words), processEnv, open));
+  return await runCommand(WITHDRAW_USAGE, async () => await carryOut(parseRequest(args), processEnv, open));
 }
 
 async function carryOut(request: WithdrawRequest, processEnv: Env, open: OpenWithdrawals): Promise<number> {
@@ -93,7 +93,7 @@ async function carryOut(request: WithdrawRequest, processEnv: Env, open: OpenWit
     ]);
   const chain = config.chains.find(({ name }) => name === request.chain);
   if (chain === undefined)
-    throw new Misused(`--chain: chain ${request.chain} is not configured or not enabled`);
+    throw new UsageError(`--chain: chain ${request.chain} is not configured or not enabled`);
   const order = orderOf(request, chain);
   // Printed before anything happens: it allows the same withdrawal to be continued later.
   print("nonce", { nonce: order.nonce });
@@ -132,10 +132,10 @@ async function carryOut(request: WithdrawRequest, processEnv: Env, open: OpenWit
   }
 }
 
-function readRequest(words: readonly string[]): WithdrawRequest {
+function parseRequest(args: readonly string[]): WithdrawRequest {
   const text = { type: "string" } as const;
   const { values } = commandLine({
-    args: [...words],
+    args: [...args],
     options: {
       chain: text,
       currency: text,
@@ -148,7 +148,7 @@ function readRequest(words: readonly string[]): WithdrawRequest {
   });
   const { chain, currency, amount, recipient } = values;
   if (chain === undefined || currency === undefined || amount === undefined || recipient === undefined)
-    throw new Misused("--chain, --currency, --amount and --recipient are required");
+    throw new UsageError("--chain, --currency, --amount and --recipient are required");
   return {
     chain,
     currency,
@@ -161,7 +161,7 @@ function readRequest(words: readonly string[]): WithdrawRequest {
 }
 
 function seconds(text: string, option: string): number {
-  if (!/^[1-9]\d{0,5}$/.test(text)) throw new Misused(`${option} must be a whole number of seconds`);
+  if (!/^[1-9]\d{0,5}$/.test(text)) throw new UsageError(`${option} must be a whole number of seconds`);
   return Number(text);
 }
 
@@ -170,12 +170,12 @@ const DECIMAL = /^\d+(?:\.(\d+))?$/;
 function orderOf(request: WithdrawRequest, chain: Chain): WithdrawalOrder {
   const currency = currencyOf(request.currency, chain);
   const recipient = recipientOf(request.recipient, chain);
-  if (recipient.kind === "refused") throw new Misused(recipient.reason);
+  if (recipient.kind === "refused") throw new UsageError(recipient.reason);
   const [, fraction = ""] = DECIMAL.exec(request.amount) ?? [];
   const amount = DECIMAL.test(request.amount) ? parseDecimal(request.amount, currency.decimals) : undefined;
   // Digits beyond the currency's decimals would be cut: less would be withdrawn than was written.
   if (amount === undefined || amount <= 0n || fraction.length > currency.decimals)
-    throw new Misused(`--amount must be a positive number with at most ${currency.decimals} decimals`);
+    throw new UsageError(`--amount must be a positive number with at most ${currency.decimals} decimals`);
   return {
     chainName: chain.name,
     depository: chain.contracts.depository,
@@ -193,7 +193,7 @@ function currencyOf(text: string, { native, tokens, name }: Chain): { address: A
   );
   const [only] = found;
   if (only === undefined || found.length > 1)
-    throw new Misused(
+    throw new UsageError(
       found.length > 1
         ? `--currency ${text} matches several currencies of ${name}; use an address`
         : `--currency ${text} is not configured on ${name}`,
@@ -204,7 +204,7 @@ function currencyOf(text: string, { native, tokens, name }: Chain): { address: A
 function nonceOf(text: string | undefined): Hex32 {
   if (text === undefined) return `0x${randomBytes(32).toString("hex")}`;
   const nonce = parseHex32(text);
-  if (nonce === undefined) throw new Misused("--nonce must be 0x followed by 64 hex digits");
+  if (nonce === undefined) throw new UsageError("--nonce must be 0x followed by 64 hex digits");
   return nonce;
 }
 

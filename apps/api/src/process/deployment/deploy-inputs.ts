@@ -1,6 +1,6 @@
 import { hasWrongChecksum, parseAddress } from "@causeway/domain";
 import { getAddress, parseGwei, zeroAddress, type Address } from "viem";
-import { commandLine, Misused } from "../commands/run-command.ts";
+import { commandLine, UsageError } from "../commands/run-command.ts";
 
 export type DeployAction = "plan" | "apply" | "verify";
 
@@ -56,7 +56,7 @@ const OPTIONS = {
 } as const;
 
 /** Parsed options; their meaning depends on the chain family. */
-export interface DeployWords {
+export interface DeployArguments {
   readonly action: DeployAction;
   /** Names or ids of chains. */
   readonly chains: readonly string[];
@@ -65,29 +65,29 @@ export interface DeployWords {
 
 type OptionValues = ReturnType<typeof commandLine<{ readonly options: typeof OPTIONS }>>["values"];
 
-/** @throws Misused */
-export function readWords(words: readonly string[]): DeployWords {
-  const [action, ...args] = words;
+/** @throws UsageError */
+export function parseDeployArguments(argv: readonly string[]): DeployArguments {
+  const [action, ...args] = argv;
   if (action !== "plan" && action !== "apply" && action !== "verify")
-    throw new Misused(`expected plan, apply or verify, got ${action ?? "nothing"}`);
+    throw new UsageError(`expected plan, apply or verify, got ${action ?? "nothing"}`);
   const { values } = commandLine({ args, options: OPTIONS });
   const chains = [...new Set(values.chain ?? [])];
-  if (chains.length === 0 && !values.hub) throw new Misused("--chain or --hub is required");
+  if (chains.length === 0 && !values.hub) throw new UsageError("--chain or --hub is required");
   if (!values["deposit-addresses"] && (values.owner === undefined || values.allocator === undefined))
-    throw new Misused("--owner and --allocator are required");
+    throw new UsageError("--owner and --allocator are required");
   return { action, chains, values };
 }
 
-/** @throws Misused */
-export function readInputs({ action, chains, values }: DeployWords): DeployInputs {
+/** @throws UsageError */
+export function readInputs({ action, chains, values }: DeployArguments): DeployInputs {
   for (const name of Object.keys(PROGRAM_OPTIONS))
-    if (Object.hasOwn(values, name)) throw new Misused(`--${name} applies only to Solana programs`);
+    if (Object.hasOwn(values, name)) throw new UsageError(`--${name} applies only to Solana programs`);
   const oracles = (values.oracle ?? []).map((one) => address(one, "--oracle"));
-  if (new Set(oracles).size < oracles.length) throw new Misused("--oracle: an address is given twice");
+  if (new Set(oracles).size < oracles.length) throw new UsageError("--oracle: an address is given twice");
   const threshold =
     values.threshold === undefined ? undefined : integer(values.threshold, "--threshold", 1, 255);
   if (threshold !== undefined && threshold > oracles.length)
-    throw new Misused(
+    throw new UsageError(
       `--threshold must be at most ${oracles.length}, the number of oracles, got ${threshold}`,
     );
   const accounts = {
@@ -126,7 +126,7 @@ function refuseShared({ owner, allocator, solver, depositAddressOperator: operat
   ] as const;
   for (const [option, one, otherOption, other] of different)
     if (one !== undefined && one === other)
-      throw new Misused(`${option} and ${otherOption} must be different accounts`);
+      throw new UsageError(`${option} and ${otherOption} must be different accounts`);
 }
 
 function optional(given: string | undefined, option: string): Address | undefined {
@@ -136,27 +136,27 @@ function optional(given: string | undefined, option: string): Address | undefine
 function address(given: string, option: string): Address {
   const parsed = parseAddress(given);
   if (parsed === undefined || parsed === zeroAddress)
-    throw new Misused(`${option} must be a 20-byte address, not zero, got ${given}`);
+    throw new UsageError(`${option} must be a 20-byte address, not zero, got ${given}`);
   if (hasWrongChecksum(given))
-    throw new Misused(`${option}: the checksum of ${given} is wrong, so the address may have a typo`);
+    throw new UsageError(`${option}: the checksum of ${given} is wrong, so the address may have a typo`);
   return getAddress(parsed);
 }
 
 function integer(given: string, option: string, min: number, max: number): number {
   const value = /^\d{1,6}$/.test(given) ? Number(given) : Number.NaN;
   if (!(value >= min && value <= max))
-    throw new Misused(`${option} must be a whole number from ${min} to ${max}, got ${given}`);
+    throw new UsageError(`${option} must be a whole number from ${min} to ${max}, got ${given}`);
   return value;
 }
 
-/** @throws Misused */
+/** @throws UsageError */
 export function waitSeconds(given: string): number {
   return integer(given, "--wait", 1, 86_400);
 }
 
 function gwei(given: string): bigint {
   if (!/^\d{1,9}(\.\d{1,9})?$/.test(given) || parseGwei(given) === 0n)
-    throw new Misused(
+    throw new UsageError(
       `--max-fee-gwei must be a positive decimal number with at most 9 decimals, got ${given}`,
     );
   return parseGwei(given);

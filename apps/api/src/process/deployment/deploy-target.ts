@@ -3,7 +3,7 @@ import { ConfigError, readJsonFile, resolvePlaceholders } from "@causeway/config
 import { planChain, planHub, plannedAddress, type DeploymentPlan } from "@causeway/contracts/deploy";
 import { join } from "node:path";
 import type { DeployInputs } from "./deploy-inputs.ts";
-import { Misused } from "../commands/run-command.ts";
+import { UsageError } from "../commands/run-command.ts";
 import type { EntryTarget } from "./chain-entries.ts";
 import { addressesOf, CHAIN_FIELDS, HUB_FIELDS, textAt } from "./entry-fields.ts";
 
@@ -24,7 +24,7 @@ export interface DeployTarget extends ConnectedEntry, Pick<EntryTarget, "address
  * The chains that `inputs` name, and what each needs. Entries may lack addresses, because
  * deploying creates them.
  *
- * @throws ConfigError when a file or an RPC URL is missing, Misused if an option is missing
+ * @throws ConfigError when a file or an RPC URL is missing, UsageError if an option is missing
  */
 export function readTargets(
   inputs: DeployInputs,
@@ -51,7 +51,7 @@ export interface NamedEntry {
 
 /**
  * The entries of chains by their names or ids.
- * @throws ConfigError when the file is missing, Misused if it has no such chain
+ * @throws ConfigError when the file is missing, UsageError if it has no such chain
  */
 export function readChainEntries(names: readonly string[], location: ConfigLocation): readonly NamedEntry[] {
   if (names.length === 0) return [];
@@ -59,7 +59,7 @@ export function readChainEntries(names: readonly string[], location: ConfigLocat
   const chains = readEntries(location, fileName);
   return names.map((name) => {
     const entry = chains.find((one) => isNamed(one, name));
-    if (entry === undefined) throw new Misused(`--chain: ${fileName} has no chain ${name}`);
+    if (entry === undefined) throw new UsageError(`--chain: ${fileName} has no chain ${name}`);
     return { entry, fileName, name, vmType: textAt(entry, ["vmType"]) };
   });
 }
@@ -67,7 +67,7 @@ export function readChainEntries(names: readonly string[], location: ConfigLocat
 function chainTarget(entry: object, fileName: string, inputs: DeployInputs, env: Env): DeployTarget {
   const { owner, allocator, solver, depositAddressOperator } = inputs;
   const shared = connectedEntry(entry, fileName, env);
-  if (solver === undefined) throw new Misused("--solver is required with --chain");
+  if (solver === undefined) throw new UsageError("--solver is required with --chain");
   const options = { owner, allocator, solver, depositAddressOperator };
   const complete = planChain({ ...options, multicall3: true });
   const isPlanned = isMulticall3Planned(shared.resolved, complete);
@@ -90,7 +90,7 @@ export function isMulticall3Planned(entry: unknown, complete: DeploymentPlan): b
 function hubTarget(entry: object, fileName: string, inputs: DeployInputs, env: Env): DeployTarget {
   const { owner, allocator, oracles, threshold } = inputs;
   if (oracles.length === 0 || threshold === undefined)
-    throw new Misused("--oracle and --threshold are required with --hub");
+    throw new UsageError("--oracle and --threshold are required with --hub");
   const shared = connectedEntry(entry, fileName, env);
   const domain = {
     name: textAt(shared.resolved, ["domain", "name"]) ?? "Oracle",

@@ -1,6 +1,6 @@
 import { canHaveKey, isProgramAddress } from "@causeway/chains/solana-deployment";
-import { Misused } from "../commands/run-command.ts";
-import { waitSeconds, type DeployAction, type DeployWords } from "./deploy-inputs.ts";
+import { UsageError } from "../commands/run-command.ts";
+import { waitSeconds, type DeployAction, type DeployArguments } from "./deploy-inputs.ts";
 
 /** The options of `operator deploy` for a program on Solana. Accounts are in base58. */
 export interface ProgramDeployInputs {
@@ -36,11 +36,11 @@ const EVM_ONLY = [
   "confirmations",
 ] as const;
 
-/** @throws Misused */
-export function readProgramInputs({ action, values }: DeployWords): ProgramDeployInputs {
-  if (values.hub) throw new Misused("--hub: deploy the hub and EVM chains with a command of their own");
+/** @throws UsageError */
+export function readProgramInputs({ action, values }: DeployArguments): ProgramDeployInputs {
+  if (values.hub) throw new UsageError("--hub: deploy the hub and EVM chains with a command of their own");
   for (const name of EVM_ONLY)
-    if (values[name] !== undefined) throw new Misused(`--${name} applies only to EVM chains and the hub`);
+    if (values[name] !== undefined) throw new UsageError(`--${name} applies only to EVM chains and the hub`);
   return {
     action,
     depository: values["deposit-addresses"] ? noDepository(values) : depositoryOptions(values),
@@ -53,36 +53,36 @@ export function readProgramInputs({ action, values }: DeployWords): ProgramDeplo
   };
 }
 
-/** The program of deposit addresses has no roles. @throws Misused */
-function noDepository(values: DeployWords["values"]): undefined {
+/** The program of deposit addresses has no roles. @throws UsageError */
+function noDepository(values: DeployArguments["values"]): undefined {
   for (const name of ["owner", "owner-is-account", "owner-may-be-new", "allocator"] as const)
     if (values[name] !== undefined && values[name] !== false)
-      throw new Misused(`--${name} does not apply to --deposit-addresses: no account has a role there`);
+      throw new UsageError(`--${name} does not apply to --deposit-addresses: no account has a role there`);
 }
 
-/** @throws Misused */
-function depositoryOptions(values: DeployWords["values"]): DepositoryOptions {
+/** @throws UsageError */
+function depositoryOptions(values: DeployArguments["values"]): DepositoryOptions {
   const owner = values.owner === "none" ? undefined : account(values.owner ?? "", "--owner", " or none");
   const allocator = account(values.allocator ?? "", "--allocator");
   if (!canHaveKey(allocator))
-    throw new Misused(`--allocator: ${allocator} has no private key, so it could never sign a payout`);
+    throw new UsageError(`--allocator: ${allocator} has no private key, so it could never sign a payout`);
   if (owner !== undefined && canHaveKey(owner) && !values["owner-is-account"])
-    throw new Misused(
+    throw new UsageError(
       `--owner: ${owner} is an account with a private key, expected the vault of a multisignature wallet (Squads: its vault, not the multisig account); if you hold the key, add --owner-is-account`,
     );
-  if (owner === allocator) throw new Misused("--owner and --allocator must be different accounts");
+  if (owner === allocator) throw new UsageError("--owner and --allocator must be different accounts");
   return { owner, ownerMayBeNew: values["owner-may-be-new"] ?? false, allocator };
 }
 
-/** The deployer must hold no other role. @throws Misused */
+/** The deployer must hold no other role. @throws UsageError */
 export function refuseDeployerRoles(
   deployer: string,
   { depository }: Pick<ProgramDeployInputs, "depository">,
 ): void {
   if (depository?.owner === deployer)
-    throw new Misused("--owner and the deployer must be different accounts");
+    throw new UsageError("--owner and the deployer must be different accounts");
   if (depository?.allocator === deployer)
-    throw new Misused("--allocator and the deployer must be different accounts");
+    throw new UsageError("--allocator and the deployer must be different accounts");
 }
 
 function optional(given: string | undefined, option: string): string | undefined {
@@ -91,13 +91,15 @@ function optional(given: string | undefined, option: string): string | undefined
 
 function account(given: string, option: string, alternative = ""): string {
   if (!isProgramAddress(given) || given === "1".repeat(32))
-    throw new Misused(`${option} must be a base58 address of 32 bytes, not zero${alternative}, got ${given}`);
+    throw new UsageError(
+      `${option} must be a base58 address of 32 bytes, not zero${alternative}, got ${given}`,
+    );
   return given;
 }
 
 function price(given: string): bigint {
   if (!/^[1-9]\d{0,11}$/.test(given))
-    throw new Misused(
+    throw new UsageError(
       `--max-compute-price must be a whole number of micro-lamports from 1 to 999999999999, got ${given}`,
     );
   return BigInt(given);

@@ -124,7 +124,7 @@ test.each([
   [0n, 2n, 9n],
   [2n, 8n, 5n],
 ])(
-  "by a depth of %d blocks and %d seconds the final block of height 10 is deep and old enough",
+  "reads a final block at least %d blocks deep and %d seconds old at height 10",
   async (blocks, seconds, highest) => {
     const node = aNode(ledger);
     const reader = createHubReader({ ...hub, finality: { kind: "depth", blocks, seconds } }, node.transport);
@@ -136,13 +136,13 @@ test.each([
   },
 );
 
-test("a hub too young for its finality policy is an error of the node", async () => {
+test("reports a node error if the hub has too few blocks for its finality policy", async () => {
   const finality = { kind: "depth", blocks: 11n, seconds: 0n } as const;
   const reader = createHubReader({ ...hub, finality }, aNode(ledger).transport);
   await expect(reader.balanceOf(account("a1"), 5n)).rejects.toThrow(RpcFault);
 });
 
-test("refuses a read whose block is replaced meanwhile", async () => {
+test("refuses a read whose block is replaced during the read", async () => {
   const node = aNode(ledger);
   node.state.onCall = () => {
     node.state.fork += 1n;
@@ -152,7 +152,7 @@ test("refuses a read whose block is replaced meanwhile", async () => {
   );
 });
 
-test("two nodes behind one URL, one on an orphaned branch, never return what exists only on the orphaned branch", async () => {
+test("never returns state that exists only on the orphaned branch of one of two nodes behind a URL", async () => {
   const accounts = { balance: account("e1"), oracle: account("e2"), registry: account("e4") };
   const ours = { [accounts.oracle]: word(BigInt(accounts.balance)) };
   const good: ANode = { height: 100n, forkAt: () => 0n, answers: ours };

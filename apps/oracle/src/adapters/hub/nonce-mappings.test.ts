@@ -92,7 +92,7 @@ test.each<[string, unknown]>([
   await expect(aNode(answer).mappings.of("hyper", account("a1"), 77n)).rejects.toThrow(RpcFault);
 });
 
-test("refuses a read whose block is replaced meanwhile", async () => {
+test("refuses a read whose block is replaced during the read", async () => {
   const node = aNode(answerOf(id, 9n));
   node.state.onCall = () => {
     node.state.fork += 1n;

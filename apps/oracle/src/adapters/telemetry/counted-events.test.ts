@@ -3,7 +3,7 @@ import { Registry } from "prom-client";
 import { expect, test } from "vitest";
 import { countedEvents } from "./counted-events.ts";
 
-test("counts a shortfall when a caller wants peers too, and none when a peer wants this signature alone", async () => {
+test("counts a shortfall only if the caller requested peer signatures", async () => {
   const registry = new Registry();
   const events = countedEvents(createLogger({ name: "test", level: "silent" }), registry);
   const facts = {

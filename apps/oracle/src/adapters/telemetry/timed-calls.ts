@@ -1,14 +1,14 @@
 import type { ObserveCall } from "@causeway/chains";
 import { durations, type NoteDuration } from "@causeway/service-kit";
 import type { Registry } from "prom-client";
-import { QUESTION_BOUNDS_MS } from "./question-bounds.ts";
+import { NODE_CALL_BUCKETS_MS } from "./node-call-buckets.ts";
 
 /** Times and counts every call to a node. No label reveals its URL. */
 export function timedCalls(registry: Registry): (chain: string) => ObserveCall {
   const seriesOf = durations(registry, {
     name: "oracle_rpc_call_seconds",
     help: "Duration of JSON-RPC calls to chain nodes by outcome: ok, refused by the node, or no usable response (fault)",
-    boundsMs: QUESTION_BOUNDS_MS,
+    boundsMs: NODE_CALL_BUCKETS_MS,
   });
   return (chain) => {
     // Method names are defined in this program, so there are few.

@@ -11,15 +11,15 @@ export interface CallBounds {
 
 /**
  * Limits attestations in progress, so that one caller cannot use up the oracle's nodes and key service.
- * @returns a function that admits a call and returns how to release it
+ * @returns a function that admits a call and returns its release function
  * @throws (the returned function) AttestationError rate_limited for a caller over its limit, overloaded above
  * the total
  */
-export function boundCalls({ perCaller, total }: CallBounds): (caller: string) => () => void {
-  const underWay = new Map<string, number>();
+export function limitConcurrentCalls({ perCaller, total }: CallBounds): (caller: string) => () => void {
+  const inFlight = new Map<string, number>();
   let all = 0;
   return (caller) => {
-    const own = underWay.get(caller) ?? 0;
+    const own = inFlight.get(caller) ?? 0;
     if (own >= perCaller)
       throw new AttestationError(
         "rate_limited",
@@ -32,16 +32,16 @@ export function boundCalls({ perCaller, total }: CallBounds): (caller: string) =
         `too many concurrent attestations on this oracle (limit ${total}); try again in ${RETRY_AFTER_SECONDS} s`,
         { retryAfterSeconds: RETRY_AFTER_SECONDS },
       );
-    underWay.set(caller, own + 1);
+    inFlight.set(caller, own + 1);
     all++;
     let isReleased = false;
     return () => {
       if (isReleased) return;
       isReleased = true;
       all--;
-      const left = (underWay.get(caller) ?? 1) - 1;
-      if (left === 0) underWay.delete(caller);
-      else underWay.set(caller, left);
+      const remaining = (inFlight.get(caller) ?? 1) - 1;
+      if (remaining === 0) inFlight.delete(caller);
+      else inFlight.set(caller, remaining);
     };
   };
 }
