@@ -20,7 +20,7 @@ const secrets: readonly Secret[] = [
     name: `the API key of oracle ${n + 1}`,
     pattern: `local-oracle-${n + 1}-key-for-local-tools`,
   })),
-  ...madeSecrets,
+  ...generatedSecrets,
 ];
 
 const read: string[] = [];

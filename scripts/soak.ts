@@ -189,7 +189,7 @@ async function soak(system: System, options: Asked, accidents: string[]): Promis
         ...chaos.problems,
         ...(alerts?.problems ?? []),
         ...verdict.problems,
-        ...missedBounds(options.mode, runs.length, measures, busiest),
+        ...exceededLimits(options.mode, runs.length, measures, busiest),
       ],
     };
   } finally {
