@@ -1,4 +1,4 @@
-import type { Hex32 } from "@causeway/domain";
+import type { Address, Hex32 } from "@causeway/domain";
 import { final, currentFirst, refuted, type ConfiguredChain, type EvidenceSource } from "@causeway/families";
 import { secondsOf, tron, tronAddress } from "@causeway/families/tron";
 import { MAX_EVIDENCE_BYTES } from "../evm/receipt-size.ts";
@@ -31,18 +31,15 @@ export function tronEvidence(chain: ConfiguredChain, options: SourceOptions = {}
         return refuted(`transaction failed: ${found.value.failure}`);
       },
       withdrawal: async (payload, { depositories }, hint) => {
+        const stateAt = async (depository: Address, id: Hex32) => ({
+          depository,
+          ...(await rpc.requestState(depository, id)),
+        });
         const machine = {
           transaction: rpc.transaction,
           request: rpc.request,
           requestStates: async (id: Hex32) =>
-            final(
-              await Promise.all(
-                depositories.map(async (depository) => ({
-                  depository,
-                  ...(await rpc.requestState(depository, id)),
-                })),
-              ),
-            ),
+            final(await Promise.all(depositories.map(async (one) => await stateAt(one, id)))),
           format: tronAddress,
           retryAfterSeconds: tron.retryAfterSeconds(facts),
         };
