@@ -4,7 +4,7 @@ import { postgresReads } from "../../apps/api/src/process/reads.postgres.ts";
 import { postgresUnitOfWork } from "../../apps/api/src/process/unit-of-work.postgres.ts";
 import type { UnitOfWork } from "../../apps/api/src/db/unit-of-work.port.ts";
 import { pruneHistory } from "../../apps/api/src/reconcile/prune-history.ts";
-import { RETENTION_MS } from "../../apps/api/src/reconcile/retention.ts";
+import { RETENTION_MS } from "../../apps/api/src/reconcile/retention-times.ts";
 import { recordedEvents } from "../../test/fakes/recorded-events.ts";
 import { storeQuotes, type StoredQuotes } from "./stored-quotes.ts";
 

@@ -16,7 +16,7 @@ import type {
 } from "../../apps/api/src/markets/liquidity/liquidity.port.ts";
 import type { WorkerServices } from "../../apps/api/src/db/services.port.ts";
 import { openLane } from "../../apps/api/src/payments/open-lane.ts";
-import { exchangeInFill } from "../../apps/api/src/payments/fill-exchange.ts";
+import { exchangeInFill } from "../../apps/api/src/payments/fill-swap.ts";
 import { pricingOfFill } from "../../apps/api/src/payments/fill-amount.ts";
 import { startEngineWorld, type Agreed, type EngineWorld, type WorldOptions } from "./engine-world.ts";
 import { approveCall } from "./execution-world.ts";

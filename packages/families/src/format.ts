@@ -12,7 +12,7 @@ import {
   type TxHash,
   type VmType,
 } from "@causeway/domain";
-import { decodeBitcoinAddress, encodeBitcoinAddress, NATIVE_BYTES } from "./bitcoin/codec.ts";
+import { decodeBitcoinAddress, encodeBitcoinAddress, NATIVE_BYTES } from "./bitcoin/address-codec.ts";
 import { decodeAddress, encodeAddress, transactionIdBytes } from "./address.ts";
 
 // Inside the service, addresses, currencies and transaction ids of every chain are bytes in hex. This module

@@ -3,7 +3,7 @@ export * from "./address.ts";
 export { final, refuted } from "./answer.ts";
 export { attestedDepository, type DepositoryReading } from "./attested-depository.ts";
 export { DEFAULT_CONFIRMATIONS } from "./bitcoin/chain-entry.ts";
-export { decodeBitcoinAddress, encodeBitcoinAddress } from "./bitcoin/codec.ts";
+export { decodeBitcoinAddress, encodeBitcoinAddress } from "./bitcoin/address-codec.ts";
 export type { EntryProblem, EntrySource, FamilyEntry, PaidEntry, WrittenChain } from "./chain-entry.ts";
 export * from "./configured-chain.ts";
 export { currentFirst, type Depositories } from "./depositories.ts";

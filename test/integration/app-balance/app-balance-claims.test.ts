@@ -1,4 +1,4 @@
-import { pay } from "../../../apps/api/src/payments/pay.ts";
+import { pay } from "../../../apps/api/src/payments/pay-leg.ts";
 import { claimLeg } from "../../../apps/api/src/payments/legs/claim-leg.ts";
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { Address, Hex, Hex32 } from "@causeway/domain";

@@ -18,7 +18,7 @@ import type { Slot, SlotPlan } from "../../../apps/api/src/db/records.port.ts";
 import type { NewDeposit, Tx, UnitOfWork } from "../../../apps/api/src/db/unit-of-work.port.ts";
 import { measuredQuoteGas } from "../../../apps/api/src/quotes/quote-gas.ts";
 import { pruneHistory } from "../../../apps/api/src/reconcile/prune-history.ts";
-import { RETENTION_MS } from "../../../apps/api/src/reconcile/retention.ts";
+import { RETENTION_MS } from "../../../apps/api/src/reconcile/retention-times.ts";
 import { reconcileRequests } from "../../../apps/api/src/reconcile/reconcile-requests.ts";
 import { transition } from "../../../apps/api/src/requests/transition.ts";
 import { noAppBalances } from "../../fakes/no-app-balances.ts";

@@ -1,5 +1,5 @@
 import { sweepLeg } from "../../../apps/api/src/payments/legs/sweep-leg.ts";
-import { pay } from "../../../apps/api/src/payments/pay.ts";
+import { pay } from "../../../apps/api/src/payments/pay-leg.ts";
 import { hexAddressFormat } from "../../fakes/hex-address-format.ts";
 import { depositAddressFactoryAbi, returnsNothingAbi, returnsNothingBytecode } from "@causeway/contracts";
 import { cloneCodeHash, NATIVE_CURRENCY } from "@causeway/domain";

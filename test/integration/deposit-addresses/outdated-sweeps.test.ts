@@ -2,7 +2,7 @@ import { NATIVE_CURRENCY } from "@causeway/domain";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import type { LegKind } from "../../../apps/api/src/payments/legs/leg-kind.ts";
 import { sweepLeg } from "../../../apps/api/src/payments/legs/sweep-leg.ts";
-import { pay } from "../../../apps/api/src/payments/pay.ts";
+import { pay } from "../../../apps/api/src/payments/pay-leg.ts";
 import { isCrash, crashingServices } from "../../fakes/crashing-services.ts";
 import { startAddressWorld, type AddressWorld } from "../../support/address-world.ts";
 import { loseRows } from "../../support/lost-rows.ts";

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import { strandedFunds } from "../../../apps/api/src/payments/operator-reads.postgres.ts";
 import { sqlOn } from "../../../apps/api/src/db/pool.postgres.ts";
 import type { WorkerServices } from "../../../apps/api/src/db/services.port.ts";
-import { attributeKnown } from "../../../apps/api/src/payments/attribute-known.ts";
+import { attributeKnown } from "../../../apps/api/src/payments/attribute-recorded-deposits.ts";
 import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
 import { returnUnattributed } from "../../../apps/api/src/deposits/return-unattributed.ts";
 import { isCrash, crashingServices } from "../../fakes/crashing-services.ts";

@@ -1,5 +1,5 @@
 import { refundLeg } from "../../../apps/api/src/payments/legs/refund-leg.ts";
-import { pay } from "../../../apps/api/src/payments/pay.ts";
+import { pay } from "../../../apps/api/src/payments/pay-leg.ts";
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import { depositErc20Calldata } from "@causeway/domain";
 import type { Address, Hex, TxHash } from "@causeway/domain";

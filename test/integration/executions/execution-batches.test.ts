@@ -1,4 +1,4 @@
-import { pay } from "../../../apps/api/src/payments/pay.ts";
+import { pay } from "../../../apps/api/src/payments/pay-leg.ts";
 import { executionLeg } from "../../../apps/api/src/payments/legs/execution-leg.ts";
 import type { Address, RequestId } from "@causeway/domain";
 import { ONE_USD } from "@causeway/domain";

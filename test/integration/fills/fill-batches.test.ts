@@ -1,4 +1,4 @@
-import { pay } from "../../../apps/api/src/payments/pay.ts";
+import { pay } from "../../../apps/api/src/payments/pay-leg.ts";
 import { fillLeg, type WantedFill } from "../../../apps/api/src/payments/legs/fill-leg.ts";
 import type { Address, RequestId } from "@causeway/domain";
 import { afterEach, beforeEach, expect, test } from "vitest";

@@ -1,4 +1,4 @@
-import { pay } from "../../../apps/api/src/payments/pay.ts";
+import { pay } from "../../../apps/api/src/payments/pay-leg.ts";
 import { fillLeg } from "../../../apps/api/src/payments/legs/fill-leg.ts";
 import { approvalProxyAbi } from "@causeway/contracts";
 import { NodeRefusal } from "@causeway/chains";

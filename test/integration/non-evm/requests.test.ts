@@ -1,5 +1,5 @@
 import { refundLeg } from "../../../apps/api/src/payments/legs/refund-leg.ts";
-import { pay } from "../../../apps/api/src/payments/pay.ts";
+import { pay } from "../../../apps/api/src/payments/pay-leg.ts";
 import { fillLeg } from "../../../apps/api/src/payments/legs/fill-leg.ts";
 import { RpcFault, RateLimitShareExceeded, type NonEvmConnection } from "@causeway/chains";
 import { NATIVE_CURRENCY, type Address, type Hex } from "@causeway/domain";

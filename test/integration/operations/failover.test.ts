@@ -7,7 +7,7 @@ import { watchServer, type ServerWatch } from "../../../apps/api/src/db/server-w
 import { fillLeg } from "../../../apps/api/src/payments/legs/fill-leg.ts";
 import { redisAt } from "../../../apps/api/src/db/redis-place.ts";
 import { connectJournal } from "../../../apps/api/src/payments/payment-journal.adapter.ts";
-import { pay } from "../../../apps/api/src/payments/pay.ts";
+import { pay } from "../../../apps/api/src/payments/pay-leg.ts";
 import { openLane } from "../../../apps/api/src/payments/open-lane.ts";
 import { postgresReads } from "../../../apps/api/src/process/reads.postgres.ts";
 import { postgresUnitOfWork } from "../../../apps/api/src/process/unit-of-work.postgres.ts";

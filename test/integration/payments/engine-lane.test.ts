@@ -1,4 +1,4 @@
-import { pay } from "../../../apps/api/src/payments/pay.ts";
+import { pay } from "../../../apps/api/src/payments/pay-leg.ts";
 import { fillLeg } from "../../../apps/api/src/payments/legs/fill-leg.ts";
 import { rawKeySigner } from "@causeway/attest";
 import { testTokenAbi } from "@causeway/contracts";

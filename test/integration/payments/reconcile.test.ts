@@ -16,7 +16,7 @@ import { postgresUnitOfWork } from "../../../apps/api/src/process/unit-of-work.p
 import type { Reads } from "../../../apps/api/src/db/reads.port.ts";
 import type { UnitOfWork } from "../../../apps/api/src/db/unit-of-work.port.ts";
 import { pruneHistory } from "../../../apps/api/src/reconcile/prune-history.ts";
-import { RETENTION_MS } from "../../../apps/api/src/reconcile/retention.ts";
+import { RETENTION_MS } from "../../../apps/api/src/reconcile/retention-times.ts";
 import { reconcileRequests } from "../../../apps/api/src/reconcile/reconcile-requests.ts";
 import { transition } from "../../../apps/api/src/requests/transition.ts";
 import { noAppBalances } from "../../fakes/no-app-balances.ts";

@@ -1,4 +1,4 @@
-import { pay } from "../../../apps/api/src/payments/pay.ts";
+import { pay } from "../../../apps/api/src/payments/pay-leg.ts";
 import { executionLeg } from "../../../apps/api/src/payments/legs/execution-leg.ts";
 import { depositErc20Calldata } from "@causeway/domain";
 import type { Address, Hex } from "@causeway/domain";

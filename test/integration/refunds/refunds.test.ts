@@ -1,5 +1,5 @@
 import { refundLeg } from "../../../apps/api/src/payments/legs/refund-leg.ts";
-import { pay } from "../../../apps/api/src/payments/pay.ts";
+import { pay } from "../../../apps/api/src/payments/pay-leg.ts";
 import { NATIVE_CURRENCY, gasCostWei, refundAmount } from "@causeway/domain";
 import type { Address } from "@causeway/domain";
 import { parseEther } from "viem";

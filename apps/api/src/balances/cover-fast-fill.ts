@@ -1,6 +1,7 @@
 import {
   amountToUsdDown,
   BPS,
+  isFirmAt,
   mergeEntries,
   mulDivDown,
   pairClassOf,
@@ -196,7 +197,7 @@ function missingUsd(services: CoverServices, { terms, fastFill, deposit }: Cover
     origin: { ...now.origin, priceUsd: prices.originUsd },
     destination: { ...now.destination, priceUsd: prices.destinationUsd },
   };
-  return shortfallUsd(amount, then, now, deposit.seenAtMs <= terms.firmUntilMs ? toleranceBps : 0);
+  return shortfallUsd(amount, then, now, isFirmAt(terms, deposit.seenAtMs) ? toleranceBps : 0);
 }
 
 /**

@@ -1,5 +1,5 @@
 /** The interface of this room for other rooms; everything else is private. */
-export { formatAddresses, addressFormatOf } from "./address-format.ts";
+export { formatTransactionIds, addressFormatOf } from "./format-ids.ts";
 export { fillContractOf } from "./fill-contract.ts";
 export {
   type DrainingKeys,

@@ -3,7 +3,7 @@ import { fixedEnginePolicy as policy } from "../config/engine.ts";
 import type { Attempt, Slot } from "../db/records.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import { advanceSlots, type Case } from "./advance-slots.ts";
-import type { LaneFacts, Observation } from "./moves.ts";
+import type { LaneFacts, Observation } from "./next-move.ts";
 import type { Payer, Unsigned } from "./payers/payer.ts";
 
 const NOW_MS = 1_700_000_000_000;

@@ -1,9 +1,9 @@
 import type { Slot } from "../db/records.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
-import { applyAll, type Decided, type Outcome } from "./apply.ts";
+import { applyAll, type Decided, type Outcome } from "./apply-outcomes.ts";
 import { kindOf } from "./legs/index.ts";
-import { nextMove, type Move, type Situation } from "./moves.ts";
+import { nextMove, type Move, type Situation } from "./next-move.ts";
 import type { ToSend } from "./note-sent.ts";
 import type { Payer } from "./payers/payer.ts";
 import { signAndSend } from "./sign-and-send.ts";

@@ -9,7 +9,7 @@ import { type Case, advanceSlots } from "./advance-slots.ts";
 import { fillNonceGap } from "./fill-nonce-gap.ts";
 import type { CallSent, ContractCall, WantedCall } from "./contract-call.port.ts";
 import { kindOf } from "./legs/index.ts";
-import type { LaneFacts, MovePolicy, Observation } from "./moves.ts";
+import type { LaneFacts, MovePolicy, Observation } from "./next-move.ts";
 import { payWith } from "./pay-together.ts";
 import { evmPayerOn, observeMined, observeOpen, observeUsed, type Trail } from "./payers/evm.ts";
 import { maxFee } from "./payers/before-signing.ts";

@@ -16,8 +16,8 @@ import {
 import type { QuoteWorld, World } from "../../../../test/fakes/quote-world.ts";
 import { aConnectedNonEvmChain, exchange } from "../../../../test/fakes/non-evm-chains.ts";
 import { createQuote } from "../quotes/create-quote.ts";
-import { exchangeInFill } from "./fill-exchange.ts";
-import type { FillExchange } from "./fill-exchange.ts";
+import { exchangeInFill } from "./fill-swap.ts";
+import type { FillExchange } from "./fill-swap.ts";
 import { amountToPay } from "./fill-amount.ts";
 import type { AmountDue, Ends } from "./fill-amount.ts";
 

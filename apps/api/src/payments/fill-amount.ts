@@ -27,8 +27,8 @@ import { isBeyondCap, pricingOf, type RoutePricing } from "../markets/index.ts";
 import { topupGas } from "./topup-gas.ts";
 import type { ExecutionRecord } from "./executions.port.ts";
 import type { FillBasis } from "./planned-fill.port.ts";
-import type { FillExchange } from "./fill-exchange.ts";
-import type { FillBudget } from "./exchange-in-budget.ts";
+import type { FillExchange } from "./fill-swap.ts";
+import type { FillBudget } from "./swap-in-budget.ts";
 
 type Needs = Pick<Services, "clock" | "chains" | "prices" | "quotePolicy" | "reads">;
 

@@ -1,5 +1,5 @@
 /** The interface of this room for other rooms; everything else is private. */
-export { attributeKnown } from "./attribute-known.ts";
+export { attributeKnown } from "./attribute-recorded-deposits.ts";
 export { acceptsExecution } from "./executions/awaits-execution.ts";
 export { callTerms } from "./executions/call-terms.ts";
 export { refuseOwnContracts } from "./executions/own-contracts.ts";

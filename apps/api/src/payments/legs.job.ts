@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { defineJob, type Catalog } from "../db/define-job.job.ts";
 import { LEG_KINDS } from "./legs/index.ts";
-import { pay } from "./pay.ts";
+import { pay } from "./pay-leg.ts";
 
 /** One queue per kind of payment: each job pays one leg. */
 export const legJobs: Catalog = Object.fromEntries(

@@ -5,7 +5,7 @@ import type { PayTogether, Sent, WantedPayment } from "./wanted-payment.port.ts"
 import { kindOf } from "./legs/index.ts";
 import { payerOf } from "./payers/index.ts";
 import type { Payer } from "./payers/payer.ts";
-import { reserve } from "./reserve.ts";
+import { reserve } from "./reserve-slots.ts";
 import { sendSlots } from "./send-slots.ts";
 
 /** Maximum number of payments in one batch. */

@@ -2,13 +2,13 @@ import type { Hex } from "@causeway/domain";
 import type { WorkerServices } from "../db/services.port.ts";
 import type { LaneState } from "../db/reads.port.ts";
 import type { Slot } from "../db/records.port.ts";
-import { forgeryIn, mismatch, notLater } from "./check-entry.ts";
+import { forgeryIn, mismatch, notLater } from "./judge-journal-entry.ts";
 import { completeJournal } from "./complete-journal.ts";
 import { kindOf } from "./legs/index.ts";
 import type { JournalEntry } from "./payment-journal.port.ts";
 import type { Lane } from "./payers/payer.ts";
-import { countRestored } from "./policy/admit.ts";
-import { heldSince, mayComeBack } from "./restore-grace.ts";
+import { countRestored } from "./policy/admit-payments.ts";
+import { heldSince, mayComeBack } from "./lost-payment-grace.ts";
 
 /**
  * Reads the mark of a lane. Call before its row is read: then the mark is ahead of the row only if rows were

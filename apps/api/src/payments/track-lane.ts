@@ -4,7 +4,7 @@ import type { ConnectedChain } from "../chains/chains.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import type { Slot } from "../db/records.port.ts";
 import { type Case, advanceSlots } from "./advance-slots.ts";
-import type { LaneFacts, Observation, Turn } from "./moves.ts";
+import type { LaneFacts, Observation, Turn } from "./next-move.ts";
 import { isUsedByOthers, observeMined, observeUsed, type Trail, trailOf } from "./payers/evm.ts";
 import { payerOf } from "./payers/index.ts";
 

@@ -11,7 +11,7 @@ import { sharedAnswers } from "../db/shared-answers.ts";
 import { storeQuotes } from "../deposits/addresses/store-quotes.ts";
 import { leaderReads } from "../deposits/leader-reads.postgres.ts";
 import { createScanProgress } from "../deposits/scan-progress.ts";
-import { addressFormatOf } from "../chains/address-format.ts";
+import { addressFormatOf } from "../chains/format-ids.ts";
 import { groupedQuoteInserts } from "../deposits/addresses/quoted-requests.postgres.ts";
 import { walletNonces } from "../deposits/non-evm/wallet-nonces.ts";
 import { createCurrencySearch } from "../discovery/search-currencies.ts";

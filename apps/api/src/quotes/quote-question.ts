@@ -1,6 +1,6 @@
 import type { Currency, Hex, TradeType } from "@causeway/domain";
 import type { RequestEnd } from "../chains/chains.port.ts";
-import type { PermitWay } from "./permits/chosen-way.ts";
+import type { PermitWay } from "./permits/chosen-permit.ts";
 import type { FeeOptions } from "./routing/fee-options.ts";
 import type { RequestedCalls, TokensOfQuestion } from "./routing/fill-options.ts";
 import type { SwapChoice } from "./routing/swap-choice.ts";

@@ -14,6 +14,7 @@ import {
   NATIVE_CURRENCY,
   orderIdOf,
   refundAmount,
+  firmUntil,
   topupCost,
   topupFee,
 } from "@causeway/domain";
@@ -173,7 +174,7 @@ export function agree(
     // A deposit through the router always names its order.
     explicitDeposit: question.explicitDeposit || isRouted,
     createdAtMs: nowMs,
-    firmUntilMs: Math.min(nowMs + quotePolicy.firmSeconds * 1000, payByMs),
+    firmUntilMs: firmUntil(nowMs, quotePolicy.firmSeconds, payByMs),
     fillDeadlineMs,
     ...(isToAddress && { payByMs }),
     referrer: question.referrer,

@@ -23,14 +23,14 @@ import {
 } from "../http/refusals.ts";
 import type { LiquiditySource } from "../markets/liquidity/liquidity.port.ts";
 import type { Market } from "./market.ts";
-import { choosePermit, type PermitWayServices } from "./permits/permit-way.ts";
+import { choosePermit, type PermitWayServices } from "./permits/choose-permit.ts";
 import type { PlainQuestion, QuoteQuestion } from "./quote-question.ts";
 import { readRequestedCalls } from "./routing/requested-calls.ts";
 import { checkTokens, type TokenCheckServices } from "./routing/check-tokens.ts";
 import { readFeeOptions } from "./routing/fee-options.ts";
 import { refuseUncollectable } from "./routing/refuse-uncollectable.ts";
 import { readSwapChoice } from "./routing/swap-choice.ts";
-import { refuseUntraceable } from "./routing/untraceable.ts";
+import { refuseUntraceable } from "./routing/refuse-untraceable.ts";
 import { needs, noSends, refuseIncapable } from "./sides/capabilities.ts";
 import { sideOf } from "./sides/side-of.ts";
 import type { Side } from "./sides/side.ts";

@@ -1,3 +1,3 @@
 /** The interface of this room for other rooms; everything else is private. */
 export { inBatches } from "./prune-history.ts";
-export { RETENTION_MS } from "./retention.ts";
+export { RETENTION_MS } from "./retention-times.ts";

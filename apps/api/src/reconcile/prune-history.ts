@@ -3,7 +3,7 @@ import type { PrunableTable } from "../db/prunable.port.ts";
 import type { Services } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
 import { mayDeleteByAge } from "../markets/index.ts";
-import { RETENTION_MS } from "./retention.ts";
+import { RETENTION_MS } from "./retention-times.ts";
 
 /**
  * Rows of a table's first commit per round. Batches double after a quick commit and halve after a slow one:

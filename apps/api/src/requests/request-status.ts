@@ -5,7 +5,7 @@ import type { StatusRecord } from "../db/records.port.ts";
 import type { StatusView } from "./status-view.port.ts";
 import type { Services } from "../db/services.port.ts";
 import type { AddressFormat } from "../chains/address-format.port.ts";
-import { formatAddresses, addressFormatOf } from "../chains/index.ts";
+import { formatTransactionIds, addressFormatOf } from "../chains/index.ts";
 
 /** The status of a request; undefined if it is unknown. Concurrent reads share one query. */
 export async function requestStatus(
@@ -74,9 +74,9 @@ export function statusView(record: StatusRecord, nowMs: number, format: AddressF
   return {
     requestId: record.requestId,
     status,
-    inTxHashes: formatAddresses(format, originChainId, record.inTxHashes),
-    txHashes: formatAddresses(format, destinationChainId, record.txHashes),
-    refundTxHashes: formatAddresses(format, originChainId, record.refundTxHashes),
+    inTxHashes: formatTransactionIds(format, originChainId, record.inTxHashes),
+    txHashes: formatTransactionIds(format, destinationChainId, record.txHashes),
+    refundTxHashes: formatTransactionIds(format, originChainId, record.refundTxHashes),
     updatedAtMs: record.updatedAtMs,
     quoteCreatedAtMs: record.createdAtMs,
     originChainId,

@@ -34,7 +34,7 @@ import { createOutcomes } from "./payment-outcome.ts";
 import { paymentOutputs, scriptOfKey, signedTransaction, textScript } from "./payment-transaction.ts";
 import { keyOf, replacementFee, sharedInputs } from "./replacement.ts";
 import { createBitcoinReads, type BitcoinReads } from "./rpc.ts";
-import { dustLimit, feeFor, vsizeOf } from "./sizes.ts";
+import { dustLimit, feeFor, vsizeOf } from "./sizes-and-dust.ts";
 import {
   createSweeps,
   ownInputs,

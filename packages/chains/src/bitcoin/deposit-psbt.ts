@@ -3,7 +3,7 @@ import type { UnspentOutput } from "./output-selection.ts";
 import { selectOutputs } from "./output-selection.ts";
 import { textScript } from "./payment-transaction.ts";
 import { bytesIn, hexOf } from "@causeway/families/bitcoin";
-import { feeFor, inputKindOf, vsizeOf, type InputKind } from "./sizes.ts";
+import { feeFor, inputKindOf, vsizeOf, type InputKind } from "./sizes-and-dust.ts";
 
 /** A user's deposit as a transaction for their wallet to sign. Pure. */
 

@@ -6,5 +6,5 @@ export {
   type DepositTransaction,
   type DepositTerms,
 } from "./deposit-psbt.ts";
-export { dustLimit, feeFor, vsizeOf } from "./sizes.ts";
+export { dustLimit, feeFor, vsizeOf } from "./sizes-and-dust.ts";
 export { connectBitcoinUsers } from "./users.ts";

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { depository, recipient, solver } from "../../../../test/support/bitcoin-transactions.ts";
 import { selectOutputs, type UnspentOutput } from "./output-selection.ts";
 import { replacementFee, sharedInputs, type FormerAttempt } from "./replacement.ts";
-import { dustLimit, feeFor, vsizeOf } from "./sizes.ts";
+import { dustLimit, feeFor, vsizeOf } from "./sizes-and-dust.ts";
 
 const utxo = (n: number, amount: bigint): UnspentOutput => ({
   txid: n.toString(16).padStart(64, "0"),

@@ -1,4 +1,4 @@
-import { dustLimit, vsizeOf, type InputKind } from "./sizes.ts";
+import { dustLimit, vsizeOf, type InputKind } from "./sizes-and-dust.ts";
 
 /** A spendable output. */
 export interface UnspentOutput {

@@ -1,4 +1,4 @@
-import { feeFor } from "./sizes.ts";
+import { feeFor } from "./sizes-and-dust.ts";
 
 /** An attempt to replace. */
 export interface FormerAttempt {

@@ -20,7 +20,7 @@ import { depositKeys } from "./deposit-keys.ts";
 import { isUnlockedBy } from "./payment-transaction.ts";
 import { keyOf, type FormerAttempt } from "./replacement.ts";
 import type { BitcoinReads } from "./rpc.ts";
-import { dustLimit } from "./sizes.ts";
+import { dustLimit } from "./sizes-and-dust.ts";
 
 const NATIVE = encodeAddress("bitcoin-vm", nativeCurrency("bitcoin-vm"));
 /** Addresses whose outputs are read concurrently. */

@@ -11,7 +11,7 @@ import {
 import { depositTransaction, typicalDepositFee } from "./deposit-psbt.ts";
 import { createExplorer } from "./explorer.ts";
 import { keptFeeRate } from "./fee-rate.ts";
-import { inputKindOf } from "./sizes.ts";
+import { inputKindOf } from "./sizes-and-dust.ts";
 
 const NATIVE = encodeAddress("bitcoin-vm", nativeCurrency("bitcoin-vm"));
 

@@ -1,4 +1,5 @@
 import type { Currency } from "../chain/chain.ts";
+import { DEFAULT_FIRM_SECONDS } from "./firm-until.ts";
 
 /**
  * How the two currencies of a route relate. `sameAsset`: one asset on two chains. `wrap`: two forms of one
@@ -53,7 +54,7 @@ export const defaultFeePolicy: FeePolicy = {
   serviceBps: { sameAsset: 0, wrap: 0, stable: 1, major: 6, minor: 15 },
   automaticSlippageBps: { sameAsset: 50, wrap: 50, stable: 50, major: 100, minor: 200 },
   maxSwapImpactBps: 1_500,
-  firmSeconds: 60,
+  firmSeconds: DEFAULT_FIRM_SECONDS,
   honorBps: 100,
   orderLifetimeSeconds: 7 * 24 * 3600,
   fillGraceSeconds: 15 * 60,

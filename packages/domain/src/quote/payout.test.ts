@@ -1,8 +1,6 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { pow10 } from "../money/pow10.ts";
 import { expectedFor, payout } from "./payout.ts";
-import { refundAmount } from "./refund-amount.ts";
 
 const terms = {
   origin: { chainId: 1, currency: "0x00" as const, amount: 1_000n },
@@ -196,16 +194,4 @@ test("for any swap result, the output keeps the minimum and costs no more than t
     ),
     { numRuns: 2_000 },
   );
-});
-
-test("a refund is the deposit less its gas, rounded up in the deposit's currency", () => {
-  const native = { decimals: 18, priceUsd: 2_000n * pow10(18) };
-  const usdc = { decimals: 6, priceUsd: pow10(18) };
-  expect(refundAmount(1_000_000n, 500_000_001n, native, usdc)).toEqual({
-    kind: "refund",
-    amount: 999_998n,
-    gasFee: 2n,
-  });
-  expect(refundAmount(2n, 500_000_001n, native, usdc)).toEqual({ kind: "tooLow", gasFee: 2n });
-  expect(refundAmount(3n, 500_000_001n, native, usdc)).toEqual({ kind: "refund", amount: 1n, gasFee: 2n });
 });

@@ -1,6 +1,7 @@
 import { BPS } from "../money/bps.ts";
 import { mulDivDown } from "../money/mul-div.ts";
 import type { RequestTerms } from "../request/terms.ts";
+import { isFirmAt } from "./firm-until.ts";
 
 /** What to do with a matching deposit at fill time. */
 export type Payout =
@@ -49,7 +50,7 @@ export function payout(
   const { expectedAmount, minimumAmount } = terms.destination;
   const expected = expectedFor(terms, deposited);
   const isBearable = (amount: bigint) => repriced * BPS >= amount * (BPS - BigInt(honorBps));
-  const isFirm = depositSeenAtMs <= terms.firmUntilMs;
+  const isFirm = isFirmAt(terms, depositSeenAtMs);
   if (repriced >= expected) return { kind: "pay", amount: expected };
   const firm = deposited > terms.origin.amount ? expectedFor(terms, terms.origin.amount) : expected;
   if (isFirm && isBearable(firm)) return { kind: "pay", amount: firm > repriced ? firm : repriced };

@@ -1,5 +1,5 @@
 import type { EntryProblem, FamilyEntry, PaidEntry } from "../chain-entry.ts";
-import { bitcoinCodec } from "./codec.ts";
+import { bitcoinCodec } from "./address-codec.ts";
 import { HEADER_SKEW_SECONDS, type BitcoinFacts } from "./facts.ts";
 
 /** The number that auditors recommend, which makes a double spend cost more than it gains. */

@@ -1,9 +1,9 @@
 import type { BitcoinNetwork } from "@causeway/domain";
 import type { DepositEvidence } from "../evidence.ts";
-import { bitcoinCodec, encodeBitcoinAddress } from "./codec.ts";
+import { bitcoinCodec, encodeBitcoinAddress } from "./address-codec.ts";
 import { carriedTexts, depositorIn, idIn, type CarriedText } from "./answers/carried-text.ts";
 import { isCoinbase, type BitcoinOutput, type BitcoinTransaction } from "./answers/raw-transaction.ts";
-import { addressOfScript } from "./codec/scripts.ts";
+import { addressOfScript } from "./address-codec/scripts.ts";
 
 /** Judges the deposits of a transaction. Pure. */
 

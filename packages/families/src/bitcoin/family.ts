@@ -7,7 +7,7 @@ import type { BitcoinFacts } from "./facts.ts";
 import { judgeDeposit, pays } from "./deposits.ts";
 import { isFor, judgePayments } from "./payments.ts";
 import type { BitcoinOutput, BitcoinTransaction } from "./answers/raw-transaction.ts";
-import { scriptOf } from "./codec/scripts.ts";
+import { scriptOf } from "./address-codec/scripts.ts";
 
 export interface BitcoinRules {
   /** Addresses, the current depository first. */

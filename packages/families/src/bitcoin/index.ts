@@ -42,6 +42,6 @@ export {
   isWitnessProgram,
   scriptOf,
   scriptOfAddress,
-} from "./codec/scripts.ts";
+} from "./address-codec/scripts.ts";
 export { signsAllOutputs } from "./payments/sighash.ts";
 export { certainId, effectOf, meaningOf, readWithdrawal, type WithdrawalPlan } from "./withdrawals.ts";

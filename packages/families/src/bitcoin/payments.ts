@@ -1,11 +1,11 @@
 import type { Hex32 } from "@causeway/domain";
 import type { PaymentQuestion } from "../evidence.ts";
 import { carriedTexts, idIn } from "./answers/carried-text.ts";
-import { bitcoinCodec } from "./codec.ts";
+import { bitcoinCodec } from "./address-codec.ts";
 import { pays } from "./deposits.ts";
 import { HEADER_SKEW_SECONDS } from "./facts.ts";
 import { isCoinbase, type BitcoinOutput, type BitcoinTransaction } from "./answers/raw-transaction.ts";
-import { scriptOf } from "./codec/scripts.ts";
+import { scriptOf } from "./address-codec/scripts.ts";
 import { signsAllOutputs } from "./payments/sighash.ts";
 
 /** Judges the payments of a solver's transaction. Pure. */

@@ -7,7 +7,7 @@ import {
   type BitcoinOutput,
   type BitcoinTransaction,
 } from "./answers/raw-transaction.ts";
-import { addressOfScript, isWitnessProgram } from "./codec/scripts.ts";
+import { addressOfScript, isWitnessProgram } from "./address-codec/scripts.ts";
 
 /** Judges the effect and the outcome of a withdrawal payload, which is a PSBT. Pure. */
 

@@ -6,7 +6,7 @@ import {
   type Address,
 } from "@causeway/domain";
 import type { FamilyEntry } from "../chain-entry.ts";
-import { evmCodec } from "./codec.ts";
+import { evmCodec } from "./address-codec.ts";
 import type { EvmFacts } from "./facts.ts";
 import { finalityPolicy } from "./finality/finality-policy.ts";
 

@@ -1,6 +1,6 @@
 import { MAINNET_USDC_TOKEN_ID, parseAddress, type Hex } from "@causeway/domain";
 import type { FamilyEntry } from "../chain-entry.ts";
-import { hyperliquidCodec } from "./codec.ts";
+import { hyperliquidCodec } from "./address-codec.ts";
 import type { HyperliquidFacts } from "./facts.ts";
 
 export const hyperliquid: FamilyEntry<"hyperliquid", HyperliquidFacts> = {

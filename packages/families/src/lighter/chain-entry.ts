@@ -1,6 +1,6 @@
 import { parseAddress } from "@causeway/domain";
 import type { FamilyEntry } from "../chain-entry.ts";
-import { lighterCodec } from "./codec.ts";
+import { lighterCodec } from "./address-codec.ts";
 import type { LighterFacts } from "./facts.ts";
 
 /** Lighter's chain id in signatures for its main network. */

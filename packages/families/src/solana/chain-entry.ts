@@ -1,5 +1,5 @@
 import type { FamilyEntry } from "../chain-entry.ts";
-import { solanaCodec } from "./codec.ts";
+import { solanaCodec } from "./address-codec.ts";
 import type { SolanaFacts } from "./facts.ts";
 
 export const solana: FamilyEntry<"solana", SolanaFacts> = {

@@ -1,7 +1,7 @@
 import { toHex, type Hex32 } from "@causeway/domain";
 import { decodeWith } from "../address-codec.ts";
 import type { DepositEvidence } from "../evidence.ts";
-import { solanaCodec } from "./codec.ts";
+import { solanaCodec } from "./address-codec.ts";
 import { garbage } from "../rpc-fault.ts";
 import { DEPOSIT_EVENT, DEPOSIT_NATIVE, DEPOSIT_TOKEN } from "./deposits/depository-instructions.ts";
 import type { DepositoryAccounts } from "./deposits/depository-accounts.ts";

@@ -1,4 +1,4 @@
-import { solanaCodec } from "./codec.ts";
+import { solanaCodec } from "./address-codec.ts";
 import type { PaymentQuestion } from "../evidence.ts";
 import { garbage } from "../rpc-fault.ts";
 import type { DepositoryAccounts } from "./deposits/depository-accounts.ts";

@@ -1,7 +1,7 @@
 import type { Address } from "@causeway/domain";
 import { encodeWith } from "../address-codec.ts";
 import type { FamilyEntry } from "../chain-entry.ts";
-import { tronCodec } from "./codec.ts";
+import { tronCodec } from "./address-codec.ts";
 import type { TronFacts } from "./facts.ts";
 
 /** Result of `eth_chainId` on mainnet. */

@@ -2,7 +2,7 @@ import type { Address, Hex } from "@causeway/domain";
 import { depositEvidenceIn } from "../evm/deposits/deposit-evidence.ts";
 import type { DepositEvidence } from "../evidence.ts";
 import type { SolidTransaction } from "./finality/agreement.ts";
-import { tronAddress } from "./codec/tron-address.ts";
+import { tronAddress } from "./address-codec/tron-address.ts";
 
 /**
  * The deposits of a successful transaction, in chain order. Tron's virtual machine is the EVM's, so contracts

@@ -7,7 +7,7 @@ import type { TronFacts } from "./facts.ts";
 import type { SolidTransaction } from "./finality/agreement.ts";
 import { depositsIn } from "./deposits.ts";
 import { paymentsIn, type PaymentRules } from "./payments.ts";
-import { machineAddress, tronAddress } from "./codec/tron-address.ts";
+import { machineAddress, tronAddress } from "./address-codec/tron-address.ts";
 
 export const tron: Family<"tron", TronFacts, PaymentRules, SolidTransaction> = {
   id: "tron",

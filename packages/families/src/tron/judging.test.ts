@@ -7,7 +7,7 @@ import type { SolidTransaction } from "./finality/agreement.ts";
 import { depositsIn } from "./deposits.ts";
 import { finalityOf } from "./finality.ts";
 import { paymentsIn } from "./payments.ts";
-import { hashOfId, machineAddress, tronAddress } from "./codec/tron-address.ts";
+import { hashOfId, machineAddress, tronAddress } from "./address-codec/tron-address.ts";
 import recorded from "./fixtures/token-deposit.json" with { type: "json" };
 
 const NATIVE = "T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb";

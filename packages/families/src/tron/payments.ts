@@ -2,7 +2,7 @@ import type { Address, Hex } from "@causeway/domain";
 import type { PaymentQuestion } from "../evidence.ts";
 import { judgePayments, type PaymentJudgment } from "../evm/payments.ts";
 import type { SolidTransaction } from "./finality/agreement.ts";
-import { machineAddress } from "./codec/tron-address.ts";
+import { machineAddress } from "./address-codec/tron-address.ts";
 
 /** Configuration of the chain of the payment; addresses have 20 bytes. */
 export interface PaymentRules {

@@ -3,6 +3,7 @@ import {
   awaitsRest,
   decideFunds,
   dependsOnSender,
+  isFirmAt,
   layersBeyond,
   oldestLayers,
   quotedState,
@@ -205,7 +206,7 @@ async function plan(
     isUnused: standing !== "used",
     isFronted: standing === "fronted",
     // This solver cannot settle the order, so the funds get a quote of their own.
-    isFirm: nowMs <= terms.firmUntilMs && orderSignerOf(services, terms.order.solver) !== undefined,
+    isFirm: isFirmAt(terms, nowMs) && orderSignerOf(services, terms.order.solver) !== undefined,
     // The contract accepts no other order, so the refund goes to the recipient that this one names.
     refundTo: at.key.strict && at.refundTo === "sender" ? terms.refundTo : at.refundTo,
     sender: undefined,

@@ -1,5 +1,5 @@
 import type { TraceOutcome } from "@causeway/chains";
-import { executionCost, formatUsd, ServiceError, sha256Text, unreachable } from "@causeway/domain";
+import { executionCost, formatUsd, isFirmAt, ServiceError, sha256Text, unreachable } from "@causeway/domain";
 import type { Hex, RequestId } from "@causeway/domain";
 import type { ConnectedChain } from "../../chains/chains.port.ts";
 import type { AnswerToKeep } from "../../balances/index.ts";
@@ -257,13 +257,9 @@ function refuseIdle(
  * The output covers the included gas; within the firm time, the service covers a little more.
  * @throws ServiceError
  */
-function refuseUnpaid(
-  { clock }: Pick<Services, "clock">,
-  { requestId, originGasUsd = 0n, firmUntilMs }: SignedTerms,
-  costUsd: bigint,
-): void {
-  const isFirm = clock.nowMs() <= firmUntilMs;
-  const coveredUsd = isFirm ? originGasUsd * FIRM_GAS_FACTOR : originGasUsd;
+function refuseUnpaid({ clock }: Pick<Services, "clock">, terms: SignedTerms, costUsd: bigint): void {
+  const { requestId, originGasUsd = 0n } = terms;
+  const coveredUsd = isFirmAt(terms, clock.nowMs()) ? originGasUsd * FIRM_GAS_FACTOR : originGasUsd;
   if (costUsd > coveredUsd)
     throw failed(
       requestId,

@@ -7,7 +7,7 @@ import { afterAll, beforeEach, expect, test } from "vitest";
 import { aggregatorKey, settler, startAggregator } from "../../../../../test/support/aggregator-server.ts";
 import type { LiquiditySource, SwapAnswer, SwapQuestion } from "./liquidity.port.ts";
 import { createCombinedLiquidity } from "./combined-liquidity.adapter.ts";
-import { exchangeInFill } from "../../payments/fill-exchange.ts";
+import { exchangeInFill } from "../../payments/fill-swap.ts";
 import { createHttpAggregator } from "./http-aggregator.adapter.ts";
 
 const account = (byte: string): Address => `0x${byte.repeat(20)}`;

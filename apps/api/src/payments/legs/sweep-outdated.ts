@@ -1,3 +1,4 @@
+import { isFirmAt } from "@causeway/domain";
 import { orderSignerOf } from "../../chains/index.ts";
 import type { SlotPlan } from "../../db/records.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
@@ -23,9 +24,9 @@ export async function whyOutdated(
   if (strict) return undefined;
   const record = await services.reads.request(requestId);
   if (record === undefined || record.terms.forceRefund || !awaitsSweep(record)) return undefined;
-  const { order, firmUntilMs } = record.terms;
-  const isSigned = orderSignerOf(services, order.solver) !== undefined;
-  if (isSigned && services.clock.nowMs() <= firmUntilMs) return undefined;
+  const { terms } = record;
+  const isSigned = orderSignerOf(services, terms.order.solver) !== undefined;
+  if (isSigned && isFirmAt(terms, services.clock.nowMs())) return undefined;
   // The sweep may have been broadcast by a lost payment of this lane.
   if ((await whyHeld(services, chainId, sender)) !== undefined) return undefined;
   if (!isSigned) return "its order names a solver whose key is not configured";

@@ -1,7 +1,7 @@
 import type { TransferChain } from "../../chains/chains.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
 import { markOf, openReconciled, restoreLost } from "../restore-lost.ts";
-import { releaseDead } from "./release-dead.ts";
+import { releaseLostPayments } from "./release-lost-payments.ts";
 
 /**
  * Opens the lane of a non-EVM chain's payments: its nonces are a counter of ours, unknown to the chain.
@@ -28,7 +28,7 @@ export async function openNonEvmLane(services: WorkerServices, connected: Transf
     return;
   }
   await openReconciled(services, of, 0, mark);
-  if (lane !== undefined) await releaseDead(services, connected, lane.nextNonce);
+  if (lane !== undefined) await releaseLostPayments(services, connected, lane.nextNonce);
 }
 
 const HOW = '(docs/operations/backups.md, "Held lanes")';

@@ -4,15 +4,15 @@ import type { LaneChain } from "../../chains/chains.port.ts";
 import type { Attempt, Slot } from "../../db/records.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
 import { kindOf } from "../legs/index.ts";
-import { journaled } from "../journaled.ts";
-import type { Observation, Turn } from "../moves.ts";
+import { enterInJournal } from "../enter-in-journal.ts";
+import type { Observation, Turn } from "../next-move.ts";
 import { noteSent, type Sent, type ToSend } from "../note-sent.ts";
 import { attemptFacts, factsOf } from "../slot-facts.ts";
 import { asError, togetherOrAlone } from "../../db/together-or-alone.ts";
 import { paidBy } from "../unexplained-nonces.ts";
 import { countNoop } from "../policy/may-sign.ts";
 import { checkedToSign, limitedFees, maxFee } from "./before-signing.ts";
-import { gasFunds, solverFunds } from "./covers.ts";
+import { gasFunds, solverFunds } from "./lane-funds.ts";
 import type { LaneFunds } from "./funds.port.ts";
 import type { Lane, Payer, Signed, ToSign, Unsigned } from "./payer.ts";
 import { signAttempt, signNew } from "./sign-attempt.ts";
@@ -38,7 +38,7 @@ export function evmPayerOn(
     funds,
     signNew: async (slots) => await signNew(services, slots, maxFeePerGas),
     sign: async (wanted) => await signTogether(services, connected, wanted, maxFeePerGas),
-    send: journaled(services, async (sent) => await broadcastAll(services, connected, sent)),
+    send: enterInJournal(services, async (sent) => await broadcastAll(services, connected, sent)),
   };
 }
 

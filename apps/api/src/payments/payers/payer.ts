@@ -1,6 +1,6 @@
 import type { Attempt, Slot, SlotPlan } from "../../db/records.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
-import type { Move } from "../moves.ts";
+import type { Move } from "../next-move.ts";
 import type { ToSend } from "../note-sent.ts";
 import type { LaneFunds } from "./funds.port.ts";
 

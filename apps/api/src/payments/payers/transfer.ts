@@ -2,16 +2,16 @@ import { InsufficientInventory, type NonEvmOutcome } from "@causeway/chains";
 import type { TransferChain } from "../../chains/chains.port.ts";
 import type { Attempt, AttemptKind, Slot } from "../../db/records.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
-import type { LaneFacts, Observation } from "../moves.ts";
+import type { LaneFacts, Observation } from "../next-move.ts";
 import { attemptOf, paymentOf, nonEvmAttemptOf } from "../non-evm/attempt-of.ts";
-import { journaled } from "../journaled.ts";
+import { enterInJournal } from "../enter-in-journal.ts";
 import { isMappedOnHub, signedMappingOf } from "../non-evm/solver-mapping.ts";
 import { noteSent, type ToSend } from "../note-sent.ts";
 import { maySign } from "../policy/may-sign.ts";
 import { isGenuine } from "../policy/signed-payment.ts";
 import { attemptFacts, factsOf } from "../slot-facts.ts";
 import { asError } from "../../db/together-or-alone.ts";
-import { transferFunds } from "./covers.ts";
+import { transferFunds } from "./lane-funds.ts";
 import type { Lane, Payer, ToSign, Unsigned } from "./payer.ts";
 
 /** Nominal blocks after which a payment that nodes have counts as stuck. */
@@ -21,7 +21,7 @@ const STUCK_BLOCKS = 3;
 export function transferPayer(services: WorkerServices, { chainId }: Lane): Payer | undefined {
   const connected = services.chains.nonEvm(chainId);
   if (connected === undefined) return undefined;
-  const send = journaled(services, async (sent) =>
+  const send = enterInJournal(services, async (sent) =>
     errorsIn(await eachOf(sent, async (one) => await sendTransfer(services, connected, one))),
   );
   return {

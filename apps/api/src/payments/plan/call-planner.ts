@@ -5,7 +5,7 @@ import { fillContractOf } from "../../chains/index.ts";
 import { gasOf } from "../../markets/index.ts";
 import type { ExecutionRecord } from "../executions.port.ts";
 import { whySaleWaits } from "../executions/value-sale.ts";
-import { exchangeInFill } from "../fill-exchange.ts";
+import { exchangeInFill } from "../fill-swap.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
 import { uncoveredBurnUsd, unpaidRevertedGasUsd } from "../gas-used-by-fills.ts";
 import { gasAllowance, isNativeToContract } from "../payment-plan.ts";

@@ -1,9 +1,9 @@
 import type { FailReason, RequestTerms, SimulationFailure } from "@causeway/domain";
 import type { LaneCall } from "../../db/leg.port.ts";
 import type { SlotPlan } from "../../db/records.port.ts";
-import type { FillBudget } from "../exchange-in-budget.ts";
+import type { FillBudget } from "../swap-in-budget.ts";
 import type { ExecutionRecord } from "../executions.port.ts";
-import type { FillExchange } from "../fill-exchange.ts";
+import type { FillExchange } from "../fill-swap.ts";
 import type { FillBasis, PlannedFill } from "../planned-fill.port.ts";
 import type { PaymentOfOrder } from "../payment-plan.ts";
 

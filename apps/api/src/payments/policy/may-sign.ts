@@ -3,7 +3,7 @@ import { utcDay } from "../../db/utc-day.ts";
 import type { Slot } from "../../db/records.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
 import type { Tx } from "../../db/unit-of-work.port.ts";
-import { dayOf, hold, planValue, proposalOf } from "./admit.ts";
+import { dayOf, hold, planValue, proposalOf } from "./admit-payments.ts";
 import { judgeValue } from "./daily-limit.ts";
 import { judgeCall } from "./judge-call.ts";
 import type { Refusal } from "./limits.port.ts";

@@ -1,7 +1,7 @@
 import { depositAddressGas, routeGas } from "@causeway/contracts";
 import type { Currency, PermitMethod } from "@causeway/domain";
 import type { QuoteGas } from "../../markets/quote-policy.port.ts";
-import type { Swapped } from "../routing/exchanges.ts";
+import type { Swapped } from "../routing/find-swaps.ts";
 import { routedDepositGas } from "../routing/step-gas.ts";
 
 /**

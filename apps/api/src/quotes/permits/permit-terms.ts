@@ -5,7 +5,7 @@ import type { QuoteQuestion } from "../quote-question.ts";
 import type { BridgeRoute, ChosenRoute, RouteGuarantee } from "../routing/chosen-route.ts";
 import { evmOf } from "../sides/side.ts";
 import { depositCalls } from "../routing/routed-calls.ts";
-import type { PermitWay } from "./chosen-way.ts";
+import type { PermitWay } from "./chosen-permit.ts";
 import { keyOf } from "./permit-call.ts";
 import { permitGasUnits } from "./permit-gas.ts";
 

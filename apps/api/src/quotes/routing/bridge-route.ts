@@ -21,7 +21,7 @@ import { pricedIn, priceRoute, type RoutePricing } from "../../markets/index.ts"
 import { refuseBeyondLimits, type SolverRoute } from "../quote-limits.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
 import type { BridgeRoute } from "./chosen-route.ts";
-import type { FindExchange, Swapped } from "./exchanges.ts";
+import type { FindExchange, Swapped } from "./find-swaps.ts";
 import { depositGasUnits } from "./step-gas.ts";
 import { topupGas } from "../../payments/index.ts";
 import { addFeeOptions } from "./fee-option-pricing.ts";

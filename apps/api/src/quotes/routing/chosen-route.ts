@@ -1,7 +1,7 @@
 import type { Currency, PricedTrade, PricedUnit, RequestKind, RouteTrade } from "@causeway/domain";
 import type { Exchange } from "@causeway/domain";
 import type { RoutePricing } from "../../markets/index.ts";
-import type { Swapped } from "./exchanges.ts";
+import type { Swapped } from "./find-swaps.ts";
 
 /** The route of a quote, priced. */
 export type ChosenRoute = BridgeRoute | DirectRoute;

@@ -3,8 +3,8 @@ import type { Agreement } from "../quote-terms.ts";
 import type { ValuedRoute } from "./choose-route.ts";
 import { agreeCalls } from "./dry-run-calls.ts";
 import type { DryRunServices } from "./dry-run-calls.ts";
-import { dryRunExchange } from "./dry-run-exchange.ts";
-import { refuseUntraceable } from "./untraceable.ts";
+import { dryRunExchange } from "./dry-run-swap.ts";
+import { refuseUntraceable } from "./refuse-untraceable.ts";
 
 /**
  * Dry-runs the fill where it may fail. A plain payment in a known token needs none.

@@ -1,7 +1,7 @@
 import type { FeesSponsored, PricingFacts } from "@causeway/domain";
 import { appBpsOf, swapLoss, usdToAmountDown } from "@causeway/domain";
 import type { RoutePricing } from "../../markets/index.ts";
-import type { Swapped } from "./exchanges.ts";
+import type { Swapped } from "./find-swaps.ts";
 import type { FeeOptions, SponsorOptions } from "./fee-options.ts";
 
 /**

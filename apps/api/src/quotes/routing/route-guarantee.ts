@@ -9,7 +9,7 @@ import {
 import type { QuotePolicy } from "../../markets/quote-policy.port.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
 import type { BridgeRoute, ChosenRoute, RouteGuarantee } from "./chosen-route.ts";
-import { isBounded } from "./exchanges.ts";
+import { isBounded } from "./find-swaps.ts";
 
 /**
  * Splits the slippage between the sides of the route and computes its bounds. If the fill swaps, its pools

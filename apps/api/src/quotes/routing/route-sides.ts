@@ -1,6 +1,6 @@
 import type { PricedUnit } from "@causeway/domain";
 import type { ChosenRoute } from "./chosen-route.ts";
-import type { Swapped } from "./exchanges.ts";
+import type { Swapped } from "./find-swaps.ts";
 
 /** The two sides of a route, for the response. */
 export interface RouteSides {

@@ -1,7 +1,7 @@
 import type { Address, Chain, Currency, OrderId, RequestId, RouterCall, RouterJob } from "@causeway/domain";
 import { multicallCalldata, NATIVE_CURRENCY, pullAndRouteCalldata, routerCalls } from "@causeway/domain";
 import type { SwapBound } from "../../markets/liquidity/liquidity.port.ts";
-import type { Swapped } from "./exchanges.ts";
+import type { Swapped } from "./find-swaps.ts";
 
 /** A swap for the router to make. */
 export interface RoutedExchange {

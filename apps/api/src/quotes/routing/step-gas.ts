@@ -1,7 +1,7 @@
 import type { Currency } from "@causeway/domain";
 import { NATIVE_CURRENCY } from "@causeway/domain";
 import type { QuoteGas } from "../../markets/quote-policy.port.ts";
-import type { Swapped } from "./exchanges.ts";
+import type { Swapped } from "./find-swaps.ts";
 
 /**
  * Gas units of a deposit by the user, an approval included. `exchanged`: the swap whose output is deposited;

@@ -2,7 +2,7 @@ import type { PricedUnit } from "@causeway/domain";
 import { ServiceError, swapImpactBps } from "@causeway/domain";
 import type { QuoteQuestion } from "../quote-question.ts";
 import type { ChosenRoute, RouteValues } from "./chosen-route.ts";
-import type { Swapped } from "./exchanges.ts";
+import type { Swapped } from "./find-swaps.ts";
 
 /**
  * The cost of a route's swaps: pool fees, price impact, and deviation from known prices; in bps of the input,

@@ -3,7 +3,7 @@ import { minExchange, ServiceError } from "@causeway/domain";
 import type { QuoteQuestion } from "../quote-question.ts";
 import type { DirectRoute } from "./chosen-route.ts";
 import { freeTrade } from "./chosen-route.ts";
-import type { FindExchange, Swapped } from "./exchanges.ts";
+import type { FindExchange, Swapped } from "./find-swaps.ts";
 
 /**
  * The user's own swap on one chain, in pools or by wrapping. The service has no part in it and charges

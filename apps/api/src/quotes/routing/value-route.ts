@@ -5,7 +5,7 @@ import type { PoolUsd } from "../../markets/liquidity/liquidity.port.ts";
 import type { Market } from "../market.ts";
 import type { QuoteQuestion } from "../quote-question.ts";
 import type { ChosenRoute, RouteValues } from "./chosen-route.ts";
-import type { Swapped } from "./exchanges.ts";
+import type { Swapped } from "./find-swaps.ts";
 
 export interface ValueServices {
   readonly chains: Pick<ChainDirectory, "currency">;

@@ -1,6 +1,6 @@
 import type { Chain, RoutedFacts } from "@causeway/domain";
 import { formatAmount } from "@causeway/domain";
-import type { Swapped } from "../routing/exchanges.ts";
+import type { Swapped } from "../routing/find-swaps.ts";
 import { exchangeAndDeposit, exchangeAndPay } from "../routing/routed-calls.ts";
 import { routedDepositGas, routedSwapGas } from "../routing/step-gas.ts";
 import type { StepsFacts } from "./side.ts";

@@ -1,6 +1,6 @@
 import type { OriginSwap, SwapRefused } from "@causeway/chains";
 import { type Currency, formatAmount, type Hex, type NonEvmChain, ServiceError } from "@causeway/domain";
-import type { Swapped } from "../routing/exchanges.ts";
+import type { Swapped } from "../routing/find-swaps.ts";
 
 /**
  * The swap of the user's transaction, with instructions that are not validated yet.

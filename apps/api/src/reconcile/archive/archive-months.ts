@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { RETENTION_MS } from "../retention.ts";
+import { RETENTION_MS } from "../retention-times.ts";
 import type { Month } from "../../db/month.port.ts";
 import { endOfMonth, monthOf } from "../../db/month.ts";
 import {

@@ -5,7 +5,7 @@ import { aConnectedNonEvmChain, bitcoin, bytesOn, solana } from "../../../../../
 import { someTerms } from "../../../../../test/support/terms.ts";
 import { createChainDirectory } from "../../chains/directory.adapter.ts";
 import type { RequestStory } from "./request-history.port.ts";
-import { addressFormatOf } from "../../chains/address-format.ts";
+import { addressFormatOf } from "../../chains/format-ids.ts";
 import { formatTrace } from "./format-trace.ts";
 
 const [svm, bvm] = [aConnectedNonEvmChain("svm"), aConnectedNonEvmChain("bvm")];

@@ -8,7 +8,7 @@ import { aConnectedNonEvmChain, bitcoin, bytesOn, solana } from "../../../../../
 import { someTerms } from "../../../../../test/support/terms.ts";
 import { createChainDirectory } from "../../chains/directory.adapter.ts";
 import type { PastAmount, PastRequest, PastTransaction } from "./past-requests.port.ts";
-import { addressFormatOf } from "../../chains/address-format.ts";
+import { addressFormatOf } from "../../chains/format-ids.ts";
 import { pastRequestJson, pastRequestV2Json } from "./past-request-json.ts";
 import { questionOf } from "./requests-question.route.ts";
 

@@ -1,6 +1,6 @@
 import type { Hex32 } from "@causeway/domain";
 import type { BitcoinOutput } from "./raw-transaction.ts";
-import { decodedScript } from "../codec/scripts.ts";
+import { decodedScript } from "../address-codec/scripts.ts";
 
 /** Text in an OP_RETURN output. */
 export interface CarriedText {

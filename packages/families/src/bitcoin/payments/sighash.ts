@@ -1,5 +1,5 @@
 import type { BitcoinUnlocking } from "../answers/raw-transaction.ts";
-import { decodedScript } from "../codec/scripts.ts";
+import { decodedScript } from "../address-codec/scripts.ts";
 
 /** Whether the signatures of an input commit to every output of its transaction. Pure. */
 

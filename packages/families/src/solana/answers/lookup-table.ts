@@ -1,6 +1,6 @@
 import { toHex } from "@causeway/domain";
 import { decodeWith } from "../../address-codec.ts";
-import { solanaCodec } from "../codec.ts";
+import { solanaCodec } from "../address-codec.ts";
 import type { AccountFact } from "./transaction-facts.ts";
 import { LOOKUP_TABLE_PROGRAM } from "./programs.ts";
 

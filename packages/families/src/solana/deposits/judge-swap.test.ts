@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { encodeWith } from "../../address-codec.ts";
 import type { AccountFact } from "../answers/transaction-facts.ts";
 import { judgeSwap, type ProposedSwap, type SwapTerms, writtenAccounts } from "./judge-swap.ts";
-import { solanaCodec } from "../codec.ts";
+import { solanaCodec } from "../address-codec.ts";
 import type { PlainInstruction } from "../payments/plain-instruction.ts";
 import {
   ASSOCIATED_TOKEN_PROGRAM,

@@ -1,7 +1,7 @@
 import { toHex } from "@causeway/domain";
 import { decodeWith } from "../../address-codec.ts";
 import type { AccountFact } from "../answers/transaction-facts.ts";
-import { solanaCodec } from "../codec.ts";
+import { solanaCodec } from "../address-codec.ts";
 import type { PlainInstruction } from "../payments/plain-instruction.ts";
 import {
   ASSOCIATED_TOKEN_PROGRAM,

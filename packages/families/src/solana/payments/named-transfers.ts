@@ -1,4 +1,4 @@
-import { solanaCodec } from "../codec.ts";
+import { solanaCodec } from "../address-codec.ts";
 import type { InstructionFact, TransactionFacts } from "../answers/transaction-facts.ts";
 import {
   ASSOCIATED_TOKEN_PROGRAM,

@@ -1,5 +1,5 @@
 import { decodeWith, encodeWith } from "../../address-codec.ts";
-import { solanaCodec } from "../codec.ts";
+import { solanaCodec } from "../address-codec.ts";
 import { bytesOf, sha256, toHex, writeHex, type Hex, type Hex32 } from "@causeway/domain";
 
 /** What the allocator signs for a Solana depository. Keys in base58. */

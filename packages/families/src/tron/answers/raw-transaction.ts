@@ -1,5 +1,5 @@
 import { bytesOf, type Address, type Hex } from "@causeway/domain";
-import { machineAddressOf } from "../codec/tron-address.ts";
+import { machineAddressOf } from "../address-codec/tron-address.ts";
 import { amountIn, bytesIn, hexIn, messageIn, InvalidMessage, wireFields } from "./wire-fields.ts";
 
 /** The content of a transaction, read from the bytes whose hash is its id. Pure. */

@@ -5,7 +5,7 @@ import { someAddress, someHash, someTerms } from "../../../../../test/support/te
 import type { RequestRecord, SlotPlan } from "../../db/records.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
 import type { Tx } from "../../db/unit-of-work.port.ts";
-import { admit } from "./admit.ts";
+import { admit } from "./admit-payments.ts";
 import { HUB_CALLS, PAYOUT_CALLS } from "./signed-calls.ts";
 import type { Pause } from "./policy.port.ts";
 

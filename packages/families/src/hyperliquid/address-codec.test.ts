@@ -1,6 +1,6 @@
 import { exchangeCurrency, MAINNET_USDC_TOKEN_ID } from "@causeway/domain";
 import { expect, test } from "vitest";
-import { hyperliquidCodec } from "./codec.ts";
+import { hyperliquidCodec } from "./address-codec.ts";
 
 test.each([
   { kind: "perps" },

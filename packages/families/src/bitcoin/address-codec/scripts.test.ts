@@ -2,7 +2,7 @@ import { Address, OutScript, p2pkh, p2sh, p2tr, p2wpkh, p2wsh, p2pk, Script, uti
 import { pubECDSA } from "@scure/btc-signer/utils.js";
 import fc from "fast-check";
 import type { BitcoinNetwork } from "@causeway/domain";
-import { decodeBitcoinAddress, encodeBitcoinAddress } from "../codec.ts";
+import { decodeBitcoinAddress, encodeBitcoinAddress } from "../address-codec.ts";
 import { expect, test } from "vitest";
 import { hexOf } from "../answers/raw-transaction.ts";
 import {

@@ -5,7 +5,7 @@ import type { DueLeg, LegKind, Stopped } from "./legs/leg-kind.ts";
 import type { Sent, WantedPayment } from "./wanted-payment.port.ts";
 import { limitJobs } from "./non-evm/limit-jobs.ts";
 import { payTogether } from "./pay-together.ts";
-import { isHeld, releaseHeld, waitOf } from "./policy/held.ts";
+import { isHeld, releaseHeld, waitOf } from "./policy/held-payments.ts";
 import { sendSlot } from "./send-slots.ts";
 
 /**

@@ -6,7 +6,7 @@ import type { WorkerServices } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
 import { kindOf } from "./legs/index.ts";
 import type { LegContext, MinedLeg } from "./legs/leg-kind.ts";
-import type { Move } from "./moves.ts";
+import type { Move } from "./next-move.ts";
 import { hasDailyLimit } from "./policy/daily-limit.ts";
 import { isSignedNoop, isSignedPayment } from "./policy/signed-payment.ts";
 import { factsOf } from "./slot-facts.ts";

@@ -5,7 +5,7 @@ import type { WorkerServices } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
 import type { PaymentKind } from "./legs/leg-kind.ts";
 import type { Refused, WantedPayment } from "./wanted-payment.port.ts";
-import { reserve } from "./reserve.ts";
+import { reserve } from "./reserve-slots.ts";
 
 const NATIVE: Address = `0x${"00".repeat(20)}`;
 const funds = {

@@ -1,6 +1,6 @@
 import type { Address, Hex } from "@causeway/domain";
 import { decodeWith, encodeWith } from "../../address-codec.ts";
-import { tronCodec } from "../codec.ts";
+import { tronCodec } from "../address-codec.ts";
 
 /** Tron's API uses base58 addresses, its virtual machine 20 bytes. All judgments use the 20 bytes. Pure. */
 

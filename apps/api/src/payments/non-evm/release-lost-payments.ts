@@ -1,7 +1,7 @@
 import { RpcFault } from "@causeway/chains";
 import type { TransferChain } from "../../chains/chains.port.ts";
 import type { WorkerServices } from "../../db/services.port.ts";
-import { forgeryIn } from "../check-entry.ts";
+import { forgeryIn } from "../judge-journal-entry.ts";
 import type { NonceUser } from "../nonce-user.port.ts";
 import type { JournalEntry } from "../payment-journal.port.ts";
 import { nonEvmAttemptOf, paymentOf } from "./attempt-of.ts";
@@ -29,7 +29,7 @@ const checksOf = new WeakMap<TransferChain["connection"], Map<number, Check>>();
  * the chain shows that none of their bytes can count. Until then it is neither paid nor refunded.
  * @param nextNonce of the solver's lane
  */
-export async function releaseDead(
+export async function releaseLostPayments(
   services: WorkerServices,
   connected: TransferChain,
   nextNonce: number,

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { TronWeb, utils } from "tronweb";
 import { expect, test } from "vitest";
 import { decodeWith, encodeWith } from "../address-codec.ts";
-import { tronCodec } from "./codec.ts";
+import { tronCodec } from "./address-codec.ts";
 
 // Compares our format of Tron addresses with that of the network's library.
 

@@ -2,7 +2,7 @@ import { Script } from "@scure/btc-signer";
 import type { Hex } from "@causeway/domain";
 import { decodeWith, encodeWith } from "../../address-codec.ts";
 import { bytesIn, hexOf } from "../answers/raw-transaction.ts";
-import { bitcoinCodec } from "../codec.ts";
+import { bitcoinCodec } from "../address-codec.ts";
 
 /** Prefix of the 21 bytes of a legacy address. */
 const LEGACY_MARK = 0xff;

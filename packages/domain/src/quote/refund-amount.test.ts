@@ -1,16 +1,18 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Hex } from "../ids/hex.ts";
-import type { Order } from "./order.ts";
-import { encodeFillContract } from "./order-calls.ts";
+import { pow10 } from "../money/pow10.ts";
+import { refundRule } from "../order/oracle-refund-rule.ts";
+import { encodeFillContract } from "../order/order-calls.ts";
+import type { Order } from "../order/order.ts";
 import {
   FORMER_ROUTER,
-  TEMPORARY_REASONS,
   planRefund,
   REFUND_MAY_BE_LATE,
-  refundRule,
-} from "./refund-rule.ts";
-import type { RefundFacts } from "./refund-rule.ts";
+  refundAmount,
+  TEMPORARY_REASONS,
+} from "./refund-amount.ts";
+import type { RefundFacts } from "./refund-amount.ts";
 
 const USDC: Hex = `0x${"a0".repeat(20)}`;
 const NATIVE: Hex = `0x${"00".repeat(20)}`;
@@ -184,4 +186,16 @@ test("a refund through a router is attestable only if the order names that route
   ])
     expect(planRefund(one)).toMatchObject({ kind: "pay", unattestable: FORMER_ROUTER });
   expect(planRefund({ ...facts, order })).toMatchObject({ unattestable: undefined });
+});
+
+test("a refund is the deposit less its gas, rounded up in the deposit's currency", () => {
+  const native = { decimals: 18, priceUsd: 2_000n * pow10(18) };
+  const usdc = { decimals: 6, priceUsd: pow10(18) };
+  expect(refundAmount(1_000_000n, 500_000_001n, native, usdc)).toEqual({
+    kind: "refund",
+    amount: 999_998n,
+    gasFee: 2n,
+  });
+  expect(refundAmount(2n, 500_000_001n, native, usdc)).toEqual({ kind: "tooLow", gasFee: 2n });
+  expect(refundAmount(3n, 500_000_001n, native, usdc)).toEqual({ kind: "refund", amount: 1n, gasFee: 2n });
 });

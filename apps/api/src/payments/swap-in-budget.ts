@@ -2,7 +2,7 @@ import type { FillThroughCalls } from "@causeway/chains";
 import { BPS } from "@causeway/domain";
 import type { Address, Chain } from "@causeway/domain";
 import type { Services } from "../db/services.port.ts";
-import { exchangeInFill } from "./fill-exchange.ts";
+import { exchangeInFill } from "./fill-swap.ts";
 
 /** The solver's budget for a payment, in base units of `paidFrom`. */
 export interface FillBudget {

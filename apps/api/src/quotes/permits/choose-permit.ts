@@ -5,7 +5,7 @@ import type { PermitTokens } from "../../chains/permits.port.ts";
 import type { Market } from "../market.ts";
 import type { PlainQuestion } from "../quote-question.ts";
 import { evmOf } from "../sides/side.ts";
-import type { PermitWay } from "./chosen-way.ts";
+import type { PermitWay } from "./chosen-permit.ts";
 
 export interface PermitWayServices {
   readonly market: Market;

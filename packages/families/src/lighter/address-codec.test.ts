@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Hex } from "@causeway/domain";
-import { lighterCodec } from "./codec.ts";
+import { lighterCodec } from "./address-codec.ts";
 
 const { encode, decode, transactionIdBytes } = lighterCodec;
 const HEX = "0123456789abcdef".split("");

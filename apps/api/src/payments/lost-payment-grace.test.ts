@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { RequestRecord } from "../db/records.port.ts";
 import type { WorkerServices } from "../db/services.port.ts";
 import type { JournalEntry } from "./payment-journal.port.ts";
-import { mayComeBack } from "./restore-grace.ts";
+import { mayComeBack } from "./lost-payment-grace.ts";
 
 const [HELD_MS, AT_MS] = [100_000_000, 5_000_000];
 const [ORIGIN, DESTINATION, REMOVED] = [1, 2, 3];

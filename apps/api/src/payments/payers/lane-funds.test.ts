@@ -1,7 +1,7 @@
 import type { Address } from "@causeway/domain";
 import { expect, test } from "vitest";
 import type { SlotPlan } from "../../db/records.port.ts";
-import { covers, reservedFor } from "./covers.ts";
+import { covers, reservedFor } from "./lane-funds.ts";
 
 const NATIVE: Address = `0x${"00".repeat(20)}`;
 const TOKEN: Address = `0x${"aa".repeat(20)}`;

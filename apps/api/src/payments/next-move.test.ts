@@ -10,7 +10,7 @@ import {
   type Observation,
   type Situation,
   type SlotFacts,
-} from "./moves.ts";
+} from "./next-move.ts";
 
 const NOW_MS = 1_700_000_000_000;
 const DEADLINE_MS = 600_000;

@@ -4,7 +4,7 @@ import type { WorkerServices } from "../db/services.port.ts";
 import type { Tx } from "../db/unit-of-work.port.ts";
 import type { JournalEntry } from "./payment-journal.port.ts";
 import type { Lane } from "./payers/payer.ts";
-import { proposalOf } from "./policy/admit.ts";
+import { proposalOf } from "./policy/admit-payments.ts";
 import { judgeCall } from "./policy/judge-call.ts";
 import { factsOfLeg } from "./policy/leg-facts.ts";
 import { isGenuine } from "./policy/signed-payment.ts";

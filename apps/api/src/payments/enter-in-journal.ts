@@ -10,7 +10,7 @@ import type { Payer } from "./payers/payer.ts";
  * something, the lane is held. Bytes that were broadcast before need no entry, so
  * they are sent again while Redis is unavailable.
  */
-export function journaled(
+export function enterInJournal(
   { journal, clock, uow }: Pick<WorkerServices, "journal" | "clock" | "uow">,
   send: Payer["send"],
 ): Payer["send"] {

@@ -17,8 +17,8 @@ export function addressFormatOf(chains: Pick<ChainDirectory, "profile">): Addres
   };
 }
 
-/** Formats several ids of one chain. */
-export function formatAddresses(
+/** Formats several transaction ids of one chain. */
+export function formatTransactionIds(
   format: AddressFormat,
   chainId: number,
   ids: readonly TxHash[],
