@@ -87,7 +87,7 @@ export interface ProcessTimes {
 
 /** Pure. The times in the text of /proc/PID/stat. */
 export function readProcessTimes(stat: string): ProcessTimes {
-  // The name, in parentheses, may hold anything; the numbers come after it.
+  // The name, in parentheses, may contain any character; the numbers follow it.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const seconds = (first: number, second: number): number =>
     (Number(fields[first]) + Number(fields[second])) / TICKS_PER_SECOND;

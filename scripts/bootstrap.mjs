@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// Plain JavaScript that any Node >= 20.19 runs with nothing installed: obtains pnpm, installs when needed,
-// builds the contracts when stale, then hands over to the real program on the workspace's own Node.
+// Plain JavaScript that any Node >= 20.19 runs with nothing installed. Installs pnpm and the packages if
+// needed, builds outdated contracts, then runs the requested program on the Node of the workspace.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import {
@@ -19,12 +19,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { isCompiled } from "../packages/contracts/scripts/compiled-inputs.mjs";
 
-// Not `import.meta.dirname`, which Node 18 lacks: this file must run there far enough to say what is
-// required.
+// Node 18 lacks `import.meta.dirname`, and must get far enough to print which version is required.
 const root = fileURLToPath(new URL("..", import.meta.url));
-// A lockfile of its own holds pnpm's hash: what installs everything else must not come unchecked.
+// Has a separate lockfile, so that pnpm itself is checked against a hash, too.
 const pnpmFolder = join(root, "scripts", "pnpm");
-// The lockfile holds a Node with its hash for these platforms; elsewhere the caller's own Node runs
+// The lockfile contains a Node, with its hash, for these platforms. Elsewhere the Node of the caller runs
 // everything.
 const bundledNodePlatforms = ["linux-arm64", "linux-x64"];
 const platform = `${process.platform}-${process.arch}`;
@@ -43,7 +42,7 @@ const programs = {
   operator: "apps/api/src/operator.ts",
 };
 const startedAtMs = Date.now();
-let dotting = false;
+let hasOpenDots = false;
 
 if (hasBundledNode) requireNode(20, 19);
 else
@@ -56,8 +55,8 @@ const [command = "", ...args] = process.argv.slice(2);
 if (command === "example") programs.example = exampleNamed(args.shift());
 if (!Object.hasOwn(programs, command))
   fail(`usage: bootstrap.mjs ${Object.keys(programs).join("|")}|example [options]`, 2);
-endWithCaller();
-await installWhenNeeded();
+exitWithCaller();
+await installIfNeeded();
 if (command !== "example" && !isCompiled())
   await runStep(
     "building contracts",
@@ -65,23 +64,23 @@ if (command !== "example" && !isCompiled())
     ["-C", "source", "packages/contracts/scripts/compile.ts"],
     { quietForMs: 1_000 },
   );
-await handOver(programs[command], args, command === "operator" ? localEnvironment() : {});
+await runProgram(programs[command], args, command === "operator" ? localEnvironment() : {});
 
 function say(text) {
   endDots();
   process.stderr.write(`[${((Date.now() - startedAtMs) / 1_000).toFixed(1).padStart(5)} s] ${text}\n`);
 }
 
-/** A line of dots is open: what is printed next begins on a new one. */
+/** Ends a line of dots, so that the next text begins on a new line. */
 function endDots() {
-  if (dotting) process.stderr.write("\n");
-  dotting = false;
+  if (hasOpenDots) process.stderr.write("\n");
+  hasOpenDots = false;
 }
 
 function dot() {
   if (!process.stderr.isTTY) return;
   process.stderr.write(".");
-  dotting = true;
+  hasOpenDots = true;
 }
 
 function fail(text, code = 1) {
@@ -103,40 +102,41 @@ function exampleNamed(name) {
 }
 
 function requireNode(major, minor, why = "") {
-  const [haveMajor = 0, haveMinor = 0] = process.versions.node.split(".").map(Number);
-  if (haveMajor < major || (haveMajor === major && haveMinor < minor)) {
+  const [foundMajor = 0, foundMinor = 0] = process.versions.node.split(".").map(Number);
+  if (foundMajor < major || (foundMajor === major && foundMinor < minor)) {
     fail(`Node ${major}.${minor} or newer is required${why}, got ${process.versions.node}`);
   }
 }
 
 /**
- * Ends this process when npm died without passing a signal on (SIGKILL, or SIGHUP, which it keeps to itself).
- * A process started without npm may be left running on purpose.
+ * Ends this process if npm dies without forwarding a signal (npm gets SIGKILL, or SIGHUP, which npm does not
+ * forward). A process that was started without npm may be left running on purpose.
  */
-function endWithCaller() {
+function exitWithCaller() {
   if (process.env.npm_lifecycle_event === undefined) return;
   const caller = process.ppid;
   const watch = setInterval(() => {
     if (process.ppid === caller) return;
     clearInterval(watch);
-    // To ourselves: what runs is passed the signal, and between two steps it ends us.
+    // The handlers of `forwardSignals` forward it to the running child; between two steps it ends this
+    // process.
     process.kill(process.pid, "SIGTERM");
   }, 250);
   watch.unref();
 }
 
 /**
- * Installs with the frozen lockfile unless the files that decide what is installed are those of the last
- * time.
+ * Installs with the frozen lockfile, unless the files that determine the installation are unchanged since the
+ * last one.
  */
-async function installWhenNeeded() {
+async function installIfNeeded() {
   const wanted = installFingerprint();
   if (isInstalled(wanted)) return;
   await takeInstallLock();
   try {
     if (isInstalled(wanted)) return;
     say("installing packages (takes about a minute the first time)");
-    const env = ownCachesWhenHomeIsReadOnly();
+    const env = cachesInRepository();
     await runStep(
       "installing pnpm",
       "npm",
@@ -150,7 +150,7 @@ async function installWhenNeeded() {
       [join(pnpmFolder, "node_modules", "pnpm", "bin", "pnpm.cjs"), "install", ...options],
       { env },
     );
-    // pnpm skips an optional package that it cannot fetch, or whose hash is not the lockfile's, and succeeds.
+    // pnpm succeeds even if it cannot fetch an optional package or its hash differs from the lockfile.
     if (!existsSync(workspaceNode)) {
       rmSync(lockFile, { force: true });
       fail(
@@ -184,7 +184,7 @@ function isInstalled(fingerprint) {
   );
 }
 
-/** Two commands started at once in one folder must not install into it together. */
+/** Prevents two commands that were started together from installing at the same time. */
 async function takeInstallLock() {
   mkdirSync(dirname(lockFile), { recursive: true });
   for (let reported = false; ;) {
@@ -215,9 +215,9 @@ function isAlive(pid) {
 }
 
 /**
- * Both package managers keep caches at home; without a home to write to, they keep them in the repository.
+ * Moves the caches of npm and pnpm into the repository if the home directory is not writable.
  */
-function ownCachesWhenHomeIsReadOnly() {
+function cachesInRepository() {
   try {
     accessSync(homedir(), constants.W_OK);
     return {};
@@ -232,16 +232,17 @@ function ownCachesWhenHomeIsReadOnly() {
 }
 
 /**
- * What an operator of the local system that runs is given, when no database was named: `.localnet` holds it.
+ * The environment of the running local system, from `.localnet`, for operator commands. Empty if the caller
+ * sets a database or no local system exists.
  */
 function localEnvironment() {
   if ((process.env.DATABASE_URL ?? "") !== "") return {};
-  // A deployment needs no database, and its chains must never be replaced by local ones.
+  // A deployment needs no database, and must never use local chains instead of those of its ENVIRONMENT.
   if (args[0] === "deploy" && (process.env.ENVIRONMENT ?? "") !== "") return {};
   try {
     const folder = join(root, ".localnet");
     const { portBase } = JSON.parse(readFileSync(join(folder, "endpoints.json"), "utf8"));
-    const { PATH: _ours, ...env } = JSON.parse(
+    const { PATH: _ignored, ...env } = JSON.parse(
       readFileSync(join(folder, String(portBase), "environment.json"), "utf8"),
     );
     return env;
@@ -252,9 +253,8 @@ function localEnvironment() {
 }
 
 /**
- * Runs one preparing step: tells once that it goes on when it takes longer than `quietForMs`, again whenever
- * there is progress to tell, and all it printed when it failed. A terminal sees the seconds in between go by
- * as dots.
+ * Runs one step of the preparation. Reports it if it takes longer than `quietForMs`, and again at each
+ * progress; in between, a terminal gets dots. If the step fails, prints the end of its output and exits.
  */
 async function runStep(title, program, programArgs, { env = {}, quietForMs = 3_000 } = {}) {
   const child = spawn(program, programArgs, {
@@ -276,48 +276,48 @@ async function runStep(title, program, programArgs, { env = {}, quietForMs = 3_0
   child.stderr.on("data", listen);
   let reported = "";
   const beat = setInterval(() => {
-    const news = progress === "" ? `${title} …` : `${title}: ${progress}`;
-    if (news !== reported) say(news);
+    const report = progress === "" ? `${title} …` : `${title}: ${progress}`;
+    if (report !== reported) say(report);
     else dot();
-    reported = news;
+    reported = report;
   }, quietForMs);
-  const stopPassing = passSignals(child);
+  const stopForwarding = forwardSignals(child);
   const { code, signal, error } = await new Promise((settle) => {
     child.once("error", (problem) => settle({ code: 1, signal: null, error: problem }));
     child.once("close", (exitCode, bySignal) => settle({ code: exitCode, signal: bySignal }));
   });
   clearInterval(beat);
   endDots();
-  stopPassing();
+  stopForwarding();
   if (code === 0) return;
   rmSync(lockFile, { force: true });
   const tail = output.trimEnd().split("\n").slice(-40).join("\n");
   if (error !== undefined) fail(`${title}: cannot run ${program}: ${error.message}`);
   fail(
-    `${tail}\n${title} failed (${signal ?? `exit code ${code}`}); see the end of its output above.`,
+    `${tail}\n${title} failed (${signal ?? `exit code ${code}`}); see the end of its output above`,
     exitCodeOf(code, signal),
   );
 }
 
-/** Runs the real program as if it had been called itself: same terminal, same signals, same exit code. */
-async function handOver(program, programArgs, env) {
+/** Runs the requested program as if it had been called directly: same terminal, signals and exit code. */
+async function runProgram(program, programArgs, env) {
   if (!existsSync(join(root, program))) fail(`${program} does not exist`);
   const child = spawn(workspaceNode, ["-C", "source", program, ...programArgs], {
     cwd: root,
     env: { NODE_COMPILE_CACHE: join(root, ".cache", "code"), ...process.env, ...env },
-    // The channel carries nothing: its closing tells a long-running program that we died without passing a
-    // signal on.
+    // Carries no messages: if it closes, a long-running program knows that this process died without
+    // forwarding a signal.
     stdio: ["inherit", "inherit", "inherit", "ipc"],
   });
-  passSignals(child);
+  forwardSignals(child);
   child.once("error", (error) => fail(`cannot run ${workspaceNode}: ${error.message}`));
   child.once("exit", (code, signal) => process.exit(exitCodeOf(code, signal)));
 }
 
-function passSignals(child) {
-  const passers = ["SIGINT", "SIGTERM", "SIGHUP"].map((signal) => [signal, () => child.kill(signal)]);
-  for (const [signal, pass] of passers) process.on(signal, pass);
-  return () => passers.forEach(([signal, pass]) => process.off(signal, pass));
+function forwardSignals(child) {
+  const forwarders = ["SIGINT", "SIGTERM", "SIGHUP"].map((signal) => [signal, () => child.kill(signal)]);
+  for (const [signal, forward] of forwarders) process.on(signal, forward);
+  return () => forwarders.forEach(([signal, forward]) => process.off(signal, forward));
 }
 
 function exitCodeOf(code, signal) {

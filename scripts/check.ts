@@ -5,8 +5,8 @@ import { type Counts, summaryLine } from "./check/vitest-counts.ts";
 import { programOptions } from "./program-options.ts";
 
 /**
- * Runs every check that a change must pass, exactly as CI does. A failing step prints
- * its output, and later steps still run. Ends with the line `N passed, N failed`. `--only unit,lint` runs
+ * Runs every check that a change must pass, exactly as CI does. A failing step prints its output, and later
+ * steps still run. Ends with the line `N passed, N failed`. `--only unit,lint` runs
  * only some steps.
  */
 const SIDE_BY_SIDE = 2;

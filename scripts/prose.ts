@@ -16,8 +16,8 @@ import { nameFinder, rulesOf, textFinder } from "./prose/rules.ts";
 
 /**
  * Refuses the words that docs/GLOSSARY.md says to avoid, lines that are too long, and test names that begin
- * with a number. Docs and messages must have none; comments, test names and identifiers may have those of the
- * baseline, which may only shrink.
+ * with a number. The baseline, which lists tolerated findings in comments, test names and identifiers, is
+ * empty and may not grow.
  */
 const BASELINE = "scripts/prose/baseline.json";
 const FORMAT_PROBLEMS: Readonly<Record<string, string>> = {

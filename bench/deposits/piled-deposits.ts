@@ -26,8 +26,7 @@ interface Stage {
   readonly url: string;
   readonly quoteOther: object;
   /**
-   * Mines a block with the deposits of one wei. Returns those that were sent in a transaction
-   * of their own.
+   * Mines a block with the deposits of one wei. Returns the transactions that made exactly one deposit.
    */
   readonly pile: () => Promise<readonly Hex[]>;
   readonly originId: number;
@@ -94,7 +93,7 @@ async function prepare({ chains, apis }: System): Promise<Stage> {
   const { steps } = await createApiClient(url).quote(quoteOf(origin.id, other.id));
   const calldata = transactionsOf(steps).at(-1)?.data;
   if (calldata === undefined) throw new Error("the quote has no deposit step");
-  // It ends with the order.
+  // The calldata ends with the order id.
   const orderId: Hex = `0x${calldata.slice(-64)}`;
   const { depository } = origin.contracts;
   let nonce = await client.getTransactionCount({ address: account.address });

@@ -24,7 +24,7 @@ const INSTALL_WITHIN_MS = 240_000;
 export interface Bundler {
   /** The gas price that it currently requires, in wei as hex. */
   gasPrice(): Promise<{ readonly maxFeePerGas: Hex; readonly maxPriorityFeePerGas: Hex }>;
-  /** Settles once the bundler has accepted it. @throws Error with the bundler's message if it does not */
+  /** Resolves once the bundler has accepted the operation. @throws Error with the bundler's message */
   send(operation: UserOperation): Promise<void>;
   stop(): Promise<void>;
 }

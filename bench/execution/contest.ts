@@ -14,7 +14,7 @@ export interface Contender {
 
 export interface PreparedOperation {
   readonly hash: Hex;
-  /** Settles once it is accepted. */
+  /** Resolves once the operation is accepted. */
   readonly send: () => Promise<void>;
 }
 

@@ -16,7 +16,7 @@ import { toWireOperation } from "./wire-operation.ts";
 
 export type ExecutionFigures =
   | { readonly kind: "measured"; readonly ours: ContenderFigures; readonly bundler: ContenderFigures }
-  /** Nothing to compare with is available. */
+  /** There is no bundler to compare with. */
   | { readonly kind: "skipped"; readonly reason: string };
 
 const OURS = "POST /execute";

@@ -206,7 +206,7 @@ async function listByService(client: pg.PoolClient): Promise<void> {
     `select row_to_json(own)::text as one from (${listed} except select ${LISTED} from request_history) own limit 3`,
   );
   if (rows.length > 0)
-    throw new Error(`the service lists these otherwise: ${rows.map(({ one }) => one).join("\n")}`);
+    throw new Error(`the service lists these requests differently: ${rows.map(({ one }) => one).join("\n")}`);
 }
 
 /** Skips the checks of foreign keys in this session, unless the database refuses that. */

@@ -17,7 +17,7 @@ export interface PlannedRequest {
 
 const MIN_DOLLARS = 20;
 const MAX_DOLLARS = 120;
-/** The pool of the token that the solver does not hold is shallow. */
+/** Limit for requests with a swap: the pool of the token that the solver does not hold is shallow. */
 const MAX_SWAPPED_DOLLARS = 40;
 const APP_FEE_CHANCE = 0.3;
 

@@ -6,7 +6,7 @@ export interface SoakOptions {
   readonly mode: Mode;
   readonly requests: number;
   readonly chaos: boolean;
-  /** Whether no alert rule may fire. */
+  /** The run fails if an alert rule fires. */
   readonly watched: boolean;
   /** How many times another worker must take over from the leader. */
   readonly takeovers: number;

@@ -35,7 +35,7 @@ export interface ReorgOptions {
 const WAIT_FOR_DEPOSIT_MS = 5_000;
 
 /**
- * Replaces the newest blocks, one to three deep, preferably while they hold transactions of users.
+ * Replaces the newest blocks, one to three deep, preferably while they contain transactions of users.
  * @returns the depth of each reorg that was made, and how many transactions of users were dropped
  */
 export async function reorganize(options: ReorgOptions): Promise<{ depths: number[]; dropped: number }> {

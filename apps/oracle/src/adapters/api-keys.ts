@@ -10,10 +10,10 @@ export function createApiKeys(keys: ReadonlyMap<string, string>): ApiKeys {
   const entries = [...keys].map(([key, label]) => ({ digest: digestOf(key), label }));
   return {
     labelOf(key) {
-      const given = digestOf(key);
-      // Compare with every entry, so that the position of a match does not show either.
+      const digest = digestOf(key);
+      // Compares with every entry, so that the time does not reveal the position of a match.
       let label: string | undefined;
-      for (const entry of entries) if (timingSafeEqual(entry.digest, given)) label = entry.label;
+      for (const entry of entries) if (timingSafeEqual(entry.digest, digest)) label = entry.label;
       return label;
     },
   };

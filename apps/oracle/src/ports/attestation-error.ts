@@ -2,7 +2,7 @@ import type { OracleErrorCode } from "@causeway/wire";
 
 /**
  * Why there is no attestation, as a code and a message for the caller. Messages contain no secrets, and
- * nothing of the request except a name or an id.
+ * of the request only names and ids.
  */
 export class AttestationError extends Error {
   override readonly name = "AttestationError";

@@ -3,7 +3,7 @@ import type { Quorum, OracleErrorCode } from "@causeway/wire";
 
 /** Events for logs and counters. */
 export interface OracleEvents {
-  /** A request was answered; `outcome` is `ok`, `pending`, `empty` or the code of the error. */
+  /** A request was answered; `nothing`: the answer has nothing to sign. */
   attested(facts: {
     readonly route: string;
     readonly family: string;

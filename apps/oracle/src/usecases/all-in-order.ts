@@ -1,7 +1,7 @@
 /**
- * All values, or the first failure in list order, not in time, because equal facts must fail in the same way
- * on every oracle.
- * @throws that failure, after all have settled
+ * Awaits all values. If several fail, throws the first failure in list order, not in time: the same facts
+ * must give the same error on every oracle.
+ * @throws that failure, after all promises have settled
  */
 export async function allInOrder<const P extends readonly Promise<unknown>[]>(
   promises: P,

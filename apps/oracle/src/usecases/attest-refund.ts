@@ -120,7 +120,7 @@ export function attestRefund(services: AttestationServices, owner: string) {
 
 /**
  * The refund of an order with several inputs has its own idempotency key, so none of its payments may also
- * serve as part of the order's fill.
+ * count toward the order's fill.
  */
 function mustNotBeFills({ json }: SignedOrder, payments: readonly RefundPayment[]): void {
   const { output } = json;

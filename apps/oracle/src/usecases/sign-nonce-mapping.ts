@@ -10,7 +10,7 @@ import type { AttestationServices } from "../ports/attestation-services.ts";
 import { canonicalJson, canonicalValue } from "./canonical-json.ts";
 import { knownChain } from "./known-chain.ts";
 
-/** This id means no id. */
+/** Means that there is no id. */
 const NO_ID = `0x${"00".repeat(16)}`;
 
 /**

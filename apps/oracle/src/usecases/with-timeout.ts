@@ -1,7 +1,7 @@
 import { AttestationError } from "../ports/attestation-error.ts";
 
 /**
- * The value, if it arrives within `ms`; otherwise the signal aborts the work.
+ * Resolves to the value if it arrives within `ms`; otherwise aborts the work by its signal.
  * @throws AttestationError upstream_unavailable on timeout, because only chain nodes and key services are
  * awaited
  */

@@ -4,8 +4,9 @@ import type { ClaimedRefund, RefundPayment } from "./refund-plan.ts";
 import type { SettledInput } from "./settled-inputs.ts";
 
 // A payment settles only once. If dust counted, anyone could deposit dust for the same order and have the
-// payment attested for that, leaving the solver without credit for the real deposit.
-// Checked per input: in a sum, much of one input could hide dust of another. See ADR 9.
+// payment attested for the dust, leaving the solver without credit for the real deposit.
+// Each input is checked alone: in a sum, a large deposit for one input could make up for dust in another
+// (ADR 9).
 
 /**
  * Requires deposits of at least the requested amount in every input.
