@@ -3,7 +3,7 @@ import { encodeFillContract } from "./order-calls.ts";
 import type { Order, OrderRefund } from "./order.ts";
 import { scaledMinimum, weightedDifference } from "./weighted-difference.ts";
 
-// What oracles require of a refund: shared with the service, so that it pays nothing that cannot be attested.
+// What oracles require of a refund. The service uses the same rule, to pay only what oracles can attest.
 
 /** Signed messages carry the weighted difference as an int256. */
 const INT256_LIMIT = 1n << 255n;
@@ -13,7 +13,7 @@ export function fitsMessage(difference: bigint): boolean {
   return difference < INT256_LIMIT && difference >= -INT256_LIMIT;
 }
 
-/** The payment that must return one input. Addresses are bytes. */
+/** The payment that a refund of one input requires. Addresses are bytes. */
 export interface RefundDemand {
   /** Name of the chain. */
   readonly chainId: string;
@@ -117,7 +117,7 @@ export interface RefundFacts {
  */
 export const FORMER_ROUTER = "the order names a router that the chain no longer uses";
 
-/** Why a refund cannot be attested while the key of its order's solver is not configured. */
+/** Why a refund cannot be attested: the key of its order's solver is not configured. */
 export const MISSING_SOLVER_KEY = "the order names a solver whose key is not configured";
 
 /** Reason recorded for a refund close to the order's deadline. Oracles still attest it if mined in time. */
@@ -126,12 +126,12 @@ export const REFUND_MAY_BE_LATE = "the order's time for refunds may end before t
 /** Reasons that may no longer apply when the oracles are asked. */
 export const TEMPORARY_REASONS: ReadonlySet<string> = new Set([MISSING_SOLVER_KEY, REFUND_MAY_BE_LATE]);
 
-/** Why neither a fill nor a refund of such a deposit can be attested. */
+/** Why neither a fill nor a refund of a deposit can be attested. */
 export const UNATTESTABLE_DEPOSIT =
   "oracles cannot attest the transaction of the deposit: its receipt is too large, or it has too many deposits";
 
 export type RefundPlan =
-  /** `unattestable`: why settlement may never repay it; only {@link TEMPORARY_REASONS} can change. */
+  /** `unattestable`: why settlement may never repay the refund; only {@link TEMPORARY_REASONS} can change. */
   | { readonly kind: "pay"; readonly amount: bigint; readonly unattestable: string | undefined }
   | { readonly kind: "tooLow" };
 

@@ -7,7 +7,7 @@ import type { PricedUnit } from "../money/usd.ts";
  */
 export type RefundAmount =
   | { readonly kind: "refund"; readonly amount: bigint; readonly gasFee: bigint }
-  /** The gas costs at least as much as the deposit: nothing can be refunded. */
+  /** The gas costs at least the deposit's value, so nothing is refunded. */
   | { readonly kind: "tooLow"; readonly gasFee: bigint };
 
 /** The deposit minus the gas of its refund, the gas converted into the deposit's currency and rounded up. */

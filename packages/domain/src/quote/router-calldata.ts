@@ -8,7 +8,7 @@ export interface RouterCall {
   readonly value: bigint;
 }
 
-/** What the router does with the funds it was given, and who gets the rest. */
+/** What the router does with the funds sent to it, and who gets the rest. */
 export interface RouterJob {
   readonly calls: readonly RouterCall[];
   readonly refundTo: Address;

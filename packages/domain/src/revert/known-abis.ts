@@ -13,8 +13,8 @@ export interface KnownAbis {
 }
 
 /**
- * Combines the standard contracts with `further` ones. A function that several named contracts have is
- * attributed to none of them.
+ * Combines the standard contracts with `further` contracts. A function that several named contracts have is
+  * attributed to none of them.
  */
 export function createKnownAbis(further: readonly KnownContract[] = []): KnownAbis {
   const names = new Map<Address, string>();
