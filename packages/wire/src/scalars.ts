@@ -95,14 +95,14 @@ export function wholeNumber(value: number | string): number | undefined {
   return Number.isSafeInteger(whole) && whole >= 0 ? whole : undefined;
 }
 
-// The following scalars occur only in our own answers. They need no error texts, because a mismatch is our bug.
+// The following scalars occur only in our own answers, so they need no error texts: a mismatch is our bug.
 export const digits = z.string().regex(/^\d+$/);
 export const signedDigits = z.string().regex(/^-?\d+$/);
 export const decimal = z.string().regex(/^-?\d+(\.\d+)?$/);
 export const evmAddress = z.string().regex(/^0x[0-9a-fA-F]{40}$/);
 /**
- * An account in the format of its chain: hex on EVM chains and Hyperliquid, base58 on Solana, bech32 or base58
-  * on Bitcoin.
+ * An account in the format of its chain: hex on EVM chains and Hyperliquid, base58 on Solana, bech32 or
+  * base58 on Bitcoin.
  */
 export const accountText = z
   .string()

@@ -12,7 +12,7 @@ export const MAX_WAIT_MS = 2_500;
 
 /** Tracks when a rate-limited endpoint may be called again. */
 export interface EndpointPause {
-  /** Milliseconds left; 0 if it may be called. */
+  /** Milliseconds left of the pause; 0 if the endpoint may be called. */
   leftMs(): number;
   /**
    * The endpoint refused a request that was sent at this time.
