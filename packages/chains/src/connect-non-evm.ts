@@ -18,7 +18,7 @@ const loaders: Readonly<Record<NonEvmVmType, () => Promise<ConnectNonEvm>>> = {
 
 /**
  * Connects to all endpoints of a chain: reads try them in order, and payments are sent to all. A quorum of
-  * `rpcQuorum` endpoints decides which deposits count and what became of a payment.
+ * `rpcQuorum` endpoints decides which deposits count and what became of a payment.
  */
 export async function connectNonEvm(options: NonEvmOptions): Promise<OpenConnection> {
   const create = await loaders[options.chain.vmType]();

@@ -50,7 +50,7 @@ export interface UserDeposit {
 export interface OriginSwap {
   /** What the user pays with. */
   readonly currency: Hex;
-  /** The most that the swap may take, base units. */
+  /** Maximum amount that the swap may take, in base units. */
   readonly maxInput: bigint;
   /** Programs that may make the swap, in base58. */
   readonly programs: readonly string[];

@@ -44,7 +44,7 @@ export interface WrittenChain {
 
 /**
  * What every process knows of a family, regardless of the configured chains: its address format and its part
-  * of the chain file. Imports no library of the family; `files` loads the rest.
+ * of the chain file. Imports no library of the family; `files` loads the rest.
  */
 export interface FamilyEntry<F extends FamilyId, Facts> {
   readonly id: F;

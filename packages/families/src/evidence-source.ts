@@ -11,9 +11,9 @@ import type {
 
 /**
  * An oracle's questions to a chain, independent of the chain's protocol. Every answer is based on blocks of
-  * one fork that are final by the chain's policy. Missing or unsettled facts are values. Exceptions are
-   * RpcFaults: the node's fault, retryable, and never a reason to sign. Equal facts give equal answers on
-   * every honest oracle, independent of its clock and of the order in which a node lists things.
+ * one fork that are final by the chain's policy. Missing or unsettled facts are values. Exceptions are
+ * RpcFaults: the node's fault, retryable, and never a reason to sign. Equal facts give equal answers on
+ * every honest oracle, independent of its clock and of the order in which a node lists things.
  */
 export interface EvidenceSource {
   readonly chain: ConfiguredChain;
@@ -23,7 +23,7 @@ export interface EvidenceSource {
   payments(transactionId: string, question: PaymentQuestion): Promise<Evidence<PaymentAnswer>>;
   /**
    * Whether an encoded withdrawal payload was executed, or can never be. `transactionId` is a hint for
-    * families that cannot look up the transaction.
+   * families that cannot look up the transaction.
    */
   withdrawal(payload: Hex, transactionId: string | undefined): Promise<Evidence<WithdrawalAnswer>>;
   /**

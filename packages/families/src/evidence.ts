@@ -69,7 +69,7 @@ export interface PaymentQuestion {
 export interface PaymentAnswer {
   /**
    * What the payer paid each recipient of the question, in its order, less what the recipient returned in the
-    * same transaction, base units; never negative. See ADR 22.
+   * same transaction, base units; never negative. See ADR 22.
    */
   readonly amounts: readonly bigint[];
   /** Unix seconds of the transaction's block. */

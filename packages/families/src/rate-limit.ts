@@ -15,8 +15,8 @@ const batchSize = /too many requests in|batch.{0,40}(?:limit|size|more than|too 
 
 /**
  * Codes that only mean a rate limit, at Cloudflare ("cannot fulfill request") and Ankr. Ambiguous codes are
-  * excluded: -32005 also refuses large ranges; -32016 (Base) is a timeout at Nethermind and a lagging node at
-  * Solana.
+ * excluded: -32005 also refuses large ranges; -32016 (Base) is a timeout at Nethermind and a lagging node at
+ * Solana.
  */
 const codes: ReadonlySet<number> = new Set([429, -32_046, -32_029]);
 

@@ -33,7 +33,7 @@ export interface RpcFaultFacts {
   readonly reason: string;
   /**
    * The call failed because of the endpoint's rate limit, our own limit, or the pause after either, not
-    * because of the requested data. Default: false.
+   * because of the requested data. Default: false.
    */
   readonly isPause?: boolean;
   readonly cause?: unknown;

@@ -56,7 +56,7 @@ export const hash32 = z
 
 /**
  * A transaction id of any chain family: `0x` and 64 hex digits, 64 digits without prefix (Bitcoin), or base58
-  * of 64 bytes (Solana).
+ * of 64 bytes (Solana).
  */
 export const transactionId = z
   .string(message("must be 0x followed by 64 hex digits"))
@@ -102,7 +102,7 @@ export const decimal = z.string().regex(/^-?\d+(\.\d+)?$/);
 export const evmAddress = z.string().regex(/^0x[0-9a-fA-F]{40}$/);
 /**
  * An account in the format of its chain: hex on EVM chains and Hyperliquid, base58 on Solana, bech32 or
-  * base58 on Bitcoin.
+ * base58 on Bitcoin.
  */
 export const accountText = z
   .string()

@@ -2,8 +2,8 @@ import type { Hex32 } from "@causeway/domain";
 
 /**
  * How aggregation reads one route's answers, which are otherwise opaque. All functions are pure and total
-  * over parsed answers. An answer has slots that are signed: each message, and the execution. A signer counts
-  * if it signed every slot.
+ * over parsed answers. An answer has slots that are signed: each message, and the execution. A signer counts
+ * if it signed every slot.
  */
 export interface AttestationRoute<Answer> {
   /** Path below a peer's base URL, e.g. `/attestations/solver-fills/v1`. */
@@ -19,7 +19,7 @@ export interface AttestationRoute<Answer> {
   unsigned(answer: Answer): unknown;
   /**
    * The answer's slots in a fixed order; empty if there is nothing to sign. Digests are computed here, from
-    * the answer's payload and our own domain.
+   * the answer's payload and our own domain.
    */
   slots(answer: Answer): readonly SignatureSlot[];
   /** The same answer with these signatures instead of its own, one list per slot. */

@@ -57,7 +57,7 @@ export interface RefusedSignature {
 const MAX_SIGNATURES_PER_SLOT = 64;
 /**
  * Maximum recoveries per peer answer; as many as its slots if those are more, because an honest peer signs
-  * every slot.
+ * every slot.
  */
 const MAX_RECOVERIES_PER_ANSWER = 256;
 

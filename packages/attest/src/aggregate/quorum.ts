@@ -30,8 +30,8 @@ export interface SignedGroup<Answer> {
  * Groups equal answers and selects the strongest group: most signers, then the local answer, then the
  * smallest key. A signer counts once, and only if it signed every slot. The order of arrival does not matter.
  * Without a list of signers only the local answer's group may be returned. A peer's answer with nothing to
-  * sign is ignored, and this oracle's own loses to any signed group, so that a lagging node cannot hide what
-  * was signed.
+ * sign is ignored, and this oracle's own loses to any signed group, so that a lagging node cannot hide what
+ * was signed.
  */
 export function standing<Answer>(
   examined: readonly Examined<Answer>[],

@@ -22,13 +22,11 @@ function packedHash(...values: readonly Uint8Array[]): Uint8Array {
 
 /**
  * Limits of the cache of hashes: currencies and solvers recur in every attestation, but depositors are
-  * untrusted.
+ * untrusted.
  */
 const MAX_CACHED = 4_096;
 const MAX_CACHED_KEY_LENGTH = 256;
-function cacheByChain<T>(
-  hash: (chain: HubChain, text: string) => T,
-): (chain: HubChain, text: string) => T {
+function cacheByChain<T>(hash: (chain: HubChain, text: string) => T): (chain: HubChain, text: string) => T {
   let cache = new Map<string, T>();
   return (chain, text) => {
     // Names and families contain no line breaks, so keys cannot collide.

@@ -24,7 +24,7 @@ export interface HubDeposit extends OrderDeposit {
 
 /**
  * The deposit of a message. If the deposit has an id, check first that the message contains the time: the
-  * hub account of the order depends on it.
+ * hub account of the order depends on it.
  */
 export function depositIn(message: ReportedDeposit): HubDeposit {
   const timestamp = BigInt(message.extraData?.timestamp ?? 0);

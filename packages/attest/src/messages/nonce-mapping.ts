@@ -32,7 +32,7 @@ export function nonceMappingSlot(
 
 /**
  * The hub entry of a nonce mapping. It depends on the mapping alone, so that every oracle signs the same
-  * bytes.
+ * bytes.
  * @throws as `nonceMappingSlot`
  */
 export function nonceMappingEntry(

@@ -18,7 +18,7 @@ export interface OwnerAuthorization {
   readonly nonce: string;
   /**
    * The next four fields bind the authorization to one environment and depository: without them, the
-    * signature would be valid in every environment.
+   * signature would be valid in every environment.
    */
   readonly settlementChainId?: string;
   /** The hub's own chain id, decimal: hubs of two environments may share a name and contract addresses. */

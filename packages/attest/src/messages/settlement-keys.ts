@@ -3,7 +3,7 @@ import { deterministicId } from "./deterministic-id.ts";
 
 /**
  * The facts that determine the idempotency key of a settlement. The hub runs one execution per idempotency
-  * key, no matter who signs it or how often.
+ * key, no matter who signs it or how often.
  */
 export interface Settlement {
   readonly orderId: Hex32;

@@ -4,8 +4,8 @@ import type { AskOptions, Peer } from "./peer.ts";
 
 /**
  * The request to a peer: the caller's request, but only for the peer's own signature. Otherwise two oracles
-  * that list each other as peers would query each other forever. Options that affect acceptance (`force`,
-  * `requireThreshold`) are not passed on.
+ * that list each other as peers would query each other forever. Options that affect acceptance (`force`,
+ * `requireThreshold`) are not passed on.
  */
 export function peerRequest(body: Readonly<Record<string, unknown>>): string {
   const { force: _force, requireThreshold: _requireThreshold, ...rest } = body;

@@ -7,7 +7,7 @@ export type Settled<Value> =
 
 /**
  * Starts all tasks concurrently and yields results as they settle. Leaving the loop aborts pending tasks and
-  * ignores their results.
+ * ignores their results.
  * @throws `signal`'s reason as soon as it aborts, even if the tasks do not listen
  */
 export async function* fanOut<Value>(

@@ -32,7 +32,7 @@ export const PASS_THROUGH = "pass-through";
 /**
  * Parses `PEERS`: `<base url>|<credential>` joined with `;`, optionally with a trailing `;`. The first `|` is
  * the separator, so a credential may contain `|` (a URL must encode it as `%7C`). Refuses two entries with
-  * the same base URL, which would query one oracle twice.
+ * the same base URL, which would query one oracle twice.
  */
 export function readPeerList(text: string): PeerList {
   const entries = text.split(";").map((entry) => entry.trim());
@@ -86,7 +86,7 @@ export function sendsKeyInClear({ protocol, hostname }: Pick<URL, "protocol" | "
 
 /**
  * Names are not resolved, because their address can change later. Names without a dot (containers of one
-  * network) and names below `internal` and `local` (Kubernetes services) are not public.
+ * network) and names below `internal` and `local` (Kubernetes services) are not public.
  */
 function isPrivateHost(hostname: string): boolean {
   const host = hostname.replace(/^\[|\]$/g, "");

@@ -1,6 +1,6 @@
 /**
  * A warning about one aggregation for the operator. Contains no credential, and no text from a peer except a
-  * claimed address.
+ * claimed address.
  */
 export interface PeerWarning {
   readonly kind:

@@ -71,9 +71,9 @@ export class NoCountedSignature extends Error {
 
 /**
  * Attests locally and at the peers concurrently, and combines the signatures.
-  * With a list of signers, the first group with enough of them is the answer, with or without this oracle,
-   * and pending calls are aborted; if no group reaches the threshold, the strongest group is the answer, with
-   * a warning. Without a list, waits for all peers and uses only the answers that agree with this oracle's.
+ * With a list of signers, the first group with enough of them is the answer, with or without this oracle,
+ * and pending calls are aborted; if no group reaches the threshold, the strongest group is the answer, with
+ * a warning. Without a list, waits for all peers and uses only the answers that agree with this oracle's.
  * @throws the error of `local` if no group may be returned (without a list: as soon as `local` fails), {@link
  * NoCountedSignature}, and `signal`'s reason when it aborts
  */

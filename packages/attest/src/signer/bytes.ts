@@ -9,8 +9,8 @@ const HEX32 = /^0x[0-9a-fA-F]{64}$/;
 
 /**
  * The bytes of a digest.
-  * @throws RangeError if `digest` is not 32 bytes of hex: Node's decoder would silently stop at the first
-  * invalid character, and other bytes would be signed
+ * @throws RangeError if `digest` is not 32 bytes of hex: Node's decoder would silently stop at the first
+ * invalid character, and other bytes would be signed
  */
 export function digestBytes(digest: Hex32): Uint8Array {
   if (!HEX32.test(digest)) throw new RangeError("invariant violated: digest is not 32 bytes of hex");

@@ -4,6 +4,6 @@ import { portableCurve } from "./portable-curve.ts";
 
 /**
  * The curve with which this process signs and recovers. Log and publish its `backend`: nothing else shows
-  * that the ten times slower portable curve is in use.
+ * that the ten times slower portable curve is in use.
  */
 export const curve: Curve = nativeCurve() ?? portableCurve;

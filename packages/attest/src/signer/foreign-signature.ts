@@ -11,10 +11,10 @@ const ORDER = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141
 
 /**
  * Converts a signature by a remote key to the format of this process: low s, and the parity that recovers
-  * `address`.
-  * @param der ECDSA signature in DER, s in either half
-  * @returns undefined unless the signature recovers to `address` over `digest`: never return an unverified
-  * signature as our own
+ * `address`.
+ * @param der ECDSA signature in DER, s in either half
+ * @returns undefined unless the signature recovers to `address` over `digest`: never return an unverified
+ * signature as our own
  */
 export function foreignSignature(
   der: Uint8Array,

@@ -32,7 +32,7 @@ export interface TypedData {
 
 /**
  * The content whose hash is a digest. `message`: 32 bytes as a personal message (EIP-191); `order` is set if
-  * the bytes are its id. `unsigned` is the serialized transaction without its signature.
+ * the bytes are its id. `unsigned` is the serialized transaction without its signature.
  */
 export type Preimage =
   | { readonly kind: "transaction"; readonly transaction: TransactionFields; readonly unsigned: Hex }
@@ -43,7 +43,7 @@ const MESSAGE_PREFIX: Hex = `0x${Buffer.from("\x19Ethereum Signed Message:\n32")
 
 /**
  * The bytes of the preimage, whose keccak256 is `digest`.
-  * @throws RangeError if their hash differs from `digest`: the signature would be for another message
+ * @throws RangeError if their hash differs from `digest`: the signature would be for another message
  */
 export function preimageBytes(preimage: Preimage, digest: Hex32): Hex {
   const bytes = bytesOf(preimage);

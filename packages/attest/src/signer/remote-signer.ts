@@ -50,7 +50,7 @@ export function web3Signer(options: RemoteSignerOptions): Signer & { close(): Pr
 
 /**
  * A key behind the JSON-RPC methods `eth_signTransaction`, `eth_sign` and `eth_signTypedData`: the remote
-  * signer sees the fields of what it signs.
+ * signer sees the fields of what it signs.
  */
 export function ethRpcSigner(options: RemoteSignerOptions): Signer & { close(): Promise<void> } {
   const { http, path, headers } = remoteAt(options);

@@ -17,7 +17,7 @@ export type SignerFault =
 
 /**
  * A remote key cannot be used now; the call can be repeated. Has no cause: errors of remote services name
-  * keys, accounts and hosts, and this error may reach a log or a caller.
+ * keys, accounts and hosts, and this error may reach a log or a caller.
  */
 export class SignerUnavailable extends ServiceError {
   readonly fault: SignerFault;

@@ -21,7 +21,7 @@ export interface Signer {
   /**
    * Deterministic (RFC 6979) for raw keys; a KMS returns a different signature each time.
    * @param preimage of the digest. A remote signer signs the preimage, never a bare digest, so that its own
-    * policy can check the content.
+   * policy can check the content.
    * @throws RangeError if `digest` is not 32 bytes of hex, or a remote signer gets no preimage
    * @throws SignerUnavailable if a remote key is unreachable (retryable)
    */

@@ -33,7 +33,7 @@ type Place = Pick<UnspentOutput, "txid" | "vout">;
 export interface AddressOutputs {
   /**
    * Confirmed satoshis of an address, including those that an unmined sweep spends. Undefined if the chain
-    * and the caller disagree on which sweeps were mined.
+   * and the caller disagree on which sweeps were mined.
    * @throws RpcFault
    */
   held(script: string, sweeps: readonly SweepUnderWay[]): Promise<bigint | undefined>;
@@ -113,7 +113,7 @@ export function createAddressOutputs(
 
 /**
  * The outputs that a sweep spends: the output that equals the amount, or the largest outputs until they cover
-  * it. Undefined if all outputs together do not cover the amount. Pure.
+ * it. Undefined if all outputs together do not cover the amount. Pure.
  */
 export function outputsFor(
   found: readonly UnspentOutput[],

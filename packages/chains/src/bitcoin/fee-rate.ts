@@ -2,7 +2,7 @@ import type { Explorer } from "./explorer.ts";
 
 /**
  * Bounds in satoshis per 1000 virtual bytes: nodes relay nothing below the minimum, and estimates above the
-  * maximum are not trusted.
+ * maximum are not trusted.
  */
 const MIN_RATE = 1_000n;
 export const MAX_RATE = 500_000n;

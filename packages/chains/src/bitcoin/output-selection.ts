@@ -33,8 +33,8 @@ export interface SelectionTerms<C extends UnspentOutput> {
 
 /**
  * Selects the outputs to spend: the required ones plus, if needed, the smallest output that suffices,
-  * otherwise the largest outputs. Does not depend on the order of the list. Undefined if all outputs together
-  * do not suffice. Pure.
+ * otherwise the largest outputs. Does not depend on the order of the list. Undefined if all outputs together
+ * do not suffice. Pure.
  */
 export function selectOutputs<C extends UnspentOutput>(terms: SelectionTerms<C>): Selection<C> | undefined {
   const rising = terms.available.toSorted(byAmount);

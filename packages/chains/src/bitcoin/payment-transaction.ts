@@ -7,7 +7,7 @@ import { bytesIn, hexOf, type BitcoinOutput, type BitcoinUnlocking } from "@caus
 
 /**
  * Sequence number that allows replacing a transaction by one with a higher fee (BIP 125) and disables its
-  * lock time.
+ * lock time.
  */
 const REPLACEABLE = 0xfffffffd;
 

@@ -258,7 +258,7 @@ export function createBitcoinReads(transport: RpcTransport, facts: BitcoinFacts)
 
 /**
  * The outputs that a final transaction spends.
-  * @throws RpcFault if one is missing, because a node that has the transaction must have its sources too
+ * @throws RpcFault if one is missing, because a node that has the transaction must have its sources too
  */
 export async function requireSpent(
   reads: Pick<BitcoinReads, "spentBy">,

@@ -27,13 +27,13 @@ export type AttestationRules = Pick<AttestationHub, "depositPartsSince">;
 
 /**
  * A log costs at least 375 gas, so a transaction with a gas limit below this cannot have more deposits than
-  * fit into one execution.
+ * fit into one execution.
  */
 const SURELY_ONE_EXECUTION_GAS = 375n * BigInt(MAX_WHOLE_DEPOSITS + 1);
 
 /**
  * A receipt has about one byte per gas, so the receipt of a transaction with a gas limit below this is read
-  * within any deadline.
+ * within any deadline.
  */
 const SURELY_SMALL_GAS = 2_000_000n;
 
@@ -53,8 +53,8 @@ type HeavyVerdict = Exclude<Attestability, "attestable">;
 
 /**
  * Judges transactions concurrently. Transactions whose answer was too large or too late are judged again one
-  * by one: concurrent answers share the limits of a batch and the bandwidth, and one large receipt must not
-  * decide about another transaction.
+ * by one: concurrent answers share the limits of a batch and the bandwidth, and one large receipt must not
+ * decide about another transaction.
  *
  * @throws what `judge` throws for another reason, or if the small receipt of an ordinary transaction is late
  */

@@ -21,7 +21,7 @@ const GAS = 100_000n;
 
 /**
  * Finds out how a node applies authorizations: traces our own call in which a random account authorizes code,
-  * and checks whether that took effect. A client's call could be crafted to suggest either result.
+ * and checks whether that took effect. A client's call could be crafted to suggest either result.
  */
 export function authorizationWays(chainId: number): AuthorizationWays {
   let found: { readonly way: Authorizing; readonly atMs: number } | undefined;

@@ -56,9 +56,9 @@ const movements: ReadonlyMap<Hex, Movement> = new Map<Hex, Movement>([
 
 /**
  * What a sponsored call would cost us beyond what was priced; undefined if nothing. Pure.
-  *
-  * A Transfer from our accounts counts no matter which contract emits it: a contract that pretends to move
-   * our tokens must not be sponsored either.
+ *
+ * A Transfer from our accounts counts no matter which contract emits it: a contract that pretends to move
+ * our tokens must not be sponsored either.
  */
 export function judgeEffects(effects: CallEffects, rules: EffectRules): ForbiddenEffect | undefined {
   if (effects.kind === "unseen") {

@@ -17,7 +17,7 @@ export interface EvmConnection extends ChainConnection {
   readonly transport: RpcTransport;
   /**
    * Asks every endpoint for its chain id. All calls check the chain id anyway; await this only to fail early
-    * at startup.
+   * at startup.
    *
    * @throws RpcFault of kind `wrongChain` if every endpoint serves another chain; other kinds if none answers
    */

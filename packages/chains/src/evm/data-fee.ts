@@ -21,7 +21,7 @@ const NUMBERS = { nonce: 2 ** 20, gas: 2n ** 24n, maxFeePerGas: 2n ** 36n, maxPr
 
 /**
  * The data fee of calls at the newest block, in wei, in addition to their gas. Zero on chains without a data
-  * fee, which is detected once.
+ * fee, which is detected once.
  * @throws RpcFault if the node does not answer
  */
 export function createDataFees(

@@ -56,8 +56,8 @@ export async function fetchDeposits(
 
 /**
  * Maximum transactions of a block that are judged concurrently: anyone can fill a block with deposits, each
-  * of which may cost a request. Memory is limited by the connection: it reads two answers of 4 to 64 MiB and
-  * six smaller answers at once.
+ * of which may cost a request. Memory is limited by the connection: it reads two answers of 4 to 64 MiB and
+ * six smaller answers at once.
  */
 const JUDGED_TOGETHER = 32;
 

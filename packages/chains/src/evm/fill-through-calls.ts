@@ -41,8 +41,8 @@ export interface FillThroughCalls {
 
 /**
  * The transaction; its input ends with the order id. The remainder of the swap is paid to the solver before
-  * any other calls are made. The router pays the rest of the output: native tokens with its event, a token
-  * between a note of the recipient's balance and the check that the balance has grown.
+ * any other calls are made. The router pays the rest of the output: native tokens with its event, a token
+ * between a note of the recipient's balance and the check that the balance has grown.
  * @throws RangeError if the native token is swapped on a chain without its wrapped token
  */
 export function fillThroughCalls(fill: FillThroughCalls): CallPlan {

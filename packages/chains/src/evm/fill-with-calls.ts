@@ -82,7 +82,7 @@ export function fillWithCalls({ payment, calls, solver, router, approvalProxy }:
 
 /**
  * The logs of such a fill without its intended effects on the solver: the transfer of the payment into the
-  * router, and the allowance that this transfer uses up.
+ * router, and the allowance that this transfer uses up.
  */
 export function withoutOwnMovements(
   logs: readonly FrameLog[],
@@ -124,7 +124,7 @@ export function keepsPayment(
 
 /**
  * The inner calls that a fill's calls made, without those of the payment, which the solver chose itself. If
-  * they cannot be separated, includes too much rather than too little.
+ * they cannot be separated, includes too much rather than too little.
  */
 export function reachedAfterPayment(
   all: readonly InnerCall[],

@@ -21,7 +21,7 @@ export interface FillWithSwap {
   readonly wrappedNative: Address | undefined;
   /**
    * The router makes these calls once it holds the input. They buy exactly the payment for the router. Empty
-    * if the two currencies differ only by wrapping.
+   * if the two currencies differ only by wrapping.
    */
   readonly exchange: readonly CallPlan[];
   /** Native tokens that the recipient of a token gets in addition, in wei; absent: none. */
@@ -36,8 +36,8 @@ export interface FillWithSwap {
 /**
  * The transaction; its input ends with the order id, and it never spends more than `limit`. The router buys
  * the payment and makes it itself: oracles do not count what a pool sends to the recipient. For a payment in
-  * a token, the recipient's balance is noted before and checked afterwards. The remainder of the input is
-  * returned to the solver before native tokens are paid, because their recipient could take it from the router.
+ * a token, the recipient's balance is noted before and checked afterwards. The remainder of the input is
+ * returned to the solver before native tokens are paid: their recipient could take it from the router.
  * A gas top-up comes last, when the router holds nothing else.
  * @throws RangeError if the native token is swapped on a chain without its wrapped token, or topped up in
  * addition to a payment in or from itself

@@ -117,7 +117,7 @@ export function createFinalReads(
     },
     beginContent: async (hash) => {
       if (contents.get(hash) !== undefined) return undefined;
-      // Ignore the fault: `content` reads again and throws it, and for an absent transaction it does not matter.
+      // Ignore the fault: `content` reads again and throws it. For an absent transaction, it does not matter.
       return await fetchContent(hash).catch(() => undefined);
     },
     content: async ({ receipt }, begun) => {
@@ -128,7 +128,8 @@ export function createFinalReads(
       const read = early?.blockHash === receipt.blockHash ? early : await fetchContent(receipt.txHash);
       if (read?.blockHash !== receipt.blockHash)
         throw inconsistent("eth_getTransactionByHash", "transaction is not in its receipt's block");
-      if (read.transaction.input.length <= MAX_CACHED_ENTRY_BYTES) contents.set(receipt.txHash, read.transaction);
+      if (read.transaction.input.length <= MAX_CACHED_ENTRY_BYTES)
+        contents.set(receipt.txHash, read.transaction);
       return read.transaction;
     },
     ...blocks,

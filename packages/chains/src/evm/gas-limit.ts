@@ -2,7 +2,7 @@ import type { CallFrame } from "@causeway/domain";
 
 /**
  * The gas limits to try for a transaction, smallest first, derived from its trace with plenty of gas. Each is
-  * a guess until a trace with this limit has the same effects. Pure.
+ * a guess until a trace with this limit has the same effects. Pure.
  */
 export function gasLimitsToTry(plenty: CallFrame, ceiling: bigint): readonly bigint[] {
   // `gasUsed` is net of refunds, which are at most a fifth of the gas (EIP-3529).
@@ -22,8 +22,8 @@ const STIPEND = 2_300n;
 
 /**
  * Gas with which a call can repeat what it did: its own gas, and enough for each of its inner calls, although
-  * the caller keeps 1/64 of what it has (EIP-150). A call that got less than was available was limited on
-  * purpose and needs all of its limit.
+ * the caller keeps 1/64 of what it has (EIP-150). A call that got less than was available was limited on
+ * purpose and needs all of its limit.
  */
 function gasNeeded(
   frame: CallFrame,

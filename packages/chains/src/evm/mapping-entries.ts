@@ -62,7 +62,11 @@ export function mappingEntries(
  * `0x`, which must not mean "no entry"
  */
 function readEntry(answer: unknown): Pick<MappingEntry, "data" | "setAt"> {
-  if (typeof answer !== "string" || answer.length > MAX_ANSWER_LENGTH || !/^0x([0-9a-f]{64}){3,}$/i.test(answer))
+  if (
+    typeof answer !== "string" ||
+    answer.length > MAX_ANSWER_LENGTH ||
+    !/^0x([0-9a-f]{64}){3,}$/i.test(answer)
+  )
     throw garbage();
   try {
     const [data, setAt] = decodeFunctionResult({

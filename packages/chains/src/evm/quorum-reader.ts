@@ -34,8 +34,8 @@ interface AgreeOptions {
  * transactions, nonces and whether an account has code. Gas prices are the lower median of all endpoints.
  * Everything else uses `ordinary`.
  *
- * A transaction is not absent while any endpoint shows it, because it may be a payment that only that endpoint
-  * has seen.
+ * A transaction is not absent while any endpoint shows it, because it may be a payment that only that
+ * endpoint has seen.
  * @param now ms
  */
 export function quorumReader<E extends ReadingEndpoint>(

@@ -16,8 +16,8 @@ const QUESTION = "eth_sendRawTransaction";
 
 /**
  * Sends signed bytes to all endpoints concurrently. Returns when the first endpoint has them; the other
-  * endpoints get them too, and are reported if they contradict it. Only a quorum of refusals rejects the bytes
-  * permanently, since that cancels a payment.
+ * endpoints get them too, and are reported if they contradict it. Only a quorum of refusals rejects the
+ * bytes permanently, since that cancels a payment.
  */
 export function quorumWriter<E extends WritingEndpoint>(electorate: Electorate<E>): ChainWriter {
   return {

@@ -62,9 +62,9 @@ const MAX_BLOCKS_WITHOUT_BATCH = 32;
 /**
  * Logs of consecutive blocks and their transactions, all of the chain that the caller follows.
  *
- * A few blocks are requested by hash. More blocks, or all if the node refuses block hashes, are requested as a
-  * range, in one HTTP request with two reads of the last block, which reveal a lagging node. A range that the
-  * node refuses is requested in parts.
+ * A few blocks are requested by hash. More blocks, or all if the node refuses block hashes, are requested as
+ * a range, in one HTTP request with two reads of the last block, which reveal a lagging node. A range that
+ * the node refuses is requested in parts.
  *
  * @throws RpcFault if any answer is not about the requested blocks, or the node does not have all of them
  */

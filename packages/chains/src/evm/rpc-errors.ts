@@ -45,7 +45,7 @@ const permanentlyRefused =
 /**
  * The signer of an included authorization has a pending transaction, or ours would exceed the limit for such
  * an account. The condition is temporary, but the signer controls when it ends, and all later transactions of
-  * the lane would wait.
+ * the lane would wait.
  */
 const heldUpByAuthority = /authority (?:is )?already reserved|in-?flight transaction limit reached/i;
 

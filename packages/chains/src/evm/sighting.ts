@@ -24,8 +24,8 @@ type Look = Map<bigint, PromiseWithResolvers<Sighting>>;
  * Reads blocks by number, each together with the head of the same node.
  *
  * One address often has several nodes behind it, and one may lag on a branch that the others left. If one
-  * node says that a block is canonical and another that its height is final, an orphan looks final. Blocks and
-  * head are therefore read in one HTTP request, which one node answers, and a head is never reused.
+ * node says that a block is canonical and another that its height is final, an orphan looks final. Blocks
+ * and head are therefore read in one HTTP request, which one node answers, and a head is never reused.
  *
  * All reads of one event-loop tick share one head. If a node refuses that many calls at once, each smaller
  * request has its own head; if it refuses even two calls, every read is a fault.

@@ -141,7 +141,7 @@ export function transactionOf({
   };
 }
 
-/** The authorization list in the format of nodes; no field if it is empty, since nodes refuse an empty list. */
+/** The authorization list in the format of nodes; no field if it is empty, since nodes refuse that. */
 export function authorizationListOf({ call }: Pick<TraceQuestion, "call">): {
   readonly authorizationList?: unknown;
 } {

@@ -74,8 +74,8 @@ export function readHandleOps(data: Hex): HandleOps | undefined {
 }
 
 /**
- * Why the operations of a call must not be sponsored: we might pay the operations' own fees in addition to the
-  * transaction's.
+ * Why the operations of a call must not be sponsored: we might pay the operations' own fees in addition to
+ * the transaction's.
  */
 export interface UserOperationRefusal {
   readonly kind: "hasFees" | "unsupported" | "malformed" | "none";

@@ -58,7 +58,7 @@ export function watchedDepositsIn(
 
 /**
  * The depository whose deposits of a transaction oracles attest, and those deposits. Oracles attest no other
-  * deposits of that transaction.
+ * deposits of that transaction.
  */
 export function attestedIn(
   [present, ...former]: Depositories,
@@ -75,7 +75,7 @@ export function attestedIn(
 
 /**
  * Deposits of one successful transaction. Deposits in a depository other than the attested one are marked as
-  * unattestable.
+ * unattestable.
  */
 export function watchedDepositsOf(
   question: WatchedQuestion,

@@ -134,8 +134,8 @@ export function createReading(options: NonEvmReadingOptions): NonEvmReading {
   }
 
   /**
-   * Reads the first of these transfers from the explorer. A fault ends the reading, but what was read before it
-    * counts: an endpoint's rate limit only delays a large number of transfers, and does not restart them.
+   * Reads the first of these transfers from the explorer. A fault ends the reading, but what was read before
+   * it counts: an endpoint's rate limit only delays a large number of transfers, and does not restart them.
    * @throws RpcFault if not even the first transactions could be read
    */
   async function read(fresh: readonly LedgerTransfer[]): Promise<{

@@ -24,8 +24,8 @@ import {
 
 /**
  * One endpoint of Hyperliquid with its explorer. Validates every answer, but judges nothing.
-  *
-  * @throws RpcFault from every method
+ *
+ * @throws RpcFault from every method
  */
 export interface ExchangeRpc {
   readonly profile: ExchangeSigningProfile;

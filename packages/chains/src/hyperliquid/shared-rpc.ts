@@ -82,7 +82,7 @@ const MAX_KEPT = 1_000;
 
 /**
  * Caches for some seconds that a transaction is absent, and whether and at what cost an account can be paid.
-  * Use only for answers to clients: everything else must see a transaction as soon as it exists.
+ * Use only for answers to clients: everything else must see a transaction as soon as it exists.
  */
 export function withRecentAnswers(rpc: ExchangeRpc): ExchangeRpc {
   const absent = recent<undefined>();

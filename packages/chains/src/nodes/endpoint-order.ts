@@ -92,8 +92,8 @@ export function createEndpointOrder(
   };
 
   /**
-   * With three or more endpoints, one endpoint alone does not prove how far the chain is. With two it does, as
-    * long as its head does not decrease and the other endpoint can plausibly reach it.
+   * With three or more endpoints, one endpoint alone does not prove the height of the chain. With two it
+   * does, as long as its head does not decrease and the other endpoint can plausibly reach it.
    */
   const noteReached = (): void => {
     const [first, second, third] = endpoints

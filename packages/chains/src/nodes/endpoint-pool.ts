@@ -42,7 +42,7 @@ export interface PoolOptions {
 export interface EndpointPool {
   /**
    * Sends each request to the best endpoint. If that endpoint fails or is late, the request is also sent to
-    * the next endpoint.
+   * the next endpoint.
    */
   readonly transport: RpcTransport;
   readonly stateOf: (endpoint: PoolEndpoint) => EndpointState;

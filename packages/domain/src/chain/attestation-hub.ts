@@ -6,7 +6,7 @@ export type EvmFinality =
   | { readonly kind: "tag" }
   /**
    * At least `blocks` blocks are on top of the block (0 = the newest block counts), and the newest block is
-    * at least `seconds` younger.
+   * at least `seconds` younger.
    */
   | { readonly kind: "depth"; readonly blocks: bigint; readonly seconds: bigint };
 
@@ -55,7 +55,7 @@ export interface AttestationHub {
   /**
    * Unix seconds: deposits in blocks from this time on are attested in parts, earlier ones as one execution
    * per transaction. Absent: always one execution per transaction. Every oracle of the network needs the
-    * same value, or a deposit is minted under two keys.
+   * same value, or a deposit is minted under two keys.
    */
   readonly depositPartsSince?: number;
   readonly finality: EvmFinality;

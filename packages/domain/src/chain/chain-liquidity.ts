@@ -2,7 +2,7 @@ import type { Address } from "../ids/hex.ts";
 
 /**
  * The version of Uniswap's v3 router. In `SwapRouter` ("swap-router"), `exactInput` and `exactOutput` take a
-  * deadline after the recipient; in `SwapRouter02` ("swap-router-02") they do not, so the selectors differ.
+ * deadline after the recipient; in `SwapRouter02` ("swap-router-02") they do not, so the selectors differ.
  */
 export type UniswapV3RouterKind = "swap-router" | "swap-router-02";
 
@@ -28,7 +28,7 @@ export interface UniswapV2Source {
   readonly factory: Address;
   /**
    * `UniswapV2Router02`, which reads the pairs' reserves when it trades. Absent: the pairs are only a price
-    * source.
+   * source.
    */
   readonly router?: Address;
   /** Fee in bps of the input, e.g. 30. */

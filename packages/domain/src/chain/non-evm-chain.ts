@@ -47,7 +47,7 @@ export interface NonEvmChain extends ChainProfile {
 export interface ExchangeFacts {
   /**
    * Names in the signing types: `default` as in this project's documents, `hyperliquid` as the real
-    * Hyperliquid verifies them.
+   * Hyperliquid verifies them.
    */
   readonly profile: "default" | "hyperliquid";
   readonly isTestnet: boolean;

@@ -16,8 +16,8 @@ export type RefundTarget = "nobody" | "sender" | Address;
 
 /**
  * Whether the contract can bind an address to the one order of its quote. Not if refunds go to the sender:
-  * the sender is unknown until the funds arrive, and naming them changes the order. Such a strict address
-  * keeps its rules, but only the operator moves its funds.
+ * the sender is unknown until the funds arrive, and naming them changes the order. Such a strict address
+ * keeps its rules, but only the operator moves its funds.
  */
 export function isBoundToOrder({ strict, refundTo }: Pick<AddressFacts, "strict" | "refundTo">): boolean {
   return strict && refundTo !== "sender";
@@ -67,8 +67,8 @@ export type HoldReason =
 export type FundsDecision =
   /**
    * Deposited under the order of the address: the quoted amount, and the excess as a second deposit (0:
-    * none), which is refunded. Any other amount, currency or chain is refunded whole. `refundTo` replaces
-    * the refund recipient; undefined: as agreed.
+   * none), which is refunded. Any other amount, currency or chain is refunded whole. `refundTo` replaces
+   * the refund recipient; undefined: as agreed.
    */
   | {
       readonly kind: "own";

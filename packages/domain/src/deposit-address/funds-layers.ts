@@ -23,7 +23,7 @@ export const MAX_FUNDS_LAYERS = 8;
 
 /**
  * The layers of a balance after a new reading, oldest first; they add up to the balance. An increase becomes
-  * a new layer, so that it does not delay older layers; a decrease removes the youngest ones.
+ * a new layer, so that it does not delay older layers; a decrease removes the youngest ones.
  */
 export function readBalance(layers: readonly FundsLayer[], reading: BalanceReading): readonly FundsLayer[] {
   const known = totalOf(layers);

@@ -3,7 +3,7 @@ import { pow10 } from "../money/pow10.ts";
 
 /**
  * Digits, optionally with a decimal point and more digits; no sign, exponent or grouping. Hyperliquid accepts
-  * no other form.
+ * no other form.
  */
 const PLAIN = /^(\d{1,60})(?:\.(\d{1,60}))?$/;
 

@@ -9,7 +9,7 @@ export type ExchangeTransferType = "usdSend" | "sendAsset" | "spotSend";
 
 /**
  * How each transfer is signed: its type name, and its fields in order. In the signed struct, the network
-  * field precedes them.
+ * field precedes them.
  */
 export const exchangeTransferFields = {
   usdSend: {

@@ -1,6 +1,6 @@
 /**
  * Returns `hash` with a cache for short texts: chain names, currencies and contracts recur in every order and
-  * attestation. The cache is bounded because untrusted recipients pass through it too.
+ * attestation. The cache is bounded because untrusted recipients pass through it too.
  */
 export function cacheHashes(hash: (value: string) => Uint8Array): (value: string) => Uint8Array {
   let cache = new Map<string, Uint8Array>();

@@ -52,7 +52,7 @@ const hashCodes = Array.from("0x".padEnd(66, "0"), (character) => character.char
 
 /**
  * Raw bytes as lower-case `0x` hex. A 32-byte hash is built as one flat string: concatenating 33 parts takes
-  * eight times as long, and the engine flattens the result again at every use.
+ * eight times as long, and the engine flattens the result again at every use.
  */
 export function toHex(bytes: Uint8Array): `0x${string}` {
   if (bytes.length === 32) {
@@ -91,7 +91,7 @@ export function keccakOf(hex: string): `0x${string}` {
 /**
  * Concatenates 32-byte words as EIP-712's `encodeData` does, and hashes them. One writer per struct type is
  * reused for every value, because allocation costs more than hashing here. A recursive struct type would need
-  * two writers; no order type is recursive.
+ * two writers; no order type is recursive.
  */
 export interface StructWriter {
   /** Starts a value with the hash of its type; discards an earlier value that failed halfway. */

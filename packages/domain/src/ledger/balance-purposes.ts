@@ -26,8 +26,8 @@ export interface Standing {
 
 /**
  * What `purpose` may use of the balance, USD with 18 decimals, never negative. The balance less its haircut
-  * backs fast fills. While there are holds, claims must leave that too: otherwise an app could claim its
-  * stablecoins and leave only volatile balances behind a hold.
+ * backs fast fills. While there are holds, claims must leave that too: otherwise an app could claim its
+ * stablecoins and leave only volatile balances behind a hold.
  */
 export function availableFor(
   purpose: BalancePurpose,

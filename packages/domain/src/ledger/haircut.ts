@@ -3,8 +3,8 @@ import { bpsOfUp } from "../money/bps.ts";
 
 /**
  * Part of a balance's value that does not count as collateral of fast fills, in bps by class. A hold may last
-  * for days. At full value the hold would be a free put option: if the price falls, nobody pays for the part
-  * that the balance no longer covers.
+ * for days. At full value the hold would be a free put option: if the price falls, nobody pays for the part
+ * that the balance no longer covers.
  */
 const HAIRCUT_BPS: Readonly<Record<CurrencyClass, number>> = { stable: 0, major: 5_000, minor: 7_000 };
 
@@ -15,8 +15,8 @@ export function haircutOf(currencyClass: CurrencyClass, usd: bigint): bigint {
 
 /**
  * Without a price, a hold counts this many times its highest known value, before its haircut. A claim of the
-  * remaining balance cannot be undone, so the margin must suffice until there is a price again. Listed assets
-  * have not tripled during an outage.
+ * remaining balance cannot be undone, so the margin must suffice until there is a price again. Listed assets
+ * have not tripled during an outage.
  */
 const UNPRICED_HOLD_FACTOR = 3n;
 

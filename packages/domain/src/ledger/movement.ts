@@ -10,7 +10,7 @@ export type WalletAccount = (typeof walletAccounts)[number];
 
 /**
  * Accounts of the service, opposite the wallets'. `custody`: minus what the solver holds on chain for
-  * wallets. `fees`: earned. `fronted`: received for fast fills whose deposit never arrived.
+ * wallets. `fees`: earned. `fronted`: received for fast fills whose deposit never arrived.
  */
 export const serviceAccounts = ["custody", "fees", "fronted"] as const;
 export type ServiceLedgerAccount = (typeof serviceAccounts)[number];

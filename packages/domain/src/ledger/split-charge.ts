@@ -34,9 +34,9 @@ export interface SplitCharge {
 
 /**
  * Charges `usd` to the balances in order, emptying each before using the next. The amount from an asset is
-  * rounded up, but never exceeds its balance; the parts' `usd` and the uncovered rest add up exactly to the
-  * charge.
-  * @param cap the balances to which it `applies` may together pay at most `cap.usd`
+ * rounded up, but never exceeds its balance; the parts' `usd` and the uncovered rest add up exactly to the
+ * charge.
+ * @param cap the balances to which it `applies` may together pay at most `cap.usd`
  */
 export function splitCharge<Balance extends ChargeableBalance>(
   usd: bigint,
@@ -62,7 +62,7 @@ export function splitCharge<Balance extends ChargeableBalance>(
 
 /**
  * The amounts that pay `usd` out of reserved parts, in their order and at the rate of the reservation,
-  * regardless of price moves since. Rounded up, at most each part; a `usd` above their sum uses all parts.
+ * regardless of price moves since. Rounded up, at most each part; a `usd` above their sum uses all parts.
  */
 export function shareOfParts(
   usd: bigint,

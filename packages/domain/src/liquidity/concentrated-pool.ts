@@ -48,9 +48,9 @@ const TICKS_PER_WORD = 256;
 
 /**
  * Simulates a swap along the known ticks, exact to the base unit like the deployed pools, and stops where
-  * they end. Source: Uniswap v3 whitepaper 6.2 and 6.3; `UniswapV3Pool.swap` for where steps end.
-  * @param zeroForOne token0 is the input, so the price falls
-  * @param amount input including the fee (`exactIn`), or output (`exactOut`)
+ * they end. Source: Uniswap v3 whitepaper 6.2 and 6.3; `UniswapV3Pool.swap` for where steps end.
+ * @param zeroForOne token0 is the input, so the price falls
+ * @param amount input including the fee (`exactIn`), or output (`exactOut`)
  */
 export function swapConcentrated(
   pool: ConcentratedPool,

@@ -9,8 +9,8 @@ const PARTS_OF_RESERVE = 100n;
 
 /**
  * The reserve, in base units, of a constant-product pair that would pay out as much of `token` as this pool
-  * before the price moves by 2 %. Liquidity at the current price alone is misleading: a one-tick position
-   * shows thousands of times its funds. Only known ticks count.
+ * before the price moves by 2 %. Liquidity at the current price alone is misleading: a one-tick position
+ * shows thousands of times its funds. Only known ticks count.
  */
 export function depthNearPrice(pool: ConcentratedPool, token: "token0" | "token1"): bigint {
   const { sqrtPrice, tick, ticks } = pool;
@@ -27,7 +27,9 @@ export function depthNearPrice(pool: ConcentratedPool, token: "token0" | "token1
     price = next;
   };
   const crossed = ticks.at.flatMap((at, index) =>
-    (isRising ? at > tick && at <= end : at <= tick && at >= end) ? [{ at, net: ticks.net[index] ?? 0n }] : [],
+    (isRising ? at > tick && at <= end : at <= tick && at >= end)
+      ? [{ at, net: ticks.net[index] ?? 0n }]
+      : [],
   );
   for (const { at, net } of isRising ? crossed : crossed.toReversed()) {
     moveTo(cachedSqrtRatio(at));

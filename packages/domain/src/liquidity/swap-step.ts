@@ -16,7 +16,7 @@ export interface SwapStep {
 
 /**
  * The part of a swap at constant liquidity, from `price` at most to `target`. Prices fall when token0 is the
-  * input.
+ * input.
  * Source: Uniswap v3 whitepaper 6.2.3 and 6.3, with the rounding of the deployed pools.
  * @param remaining input including the fee that is not spent yet, or output that is still missing
  */

@@ -87,7 +87,7 @@ const feeWriter = structWriter(6);
 
 /**
  * Id of an order: its EIP-712 struct hash without a domain. Hand-written because hashing may take only
-  * microseconds of a quote; byte-identical to viem's `hashStruct`.
+ * microseconds of a quote; byte-identical to viem's `hashStruct`.
  * @throws RangeError if a value does not fit its type (a deadline beyond uint32, hex of odd length, …)
  */
 export function orderIdOf(order: Order): OrderId {

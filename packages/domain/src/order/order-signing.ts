@@ -3,7 +3,7 @@ import type { Hex32, OrderId } from "../ids/hex.ts";
 
 /**
  * The EIP-712 domain under which a solver signs orders. It has no chain and no contract: an order itself
-  * names its chains and its solver, and settlement uses the order's id.
+ * names its chains and its solver, and settlement uses the order's id.
  */
 export const orderDomain = { name: "Causeway", version: "1" } as const;
 

@@ -3,8 +3,8 @@ import type { RouteWitness } from "./route-witness.ts";
 
 /**
  * How a signature pays. `eip3009`: the token transfers the authorized amount, and the nonce commits to the
-  * route. `permit2`: Permit2 transfers the amount, and a witness commits to the route. `eip2612`: the token
-  * approves an address that can only deposit the amount under the order.
+ * route. `permit2`: Permit2 transfers the amount, and a witness commits to the route. `eip2612`: the token
+ * approves an address that can only deposit the amount under the order.
  */
 export const permitMethods = ["eip3009", "eip2612", "permit2"] as const;
 export type PermitMethod = (typeof permitMethods)[number];

@@ -12,7 +12,7 @@ import type { RouterCall } from "../quote/router-calldata.ts";
 
 /**
  * The route of funds that are paid by signature; the same signature covers the route. `RouteWitness` of the
-  * contracts.
+ * contracts.
  */
 export interface RouteWitness {
   /** The only account that may submit the signature. */

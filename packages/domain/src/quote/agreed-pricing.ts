@@ -15,7 +15,7 @@ type FeeTerms = Pick<RequestTerms, "appFees" | "sponsorship" | "gasTopup">;
 
 /**
  * The prices of a route under its terms, with app fees deducted and the sponsor's part added: the agreed
-  * amount, or what the fixed rate requires now.
+ * amount, or what the fixed rate requires now.
  */
 export function agreedPricing<P extends Priced>(pricing: P, { appFees, sponsorship, gasTopup }: FeeTerms): P {
   if (appFees === undefined && sponsorship === undefined && gasTopup === undefined) return pricing;
@@ -40,7 +40,7 @@ export function agreedPricing<P extends Priced>(pricing: P, { appFees, sponsorsh
 /**
  * What the sponsor pays of a fill now, USD with 18 decimals: the agreed amount, or what the fixed rate
  * requires. Undefined if the rate costs more than the sponsor's limit or is too far from the prices. 0
-  * without a sponsor.
+ * without a sponsor.
  */
 export function sponsoredUsd(
   { sponsorship }: FeeTerms,
@@ -55,7 +55,7 @@ export function sponsoredUsd(
 
 /**
  * The part of the agreed amount that the sponsor is not charged: the agreed amount included a share of the
-  * origin transaction's gas, which the service did not spend. USD with 18 decimals.
+ * origin transaction's gas, which the service did not spend. USD with 18 decimals.
  */
 export function unusedSponsorUsd({ sponsorship }: FeeTerms, sponsored: bigint, unspentUsd: bigint): bigint {
   if (sponsorship === undefined) return 0n;

@@ -68,9 +68,9 @@ export interface FeePrices {
 
 /**
  * What the balances are credited for a deposit of `deposited` instead of `agreed`: in proportion, rounded
-  * down, and at most the fee's value at current prices. Otherwise an app could wait days for prices to fall
-  * and be credited at the old prices.
-  * @param now undefined if both currencies are the same, so that prices do not matter
+ * down, and at most the fee's value at current prices. Otherwise an app could wait days for prices to fall
+ * and be credited at the old prices.
+ * @param now undefined if both currencies are the same, so that prices do not matter
  */
 export function dueAppFees(
   { fees }: AgreedAppFees,

@@ -7,7 +7,7 @@ import type { SlippageBps } from "./swap-guarantee.ts";
 
 /**
  * How much adverse price movement the service covers for a pair, in bps. A firm price between two different
-  * assets is an option against the solver, so the coverage does not exceed the service fee.
+ * assets is an option against the solver, so the coverage does not exceed the service fee.
  */
 export function coveredBps(
   { honorBps, serviceBps }: Pick<FeePolicy, "honorBps" | "serviceBps">,

@@ -22,19 +22,19 @@ export interface FeePolicy {
   readonly firmSeconds: number;
   /**
    * A quote whose swaps cost more than this, bps of the input's value, is refused unless the client
-    * explicitly allows it.
+   * explicitly allows it.
    */
   readonly maxSwapImpactBps: number;
   /**
    * While a quote is firm, the quoted output is paid if the repriced output is at most this far below it,
-    * bps. Bounds the solver's loss from a price jump.
+   * bps. Bounds the solver's loss from a price jump.
    */
   readonly honorBps: number;
   /** Seconds after the quote at which an unfilled order expires, if the client sets no ttl. */
   readonly orderLifetimeSeconds: number;
   /**
    * Seconds between the last moment at which a fill may start and the order's deadline: the fill must be
-    * mined by then to be attested.
+   * mined by then to be attested.
    */
   readonly fillGraceSeconds: number;
   /** Seconds between the deadline of the output and the deadline of a refund. */

@@ -4,8 +4,8 @@ import { bpsOfDown, bpsOfUp } from "../money/bps.ts";
 
 /**
  * The proportional fees of an input, in its base units. Their sum is rounded up, the app's part is rounded
-  * down, and the rest is the service's. If both were rounded up, one more unit of input could raise both fees
-  * and yield less output.
+ * down, and the rest is the service's. If both were rounded up, one more unit of input could raise both fees
+ * and yield less output.
  */
 export function proportionalFees(
   input: bigint,

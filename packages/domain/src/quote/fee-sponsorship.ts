@@ -6,7 +6,7 @@ import type { FixedRate } from "./fixed-rate.ts";
 
 /**
  * The fees of the destination side that a sponsor can pay. `relay` is the service's own fee. `rent` replaces
-  * `execution` where the recipient can collect most of the payment's cost.
+ * `execution` where the recipient can collect most of the payment's cost.
  */
 export const feeComponents = ["execution", "swap", "relay", "app", "rent"] as const;
 export type FeeComponent = (typeof feeComponents)[number];
@@ -61,7 +61,7 @@ export interface SponsorshipRequest {
 
 /**
  * Divides the sponsor's payment among the fees in order, each up to its amount. What a fixed rate needs
-  * beyond all fees counts as swap. The written shares add up to the written sum.
+ * beyond all fees counts as swap. The written shares add up to the written sum.
  */
 export function feeSponsorshipOf(
   request: SponsorshipRequest,
@@ -70,7 +70,8 @@ export function feeSponsorshipOf(
 ): FeeSponsorship {
   const { wallet, maxUsd, cap, fixedRate } = request;
   // A fixed rate is paid regardless of the selected fees.
-  const selected = (component: FeeComponent): boolean => fixedRate !== undefined || request.selected.has(component);
+  const selected = (component: FeeComponent): boolean =>
+    fixedRate !== undefined || request.selected.has(component);
   const [execution, rent] = isRent ? [0n, cost] : [cost, 0n];
   const totals: Record<FeeComponent, bigint> = { execution, relay: service, app, swap, rent };
   const order: readonly FeeComponent[] = ["execution", "relay", "app", "swap", "rent"];

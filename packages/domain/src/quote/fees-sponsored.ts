@@ -42,7 +42,7 @@ export interface SponsoredFacts {
 
 /**
  * What the sponsor pays for an input. The user's fees are rounded up as usual, and the sponsor pays the rest
-  * of all fees. So the parts add up, and a larger input never leaves less output.
+ * of all fees. So the parts add up, and a larger input never leaves less output.
  */
 export function sponsoredPart(
   sponsored: FeesSponsored,

@@ -5,7 +5,7 @@ import type { PricedUnit } from "../money/usd.ts";
 
 /**
  * A rate that is guaranteed at any cost to the sponsor: `input` whole tokens buy `output` whole tokens. Both
-  * are positive and have the same number of decimals.
+ * are positive and have the same number of decimals.
  */
 export interface FixedRate {
   readonly input: bigint;

@@ -8,7 +8,7 @@ export interface GasTopup {
   readonly amount: bigint;
   /**
    * What the quote charged for the top-up, including its fee, in base units of the deposit. Absent in terms
-    * stored before this field existed.
+   * stored before this field existed.
    */
   readonly charged?: bigint;
 }

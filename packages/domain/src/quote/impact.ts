@@ -43,9 +43,9 @@ export interface TradeAmounts {
 
 /**
  * Values the parts of a trade, each truncated as written, so that the texts add up: the total is the written
-  * output less the written input, and the swap part is the total less the written fees. If a side has no
-  * price (0), only the fees are known.
-  * @param deposited the currency of the fees: the input's own unless a swap precedes the deposit
+ * output less the written input, and the swap part is the total less the written fees. If a side has no
+ * price (0), only the fees are known.
+ * @param deposited the currency of the fees: the input's own unless a swap precedes the deposit
  */
 export function tradeImpact(
   trade: TradeAmounts,

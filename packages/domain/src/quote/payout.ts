@@ -32,10 +32,10 @@ export type GuaranteeTerms = Pick<
 
 /**
  * What to pay now. A deposit that arrived while the quote was firm gets the expected amount if that costs the
-  * solver at most `honorBps`. Only the quoted deposit has that guarantee, not the excess over it. Otherwise
-  * the deposit gets what it buys now, at most the expected amount ({@link expectedFor}).
-  * A quote whose minimum is the expected amount is honored within `honorBps` even after the firm time. A
-  * deposit that buys less than the minimum, or nothing, is refunded.
+ * solver at most `honorBps`. Only the quoted deposit has that guarantee, not the excess over it. Otherwise
+ * the deposit gets what it buys now, at most the expected amount ({@link expectedFor}).
+ * A quote whose minimum is the expected amount is honored within `honorBps` even after the firm time. A
+ * deposit that buys less than the minimum, or nothing, is refunded.
  */
 export function payout(
   terms: GuaranteeTerms,

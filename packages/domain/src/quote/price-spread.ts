@@ -22,7 +22,7 @@ export type PairSpread = { readonly kind: "spread"; readonly bps: number } | Pri
 
 /**
  * Minimum assumed standard deviation over one minute, bps: a calm minute does not predict the next one. 60 %
-  * per year is 8 bps per minute.
+ * per year is 8 bps per minute.
  */
 const MIN_VOLATILITY_BPS: Readonly<Record<CurrencyClass, number>> = { stable: 0, major: 8, minor: 15 };
 

@@ -12,8 +12,8 @@ export interface PricedTrade extends ForwardQuote {
 
 /**
  * Prices `amount`: the input of an EXACT_INPUT, or the output of the two other trade types, which get the
-  * smallest sufficient input. That input may yield a few units more than requested, because one unit of input
-  * can buy several of output; `expected` stays the requested amount.
+ * smallest sufficient input. That input may yield a few units more than requested, because one unit of input
+ * can buy several of output; `expected` stays the requested amount.
  * @throws ServiceError AMOUNT_TOO_LOW if the input does not cover the fees and one unit of output
  */
 export function priceTrade(

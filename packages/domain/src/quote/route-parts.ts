@@ -37,7 +37,7 @@ export interface RouteTrade<T extends Exchanged> {
   readonly origin: T | undefined;
   /**
    * The service's own pricing. `expected` is the amount of the fill or, if the fill swaps, the input of the
-    * swap.
+   * swap.
    */
   readonly priced: PricedTrade;
   readonly destination: T | undefined;
@@ -93,7 +93,7 @@ export function routeInput<T extends Exchanged>(
 
 /**
  * The swap with the smallest input that yields at least `amountOut`. The pool's own inverse may be off by a
-  * unit, so it is only the start of a search.
+ * unit, so it is only the start of a search.
  */
 export function minExchange<T extends Exchanged>(exchange: Exchange<T>, amountOut: bigint): T | undefined {
   const guess = exchange.exactOut(amountOut);

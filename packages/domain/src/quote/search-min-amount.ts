@@ -4,7 +4,7 @@ const FARTHEST_UNITS = 1_000_000n;
 
 /**
  * The smallest positive amount for which `reaches`, which must be monotonic, returns true. An exact `guess`
-  * costs two calls. Undefined if no amount up to about four times the guess is enough.
+ * costs two calls. Undefined if no amount up to about four times the guess is enough.
  */
 export function minAmount(guess: bigint, reaches: (amount: bigint) => boolean): bigint | undefined {
   let above = guess > 0n ? guess : 1n;

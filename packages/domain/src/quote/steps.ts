@@ -80,7 +80,7 @@ export interface SendFacts extends StepPayment {
 
 /**
  * Wallets use a step's gas as the limit, and real tokens (proxies, hooks) and contract recipients use more
-  * than measured. A limit that is too high costs nothing; a limit that is too low wastes the whole fee.
+ * than measured. A limit that is too high costs nothing; a limit that is too low wastes the whole fee.
  */
 const LIMIT_FACTOR = 2n;
 
@@ -217,8 +217,8 @@ export function routedSteps(facts: RoutedFacts): TransactionStep[] {
 
 /**
  * The only step of a payment directly to the recipient. It carries the request id, so that the payment counts
-  * for one request only: after a token's calldata, as the calldata of a native transfer or, for contract
-  * recipients, after the calldata of the router, which pays them without calldata.
+ * for one request only: after a token's calldata, as the calldata of a native transfer or, for contract
+ * recipients, after the calldata of the router, which pays them without calldata.
  */
 export function sendSteps(facts: SendFacts): TransactionStep[] {
   const { recipient, currency, amount, requestId, toContract, router } = facts;

@@ -10,7 +10,7 @@ export interface SpotSwap extends Exchanged {
 
 /**
  * A swap's loss in bps of the input, rounded down; negative for a gain. The larger of the losses against the
-  * pools' price and against USD prices. Without a USD price on one side, only the pools' price counts.
+ * pools' price and against USD prices. Without a USD price on one side, only the pools' price counts.
  */
 export function swapImpactBps(
   { amountIn, amountOut, spotOut }: SpotSwap,
@@ -26,7 +26,7 @@ export function swapImpactBps(
 
 /**
  * What a swap in the fill loses against its pools' price, in base units of the deposit, rounded down. A
-  * sponsor pays at most this part of the swap.
+ * sponsor pays at most this part of the swap.
  * @param paid the currency that is swapped
  */
 export function swapLoss(

@@ -13,8 +13,8 @@ export interface SlippageBps {
 
 /**
  * Divides the client's slippage between the two sides in proportion to their automatic slippage, rounded
-  * toward the destination. Without a swap before the deposit the origin gets none.
-  * @param askedBps undefined: the automatic slippage, at most 100 % in total
+ * toward the destination. Without a swap before the deposit the origin gets none.
+ * @param askedBps undefined: the automatic slippage, at most 100 % in total
  */
 export function splitSlippage(askedBps: number | undefined, automatic: SlippageBps): SlippageBps {
   const sum = automatic.origin + automatic.destination;
@@ -53,11 +53,11 @@ export interface SwapGuarantee {
 
 /**
  * The guarantee of a route with a swap before its deposit. The output may fall short by both sides' slippage
-  * together; the minimum deposit is the smallest that, at unchanged prices, still meets the guarantee after
-  * flat fees and the slippage of the fill.
-  * An exact output may not fall short: its minimum deposit is what the solver still accepts or what the
-  * slippage allows, whichever is larger. Scaling the deposit with the output is safe, because pools get more
-  * expensive with size.
+ * together; the minimum deposit is the smallest that, at unchanged prices, still meets the guarantee after
+ * flat fees and the slippage of the fill.
+ * An exact output may not fall short: its minimum deposit is what the solver still accepts or what the
+ * slippage allows, whichever is larger. Scaling the deposit with the output is safe, because pools get more
+ * expensive with size.
  */
 export function swapGuarantee(
   { tradeType, expected, deposit, paid, slippage, honorBps }: GuaranteeFacts,

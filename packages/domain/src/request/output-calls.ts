@@ -3,7 +3,7 @@ import type { OrderCall } from "../order/order-calls.ts";
 
 /**
  * What a fill does with the output instead of paying it: the router gets the output, makes the calls, and
-  * pays the rest to the recipient.
+ * pays the rest to the recipient.
  */
 export interface OutputCalls {
   /** In order; all must succeed. No call targets the router itself, because that would emit no event. */
@@ -33,9 +33,9 @@ export function valueOfCalls(calls: readonly Pick<OrderCall, "value">[]): bigint
 
 /**
  * The minimum that the calls must leave for the recipient: their costs may depend on prices, and may exceed
-  * those of the dry run by the slippage.
-  * @param given what the calls received in the dry run, base units
-  * @param left what the calls left in the dry run, base units
+ * those of the dry run by the slippage.
+ * @param given what the calls received in the dry run, base units
+ * @param left what the calls left in the dry run, base units
  * @param slippageBps 0 to 10000
  */
 export function minLeft(given: bigint, left: bigint, slippageBps: number): bigint {

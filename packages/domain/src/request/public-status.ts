@@ -41,7 +41,7 @@ export type NextAction = (typeof nextActions)[number];
 
 /**
  * Funds at a request's deposit address: `seen` funds will be confirmed and swept automatically, `held` funds
-  * wait for an operator.
+ * wait for an operator.
  */
 export const addressFunds = ["none", "seen", "held"] as const;
 export type AddressFunds = (typeof addressFunds)[number];

@@ -32,8 +32,8 @@ export type DepositId = string;
 
 /**
  * How an app guarantees a fill that does not wait for the deposit. `held`: a hold reduces the app's balance.
-  * `covered`: the deposit is confirmed, and the hold is released once the fill is final too. `debited`: the
-  * deposit did not arrive and the app paid.
+ * `covered`: the deposit is confirmed, and the hold is released once the fill is final too. `debited`: the
+ * deposit did not arrive and the app paid.
  */
 export const frontStates = ["none", "held", "covered", "debited"] as const;
 export type FrontState = (typeof frontStates)[number];
@@ -159,7 +159,7 @@ export function quotedState(kind: RequestKind): RequestState {
 
 /**
  * Whether nothing has happened since the quote. Untouched requests of one kind have the same state, so an
-  * event has the same effect on all of them.
+ * event has the same effect on all of them.
  */
 export function isUntouched(state: RequestState): boolean {
   const { name, front, depositId, failReason, refundFailReason, final } = quotedState(state.kind);
@@ -443,7 +443,7 @@ function waitAgain(state: RequestState, change: Partial<RequestState>): Decision
 
 /**
  * The state after a failed execution: a call ends. A bridge stops waiting, but still accepts a deposit that
-  * arrives in time.
+ * arrives in time.
  */
 function failedExecution({ kind }: RequestState): "failed" | "expired" {
   return kind === "call" ? "failed" : "expired";

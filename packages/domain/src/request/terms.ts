@@ -12,9 +12,9 @@ export type TradeType = "EXACT_INPUT" | "EXPECTED_OUTPUT" | "EXACT_OUTPUT";
 
 /**
  * `bridge`: deposit and fill (also for two assets on one chain). `send`: the user pays the recipient directly
-  * on one chain. `swap`: the user's transaction swaps through the router on one chain and pays the recipient.
-  * The service only tracks `send` and `swap`. `call`: the service sends a call for the user and an app pays
-  * for it; there is no quote, and the order is empty.
+ * on one chain. `swap`: the user's transaction swaps through the router on one chain and pays the recipient.
+ * The service only tracks `send` and `swap`. `call`: the service sends a call for the user and an app pays
+ * for it; there is no quote, and the order is empty.
  */
 export type RequestKind = "bridge" | "send" | "swap" | "call";
 
@@ -35,8 +35,8 @@ export interface RequestTerms {
     readonly amount: bigint;
     /**
      * The smallest deposit that is filled. Absent: exactly `amount`. If set, deposits above `amount` are
-      * filled too, with a larger output. The order's input then requests this amount, because settlement
-      * requires what the order requests.
+     * filled too, with a larger output. The order's input then requests this amount, because settlement
+     * requires what the order requests.
      */
     readonly minimumAmount?: bigint;
   };
@@ -53,12 +53,12 @@ export interface RequestTerms {
   };
   /**
    * If a deposit exceeds `origin.amount`, the solver keeps the output beyond the expected amount. Absent: the
-    * recipient gets the additional output.
+   * recipient gets the additional output.
    */
   readonly surplusToSolver?: true;
   /**
    * The class of the user's and the recipient's currencies, by which the quote was priced. Absent: the class
-    * of the deposited and the paid currency.
+   * of the deposited and the paid currency.
    */
   readonly pairClass?: PairClass;
   /** USD value of the input at quote time, 18 decimals; selects the confirmation tier. */
@@ -83,7 +83,7 @@ export interface RequestTerms {
   readonly fillDeadlineMs: number;
   /**
    * Payments to the deposit address after this time are refunded. Earlier than `fillDeadlineMs`, because the
-    * sweep takes time. Absent: `fillDeadlineMs`.
+   * sweep takes time. Absent: `fillDeadlineMs`.
    */
   readonly payByMs?: number;
   readonly referrer: string | undefined;
@@ -102,12 +102,12 @@ export interface RequestTerms {
   readonly permit?: PermitTerms;
   /**
    * Nonce (ms) of the user's transfer on a chain whose transfers carry no id: the user signs which order the
-    * transfer pays. Absent: the deposit itself names its order.
+   * transfer pays. Absent: the deposit itself names its order.
    */
   readonly walletNonce?: number;
   /**
    * Calls that the fill makes with the output, which receive the amounts of `destination`. Absent: the
-    * output is paid.
+   * output is paid.
    */
   readonly outputCalls?: OutputCalls;
   /** Id of the API key that requested the quote, if any. */

@@ -99,7 +99,7 @@ function customError(error: KnownError, selector: Hex, data: Hex): FailureRevert
 
 /**
  * The text of an error that only wraps one: the entry point's reason (`AA24 signature error`) says more than
-  * its name `FailedOp`.
+ * its name `FailedOp`.
  */
 function reasonOf(name: string, args: Readonly<Record<string, string>>): string | undefined {
   const reason = name === "FailedOp" || name === "FailedOpWithRevert" ? args["reason"] : undefined;

@@ -14,7 +14,7 @@ const MAX_PATH = 64;
 
 /**
  * Why a traced call fails; undefined if it does not. A user operation that failed inside the call counts as a
-  * failure, even if the entry point continued.
+ * failure, even if the entry point continued.
  */
 export function explainFailure(root: CallFrame, known: KnownAbis): SimulationFailure | undefined {
   if (root.error !== undefined) return failureOn(failingPath(root, known), known);
@@ -80,7 +80,7 @@ function failureOn(path: readonly CallFrame[], known: KnownAbis): SimulationFail
 
 /**
  * Why the path failed: the EVM's error of the innermost call, else the reason of the innermost call that has
-  * one. Without any reason, an empty revert.
+ * one. Without any reason, an empty revert.
  */
 function revertOn(path: readonly CallFrame[], known: KnownAbis): FailureRevert {
   const innermost = path.at(-1);

@@ -8,7 +8,7 @@ import type { FailureRevert } from "./simulation-failure.ts";
 
 /**
  * The path from a failed call down to the call where the failure began: each step is the call whose failure
-  * its caller passed on. Caught failures are not part of it.
+ * its caller passed on. Caught failures are not part of it.
  */
 export function failingPath(failed: CallFrame, known: KnownAbis): readonly CallFrame[] {
   const path = [failed];
@@ -20,7 +20,7 @@ export function failingPath(failed: CallFrame, known: KnownAbis): readonly CallF
 
 /**
  * Limits of the comparison: the latest failed calls of one caller, and the first bytes of its revert data.
-  * Gas alone would allow very many.
+ * Gas alone would allow very many.
  */
 const MAX_COMPARED = 64;
 const MAX_SEARCHED_BYTES = 32_768;
@@ -56,7 +56,7 @@ function causeOf(frame: CallFrame, known: KnownAbis, budget: Budget): CallFrame 
 
 /**
  * The last of `failed` whose revert data occurs in `frame`'s revert data. Data shorter than a selector is
-  * ignored, because it could match by chance.
+ * ignored, because it could match by chance.
  */
 function passedOnBy(frame: CallFrame, failed: readonly CallFrame[], budget: Budget): CallFrame | undefined {
   const output = frame.output.slice(0, 2 + MAX_SEARCHED_BYTES * 2);

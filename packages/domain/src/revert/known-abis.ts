@@ -14,7 +14,7 @@ export interface KnownAbis {
 
 /**
  * Combines the standard contracts with `further` contracts. A function that several named contracts have is
-  * attributed to none of them.
+ * attributed to none of them.
  */
 export function createKnownAbis(further: readonly KnownContract[] = []): KnownAbis {
   const names = new Map<Address, string>();

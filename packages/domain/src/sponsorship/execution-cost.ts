@@ -34,7 +34,7 @@ export interface ExecutionCost {
 
 /**
  * What an execution costs its sponsor; used for the maximum and for the final cost. The final cost never
-  * exceeds the maximum if gas and gas price do not, and value, flat fee and USD price are the same.
+ * exceeds the maximum if gas and gas price do not, and value, flat fee and USD price are the same.
  */
 export function executionCost(
   { gas, weiPerGas, dataFeeWei = 0n, valueWei, flatUsd }: ExecutionSpending,

@@ -4,7 +4,7 @@ import type { SponsorshipRules } from "./rules.ts";
 
 /**
  * Why a key's rules do not let it pay `costUsd` of a request's fees; undefined if they do. Only the budgets
-  * per day and per user apply, not the rules about calls and their value.
+ * per day and per user apply, not the rules about calls and their value.
  * @param costUsd USD with 18 decimals
  */
 export function judgeFees(

@@ -38,8 +38,8 @@ export interface SponsorshipRefusal {
 
 /**
  * Why a key's rules do not let it pay for a call; undefined if they do. Allow lists apply to the transaction
-  * itself: allowing a wallet or an entry point allows what users do through it. Deny lists apply at every
-  * depth.
+ * itself: allowing a wallet or an entry point allows what users do through it. Deny lists apply at every
+ * depth.
  */
 export function judgeSponsorship(
   rules: SponsorshipRules,

@@ -18,7 +18,7 @@ export interface SponsorshipRules {
   readonly perUserDailyUsd?: bigint;
   /**
    * Maximum cost per day and target contract: one limit for every contract, or limits by contract (contracts
-    * not listed are not limited).
+   * not listed are not limited).
    */
   readonly perTargetDailyUsd?: bigint | ReadonlyMap<Address, bigint>;
   /** Only these contracts may be called. */
@@ -37,7 +37,7 @@ export interface SponsorshipRules {
   readonly maxFastFillUsd?: bigint;
   /**
    * Fast fills are allowed even if no transaction is known that could become the user's deposit. Absent:
-    * false.
+   * false.
    */
   readonly allowUnsubmitted?: boolean;
   /** The owner is warned when the available balance falls below this. */

@@ -17,7 +17,7 @@ export function encodeBitcoinPsbt(psbt: string): Hex {
 
 /**
  * The partially signed transaction of a payload, as lower-case hex without prefix; undefined if it lacks the
-  * prefix of a PSBT. Its contents are not parsed.
+ * prefix of a PSBT. Its contents are not parsed.
  */
 export function decodeBitcoinPsbt(payload: Hex): string | undefined {
   const hex = payload.slice(2).toLowerCase();

@@ -103,8 +103,8 @@ const TRANSFER_CALL = /^0xa9059cbb0{24}([0-9a-f]{40})([0-9a-f]{64})$/;
 
 /**
  * The payment of a request, or why it has none. A payment is exactly one call that must not fail and either
-  * sends native tokens or calls `transfer` on a token. Any other request could be executed without paying
-  * what its attestation states.
+ * sends native tokens or calls `transfer` on a token. Any other request could be executed without paying
+ * what its attestation states.
  */
 export function evmWithdrawalPayment({
   calls,

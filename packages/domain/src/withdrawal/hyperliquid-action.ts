@@ -31,7 +31,7 @@ export type HyperliquidAction =
 
 /**
  * Names inside Hyperliquid's signing types. They are hashed, so an id is valid only for the network that uses
-  * these names.
+ * these names.
  */
 export interface ExchangeSigningNames {
   /** The part of a type's name before the colon. */

@@ -29,7 +29,7 @@ const LEGACY_MARK = 0xff;
 
 /**
  * A marker, not an address: version 0 with 19 zero bytes is invalid on every network, so nobody can be paid
-  * there.
+ * there.
  */
 const NATIVE = "bc1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqmql8k8";
 export const NATIVE_BYTES: Hex = `0x${"00".repeat(20)}`;

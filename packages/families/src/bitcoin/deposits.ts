@@ -41,7 +41,7 @@ export function pays(
  *   sender: neither is a deposit.
  *
  * - The id comes from the only output that carries an id. With two such outputs, even equal ones, the deposit
-  *   has no id and belongs to its depositor.
+ *   has no id and belongs to its depositor.
  *
  * - The depositor is the owner of the first input, or the account that the transaction names
  *   (`|depositor=…|`), if it names exactly one address. All signers of inputs have signed that

@@ -2,7 +2,7 @@ import type { BitcoinNetwork } from "@causeway/domain";
 
 /**
  * Nodes accept headers up to two hours ahead, and earlier than their parents: within these limits, miners
-  * choose the time.
+ * choose the time.
  */
 export const HEADER_SKEW_SECONDS = 7_200;
 
@@ -18,8 +18,8 @@ export interface BitcoinFacts {
   readonly blockTimeSeconds: number;
   /**
    * Base URL of an explorer with Esplora's REST API; may contain credentials. The explorer only suggests
-    * which transaction spent an output, and the node verifies it. Undefined: an executed withdrawal is found
-    * only if its transaction id is provided or computable, and an impossible one is never recognized.
+   * which transaction spent an output, and the node verifies it. Undefined: an executed withdrawal is found
+   * only if its transaction id is provided or computable, and an impossible one is never recognized.
    */
   readonly esploraUrl: string | undefined;
 }

@@ -28,7 +28,7 @@ export type PaymentJudgment = { readonly amounts: readonly bigint[] } | { readon
 
 /**
  * What each recipient was paid. The transaction's block must be in time, and the transaction must be for this
-  * order alone: exactly one of its outputs carries an id, and that output's whole text is the order id.
+ * order alone: exactly one of its outputs carries an id, and that output's whole text is the order id.
  *
  * One payer must have signed all of it: all inputs spend the same script, which is not a recipient's, and
  * every signature covers all outputs. Anything else could be a recipient's own sale

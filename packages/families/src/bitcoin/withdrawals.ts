@@ -24,7 +24,7 @@ const MAX_INPUTS = 1_739;
 
 /**
  * The transaction of a payload. Its signatures must cover the whole transaction: otherwise somebody could
-  * extend it, and the extended transaction would pay but no longer match the payload.
+ * extend it, and the extended transaction would pay but no longer match the payload.
  */
 export function readWithdrawal(payload: Hex): WithdrawalPlan | { readonly refusal: string } {
   const psbt = decodeBitcoinPsbt(payload);
@@ -51,9 +51,9 @@ export interface WithdrawalEffect {
 
 /**
  * The effect of the transaction: one depository pays one recipient, the owner of the first output that is not
-  * a depository's and carries no text. Other outputs may at most return what other inputs contributed.
-  * @param spent the outputs that its inputs spend, in order, read from the chain; the payload's own data is
-  * not trusted
+ * a depository's and carries no text. Other outputs may at most return what other inputs contributed.
+ * @param spent the outputs that its inputs spend, in order, read from the chain; the payload's own data is
+ * not trusted
  */
 export function effectOf(
   depositories: ReadonlySet<string>,

@@ -14,7 +14,7 @@ export interface DepositQuestion {
   readonly depository: Address;
   /**
    * Tokens whose Transfer events are requested and trusted; undefined = every token. For other tokens only
-    * the depository's own events count.
+   * the depository's own events count.
    */
   readonly tokens: ReadonlySet<Address> | undefined;
 }
@@ -45,9 +45,9 @@ export interface DepositReading {
  * Deposits among the logs of successful transactions.
  *
  * `logs` may contain anything; only the depository's own events and Transfers to it count. Pass all logs of a
-  * transaction together.
-  *
-  * @throws RangeError if the transaction of a candidate log is missing in `transactions`
+ * transaction together.
+ *
+ * @throws RangeError if the transaction of a candidate log is missing in `transactions`
  */
 export function depositsInLogs(
   question: DepositQuestion,
@@ -206,7 +206,7 @@ function creditOf(
  * nearest of the same token that moved more (the token kept a fee).
  *
  * Nearest, because the event immediately follows its Transfer, and earlier Transfers may be direct ones. A
-  * Transfer that moved less proves less than the event claims, so it never matches.
+ * Transfer that moved less proves less than the event claims, so it never matches.
  */
 function transferBehind(
   token: Address,

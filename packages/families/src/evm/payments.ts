@@ -42,8 +42,8 @@ export type PaymentJudgment = { readonly amounts: readonly bigint[] } | { readon
  *   claim or a withdrawal) is its own money: anyone can trigger it and append an order id.
  *
  * No log shows native tokens that leave a recipient. Native payments are therefore refused if the payer may
-  * control the recipient: the account that sent the transaction, the fill contract, or a depository. Any
-  * other recipient was chosen by the order's owner.
+ * control the recipient: the account that sent the transaction, the fill contract, or a depository. Any
+ * other recipient was chosen by the order's owner.
  *
  * @throws RangeError if the question contains a recipient and currency twice: their transfers would be
  * indistinguishable.
@@ -176,7 +176,7 @@ function paysInto(depositories: readonly Address[], { address, topics }: LogFact
 
 /**
  * Index of the first call without a report, in the calls' order; undefined if none. Each report proves one
-  * call.
+ * call.
  */
 function firstMissingCall(calls: readonly Hex[], reports: readonly LogFact[]): number | undefined {
   let made = 0;

@@ -2,7 +2,7 @@ import type { Address, FrameLog, Hex, Hex32, SimulationFailure, TxHash } from "@
 
 /**
  * Reads and writes of one EVM chain. Missing or unsettled facts are values, never exceptions. Exceptions are
-  * {@link RpcFault}s: the node's or the network's fault, retryable.
+ * {@link RpcFault}s: the node's or the network's fault, retryable.
  */
 
 /** One block of the trail. */
@@ -57,7 +57,7 @@ export interface DepositFact {
   readonly id: Hex | undefined;
   /**
    * The nonce of the sender's signature, on chains whose transfers cannot carry an id: there, wallets map the
-    * nonce to an order (Hyperliquid).
+   * nonce to an order (Hyperliquid).
    */
   readonly nonce?: bigint;
   /**
@@ -66,7 +66,7 @@ export interface DepositFact {
   readonly timestamp?: bigint;
   /**
    * Oracles cannot attest the transaction (see `evm/attestable.ts`), so a payment for this deposit would
-    * never be repaid.
+   * never be repaid.
    */
   readonly isUnattestable?: true;
   /**
@@ -200,8 +200,8 @@ export interface TraceOptions {
   readonly roomBps?: bigint;
   /**
    * Known native balance of the sender, in wei. If set, a call similar to an earlier one may be traced only
-    * once, with the gas limit found earlier, and its effects are read from its calls instead of the whole
-    * state: enough for a quote, but not for signing.
+   * once, with the gas limit found earlier, and its effects are read from its calls instead of the whole
+   * state: enough for a quote, but not for signing.
    */
   readonly senderHasWei?: bigint;
 }
@@ -369,8 +369,8 @@ export interface ChainReader {
   ask(to: Address, data: Hex): Promise<Hex | undefined>;
   /**
    * Simulates a call on the latest state. With `fees`, the call sees its real gas price, and the sender must
-    * be able to pay for the gas at `maxFeePerGas`. Without `fees`, the gas price is zero, so a recipient can
-    * distinguish the simulation from a payment.
+   * be able to pay for the gas at `maxFeePerGas`. Without `fees`, the gas price is zero, so a recipient can
+   * distinguish the simulation from a payment.
    */
   simulate(from: Address, call: CallPlan, fees?: FeeCaps): Promise<SimulationOutcome>;
   /**

@@ -69,10 +69,10 @@ function lowerCase(address: Address): Address {
  * token really moved.
  *
  * A depository treats a call that did not revert as successful. A token that returns `false` instead of
-  * reverting would use up the request without paying the recipient. So between the depository's previous
-  * report and this one there must be a Transfer of the token from the depository to the recipient. Its amount
-  * may be less, because a fee that a token keeps has left the depository too. Tokens that arrived in between
-  * are a deposit and do not undo the payment.
+ * reverting would use up the request without paying the recipient. So between the depository's previous
+ * report and this one there must be a Transfer of the token from the depository to the recipient. Its amount
+ * may be less, because a fee that a token keeps has left the depository too. Tokens that arrived in between
+ * are a deposit and do not undo the payment.
  */
 export function executionIn(
   logs: readonly LogFact[],

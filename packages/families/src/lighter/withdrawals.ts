@@ -13,11 +13,11 @@ import { arrivesIn, isPaidFromOneBalance, isSpendable } from "./answers/currency
  * Reads withdrawal payloads and judges their outcome. Pure.
  *
  * A payload is the text that the owner of a depository signs for one transfer. It names the account, the key
-  * and the nonce, but no time: the holder of the key may submit the signed text in any number of
-  * transactions, of any lifetime, until that nonce of that key is used. The nonce of a key never decreases,
-  * not even when the key itself is replaced, and each nonce is used once. So a payload is executed when a
-  * settled transaction with its nonce has exactly its content. It can never be executed once a settled
-  * transaction used the nonce for something else. The end of a transaction's lifetime proves nothing.
+ * and the nonce, but no time: the holder of the key may submit the signed text in any number of
+ * transactions, of any lifetime, until that nonce of that key is used. The nonce of a key never decreases,
+ * not even when the key itself is replaced, and each nonce is used once. So a payload is executed when a
+ * settled transaction with its nonce has exactly its content. It can never be executed once a settled
+ * transaction used the nonce for something else. The end of a transaction's lifetime proves nothing.
  */
 
 /** A complete transfer out of a depository. */
@@ -116,8 +116,8 @@ export interface FoundTransfers {
  * Whether a payload was executed, can never be, or is still pending.
  *
  * It is `expired` if a settled transaction used the nonce for something else. The only other proof: a
-  * transaction with the nonce failed inside a block, which uses the nonce too; a later transaction of the
-   * same key is settled, and so is that block; and no transfer since then matches the payload.
+ * transaction with the nonce failed inside a block, which uses the nonce too; a later transaction of the
+ * same key is settled, and so is that block; and no transfer since then matches the payload.
  * @throws RpcFault inconsistent if two settled transactions used the same nonce, which means that the
  * endpoint lies
  */

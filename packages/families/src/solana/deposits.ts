@@ -68,10 +68,10 @@ export function vaultKey(mint: string, tokenProgram: string): string {
  * The deposits, in the order in which they happened.
  *
  * A call of the depository program, by the transaction itself or by another program, is a deposit of the
-  * amount that the program's event reports. Each call has one event, and both must agree; otherwise the node
-   * omitted something. If a node truncated the logs, a deposit without a possible transfer fee is read from
-   * the call alone. Without any such call, a transaction may be a plain transfer to the vault: exactly one
-   * instruction without inner instructions, apart from those that set the compute budget.
+ * amount that the program's event reports. Each call has one event, and both must agree; otherwise the node
+ * omitted something. If a node truncated the logs, a deposit without a possible transfer fee is read from
+ * the call alone. Without any such call, a transaction may be a plain transfer to the vault: exactly one
+ * instruction without inner instructions, apart from those that set the compute budget.
  *
  * @param vaultAccounts the vault's token accounts, by {@link vaultKey}, for all of {@link
  * tokenAccountsWanted}

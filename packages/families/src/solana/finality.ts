@@ -9,7 +9,7 @@ export const RETRY_AFTER_SECONDS: number = Math.ceil(Number(SLOTS_TO_FINALITY) *
 
 /**
  * Seconds until a retry for a transaction in a slot that is not final yet. Pure.
-  * @param finalSlot the newest final slot
+ * @param finalSlot the newest final slot
  */
 export function retryAfterSeconds({ slot }: Pick<SignatureStatus, "slot">, finalSlot: bigint): number {
   const missing = slot - finalSlot;

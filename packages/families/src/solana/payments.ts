@@ -25,8 +25,8 @@ const NATIVE = solanaCodec.nativeCurrency;
  * nothing but pay.
  *
  * A payment counts if one of the transaction's own transfers names it and balances show it. The recipient's
-  * own funds do not count: what programs pay out (a trade, a claim, a distribution), and all payments in a
-  * transaction that the recipient signed.
+ * own funds do not count: what programs pay out (a trade, a claim, a distribution), and all payments in a
+ * transaction that the recipient signed.
  *
  * Balances before and after are compared, so that circular transfers do not count: lamports of the
  * recipient's account, or the total of a token over all of the recipient's token accounts. A token account

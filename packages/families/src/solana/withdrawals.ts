@@ -45,8 +45,8 @@ export interface WithdrawalState {
 
 /**
  * The outcome of a request in one final state. A recorded request was paid. If there is no record, and the
-  * state's clock is past the expiration, the request can never be paid, because the clock never decreases and
-  * the program checks it. Lamports sent to the address of the record prove nothing.
+ * state's clock is past the expiration, the request can never be paid, because the clock never decreases and
+ * the program checks it. Lamports sent to the address of the record prove nothing.
  *
  * @throws RpcFault for a state that is impossible for the depository: a node of another cluster has a clock
  * too, but no requests

@@ -8,7 +8,7 @@ const BYTES = /^0x41[0-9a-fA-F]{40}$/;
 /**
  * Addresses in base58 with checksum (`T…`), 21 bytes that start with 0x41; hex is refused. Transaction ids
  * are 64 lower-case hex digits without prefix, as in Tron's own API. Nodes also accept ids with `0x`, but
-  * then one deposit would have two ids.
+ * then one deposit would have two ids.
  */
 export const tronCodec: AddressCodec = {
   vmType: "tron-vm",

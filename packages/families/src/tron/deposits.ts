@@ -32,7 +32,7 @@ const ADDRESSES: ReadonlyMap<string, number> = new Map([
 
 /**
  * Removes the chain's prefix before the 20 bytes of addresses in calldata: some wallets add it, and tokens
-  * ignore it.
+ * ignore it.
  */
 function withoutPrefixes(input: Hex): Hex {
   let clean: string = input;

@@ -14,8 +14,8 @@ export interface PaymentRules {
  * What each recipient received, judged as on EVM chains, see `judgePayments`.
  *
  * A transaction names its order in a memo of 32 bytes, otherwise at the end of its input. A plain payment has
-  * no input, so such a memo is appended as input. A memo of another size, such as a wallet's text, names no
-  * order. Pure.
+ * no input, so such a memo is appended as input. A memo of another size, such as a wallet's text, names no
+ * order. Pure.
  *
  * @throws RangeError like `judgePayments`; ServiceError INVALID_REQUEST if a recipient or currency is not an
  * address of the chain

@@ -82,7 +82,7 @@ export const nonEvmStep = z
 
 /**
  * The mapping that the wallet signs for the nonce of a withdrawal from Hyperliquid. The step is complete once
-  * posted: a client need not wait before the next step.
+ * posted: a client need not wait before the next step.
  */
 export const authorizeStep = z
   .object({

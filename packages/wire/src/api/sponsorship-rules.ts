@@ -133,8 +133,7 @@ export function rulesToJson(rules: SponsorshipRules): SponsorshipRulesJson {
       selectorLists,
       (name) => rules[name],
       (list) =>
-        list.map(({ selector: hex, target }) => (target === undefined ? hex : { selector: hex, target }),
-        ),
+        list.map(({ selector: hex, target }) => (target === undefined ? hex : { selector: hex, target })),
     ),
     ...(perTarget === undefined
       ? {}

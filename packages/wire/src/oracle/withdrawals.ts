@@ -46,7 +46,7 @@ export const withdrawalStatus = z.union([z.literal(0), z.literal(1), z.literal(2
 
 /**
  * `execution` burns the amount that was paid out, or returns the amount that can no longer be paid. Absent
-  * while the withdrawal is pending.
+ * while the withdrawal is pending.
  */
 export const withdrawalAttestationAnswer = z
   .object({

@@ -34,7 +34,7 @@ const MAX_ROUNDS = 3;
 
 /**
  * Deploys the missing contracts of a plan, and returns once all contracts are confirmed. Reads from the chain
-  * which contracts exist, so it can be killed and run again at any time.
+ * which contracts exist, so it can be killed and run again at any time.
  *
  * @throws DeploymentUnfinished if the time is up, GasPriceAboveCap, CreationFails, or the error of the node
  */

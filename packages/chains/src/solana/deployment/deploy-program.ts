@@ -20,7 +20,7 @@ export interface DeployProgramOptions {
   readonly onBroadcast: (step: ProgramStep, signature: string) => void;
 }
 
-/** The time was up before everything was deployed and final. Run it again to continue. */
+/** The time limit was reached before everything was deployed and final. Run it again to continue. */
 export class ProgramUnfinished extends Error {
   override readonly name = "ProgramUnfinished";
 }

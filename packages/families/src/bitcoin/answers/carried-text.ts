@@ -14,7 +14,7 @@ const NO_ID = /^0x0{32}/;
 
 /**
  * `fatal`: throws for bytes that are not UTF-8. `ignoreBOM` keeps a byte-order mark in the text, so that a
-  * text has only one encoding.
+ * text has only one encoding.
  */
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 

@@ -10,7 +10,7 @@ const ANNEX = 0x50;
 
 /**
  * False if a signature does not cover all outputs (SINGLE, NONE): then somebody else may have added outputs,
-  * such as an order id, after the owner signed.
+ * such as an order id, after the owner signed.
  * @param spentScript script of the output that the input spends
  */
 export function signsAllOutputs({ scriptSig, witness }: BitcoinUnlocking, spentScript: string): boolean {
@@ -25,7 +25,7 @@ function isTaproot(script: string): boolean {
 
 /**
  * Signatures are all elements of 64 bytes, whose type is ALL, or 65 bytes, whose type is the last byte; the
-  * script and its control block, if any, are not signatures.
+ * script and its control block, if any, are not signatures.
  */
 function taprootTypes(witness: readonly Uint8Array[]): readonly number[] {
   const stack = witness.length > 1 && witness.at(-1)?.[0] === ANNEX ? witness.slice(0, -1) : witness;

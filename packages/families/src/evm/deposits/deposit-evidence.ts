@@ -15,7 +15,7 @@ export interface DepositRules {
 
 /**
  * Whether judging the deposits requires the transaction itself: the id of a direct transfer is in the
-  * calldata, whereas events contain their ids.
+ * calldata, whereas events contain their ids.
  */
 export function needsCalldata(rules: DepositRules, receipt: ReceiptFact): boolean {
   return read(rules, receipt, undefined).direct.size > 0;
@@ -42,11 +42,11 @@ export function depositEvidenceIn(
  * The credited amount of each deposit, by log index. For each token, the total is at most its net inflow: a
  * token may charge its fee to the receiver in a separate Transfer, and any credit above the net inflow would
  * be paid from other people's deposits. The loss reduces direct transfers, which the depository did not
-  * measure, before the depository's own events, and later deposits before earlier ones.
-  *
-  * Withdrawals that the depository reports do not count as a loss: a withdrawal that is executed in the
-  * transaction of another user's deposit must not reduce that deposit. It is debited when its payload is
-  * attested.
+ * measure, before the depository's own events, and later deposits before earlier ones.
+ *
+ * Withdrawals that the depository reports do not count as a loss: a withdrawal that is executed in the
+ * transaction of another user's deposit must not reduce that deposit. It is debited when its payload is
+ * attested.
  *
  * Only attestations are reduced. The engine sees only the depository's inflows, but its fills are repaid by
  * attestations.

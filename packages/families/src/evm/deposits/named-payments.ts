@@ -53,7 +53,7 @@ const DEPOSITS: ReadonlySet<string> = new Set(
 
 /**
  * Whether a call deposits for an order. Only the calldata counts, not the target, so that a fill cannot
-  * become a deposit after it was signed. An order's calls cannot name that order, whose id hashes its calls.
+ * become a deposit after it was signed. An order's calls cannot name that order, whose id hashes its calls.
  */
 export function depositsForOrder(data: Hex, orderId: Hex): boolean {
   return DEPOSITS.has(selectorOf(data)) && data.toLowerCase().includes(orderId.slice(2).toLowerCase());
@@ -138,7 +138,7 @@ function paymentsOf(router: Address, { to, data, allowFailure }: Call): readonly
 /**
  * Payments between a `noteBalance` and the `requireReceived` of the same recipient and token, up to the
  * required amount. Only calls to the router itself may follow. What recipients do when those calls pay them
-  * counts as a later transaction and does not undo the payment.
+ * counts as a later transaction and does not undo the payment.
  */
 function guaranteedPayments(router: Address, calls: readonly Call[]): readonly NamedPayment[] {
   const end = calls.findLastIndex(({ to }) => lower(to) !== router) + 1;
@@ -176,7 +176,7 @@ function ownCall(router: Address, { to, data, allowFailure }: Call) {
 
 /**
  * The payment of a `transfer`. Only the low 20 bytes of the recipient's word count, because Tron wallets put
-  * the chain's prefix before them.
+ * the chain's prefix before them.
  */
 function transferIn(token: Address, data: Hex): readonly NamedPayment[] {
   if (selectorOf(data) !== TRANSFER || data.length < 2 + 2 * 68) return [];

@@ -16,8 +16,8 @@ export interface Payment {
 
 /**
  * The call that makes one payment. The native token is sent directly to an account without code, with the id
-  * as the whole input. A contract would interpret the id as a function call, so the router pays contracts,
-  * and its event reports the amount.
+ * as the whole input. A contract would interpret the id as a function call, so the router pays contracts,
+ * and its event reports the amount.
  */
 export function paymentCall(payment: Payment, recipientHasCode: boolean, router: Address): CallPlan {
   const { currency, recipient, amount, orderId } = payment;

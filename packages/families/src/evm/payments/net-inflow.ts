@@ -15,7 +15,7 @@ export interface TokenFlows {
 
 /**
  * Transfers of `token` to and from `account`. Undefined if the token emitted an unreadable Transfer, which
-  * may have moved the tokens out again.
+ * may have moved the tokens out again.
  */
 export function tokenFlows(
   account: string,
@@ -40,11 +40,11 @@ export function tokenFlows(
 
 /**
  * The part of a payment that counts: what the payer transferred, minus what the recipient sent beyond what
-  * others sent to them, capped at the named amount. If the recipient's balance grew by the named amount, all
-  * of it counts. Undefined if the transfers cannot be read.
-  *
-  * @param payment.guaranteed the amount whose receipt the router itself checked; later transfers do not
-  * reduce it. Default: 0
+ * others sent to them, capped at the named amount. If the recipient's balance grew by the named amount, all
+ * of it counts. Undefined if the transfers cannot be read.
+ *
+ * @param payment.guaranteed the amount whose receipt the router itself checked; later transfers do not
+ * reduce it. Default: 0
  */
 export function keptPayment(
   recipient: string,
@@ -85,9 +85,9 @@ export function nativeReported(recipient: string, reports: readonly FrameLog[]):
 
 /**
  * What an account received in a currency in a successful transaction, as far as its logs prove. A withdrawal
-  * from the depository is the account's own money: it does not count as received, and sending up to its
-  * amount does not count as returned. Reports of former routers count for native payments too, because users
-  * may pay for quotes from before the replacement.
+ * from the depository is the account's own money: it does not count as received, and sending up to its
+ * amount does not count as returned. Reports of former routers count for native payments too, because users
+ * may pay for quotes from before the replacement.
  */
 export function receivedIn(
   logs: readonly FrameLog[],
@@ -105,7 +105,9 @@ export function receivedIn(
   if (currency === NATIVE_CURRENCY)
     return nativeReported(
       recipient,
-      logs.filter(({ address }) => address === router || formerContracts.some((former) => former === address)),
+      logs.filter(
+        ({ address }) => address === router || formerContracts.some((former) => former === address),
+      ),
     );
   const flows = tokenFlows(recipient, currency, logs);
   if (flows === undefined) return 0n;

@@ -13,8 +13,8 @@ const NO_ID: Hex32 = `0x${"0".repeat(64)}`;
 
 /**
  * Determines a transfer's purpose from a nonce mapping that was set within an hour of the transfer's block,
-  * by the hub's clock. While the hub's final block is within that hour, the purpose is open; afterwards, no
-  * mapping can be in time. The local clock is not used, so every oracle gives the same answer.
+ * by the hub's clock. While the hub's final block is within that hour, the purpose is open; afterwards, no
+ * mapping can be in time. The local clock is not used, so every oracle gives the same answer.
  *
  * @param answer undefined: the hub was not asked
  * @param time Unix seconds of the transfer's block

@@ -16,7 +16,7 @@ export function namesOrder(facts: TransactionFacts, orderId: Hex32): boolean {
 
 /**
  * Texts of all memos, including memos of inner instructions. Bytes that are not text can be ignored: such a
-  * memo makes its transaction fail.
+ * memo makes its transaction fail.
  */
 function memosOf({ instructions }: TransactionFacts): readonly string[] {
   return instructions

@@ -56,7 +56,7 @@ const MAX_LOOKUP_TABLES = 8;
 
 /**
  * Programs that could use the user's signature to move other funds. A program can only call programs among
-  * its instruction's accounts, so a swap that names none of these cannot call them.
+ * its instruction's accounts, so a swap that names none of these cannot call them.
  */
 const FORBIDDEN_PROGRAMS: ReadonlySet<string> = new Set([
   SYSTEM_PROGRAM,
@@ -150,7 +150,8 @@ function writesRefusal(
 ): string | undefined {
   for (const { pubkey, isSigner, isWritable } of swap.keys) {
     if (isSigner && pubkey !== user) return `a swap that requires the signature of ${pubkey}`;
-    if (FORBIDDEN_PROGRAMS.has(pubkey)) return `a call of ${pubkey}, which could move other funds of the user`;
+    if (FORBIDDEN_PROGRAMS.has(pubkey))
+      return `a call of ${pubkey}, which could move other funds of the user`;
     if (!isWritable || pubkey === input.account || pubkey === output.account) continue;
     if (pubkey === user) return "a swap that writes to the user's account";
     if (isHeldBy(held.get(pubkey), user))

@@ -24,7 +24,7 @@ const NATIVE = solanaCodec.nativeCurrency;
 
 /**
  * A called program that no payment needs; undefined if there is none. Such a program could trade, claim or
-  * withdraw for the recipient, so that the transfers only pay for that.
+ * withdraw for the recipient, so that the transfers only pay for that.
  */
 export function otherProgramIn({ instructions }: TransactionFacts): string | undefined {
   return instructions.find(({ isTopLevel, program }) => isTopLevel && !PAYING_PROGRAMS.has(program))?.program;

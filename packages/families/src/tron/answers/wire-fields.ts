@@ -42,7 +42,7 @@ export function wireFields(bytes: Uint8Array): WireFields {
     else if (type === 2) {
       const length = varint();
       value = readBytes(length > BigInt(bytes.length) ? bytes.length + 1 : Number(length));
-      } else if (type === 5) value = readBytes(4);
+    } else if (type === 5) value = readBytes(4);
     else throw new InvalidMessage("field has an unknown wire type");
     const known = fields.get(number);
     if (known === undefined) fields.set(number, [value]);

@@ -51,7 +51,7 @@ function checkSameBlock(info: TransactionInfo, receipt: ReceiptFact, block: Tron
 
 /**
  * Requires the same logs in both views. Only the receipt contains their positions in the block, which
-  * identify deposits permanently and must be unique.
+ * identify deposits permanently and must be unique.
  */
 function checkSameLogs(info: TransactionInfo, receipt: ReceiptFact): void {
   const method = "eth_getTransactionReceipt";
