@@ -101,7 +101,7 @@ export function createSharedArrivals(
             throw inconsistent(QUESTION, `no quorum of endpoints is near block ${found.upTo.number}`);
         }
         order.noteRead(place, found.upTo.number);
-        // The transactions that were read count; the next reading asks another endpoint.
+        // The transactions that were read count; the next reading uses another endpoint.
         if (found.fault !== undefined) order.noteFault(place, found.fault);
         if (isTrusted) return found;
         return secondPass.complete(place, cursor, found.deposits, await confirmed(place, cursor, found));

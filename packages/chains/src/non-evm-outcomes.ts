@@ -83,7 +83,7 @@ export function createSharedOutcomes(
     }
   };
 
-  /** An endpoint that has not answered yet is not asked again. */
+  /** An endpoint that has not answered yet is not queried again. */
   const ask = async (place: number, attempt: NonEvmAttempt): Promise<Report> => {
     const key = `${place} ${attempt.txId}`;
     const answer = running.get(key) ?? report(place, attempt).finally(() => running.delete(key));

@@ -45,7 +45,7 @@ export function createSharedRefusals(
   };
 }
 
-/** One endpoint prepares a payment, and a quorum confirms what it is made from. */
+/** One endpoint prepares a payment, and a quorum confirms the chain data that it is made from. */
 export function createSharedPreparing(
   connections: readonly PayingConnection[],
   order: EndpointOrder,

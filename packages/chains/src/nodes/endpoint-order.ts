@@ -3,7 +3,7 @@ import { createEndpointHealth } from "./endpoint-health.ts";
 import type { EndpointState, EndpointStatus } from "./endpoint-pool.ts";
 import { RateLimitShareExceeded } from "./rate-limit-share-exceeded.ts";
 
-/** How long an endpoint that failed is asked last, ms. */
+/** How long a failed endpoint is queried last, ms. */
 const DEMOTED_MS = 30_000;
 /** An endpoint lags if another endpoint reached a later position at least this long ago, ms. */
 const LAG_MS = 30_000;
@@ -15,7 +15,7 @@ const MAX_CATCH_UP_MS = 86_400_000;
 const STANDSTILL_MS = 7_200_000;
 
 /**
- * Endpoints that are asked in the order of the configuration, each for whole operations: what one operation
+ * Endpoints that are queried in the order of the configuration, each for whole operations: what one operation
  * reads, such as whether a payment can still count, must come from one node.
  */
 export interface EndpointOrder {
@@ -26,11 +26,11 @@ export interface EndpointOrder {
    * @throws the first fault if all endpoints failed; any other error immediately
    */
   ask<T>(asking: (at: number) => Promise<T>, mayPass?: (fault: RpcFault) => boolean): Promise<T>;
-  /** The endpoint that is asked first now. */
+  /** The endpoint that is queried first now. */
   lead(): number;
   /** Call this if an endpoint reported an operation as failed without throwing. */
   noteFault(at: number, fault: unknown): void;
-  /** Records an endpoint's head. An endpoint that lags behind the others is asked after them. */
+  /** Records an endpoint's head. An endpoint that lags behind is queried after the others. */
   noteHead(at: number, head: { readonly position: bigint; readonly number?: bigint }): void;
   /** Records the block up to which an endpoint was read. */
   noteRead(at: number, number: bigint): void;

@@ -17,7 +17,7 @@ export interface EndpointPause {
   /**
    * The endpoint refused a request that was sent at this time.
    *
-   * @param askedMs how long it asked to wait
+   * @param askedMs the wait that it requested
    * @param isOverload it named no limit: other requests of the same time may have been served
    */
   refused(sentAtMs: number, askedMs: number | undefined, isOverload?: boolean): void;

@@ -49,7 +49,7 @@ const MAX_PRICE = 1_000_000n;
 const TOKEN_ACCOUNT_BYTES = { classic: 165, newer: 220 } as const;
 /** Maximum difference between the last heights that two endpoints give to new bytes. They lag up to 30 s. */
 const MAX_APART_BLOCKS = 100n;
-/** How often an endpoint is asked for a blockhash that another one gave, and the pause in between, ms. */
+/** Number of requests to an endpoint for a blockhash from another one, and the pause in between, ms. */
 const BLOCKHASH_ATTEMPTS = 4;
 const BLOCKHASH_PAUSE_MS = 500;
 

@@ -52,7 +52,7 @@ export interface SweepOptions {
   readonly tokenRent: (mint: MintFact) => Promise<bigint>;
 }
 
-/** What a sweep does, and what it needs. */
+/** The instructions of a sweep, and what they require. */
 export interface PlannedSweep {
   readonly instructions: readonly PlainInstruction[];
   readonly units: number;

@@ -123,7 +123,7 @@ export const MISSING_SOLVER_KEY = "the order names a solver whose key is not con
 /** Reason recorded for a refund close to the order's deadline. Oracles still attest it if mined in time. */
 export const REFUND_MAY_BE_LATE = "the order's time for refunds may end before the refund is mined";
 
-/** Reasons that may no longer apply when the oracles are asked. */
+/** Reasons that may no longer apply when the oracles are queried. */
 export const TEMPORARY_REASONS: ReadonlySet<string> = new Set([MISSING_SOLVER_KEY, REFUND_MAY_BE_LATE]);
 
 /** Why neither a fill nor a refund of a deposit can be attested. */

@@ -12,7 +12,7 @@ export interface RouterCall {
 export interface RouterJob {
   readonly calls: readonly RouterCall[];
   readonly refundTo: Address;
-  /** Tokens whose rest goes to `refundTo`; native tokens and a pulled token always do. */
+  /** Tokens whose remainder goes to `refundTo`; that of native and pulled tokens always does. */
   readonly refundTokens: readonly Address[];
 }
 

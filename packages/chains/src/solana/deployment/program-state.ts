@@ -59,7 +59,7 @@ export async function readProgramState(
   return judgeProgram(plan, { deployer, program, programData, buffer, owner, depository, vault });
 }
 
-/** Whether nothing is left to do, and nothing differs from the plan. */
+/** Whether everything is deployed, without any difference from the plan. */
 export function isComplete(plan: ProgramPlan, state: ProgramState): boolean {
   const { isDeployed, needsInitialization, upgradeAuthority, missingChunks, problems } = state;
   const isDone = isDeployed && !needsInitialization && upgradeAuthority === plan.owner;

@@ -132,7 +132,7 @@ export interface ProgramCost {
   /** For accounts that stay, minus the lamports that the buffer returns. */
   readonly rent: bigint;
   readonly fees: bigint;
-  /** What the deployer needs: both, and the minimum balance of its own account. */
+  /** The required balance of the deployer: both, and the minimum balance of its own account. */
   readonly needed: bigint;
 }
 

@@ -16,7 +16,7 @@ const NO_ID: Hex32 = `0x${"0".repeat(64)}`;
  * by the hub's clock. While the hub's final block is within that hour, the purpose is open; afterwards, no
  * mapping can be in time. The local clock is not used, so every oracle gives the same answer.
  *
- * @param answer undefined: the hub was not asked
+ * @param answer undefined: the hub was not queried
  * @param time Unix seconds of the transfer's block
  */
 export function purposeOf(answer: NonceMappingAnswer | undefined, time: bigint): TransferPurpose {

@@ -15,7 +15,7 @@ import {
 } from "../answers/programs.ts";
 import { readSwap } from "./swap-instruction.ts";
 
-/** Judges a swap that an aggregator proposes, before a user is asked to sign it. Pure. */
+/** Judges a swap that an aggregator proposes, before the user gets it to sign. Pure. */
 
 /** A swap proposed by an aggregator. None of it is trusted. */
 export interface ProposedSwap {
